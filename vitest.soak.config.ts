@@ -15,8 +15,8 @@ export default defineConfig({
     // Some short ones are here too: a soak is everything that may go wrong, in one run.
     include: [
       'test/soak/**/*.test.ts',
-      'test/archive/disk.test.ts',
-      'test/archive/live.test.ts',
+      'test/index/disk.test.ts',
+      'test/sync/watch.test.ts',
       'test/openai/chat/laws.test.ts',
       'test/openai/streams.test.ts',
       'test/server/sockets.test.ts',

@@ -6,7 +6,7 @@ import { openSqlite } from '../dist/lib/sqlite/driver.js'
 import { bareMemory, FUMI, leastMemory } from './compare.mjs'
 import { stateText } from './conversation.mjs'
 import { inOwnProcess } from './library.mjs'
-import { most, times } from './rows.mjs'
+import { most, times } from './targets.mjs'
 
 const ROWS = 500
 const ROW_BYTES = 366_000
@@ -65,7 +65,7 @@ function oldText(bytes) {
   return JSON.stringify({ ...state, history, valid_history_range: [0, history.length] })
 }
 
-/** @returns {Promise<import('./rows.mjs').Row[]>} */
+/** @returns {Promise<import('./targets.mjs').Row[]>} */
 export async function timeStore() {
   const { default: agent } = await import('../dist/agents/amazon-q/agent.js')
   const { App } = await import('../dist/app.js')
@@ -73,13 +73,13 @@ export async function timeStore() {
   try {
     const path = makeStore(join(folder, 'data.sqlite3'))
     const reading = await readRatio(agent, path)
-    const house = new App({
+    const app = new App({
       platform: process.platform,
       home: folder,
       variables: { FUMI_HOME: join(folder, 'home') },
     })
-    const again = await keepAgain(house, agent, path)
-    house.close()
+    const again = await measureBackUpAgain(app, agent, path)
+    app.close()
     return [reading, again]
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -118,10 +118,10 @@ async function readAll(agent, path) {
 }
 
 /** One row of the five hundred has a new entry. */
-async function keepAgain(house, agent, path) {
+async function measureBackUpAgain(app, agent, path) {
   const sources = []
   for await (const source of agent.find(path)) sources.push(source)
-  await house.keeper.keep(agent, path, sources)
+  await app.backupService.backUp(agent, path, sources)
   const database = openSqlite(path)
   const times = []
   for (let round = 0; round < 9; round++) {
@@ -129,7 +129,7 @@ async function keepAgain(house, agent, path) {
     const state = JSON.parse(database.prepare('SELECT value FROM conversations WHERE key = ?').pluck().get(key))
     state.history.push(state.history[0])
     database.prepare('INSERT OR REPLACE INTO conversations VALUES (?, ?)').run(key, JSON.stringify(state))
-    times.push(await timed(() => house.keeper.keepAgain(agent, path)))
+    times.push(await timed(() => app.backupService.backUpAgain(agent, path)))
   }
   database.close()
   const ms = times.sort((a, b) => a - b)[4]

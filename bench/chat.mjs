@@ -5,18 +5,18 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DEFAULT_AGENT } from '../dist/chat/agent-file/agent-file.js'
-import { createRecordedTransport } from '../dist/chat/endpoint/recorded.js'
-import { createJournal } from '../dist/chat/journal-file.js'
-import { ChatSetup } from '../dist/chat/rig.js'
-import { ChatSession } from '../dist/chat/talk.js'
-import { JournalWriter } from '../dist/chat/turn/desk.js'
-import { NO_ENVIRONMENT, newPrompt, newResponse } from '../dist/conversation/create.js'
+import { createRecordedTransport } from '../dist/chat/endpoint/recorded-transport.js'
+import { createJournal } from '../dist/chat/journal/journal-file.js'
+import { ChatSession } from '../dist/chat/session.js'
+import { ChatSetup } from '../dist/chat/setup.js'
+import { JournalWriter } from '../dist/chat/turn/journal-writer.js'
 import { Entries } from '../dist/conversation/entries.js'
-import { journalOf } from '../dist/conversation/journal/difference.js'
+import { journalOf } from '../dist/conversation/journal/state-to-events.js'
+import { NO_ENVIRONMENT, newPrompt, newResponse } from '../dist/conversation/new-message.js'
 import { newState } from '../dist/conversation/state.js'
 import { systemClock } from '../dist/openai/chat/clock.js'
 import { PROFILES } from '../dist/openai/profile.js'
-import { most, times } from './rows.mjs'
+import { most, times } from './targets.mjs'
 
 const WORDS = 'What was said here is as long as people write. '.repeat(10)
 /** Room for ten entries: what is sent has the same size, whatever came before. */
@@ -39,7 +39,7 @@ async function turnCost(entries) {
     const model_info = { model_id: 'm', context_window_tokens: WINDOW }
     const state = { ...newState('c', { model_info }), history }
     const journal = createJournal(folder, journalOf(state, { at: new Date().toISOString() }))
-    const desk = new JournalWriter(journal, {
+    const journalWriter = new JournalWriter(journal, {
       clock: systemClock,
       machine: { platform: 'linux', cwd: () => folder },
       newId: randomUUID,
@@ -47,16 +47,23 @@ async function turnCost(entries) {
     const transport = createRecordedTransport(Array.from({ length: TURNS + 5 }, () => newResponse('r', 'Yes.')))
     const server = { transport, profile: PROFILES.openai, model: 'm', maxRetries: 0 }
     const place = { cwd: folder, home: folder }
-    const rig = new ChatSetup({ place, server, agent: DEFAULT_AGENT, builtIn: [], autoCompact: false, attended: false })
-    const talk = new ChatSession(desk, rig, { data: folder, program: null })
+    const setup = new ChatSetup({
+      place,
+      server,
+      agent: DEFAULT_AGENT,
+      builtIn: [],
+      autoCompact: false,
+      attended: false,
+    })
+    const session = new ChatSession(journalWriter, setup, { data: folder, program: null })
     const costs = []
     for (let turn = 0; turn < TURNS + 5; turn++) {
       const began = performance.now()
-      for await (const event of talk.say('And?'))
+      for await (const event of session.send('And?'))
         if (event.kind === 'ended' && event.how !== 'answered') throw new Error(event.how)
       if (turn >= 5) costs.push(performance.now() - began)
     }
-    talk.close()
+    session.close()
     return median(costs)
   } finally {
     rmSync(folder, { recursive: true, force: true })

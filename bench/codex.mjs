@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { bareMemory, compare, FUMI, leastMemory, median, READ, timeRow } from './compare.mjs'
 import { generate, longestLine, longLines, oneLargeFile, sizeOf, yardstick } from './logs.mjs'
-import { most } from './rows.mjs'
+import { most } from './targets.mjs'
 
 export function benchCodex(work, given, runs, quick) {
   const logs = given ?? generate(join(work, 'logs'), 100)

@@ -3,11 +3,11 @@
  */
 
 import { fastest, timed } from './fastest.mjs'
-import { times } from './rows.mjs'
+import { times } from './targets.mjs'
 
 const MEGABYTES = 54
 
-/** @returns {Promise<import('./rows.mjs').Row[]>} */
+/** @returns {Promise<import('./targets.mjs').Row[]>} */
 export async function benchConversation() {
   const model = await import('../dist/conversation.js')
   return [...['amazon-q', 'kiro'].flatMap((kind) => benchState(model, kind)), benchAppend(model)]

@@ -7,7 +7,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { bareMemory, run } from './compare.mjs'
 import { generate, logsIn, oneLargeFile } from './logs.mjs'
-import { most, times } from './rows.mjs'
+import { most, times } from './targets.mjs'
 
 const RUN = join(import.meta.dirname, 'convert-run.mjs')
 const FORMS = ['openai', 'codex', 'normalized', 'amazon-q', 'fumibako']

@@ -1,7 +1,7 @@
 /** Measures a part of the library in a process of its own, which may call the garbage collector between the runs. */
 import { spawnSync } from 'node:child_process'
 
-/** @returns {{ note: string, rows: import('./rows.mjs').Row[] }} */
+/** @returns {{ note: string, rows: import('./targets.mjs').Row[] }} */
 export function benchLibrary(name, bench) {
   const script = `
     import { ${bench} } from ${JSON.stringify(new URL(`${name}.mjs`, import.meta.url).href)}

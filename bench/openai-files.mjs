@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { bareMemory, compare, FUMI, leastMemory, median, READ, remove, timeRow, workFolder } from './compare.mjs'
 import { yardstick } from './logs.mjs'
-import { most } from './rows.mjs'
+import { most } from './targets.mjs'
 
 const MOST_MB = 110
 

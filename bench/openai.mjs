@@ -4,13 +4,13 @@
  */
 
 import { fastest } from './fastest.mjs'
-import { times } from './rows.mjs'
+import { times } from './targets.mjs'
 
 const MANY = 200_000
 const FEW = 20_000
 const ROUNDS = 9
 
-/** @returns {Promise<import('./rows.mjs').Row[]>} */
+/** @returns {Promise<import('./targets.mjs').Row[]>} */
 export async function benchOpenai() {
   const { DeltaAccumulator } = await import('../dist/openai.js')
   return Object.entries(STREAMS).flatMap(([name, chunkText]) => {

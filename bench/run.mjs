@@ -6,16 +6,16 @@
 import { availableParallelism, cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { benchStores } from './amazon-q.mjs'
-import { benchArchive } from './archive.mjs'
 import { benchChat } from './chat.mjs'
 import { benchCodex } from './codex.mjs'
 import { remove, workFolder } from './compare.mjs'
 import { benchConversions } from './convert.mjs'
+import { benchArchive } from './index.mjs'
 import { benchLibrary } from './library.mjs'
 import { benchOpenAiFiles } from './openai-files.mjs'
-import { drift, isWorse, line, setBaseline, writeRoom } from './page.mjs'
-import { cellsOf, isMet } from './rows.mjs'
+import { drift, isWorse, line, setBaseline, writeRoom } from './report.mjs'
 import { benchServer } from './server.mjs'
+import { cellsOf, isMet } from './targets.mjs'
 
 const { values: options } = parseArgs({
   options: {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { benchPage, manyMessages } from './browser.mjs'
 import { linesFrom } from './codex-lines.mjs'
 import { generate } from './logs.mjs'
-import { most } from './rows.mjs'
+import { most } from './targets.mjs'
 
 const ROOT = join(import.meta.dirname, '..')
 const MAIN = join(ROOT, 'dist', 'bin', 'fumi.js')

@@ -40,14 +40,6 @@ export {
   isToolUseResponse,
   isToolUseResultsMessage,
 } from './conversation/history/guards.ts'
-export { type ConversationPattern, conversationPattern, type Patterned } from './conversation/history/pattern.ts'
-export { type HistoryReading, type HistorySource, type HistoryStep, readHistory } from './conversation/history/read.ts'
-export {
-  type HistoryStatistics,
-  historyStatistics,
-  statisticsOf,
-} from './conversation/history/statistics.ts'
-export { type HistorySummary, summarizeHistory, type ToolCount } from './conversation/history/summary.ts'
 export {
   type MatchedToolUse,
   matchToolUses,
@@ -55,6 +47,20 @@ export {
   type ToolMatches,
   type ToolUseStatus,
   toolName,
-} from './conversation/history/tools.ts'
-export { type ConversationTurn, conversationTurns, type TurnStatus } from './conversation/history/turns.ts'
+} from './conversation/history/match-tool-uses.ts'
+export { conversationPattern } from './conversation/history/pattern.ts'
+export {
+  type HistoryReading,
+  type HistorySource,
+  type HistoryStep,
+  readHistory,
+} from './conversation/history/read-history.ts'
+export {
+  type HistoryStatistics,
+  historyStatistics,
+  statisticsOf,
+} from './conversation/history/statistics.ts'
+export { summarizeHistory } from './conversation/history/summary.ts'
+export { type ConversationTurn, conversationTurns } from './conversation/history/turns.ts'
 export type { PatternShares, Share } from './model/api/stats.ts'
+export type { ConversationPattern, HistorySummary, Patterned, ToolCount, TurnStatus } from './model/history-summary.ts'

@@ -1,6 +1,5 @@
 /** Puts the rooms together: what commands and pages ask for. */
 import type { HostEnvironment } from './agents/agent.ts'
-import { allAgents } from './agents/all.ts'
 import {
   agentIdsOf,
   agentServing,
@@ -8,17 +7,13 @@ import {
   enabledSources,
   isSourceEnabled,
   rootsOf,
-} from './agents/roots.ts'
-import type { FilesTouched } from './archive/files.ts'
-import type { SessionFilter } from './archive/get/filter.ts'
-import type { WindowOptions } from './archive/get/messages.ts'
-import type { SessionListOptions, SessionPage } from './archive/get/sessions.ts'
-import type { SessionSource } from './archive/get/standing.ts'
-import { IndexReader } from './archive/get.ts'
-import { type BackupDatabase, openBackupDatabase } from './archive/keep.ts'
-import { openAnnotations, type SessionAnnotations } from './archive/marks.ts'
-import type { SessionChange, SessionEntry } from './archive/record.ts'
-import type { IndexStatistics } from './archive/stats.ts'
+} from './agents/agent-roots.ts'
+import { allAgents } from './agents/load-agents.ts'
+import { openAnnotations, type SessionAnnotations } from './annotations/annotations.ts'
+import { type BackupDatabase, openBackupDatabase } from './backup/backup-database.ts'
+import { BackupService } from './backup/backup-service.ts'
+import { readableSource, withBackupIdentity } from './backup/readable-source.ts'
+import type { StoreContext } from './backup/volatile-stores.ts'
 import {
   type Configuration,
   changeConfig,
@@ -26,45 +21,50 @@ import {
   type PriceSettings,
   readConfig,
   readPrices,
-} from './config.ts'
-import type { HistorySummary } from './conversation/history/summary.ts'
+} from './config/config.ts'
+import type { ContentReader } from './content-reader.ts'
 import type { DoctorFinding } from './doctor/finding.ts'
+import type { WindowOptions } from './index/read/message-window.ts'
+import type { SessionFilter } from './index/read/session-filter.ts'
+import type { SessionListOptions, SessionPage } from './index/read/session-list.ts'
+import type { SessionSource } from './index/read/session-source.ts'
+import type { FilesTouched } from './index/read/touched-files.ts'
+import { IndexReader } from './index/reader.ts'
+import type { SessionChange, SessionEntry } from './index/records.ts'
+import type { IndexStatistics } from './index/statistics/statistics.ts'
 import { thisMachine } from './lib/files/data-directory.ts'
-import { isFile } from './lib/files/look.ts'
+import { isFile } from './lib/files/safe-fs.ts'
+import type { LoadedMessage } from './messages/message-store.ts'
+import type { HistorySummary } from './model/history-summary.ts'
 import { type AgentId, type Instant, instantFromMs, type SessionId } from './model/ids.ts'
 import { createLocalDay, type DayFormatter, localHourOf, type Totals, utcHourOf } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
-import { BackupService } from './sync/keep/keeper.ts'
-import { readableSource, withBackupIdentity } from './sync/keep/sources.ts'
-import type { StoreContext } from './sync/keep/stores.ts'
-import type { SyncContext, SyncRoot } from './sync/list.ts'
-import { IndexEventBus } from './sync/live/feed.ts'
-import type { LoadedMessage } from './sync/search/bodies.ts'
-import type { DeepSearchEvent, DeepSearchOptions } from './sync/search/deep.ts'
-import type { SearchAnswer, SearchOptions } from './sync/search/find.ts'
-import type { ContentReader } from './sync/search/reading.ts'
-import type { SyncOptions } from './sync/sync.ts'
-import type { SyncOutcome, WatchIndexOptions, WatchOutcome } from './sync/turns.ts'
+import type { DeepSearchEvent, DeepSearchOptions } from './search/deep/deep-search.ts'
+import type { SearchAnswer, SearchOptions } from './search/search-engine.ts'
+import type { SyncContext, SyncRoot } from './sync/list-sources.ts'
+import { IndexEventBus } from './sync/live/index-event-bus.ts'
+import type { SyncOutcome, WatchIndexOptions, WatchOutcome } from './sync/run-locked.ts'
+import type { SyncOptions } from './sync/syncer.ts'
 
-export type { ConfiguredRoot } from './agents/roots.ts'
-export type { FileTouched } from './archive/files.ts'
-export type { SessionFilter } from './archive/get/filter.ts'
-export type { SessionListOptions, SessionOrder } from './archive/get/sessions.ts'
-export { IndexDamagedError, markIndexIfDamaged } from './archive/index-file.ts'
-export type { BackedUpSession, BackupResult } from './archive/keep/record.ts'
-export type { AnnotationChange, SessionAnnotation } from './archive/marks/record.ts'
-export type { IndexedMessage, SessionChange, SessionEntry } from './archive/record.ts'
-export type { IndexStatistics } from './archive/stats.ts'
-export type { Snippet } from './archive/text/snippet.ts'
-export { type Period, parsePeriod } from './archive/text/typed/period.ts'
+export type { ConfiguredRoot } from './agents/agent-roots.ts'
+export type { AnnotationChange, SessionAnnotation } from './annotations/records.ts'
+export type { StoreBackup } from './backup/back-up-store.ts'
+export type { BackedUpSession, BackupResult } from './backup/records.ts'
 export { type DoctorFinding, SUBJECT_LABELS } from './doctor/finding.ts'
-export type { StoreBackup } from './sync/keep/rows.ts'
-export type { LoadedMessage } from './sync/search/bodies.ts'
-export type { DeepSearchEvent } from './sync/search/deep.ts'
-export type { SearchAnswer, SearchOptions } from './sync/search/find.ts'
-export type { MessageHit } from './sync/search/hit.ts'
-export type { IndexSyncProgress } from './sync/sync.ts'
-export type { SyncOutcome, WatchIndexOptions, WatchOutcome } from './sync/turns.ts'
+export { IndexDamagedError, markIndexIfDamaged } from './index/index-file.ts'
+export type { SessionFilter } from './index/read/session-filter.ts'
+export type { SessionListOptions, SessionOrder } from './index/read/session-list.ts'
+export type { FileTouched } from './index/read/touched-files.ts'
+export type { IndexedMessage, SessionChange, SessionEntry } from './index/records.ts'
+export type { IndexStatistics } from './index/statistics/statistics.ts'
+export type { LoadedMessage } from './messages/message-store.ts'
+export type { DeepSearchEvent } from './search/deep/deep-search.ts'
+export type { MessageHit } from './search/hit.ts'
+export { type Period, parsePeriod } from './search/query/period.ts'
+export type { SearchAnswer, SearchOptions } from './search/search-engine.ts'
+export type { Snippet } from './search/snippet.ts'
+export type { SyncOutcome, WatchIndexOptions, WatchOutcome } from './sync/run-locked.ts'
+export type { IndexSyncProgress } from './sync/syncer.ts'
 
 export interface AppOptions {
   /** Settings of this run, by key, as they were typed. */
@@ -140,7 +140,7 @@ export class App {
 
   /** Brings the index up to date, or makes it anew. One process at a time: a second one is told who is at it. */
   async sync(options: SyncOptions & { readonly anew?: boolean } = {}): Promise<SyncOutcome> {
-    const { publishChanges, syncWithLock } = await import('./sync/turns.ts')
+    const { publishChanges, syncWithLock } = await import('./sync/run-locked.ts')
     return syncWithLock(
       this.directory,
       this.#options.threads,
@@ -154,7 +154,7 @@ export class App {
    * of instead: its changes are in `changesSince`.
    */
   async watch(options: WatchIndexOptions = {}): Promise<WatchOutcome> {
-    const { watchWithLock } = await import('./sync/turns.ts')
+    const { watchWithLock } = await import('./sync/run-locked.ts')
     return watchWithLock(this.directory, this.#options.threads, {
       ...(await this.#syncContext()),
       stores: await this.backupService.watchable([]),
@@ -165,7 +165,7 @@ export class App {
 
   /** Out of the index and the keep, until it is remembered; its source is not touched. Throws `not_found`. */
   async forget(session: SessionId): Promise<void> {
-    const { forgetSession } = await import('./sync/forget.ts')
+    const { forgetSession } = await import('./sync/forget-session.ts')
     forgetSession(this.directory, this.index, this.backup, session, currentInstant())
   }
 
@@ -251,7 +251,7 @@ export class App {
 
   /** All that needs bodies. Loaded when it is first needed: lists and reports do without, and are there at once. */
   contentReader(): Promise<ContentReader> {
-    this.#messageStore ??= import('./sync/search/reading.ts').then(
+    this.#messageStore ??= import('./content-reader.ts').then(
       ({ ContentReader }) =>
         new ContentReader(this.index, { backup: () => this.backup, annotations: () => this.annotations.list() }),
     )
@@ -285,7 +285,7 @@ export class App {
 
   /** Is everything well? Tells what it finds as it goes. */
   async *examine(): AsyncGenerator<DoctorFinding> {
-    const { runChecks } = await import('./doctor/examine.ts')
+    const { runChecks } = await import('./doctor/run-checks.ts')
     const config = await this.config()
     yield* runChecks({
       environment: this.environment,

@@ -13,7 +13,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { Agent, Source, WrittenForm } from './agents/agent.ts'
-import { allAgents } from './agents/all.ts'
+import { allAgents } from './agents/load-agents.ts'
 import {
   type Conversion,
   type ConversionSource,
@@ -22,19 +22,19 @@ import {
   readSessionFacts,
   readSourceMessages,
 } from './convert/convert.ts'
-import { findRowSidecar } from './convert/handoff/row-sidecar.ts'
-import { type HandedOver, type HandoffOptions, handoff, handoffTargets } from './convert/handoff.ts'
-import { type Cut, shortenConversation } from './convert/shorten.ts'
-import { sidecarOf } from './convert/sidecar.ts'
-import { createSidecarRestorer } from './convert/sidecar-file.ts'
+import { type HandedOver, type HandoffOptions, handoff, handoffTargets } from './convert/handoff/handoff.ts'
+import { createSidecarRestorer } from './convert/sidecar/read-sidecar.ts'
+import { findRowSidecar } from './convert/sidecar/row-sidecar.ts'
+import { sidecarOf } from './convert/sidecar/sidecar-format.ts'
+import { type Cut, shortenConversation } from './convert/trim/shorten.ts'
 import { AppError } from './model/error.ts'
 import type { AgentId } from './model/ids.ts'
 
 export type { Conversion, Piece } from './convert/convert.ts'
-export type { HandedOver } from './convert/handoff.ts'
-export type { Loss, Repair, Report } from './convert/ledger.ts'
-export type { Cut } from './convert/shorten.ts'
-export { SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from './convert/sidecar.ts'
+export type { HandedOver } from './convert/handoff/handoff.ts'
+export type { Loss, Repair, Report } from './convert/loss-report.ts'
+export { SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from './convert/sidecar/sidecar-format.ts'
+export type { Cut } from './convert/trim/shorten.ts'
 
 /** Every form that can be written, in the order of the agents. */
 export async function formsToWrite(): Promise<readonly WrittenForm[]> {

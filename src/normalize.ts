@@ -7,11 +7,11 @@
  */
 import { stat } from 'node:fs/promises'
 import type { Agent, PrivacyOptions, ReadItem, Source } from './agents/agent.ts'
-import { allAgents } from './agents/all.ts'
-import { catchReaderErrors } from './agents/guarded.ts'
+import { catchReaderErrors } from './agents/catch-reader-errors.ts'
+import { allAgents } from './agents/load-agents.ts'
 import { openRegularHandle, SpecialFileError, specialKindOf } from './lib/files/regular-file.ts'
 import { describeSystemError } from './lib/files/system-error.ts'
-import { debug } from './lib/log.ts'
+import { debug } from './lib/logger.ts'
 import { AppError } from './model/error.ts'
 import type { Issue } from './model/issue.ts'
 import type { NormalizedMessage } from './model/normalized.ts'
@@ -94,7 +94,7 @@ export async function* readLog(
 ): AsyncGenerator<readonly ReadItem[]> {
   debug(`reading ${source.path}`)
   // Loaded when it is wanted: the sanitiser is larger than all the rest.
-  const sanitize = options.sanitized ? (await import('./lib/html.ts')).sanitizeText : undefined
+  const sanitize = options.sanitized ? (await import('./lib/markup/html.ts')).sanitizeText : undefined
   for await (const batch of catchReaderErrors(source, agent.read(source, options))) {
     yield sanitize ? batch.map((one) => sanitizeRead(one, sanitize)) : batch
   }

@@ -1,8 +1,8 @@
 /** The way to a server, `fumibako/openai/transport`: HTTP, keys and uploads by the openai package, loaded when it is first used. */
 
 import type { OpenAI } from 'openai'
-import { fieldsOf, listOf, nonEmptyStringOf } from './lib/object.ts'
 import { readEventData } from './lib/sse.ts'
+import { fieldsOf, listOf, nonEmptyStringOf } from './lib/unknown-values.ts'
 import {
   ABORTED_ERROR,
   type ChatError,

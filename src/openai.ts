@@ -1,6 +1,5 @@
 /** The package's face for OpenAI messages, `fumibako/openai`, in the names of the specification. */
 
-export { argumentsOf, nameOf } from './openai/calls.ts'
 export { type ChatError, type ChatErrorKind, ChatFailure } from './openai/chat/chat-error.ts'
 export { ChatHelper } from './openai/chat/chat-helper.ts'
 export type { Clock } from './openai/chat/clock.ts'
@@ -8,7 +7,7 @@ export type * from './openai/chat/events.ts'
 export type * from './openai/chat/files.ts'
 export type { ChatOptions, PromptOptions, StreamOptions } from './openai/chat/options.ts'
 export type { PromptInput } from './openai/chat/prompt.ts'
-export { estimateTokens } from './openai/chat/send/tokens.ts'
+export { estimateTokens } from './openai/chat/send/estimate-tokens.ts'
 export { type Limits, withinLimits } from './openai/chat/send/trim.ts'
 export type { ChatParameters, ChatSettings, SavedChat } from './openai/chat/settings.ts'
 export type { CallToConfirm, Confirm } from './openai/chat/tools/run-calls.ts'
@@ -19,9 +18,9 @@ export type {
   ToolOptions,
   ToolSource,
   ToolSources,
-} from './openai/chat/tools/tool-box.ts'
+} from './openai/chat/tools/tool-registry.ts'
 export type * from './openai/chat/transport.ts'
-export { legalToolName } from './openai/check/names.ts'
+export { legalToolName } from './openai/check/legal-names.ts'
 export type { Problem, ProblemCode } from './openai/check/problem.ts'
 export { type Repaired, repair, validate } from './openai/check/validate.ts'
 export { fileIdOf } from './openai/content.ts'
@@ -34,3 +33,4 @@ export { PROFILES, type Profile, type ProfileName } from './openai/profile.ts'
 export { DeltaAccumulator } from './openai/stream/accumulator.ts'
 export type * from './openai/stream/completion.ts'
 export { reasoningOf, splitThinking } from './openai/stream/reasoning.ts'
+export { argumentsOf, nameOf } from './openai/tool-calls.ts'

@@ -1,4 +1,4 @@
-/** The house keeps its shape: who may import whom, how long a file may be, which names say nothing. */
+/** The structure of the source tree: allowed imports, file lengths, names, and who starts programs or opens files. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -6,77 +6,64 @@ import { describe, expect, test } from 'vitest'
 const ROOT = join(import.meta.dirname, '..')
 const SRC = join(ROOT, 'src')
 
-/** Each room and the rooms it may look into. Files that stand in src itself are rooms of their own. */
-const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
+/** For each folder of src, and each file directly in it: what it may import. */
+const MAY_IMPORT: { readonly [folder: string]: readonly string[] } = {
   model: [],
   lib: ['model'],
   conversation: ['model', 'lib'],
   openai: ['model', 'lib'],
   agents: ['conversation', 'openai', 'model', 'lib'],
-  archive: ['model', 'lib'],
-  convert: ['agents', 'archive', 'conversation', 'openai', 'model', 'lib'],
-  sync: ['agents', 'archive', 'conversation', 'openai', 'model', 'lib'],
-  chat: ['agents', 'archive', 'conversation', 'openai', 'model', 'lib'],
+  annotations: ['model', 'lib'],
+  // The index stores words as the search splits them.
+  index: ['search/words/analyse.ts', 'model', 'lib'],
+  backup: ['index', 'agents', 'model', 'lib'],
+  messages: ['backup', 'index', 'agents', 'model', 'lib'],
+  search: ['messages', 'backup', 'annotations', 'index', 'agents', 'model', 'lib'],
+  redact: ['model', 'lib'],
+  export: ['redact', 'openai', 'model', 'lib'],
+  convert: ['backup', 'agents', 'conversation', 'openai', 'model', 'lib'],
+  sync: ['search', 'backup', 'index', 'agents', 'model', 'lib'],
   config: ['model', 'lib'],
-  'config.ts': ['config', 'model', 'lib'],
-  doctor: ['config.ts', 'agents', 'archive', 'model', 'lib'],
+  doctor: ['config', 'annotations', 'backup', 'index', 'agents', 'model', 'lib'],
   'normalize.ts': ['agents', 'model', 'lib'],
-  'convert.ts': ['convert', 'agents', 'archive', 'model', 'lib'],
+  'convert.ts': ['convert', 'agents', 'model', 'lib'],
   'conversation.ts': ['conversation', 'model', 'lib'],
   'amazon-q.ts': ['conversation', 'model', 'lib'],
   'openai.ts': ['openai', 'model', 'lib'],
   'openai-transport.ts': ['openai', 'model', 'lib'],
-  'chat.ts': [
-    'chat',
-    'config.ts',
-    'convert.ts',
-    'openai-transport.ts',
-    'agents',
-    'conversation',
-    'openai',
-    'model',
-    'lib',
-  ],
+  chat: ['config', 'convert.ts', 'openai-transport.ts', 'agents', 'conversation', 'openai', 'model', 'lib'],
+  'content-reader.ts': ['messages', 'search', 'backup', 'annotations', 'index', 'agents', 'model', 'lib'],
   'app.ts': [
-    'config.ts',
+    'content-reader.ts',
     'normalize.ts',
+    'config',
     'doctor',
     'sync',
-    'convert',
-    'chat',
-    'agents',
-    'archive',
-    'conversation',
-    'openai',
-    'model',
-    'lib',
-  ],
-  server: [
-    'app.ts',
-    'chat.ts',
-    'chat',
-    'config.ts',
-    'normalize.ts',
-    'convert.ts',
-    'convert',
+    'messages',
+    'search',
+    'backup',
+    'annotations',
+    'index',
     'agents',
     'conversation',
     'model',
     'lib',
   ],
-  // One reader of Markdown for server and page: it is bounded in time.
-  web: ['model', 'lib/markdown.ts'],
+  server: ['app.ts', 'chat', 'config', 'convert.ts', 'export', 'redact', 'agents', 'conversation', 'model', 'lib'],
+  // Server and page render Markdown with the same bounded parser.
+  web: ['model', 'lib/markup/markdown.ts'],
   cli: [
     'server',
     'app.ts',
-    'chat.ts',
     'chat',
-    'config.ts',
+    'config',
     'normalize.ts',
     'convert.ts',
     'amazon-q.ts',
     'openai.ts',
     'convert',
+    'export',
+    'redact',
     'agents',
     'model',
     'lib',
@@ -84,7 +71,8 @@ const MAY_IMPORT: { readonly [room: string]: readonly string[] } = {
 }
 
 const MOST_LINES = 400
-const NAMES_THAT_SAY_NOTHING = /(?:^|\/)(?:utils?|helpers?|common|misc|types|index)(?:\.ts|\.svelte|\/)/
+const NAMES_THAT_SAY_NOTHING =
+  /(?:^|\/)(?:(?:utils?|helpers?|common|misc|types)(?:\.ts|\.svelte|\/)|index\.(?:ts|svelte))/
 
 interface File {
   readonly path: string
@@ -168,6 +156,11 @@ describe('imports', () => {
     ).toEqual([])
   })
 
+  test('agents/agent.ts imports the model only', () => {
+    const contract = files.find((file) => file.path === 'agents/agent.ts')
+    expect(contract?.imports.filter((one) => !one.startsWith('model/'))).toEqual([])
+  })
+
   test('make no cycle of values', () => {
     const graph = new Map(files.map((file) => [file.path, valueImports(file)]))
     expect(cycleIn(graph)).toEqual([])
@@ -205,7 +198,7 @@ function cycleIn(graph: ReadonlyMap<string, readonly string[]>): readonly string
 
 /** Each file that starts other programs, and why it does. */
 const STARTS_PROGRAMS: { readonly [path: string]: string } = {
-  'lib/git.ts': 'git: the only file that runs it, with what keeps a repository from running commands',
+  'lib/git/run-git.ts': 'git: the only file that runs it, with what keeps a repository from running commands',
   'chat/processes/process-group.ts':
     'the shell for allowed commands and hooks, and MCP servers; all end with the program',
   'chat/mcp/connect.ts': 'MCP servers on Windows, through the SDK',
@@ -236,20 +229,20 @@ describe('other programs', () => {
     expect(wrong.map(({ path }) => path)).toEqual([])
   })
 
-  test('git is run by lib/git.ts alone', () => {
+  test('git is run by lib/git/run-git.ts alone', () => {
     // As the name of a program: a text of its own, or the beginning of a command for a shell.
-    const asProgram = /['"`]git(?:\.exe)?['"`]|(?:spawn|exec|runCommand|ranInShell)\w*\(\s*['"`](?:[^'"`]*\W)?git\s/
+    const asProgram = /['"`]git(?:\.exe)?['"`]|(?:spawn|exec|runCommand|runInShell)\w*\(\s*['"`](?:[^'"`]*\W)?git\s/
     const starters = files.filter((file) => starts(file) || file.imports.includes('lib/programs.ts'))
-    expect(starters.filter((file) => asProgram.test(file.text)).map(({ path }) => path)).toEqual(['lib/git.ts'])
+    expect(starters.filter((file) => asProgram.test(file.text)).map(({ path }) => path)).toEqual(['lib/git/run-git.ts'])
     // What a command for a shell is made of.
     const shells = files.filter((file) => valueImports(file).includes('chat/tools/shell/run-command.ts'))
     expect(shells.map(({ path }) => path).sort()).toEqual(['chat/hooks/hooks.ts', 'chat/tools/shell/execute-bash.ts'])
   })
 
   test('a repository is named in every call of git, and is never the project’s own', () => {
-    const callers = files.filter((file) => file.imports.includes('lib/git.ts') && file.text.includes('runGit'))
+    const callers = files.filter((file) => file.imports.includes('lib/git/run-git.ts') && file.text.includes('runGit'))
     expect(callers.map(({ path }) => path).sort()).toEqual([
-      'chat/checkpoint/shadow.ts',
+      'chat/checkpoint/shadow-repository.ts',
       'conversation.ts',
       'lib/git/list-files.ts',
     ])
@@ -273,7 +266,7 @@ describe('files', () => {
   })
 
   test('access the disk with functions that do not throw on unreadable paths', () => {
-    // `throwIfNoEntry: false` still throws for a closed folder, a file in the way or a link to itself: see lib/files/look.ts.
+    // `throwIfNoEntry: false` still throws for a closed folder, a file in the way or a link to itself: see lib/files/safe-fs.ts.
     const wrong = files.filter((file) => !file.path.startsWith('lib/') && file.text.includes('throwIfNoEntry'))
     expect(wrong.map((file) => file.path)).toEqual([])
   })
@@ -297,28 +290,28 @@ describe('files that anyone could have created', () => {
   const FROM_FS = /import \{([^}]*)\} from 'node:fs(?:\/promises)?'/g
   /** What each opens is the program's own, was just made, or was looked at before. */
   const ALLOWED: { readonly [path: string]: string } = {
-    'archive/copies.ts': 'a file in a new temporary folder',
+    'backup/copies/file-copies.ts': 'a file in a new temporary folder',
     'agents/codex/deliver.ts': 'appends after refuseSpecialAt',
-    'chat/journal-disk.ts': 'appends after refuseSpecialAt',
+    'chat/journal/read-journal-file.ts': 'appends after refuseSpecialAt',
     'cli/chat/input/history-file.ts': 'appends after refuseSpecialAt',
     'cli/chat/programs.ts': 'a file in a new temporary folder',
-    'cli/commands/format/validate.ts': 'standard input by its number',
+    'cli/commands/validate.ts': 'standard input by its number',
     'cli/commands/restore.ts': 'a file that must not be there yet',
     'cli/commands/serve/own-version.ts': 'our package',
-    'cli/input.ts': 'a stream that the caller passed on',
-    'convert/handoff/save.ts': 'files that must not be there yet',
+    'cli/logs/spool-input.ts': 'a stream that the caller passed on',
+    'convert/handoff/save-conversion.ts': 'files that must not be there yet',
     'doctor/check-versions.ts': 'our package',
-    'lib/disk/backup.ts': 'copies of regular files, into a folder of our own',
-    'lib/disk/draft.ts': 'a file that must not be there yet',
-    'lib/disk/make-file.ts': 'a file that must not be there yet',
-    'lib/disk/rewrite-file.ts': 'a file that must not be there yet',
-    'lib/disk/spool.ts': 'a file in a new temporary folder',
-    'lib/disk/sync-folder.ts': 'a folder',
+    'lib/files/backup-file.ts': 'copies of regular files, into a folder of our own',
+    'lib/files/atomic-file.ts': 'a file that must not be there yet',
+    'lib/files/private-file.ts': 'a file that must not be there yet',
+    'lib/files/rewrite-file.ts': 'a file that must not be there yet',
+    'lib/files/spool.ts': 'a file in a new temporary folder',
+    'lib/files/sync-folder.ts': 'a folder',
     'lib/files/regular-file.ts': 'the one safe way',
-    'lib/sqlite/copy.ts': 'copies after refuseSpecialAt',
-    'lib/sqlite/holder.ts': 'what the system tells of processes',
+    'lib/sqlite/copy-database.ts': 'copies after refuseSpecialAt',
+    'lib/sqlite/lock-holder.ts': 'what the system tells of processes',
     'server/openapi/document.ts': 'our package',
-    'server/page.ts': 'our package',
+    'server/page-files.ts': 'our package',
   }
 
   test('are opened by one module, which refuses pipes, devices and sockets', () => {

@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { tempFolder } from './support/log.ts'
+import { tempFolder } from './support/codex-log.ts'
 import { answer } from './support/model-chunks.ts'
 import { chatServer } from './support/model-server.ts'
-import { fumiPath } from './support/run.ts'
+import { fumiPath } from './support/run-fumi.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const INSTALLS = /^npm ci\n/

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { expect, test } from 'vitest'
-import { shortSession, tempLog, text } from './support/log.ts'
+import { shortSession, tempLog, text } from './support/codex-log.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -46,7 +46,7 @@ test('publishes what users need and nothing else', () => {
 /** The program, the page and the description of the API; of the library the rooms that its doors lead to. */
 function isOfUse(path: string): boolean {
   if (/^dist\/(?:bin|web)\/|^dist\/server\/openapi\/shapes\.json$/.test(path)) return true
-  return roomsOfDoors.has(roomOf(path)) && !(roomOf(path) === 'archive' && path.endsWith('.js'))
+  return roomsOfDoors.has(roomOf(path)) && !(roomOf(path) === 'backup' && path.endsWith('.js'))
 }
 
 const roomOf = (path: string): string => (path.split('/')[1] ?? '').replace(/\..*/, '')

@@ -19,7 +19,7 @@ export function apiMarkdown(document) {
 
 const INTRODUCTION = `\`fumi serve\` answers at \`http://localhost:4680\`. Every request carries the token that \`fumi token\` prints, as \`Authorization: Bearer …\`; a browser has a cookie instead, from the one-time link that \`fumi serve\` opens and \`fumi token --link\` prints. \`/api/health\` alone needs none.
 
-Replies are JSON: \`{ "data": …, "meta": … }\`, or \`{ "errors": [{ "code", "status", "title", "detail", "meta" }] }\`. Times are UTC in ISO 8601. Ids of sessions and messages are encoded as parts of an address: \`encodeURIComponent\`. No endpoint opens a file that a client names. Encrypted reasoning is replies by its hash and length alone.
+Replies are JSON: \`{ "data": …, "meta": … }\`, or \`{ "errors": [{ "code", "status", "title", "detail", "meta" }] }\`. Times are UTC in ISO 8601. Ids of sessions and messages are encoded as parts of an address: \`encodeURIComponent\`. No endpoint opens a file that a client names. Encrypted reasoning is told by its hash and length alone.
 
 The same as OpenAPI 3.1: \`/api/openapi.json\`.
 

@@ -1,17 +1,16 @@
 /** What an agent's folder offers the rest of the house. A new agent is one folder that exports this by default. */
 
-import type { HistorySummary } from '../conversation/history/summary.ts'
-import type { ConversationState } from '../conversation/state.ts'
 import type { Capture } from '../model/capture.ts'
+import type { HistorySummary } from '../model/history-summary.ts'
 import type { AgentId, Instant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import type { Phrase } from '../model/phrase.ts'
-import type { ConversionChange } from '../model/replay/change.ts'
+import type { ConversionChange } from '../model/replay/conversion-change.ts'
 import type { WrittenExtension } from '../model/replay/extension.ts'
-import type { SessionFacts } from '../model/replay/outlook.ts'
+import type { SessionFacts } from '../model/replay/session-facts.ts'
 import type { Session } from '../model/session.ts'
-import type { TokenEstimate } from '../model/tokens/estimate.ts'
+import type { TokenEstimate } from '../model/tokens/token-estimate.ts'
 import type { Usage } from '../model/usage.ts'
 
 export interface Agent {
@@ -51,7 +50,7 @@ export interface Agent {
    * Nothing where its line is part of no request. Only of agents whose logs tell so much.
    * @param line `raw.line_index` of the message
    */
-  stateAt?(source: Source, line: number): Promise<ConversationState | undefined>
+  stateAt?(source: Source, line: number): Promise<unknown>
   /** The forms in which it writes; the first is the usual one. */
   readonly forms?: readonly WrittenForm[]
   /**

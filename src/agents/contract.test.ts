@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { tempFolder } from '../../test/support/codex-log.ts'
 import {
   cutsOf,
   type Fixture,
@@ -18,14 +19,13 @@ import {
   upToCursor,
   writeSource,
 } from '../../test/support/fixtures.ts'
-import { tempFolder } from '../../test/support/log.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { extensionOf } from '../model/replay/extension.ts'
-import { serializeMessage } from '../model/serialize.ts'
+import { serializeMessage } from '../model/serialize-message.ts'
 import type { Session } from '../model/session.ts'
 import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
 import type { Agent, WriterOutput, WrittenForm } from './agent.ts'
-import { allAgents } from './all.ts'
+import { allAgents } from './load-agents.ts'
 
 for (const agent of await allAgents()) {
   const fixtures = await stageFixtures(agent, tempFolder())

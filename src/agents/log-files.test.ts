@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { tempFolder } from '../../test/support/codex-log.ts'
 import {
   type Fixture,
   readAll,
@@ -12,9 +13,8 @@ import {
   upToCursor,
   writeSource,
 } from '../../test/support/fixtures.ts'
-import { tempFolder } from '../../test/support/log.ts'
 import type { Agent, ReadItem, ScanItem, Source } from './agent.ts'
-import { allAgents } from './all.ts'
+import { allAgents } from './load-agents.ts'
 
 for (const agent of await allAgents()) {
   const fixtures = await stageFixtures(agent, tempFolder())

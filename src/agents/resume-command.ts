@@ -4,7 +4,7 @@ import { isAbsolute } from 'node:path'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import type { Session } from '../model/session.ts'
 import type { Agent, ResumeCommand } from './agent.ts'
-import { quoteShellWord } from './shell-word.ts'
+import { quoteShellWord } from './quote-shell-word.ts'
 
 /** @param ended how it left its store, where it is there no longer */
 export function whyNotResumable(agent: Agent, session: Session, ended: string | undefined): Phrase | undefined {

@@ -1,5 +1,5 @@
 /** The language of this run: the setting `language`, else that of the terminal. What programs read (`--json`) is English. */
-import { readConfig } from '../config.ts'
+import { readConfig } from '../config/config.ts'
 import { thisMachine } from '../lib/files/data-directory.ts'
 import { type Language, type Phrase, PICK_WORDING, type PickWording } from '../model/phrase.ts'
 

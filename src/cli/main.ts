@@ -26,7 +26,7 @@ async function retryAfterIndexDamage(error: unknown): Promise<void> {
   if (
     error instanceof CommanderError ||
     hasWritten() ||
-    !(await (await import('./heal.ts')).isCausedByDamagedIndex(error))
+    !(await (await import('./damaged-index.ts')).isCausedByDamagedIndex(error))
   )
     throw error
   await run()

@@ -2,7 +2,7 @@
 import type { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { toPrintable } from '../lib/text.ts'
-import { toReadableOutput, toSafeJson } from '../model/told/visible.ts'
+import { toReadableOutput, toSafeJson } from '../model/hostile-characters.ts'
 
 export function exitOnClosedPipe(): void {
   process.stdout.on('error', exitOnEpipe)

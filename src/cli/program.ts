@@ -1,11 +1,10 @@
 /** `fumi` and its commands. Who asks for one does not wait for the others. */
 import { Command } from 'commander'
-import { setLogLevel } from '../lib/log.ts'
+import { setLogLevel } from '../lib/logger.ts'
 import { readProgramVersion } from './commands/serve/own-version.ts'
-import { say } from './language.ts'
+import { setConfigFlags } from './config-flags.ts'
+import { runLanguage, say } from './language.ts'
 import { disablePager } from './pager.ts'
-import { setConfigFlags } from './run/flags.ts'
-import { translateHelp } from './run/help-words.ts'
 
 type AddCommand = (program: Command) => void
 
@@ -15,26 +14,26 @@ const COMMAND_LOADERS: { readonly [name: string]: () => Promise<AddCommand> } = 
   list: async () => (await import('./commands/list.ts')).listCommand,
   show: async () => (await import('./commands/show.ts')).showCommand,
   search: async () => (await import('./commands/search.ts')).searchCommand,
-  export: async () => (await import('./commands/format/export.ts')).exportCommand,
+  export: async () => (await import('./commands/export.ts')).exportCommand,
   prompts: async () => (await import('./commands/prompts.ts')).promptsCommand,
   files: async () => (await import('./commands/files.ts')).filesCommand,
   stats: async () => (await import('./commands/stats.ts')).statsCommand,
   resume: async () => (await import('./commands/resume.ts')).resumeCommand,
   chat: async () => (await import('./commands/chat.ts')).chatCommand,
-  mark: async () => (await import('./commands/home/mark.ts')).markCommand,
+  mark: async () => (await import('./commands/mark.ts')).markCommand,
   sync: async () => (await import('./commands/sync.ts')).syncCommand,
   keep: async () => (await import('./commands/keep.ts')).keepCommand,
   restore: async () => (await import('./commands/restore.ts')).restoreCommand,
-  forget: async () => (await import('./commands/home/forget.ts')).forgetCommand,
-  convert: async () => (await import('./commands/format/convert.ts')).convertCommand,
-  handoff: async () => (await import('./commands/format/handoff.ts')).handoffCommand,
-  normalize: async () => (await import('./commands/format/normalize.ts')).normalizeCommand,
-  detect: async () => (await import('./commands/format/detect.ts')).detectCommand,
-  validate: async () => (await import('./commands/format/validate.ts')).validateCommand,
-  trust: async () => (await import('./commands/home/trust.ts')).trustCommand,
-  config: async () => (await import('./commands/home/config.ts')).configCommand,
-  doctor: async () => (await import('./commands/home/doctor.ts')).doctorCommand,
-  token: async () => (await import('./commands/serve/token.ts')).tokenCommand,
+  forget: async () => (await import('./commands/forget.ts')).forgetCommand,
+  convert: async () => (await import('./commands/convert.ts')).convertCommand,
+  handoff: async () => (await import('./commands/handoff.ts')).handoffCommand,
+  normalize: async () => (await import('./commands/normalize.ts')).normalizeCommand,
+  detect: async () => (await import('./commands/detect.ts')).detectCommand,
+  validate: async () => (await import('./commands/validate.ts')).validateCommand,
+  trust: async () => (await import('./commands/trust.ts')).trustCommand,
+  config: async () => (await import('./commands/config.ts')).configCommand,
+  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
+  token: async () => (await import('./commands/token.ts')).tokenCommand,
 }
 
 /** @param requested the first word of the command line; all commands where it is none of them: the help lists them */
@@ -73,3 +72,77 @@ export async function buildProgram(requested?: string): Promise<Command> {
 }
 
 const collectValues = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
+
+/** What commander says of its own accord, in Japanese: titles of the help and errors about options. */
+const TITLE_TRANSLATIONS: { readonly [title: string]: string } = {
+  'Usage:': '使い方:',
+  'Arguments:': '引数:',
+  'Options:': 'オプション:',
+  'Commands:': 'コマンド:',
+}
+
+type Translation = readonly [said: RegExp, ja: string]
+
+const ERROR_TRANSLATIONS: readonly Translation[] = [
+  [/^error: missing required argument '(.+)'/, 'エラー: 引数 <$1> が必要です'],
+  [/^error: option '(.+?)' argument missing/, 'エラー: オプション「$1」に値がありません'],
+  [/^error: option '(.+?)' argument '(.*?)' is invalid\. ?/, 'エラー: オプション「$1」の値「$2」は使えません。'],
+  [
+    /^error: command-argument value '(.*?)' is invalid for argument '(.+?)'\. ?/,
+    'エラー: 引数 <$2> の値「$1」は使えません。',
+  ],
+  [/^error: required option '(.+?)' not specified/, 'エラー: オプション「$1」が必要です'],
+  [/^error: option '(.+?)' cannot be used with option '(.+?)'/, 'エラー: オプション「$1」と「$2」は同時に使えません'],
+  [/^error: unknown option '(.+?)'/, 'エラー: オプション「$1」はありません'],
+  [/^error: unknown command '(.+?)'/, 'エラー: コマンド「$1」はありません'],
+  [
+    /^error: too many arguments(?: for '(.+?)')?\. Expected (\d+) arguments? but got (\d+)\./,
+    'エラー: 引数が多すぎます。$2 個までのところに $3 個あります。',
+  ],
+]
+
+const DETAIL_TRANSLATIONS: readonly Translation[] = [
+  [/\(Did you mean one of (.+)\?\)/, '（もしかして: $1）'],
+  [/\(Did you mean (.+)\?\)/, '（もしかして: $1）'],
+  [/Allowed choices are (.+)\./, '使えるのは $1 です。'],
+]
+
+const NOTE_TRANSLATIONS: readonly Translation[] = [
+  [/ ?\(choices: (.+?), default: (.+?)\)/, '（$1 のどれか。既定: $2）'],
+  [/ ?\(choices: (.+?)\)/, '（$1 のどれか）'],
+  [/ ?\(default: (.+?)\)/, '（既定: $1）'],
+]
+
+const applyTranslations = (text: string, rules: readonly Translation[]): string =>
+  rules.reduce((translated, [pattern, ja]) => translated.replace(pattern, ja), text)
+
+/** For a program and each of its commands. Nothing to do in English. */
+async function translateHelp(commands: readonly Command[]): Promise<void> {
+  if (runLanguage === 'en') return
+  const [{ textWidth }, { WordWrapper }] = await Promise.all([
+    import('./view/text-width.ts'),
+    import('./chat/output/word-wrapper.ts'),
+  ])
+  const wrapText = (text: string, width: number): string => {
+    const line = new WordWrapper(width, '', 0)
+    return line.add([{ text, styles: [] }]) + line.end()
+  }
+  for (const command of commands) {
+    command.configureHelp({
+      displayWidth: textWidth,
+      boxWrap: (text, width) =>
+        text
+          .split('\n')
+          .map((line) => wrapText(line, width))
+          .join('\n'),
+      styleTitle: (title) => TITLE_TRANSLATIONS[title] ?? title,
+      styleOptionDescription: (text) => applyTranslations(text, NOTE_TRANSLATIONS),
+      styleArgumentDescription: (text) => applyTranslations(text, NOTE_TRANSLATIONS),
+    })
+    command.configureOutput({
+      outputError: (text, write) =>
+        write(applyTranslations(applyTranslations(text, ERROR_TRANSLATIONS), DETAIL_TRANSLATIONS)),
+    })
+    command.helpOption('-h, --help', 'このヘルプを表示')
+  }
+}

@@ -1,10 +1,10 @@
 /** Reads a JSON file that a person wrote, and says where it is wrong. */
 import { readRegularFile } from '../lib/files/regular-file.ts'
 import { describeSystemError, isSystemError } from '../lib/files/system-error.ts'
-import { findJsonSyntaxError, lineAndColumnOf } from '../lib/json/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json/lossless.ts'
+import { findJsonSyntaxError, lineAndColumnOf } from '../lib/json/syntax-error.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
-import type { ConfigProblem } from './problem.ts'
+import type { ConfigProblem } from './config-problem.ts'
 
 export interface JsonConfigFile {
   readonly path: string

@@ -2,9 +2,9 @@
 import { isJsonObject, type JsonValue, jsonEntries } from '../lib/json/lossless.ts'
 import type { AgentId } from '../model/ids.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
+import type { ConfigProblem } from './config-problem.ts'
 import type { JsonConfigFile } from './json-file.ts'
-import { type SettingContext, type SettingValue, settingFromText } from './kinds.ts'
-import type { ConfigProblem } from './problem.ts'
+import { type SettingContext, type SettingValue, settingFromText } from './setting-types.ts'
 import {
   profileOfKey,
   type Setting,
@@ -13,7 +13,7 @@ import {
   settingKey,
   settingsFor,
   variableOfKey,
-} from './table.ts'
+} from './settings.ts'
 
 export type SettingOrigin = 'default' | 'file' | 'environment' | 'flag'
 

@@ -10,8 +10,8 @@ import {
   USER_ENTRY_START_HEADER,
 } from './limits.ts'
 import type { ToolUseResult, UserMessage, UserMessageContent } from './message.ts'
-import { formatPromptTime, parseZonedTime, weekday } from './time.ts'
 import { truncateSafe, type Warn, writeBlock } from './truncate.ts'
+import { formatPromptTime, parseZonedTime, weekday } from './zoned-time.ts'
 
 /** The prompt with its time and context around it, in markers only where there is something around it. */
 export function contentWithContext(message: UserMessage): string {

@@ -1,10 +1,10 @@
 /** The state of a conversation, and the steps that take it from one message to the next. */
 
 import { JsonMap } from '../lib/json/lossless.ts'
-import { newCancelledToolUses, newPrompt, newToolUseResults, newToolUseResultsWithImages } from './create.ts'
 import { Entries } from './entries.ts'
 import { EMPTY_PROMPT, MAX_CONVERSATION_STATE_HISTORY_LEN } from './limits.ts'
 import type { AssistantMessage, ImageBlock, ToolUseResult, UserEnvContext, UserMessage } from './message.ts'
+import { newCancelledToolUses, newPrompt, newToolUseResults, newToolUseResultsWithImages } from './new-message.ts'
 import type {
   CheckpointManager,
   ContextManager,
@@ -17,8 +17,8 @@ import type {
   Tools,
   Unsigned,
 } from './record.ts'
-import type { TangentTime } from './time.ts'
 import { appendAssistantTranscript, type Transcript } from './transcript.ts'
+import type { TangentTime } from './zoned-time.ts'
 
 export interface ConversationState {
   readonly conversation_id: string

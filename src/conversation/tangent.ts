@@ -1,10 +1,10 @@
 /** Tangents: side conversations after which the main one goes on as if nothing had been said. */
 
-import { newPrompt, newResponse } from './create.ts'
 import type { UserEnvContext } from './message.ts'
+import { newPrompt, newResponse } from './new-message.ts'
 import type { CheckpointManager } from './record.ts'
 import type { ConversationCheckpoint, ConversationState, NamedTangent, StateExtension } from './state.ts'
-import { epochNanoseconds, parseZonedTime, type TangentTime, tangentNanoseconds, tangentTime } from './time.ts'
+import { epochNanoseconds, parseZonedTime, type TangentTime, tangentNanoseconds, tangentTime } from './zoned-time.ts'
 
 export interface EnterOptions {
   readonly name?: string

@@ -1,13 +1,13 @@
 /** Reads a session with one agent and writes it with another. Nothing here knows which. */
 import type { Agent, AgentWriteOptions, Source, WriterOutput } from '../agents/agent.ts'
-import { withYields } from '../lib/disk/breathing.ts'
-import { statOf } from '../lib/files/look.ts'
+import { statOf } from '../lib/files/safe-fs.ts'
+import { withYields } from '../lib/yield-loop.ts'
 import { AppError } from '../model/error.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
-import { characterCountOf } from '../model/replay/groups.ts'
-import { NO_SESSION_FACTS, type SessionFacts, SessionFactsCollector } from '../model/replay/outlook.ts'
+import { characterCountOf } from '../model/replay/pending-steps.ts'
+import { NO_SESSION_FACTS, type SessionFacts, SessionFactsCollector } from '../model/replay/session-facts.ts'
 import type { Session } from '../model/session.ts'
-import { LossReportBuilder, type Report } from './ledger.ts'
+import { LossReportBuilder, type Report } from './loss-report.ts'
 
 export interface ConversionSource {
   readonly agent: Agent

@@ -1,12 +1,12 @@
 /** Each agent's places: are they there, may they be read, how much lies in them. */
 import { accessSync, constants, statSync } from 'node:fs'
 import type { Agent } from '../agents/agent.ts'
-import { agentIdsOf, type ConfiguredRoot, isSourceEnabled } from '../agents/roots.ts'
-import { statOf } from '../lib/files/look.ts'
+import { agentIdsOf, type ConfiguredRoot, isSourceEnabled } from '../agents/agent-roots.ts'
+import { statOf } from '../lib/files/safe-fs.ts'
 import type { AgentId } from '../model/ids.ts'
 import { phrase } from '../model/phrase.ts'
-import { formatBytes, formatNumber, formatPlural } from './amount.ts'
 import type { DoctorContext, DoctorFinding } from './finding.ts'
+import { formatBytes, formatNumber, formatPlural } from './format-amount.ts'
 
 export async function* checkAgents(context: DoctorContext): AsyncGenerator<DoctorFinding> {
   for (const agent of context.agents)

@@ -1,16 +1,16 @@
 /** Our own databases: are they whole, whose are they, how much is in them. */
 import { join } from 'node:path'
-import { COPIES_FORMAT } from '../archive/copies/tables.ts'
-import { checkDatabaseHealth } from '../archive/health.ts'
-import { listSetAsideIndexes } from '../archive/index-file.ts'
-import { BACKUP_FORMAT } from '../archive/keep/tables/schema.ts'
-import { ANNOTATIONS_FORMAT } from '../archive/marks/tables.ts'
-import type { DatabaseFormat } from '../archive/open.ts'
-import { INDEX_FORMAT } from '../archive/schema.ts'
+import { ANNOTATIONS_FORMAT } from '../annotations/tables.ts'
+import { COPIES_FORMAT } from '../backup/copies/tables.ts'
+import { BACKUP_FORMAT } from '../backup/tables/schema.ts'
+import { listSetAsideIndexes } from '../index/index-file.ts'
+import { INDEX_FORMAT } from '../index/schema.ts'
+import { checkDatabaseHealth } from '../lib/sqlite/database-health.ts'
+import type { DatabaseFormat } from '../lib/sqlite/own-database.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
-import { splitAdvice } from './advice.ts'
-import { formatBytes, formatNumber, formatPlural } from './amount.ts'
 import type { DoctorContext, DoctorFinding } from './finding.ts'
+import { formatBytes, formatNumber, formatPlural } from './format-amount.ts'
+import { splitAdvice } from './split-advice.ts'
 
 interface OwnDatabase {
   readonly name: string

@@ -1,10 +1,10 @@
 /** The data directory: is it there, whose is it, may we write, is there room. */
 import { accessSync, constants, type Stats, type StatsFs, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { statOf } from '../lib/files/look.ts'
+import { statOf } from '../lib/files/safe-fs.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
-import { formatBytes } from './amount.ts'
 import type { DoctorContext, DoctorFinding } from './finding.ts'
+import { formatBytes } from './format-amount.ts'
 
 const LOW_SPACE_BYTES = 1e9
 const MIN_SPACE_BYTES = 50e6

@@ -1,7 +1,7 @@
 /** What an examination finds, and what it is told beforehand. */
 import type { Agent, HostEnvironment } from '../agents/agent.ts'
-import type { AgentSourceConfigs, ConfiguredRoot } from '../agents/roots.ts'
-import type { ConfigProblem, Configuration } from '../config.ts'
+import type { AgentSourceConfigs, ConfiguredRoot } from '../agents/agent-roots.ts'
+import type { ConfigProblem, Configuration } from '../config/config.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 
 /** A note is worth knowing and needs nothing done. */

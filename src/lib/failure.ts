@@ -2,7 +2,7 @@
 import { AppError, isProgramUpdated } from '../model/error.ts'
 import type { IssueCode } from '../model/issue.ts'
 import { isSystemError, systemErrorReason } from './files/system-error.ts'
-import { debug, warn } from './log.ts'
+import { debug, warn } from './logger.ts'
 
 /** Plain JSON: threads send it to each other. */
 export interface SourceFailure {

@@ -1,7 +1,7 @@
 /** Finds programs by their names, and never in the current directory: a project must not decide which program runs. */
 import { accessSync, constants } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
-import { isFile } from './files/look.ts'
+import { isFile } from './files/safe-fs.ts'
 
 /** Where the system has its own programs, and nobody else may put any. */
 const SYSTEM_FOLDER = process.platform === 'win32' ? 'C:\\Windows\\System32' : '/usr/bin'

@@ -1,6 +1,6 @@
 /** Bytes as text, by the fastest means that this Node has; texts as people compare them. */
 import { isAscii, isUtf8, transcode } from 'node:buffer'
-import { toReadable } from '../model/told/visible.ts'
+import { toReadable } from '../model/hostile-characters.ts'
 
 /** Invalid bytes become U+FFFD. The usual conversion takes three times as long on text that is not all ASCII. */
 export function decodeUtf8(bytes: Buffer): string {

@@ -1,5 +1,5 @@
 /** Token counts, and how running totals become amounts that can be added up. */
-import { addSafely, type NumberCheck } from './numbers.ts'
+import { addSafely, type NumberCheck } from './checked-numbers.ts'
 
 export interface Usage {
   /** Includes cached_input_tokens. */

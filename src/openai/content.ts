@@ -1,6 +1,6 @@
 /** Looks into the content of a message, which is a text, a list of parts, or nothing; and makes new content of it. */
 
-import { fieldsOf, nonEmptyStringOf, stringOf, toJsonText } from '../lib/object.ts'
+import { fieldsOf, nonEmptyStringOf, stringOf, toJsonText } from '../lib/unknown-values.ts'
 import type { Content, ContentPart, ImageDetail, ImagePart, TextPart } from './message.ts'
 
 const IMAGE_DETAILS: readonly string[] = ['auto', 'low', 'high', 'original'] satisfies readonly ImageDetail[]

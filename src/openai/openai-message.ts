@@ -1,9 +1,9 @@
 /** OpenAIMessage as library users know it from the specification: a message whose content can grow. */
 
-import { isObject, parseStructure, toJsonText } from '../lib/object.ts'
-import { isSameJson } from '../lib/same.ts'
+import { isSameJson } from '../lib/json/equality.ts'
+import { isObject, parseStructure, toJsonText } from '../lib/unknown-values.ts'
 import { AppError } from '../model/error.ts'
-import { toMessageBody } from './check/message.ts'
+import { toMessageBody } from './check/shape-message.ts'
 import { allTextOf, firstTextOf, toImagePart, toTextPart, withPart, withText } from './content.ts'
 import { mimeOf, toBase64, toDataUri } from './media.ts'
 import type { ChatMessage, Content, ImageDetail, MessageFields, Open, Role, ToolCall } from './message.ts'

@@ -1,6 +1,6 @@
 /** OpenAITool as library users know it from the specification: a tool that a model may call. */
 
-import { fieldsOf, isObject, nonEmptyStringOf } from '../lib/object.ts'
+import { fieldsOf, isObject, nonEmptyStringOf } from '../lib/unknown-values.ts'
 import type { Open } from './message.ts'
 
 /** What a tool is made of. `tool` and `function` hold the same fields one level down, as others write them. */

@@ -1,10 +1,10 @@
 /** Compares what lies on disk with what the index knows. The sweep decides what is read; a watcher only hints. */
 import { sep } from 'node:path'
 import type { Agent, Source } from '../agents/agent.ts'
-import type { KnownSource, SourceLocation } from '../archive/record.ts'
+import type { KnownSource, SourceLocation } from '../index/records.ts'
 import { toSourceFailure } from '../lib/failure.ts'
-import { isInaccessible } from '../lib/files/look.ts'
-import type { KnownSources } from './known.ts'
+import { isInaccessible } from '../lib/files/safe-fs.ts'
+import type { KnownSources } from './known-sources.ts'
 import type { ScanTask } from './passes/scan-source.ts'
 
 /** A source that is there now. */

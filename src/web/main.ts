@@ -4,7 +4,7 @@ import './style/tokens.css'
 import './style/base.css'
 import './style/prose.css'
 import App from './App.svelte'
-import { escapeHostileCharactersIn } from './frame/spelled.ts'
+import { escapeHostileCharactersIn } from './layout/escape-hostile-characters.ts'
 
 escapeHostileCharactersIn(document)
 

@@ -1,11 +1,11 @@
 /** Which address shows which page. The list comes with the frame; the others are loaded when they are asked for. */
 import type { Component } from 'svelte'
-import Home from './home/Home.svelte'
+import HomePage from './home/HomePage.svelte'
 
 type PageModule = { readonly default: Component }
 
 export const PAGES: { readonly [path: string]: () => PageModule | Promise<PageModule> } = {
-  '/': () => ({ default: Home }),
+  '/': () => ({ default: HomePage }),
   '/session': () => import('./conversation/ConversationPage.svelte'),
   '/chat': () => import('./chat/ChatPage.svelte'),
   '/settings': () => import('./settings/SettingsPage.svelte'),

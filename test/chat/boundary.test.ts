@@ -2,14 +2,14 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { ChatSessionEvent } from '../../src/chat/turn/event.ts'
-import { writeState } from '../../src/conversation/codec/write.ts'
+import type { ChatSessionEvent } from '../../src/chat/turn/chat-session-event.ts'
+import { writeState } from '../../src/conversation/codec/write-state.ts'
 import { newState } from '../../src/conversation/state.ts'
-import { tempFolder } from '../support/log.ts'
+import { tempFolder } from '../support/codex-log.ts'
 import { answer } from '../support/model-chunks.ts'
 import { chatServer, type ModelServer } from '../support/model-server.ts'
-import { openTestChat } from './support/opened.ts'
-import { outputText, sendLine } from './support/talking.ts'
+import { outputText, sendLine } from './support/chat-session.ts'
+import { openTestChat } from './support/open-chat.ts'
 
 const put = (path: string, text: string): string => {
   mkdirSync(dirname(path), { recursive: true })

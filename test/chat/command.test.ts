@@ -2,10 +2,10 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { shortSession, tempLog, text } from '../support/log.ts'
+import { shortSession, tempLog, text } from '../support/codex-log.ts'
 import { answer, calls, refusal } from '../support/model-chunks.ts'
 import { chatServer, json, listingServer } from '../support/model-server.ts'
-import { fumi } from '../support/run.ts'
+import { fumi } from '../support/run-fumi.ts'
 import { chatHome, fumiChat } from './support/fumi-chat.ts'
 
 const at = (baseURL: string, ...more: readonly string[]) => ['--base-url', baseURL, '--model', 'm', ...more]

@@ -2,14 +2,21 @@
 import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { serializeState } from '../../src/chat/commands/save.ts'
-import { CHAT_COMMANDS, parseCommand } from '../../src/chat/commands/table.ts'
-import type { ChatSession } from '../../src/chat/talk.ts'
-import { readState } from '../../src/conversation/codec/read.ts'
+import { CHAT_COMMANDS, parseCommand } from '../../src/chat/commands/command-list.ts'
+import { serializeState } from '../../src/chat/commands/save-load.ts'
+import type { ChatSession } from '../../src/chat/session.ts'
+import { readState } from '../../src/conversation/codec/read-state.ts'
 import { promptOf } from '../../src/conversation/render.ts'
 import { answer } from '../support/model-chunks.ts'
 import { modelServer } from '../support/model-server.ts'
-import { type ChatSessionOptions, chatSession, eventKinds, fakeTool, outputText, sendLine } from './support/talking.ts'
+import {
+  type ChatSessionOptions,
+  chatSession,
+  eventKinds,
+  fakeTool,
+  outputText,
+  sendLine,
+} from './support/chat-session.ts'
 
 async function talked(lines: readonly string[], options: ChatSessionOptions = {}): Promise<ChatSession> {
   const server = await modelServer(

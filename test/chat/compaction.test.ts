@@ -3,7 +3,15 @@ import { expect, test } from 'vitest'
 import { promptOf } from '../../src/conversation/render.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { json, modelServer } from '../support/model-server.ts'
-import { chatSession, endingOf, eventKinds, fakeTool, outputText, readJournalOf, sendLine } from './support/talking.ts'
+import {
+  chatSession,
+  endingOf,
+  eventKinds,
+  fakeTool,
+  outputText,
+  readJournalOf,
+  sendLine,
+} from './support/chat-session.ts'
 
 const FULL = json({ error: { message: 'too many tokens', code: 'context_length_exceeded' } }, 400)
 const LONG = 'word '.repeat(3000)

@@ -5,11 +5,11 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, describe, expect, test } from 'vitest'
-import { journalPath, openJournal } from '../../src/chat/journal-file.ts'
-import { readJournal } from '../../src/conversation/journal/read.ts'
+import { journalPath, openJournal } from '../../src/chat/journal/journal-file.ts'
+import { readJournal } from '../../src/conversation/journal/read-journal.ts'
 import { promptOf } from '../../src/conversation/render.ts'
-import { tempFolder } from '../support/log.ts'
-import { exchangesOf, OPEN_OPTIONS, promptEvent, startJournal } from './journal-talk.ts'
+import { tempFolder } from '../support/codex-log.ts'
+import { exchangesOf, OPEN_OPTIONS, promptEvent, startJournal } from './support/journal-events.ts'
 
 const WRITER = join(import.meta.dirname, 'writer.mjs')
 

@@ -1,13 +1,20 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { journalPath, openJournal } from '../../src/chat/journal-file.ts'
-import { writeState } from '../../src/conversation/codec/write.ts'
-import { journalName } from '../../src/conversation/journal/file-name.ts'
-import { readJournal } from '../../src/conversation/journal/read.ts'
+import { journalPath, openJournal } from '../../src/chat/journal/journal-file.ts'
+import { writeState } from '../../src/conversation/codec/write-state.ts'
+import { journalName } from '../../src/conversation/journal/journal-name.ts'
+import { readJournal } from '../../src/conversation/journal/read-journal.ts'
 import { promptOf } from '../../src/conversation/render.ts'
-import { tempFolder } from '../support/log.ts'
-import { answerEvent, deltaEvent, exchangesOf, OPEN_OPTIONS, promptEvent, startJournal } from './journal-talk.ts'
+import { tempFolder } from '../support/codex-log.ts'
+import {
+  answerEvent,
+  deltaEvent,
+  exchangesOf,
+  OPEN_OPTIONS,
+  promptEvent,
+  startJournal,
+} from './support/journal-events.ts'
 
 test('what was appended is there when the journal is opened again', () => {
   const directory = tempFolder()

@@ -1,6 +1,6 @@
 /** A conversation whose process is killed goes on with nothing lost. */
 import { test } from 'vitest'
-import { randomFrom, randomMoments, seedOfRun, survivesKills } from './support/killing.ts'
+import { randomFrom, randomMoments, seedOfRun, survivesKills } from './support/killed-chat.ts'
 
 test.skipIf(process.platform === 'win32')(
   'after so many events: within an answer, between tools, before results are sent',

@@ -2,15 +2,15 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { newPrompt, newResponse } from '../../src/conversation/create.ts'
 import { Entries } from '../../src/conversation/entries.ts'
+import { newPrompt, newResponse } from '../../src/conversation/new-message.ts'
 import { promptOf } from '../../src/conversation/render.ts'
 import { newState } from '../../src/conversation/state.ts'
-import { tempFolder } from '../support/log.ts'
+import { tempFolder } from '../support/codex-log.ts'
 import { answer } from '../support/model-chunks.ts'
 import { listingServer, modelServer } from '../support/model-server.ts'
-import { openTestChat } from './support/opened.ts'
-import { chatSession, outputText, readJournalOf, sendLine } from './support/talking.ts'
+import { chatSession, outputText, readJournalOf, sendLine } from './support/chat-session.ts'
+import { openTestChat } from './support/open-chat.ts'
 
 test('/model lists, chooses, and the budgets follow the window of the model', async () => {
   const server = await listingServer(

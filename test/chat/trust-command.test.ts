@@ -11,10 +11,10 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { tempFolder } from '../support/log.ts'
+import { tempFolder } from '../support/codex-log.ts'
 import { answer } from '../support/model-chunks.ts'
 import { chatServer } from '../support/model-server.ts'
-import { fumi, fumiPath } from '../support/run.ts'
+import { fumi, fumiPath } from '../support/run-fumi.ts'
 import { hasTmux, Pane } from '../support/tmux.ts'
 import { fumiChat } from './support/fumi-chat.ts'
 

@@ -2,14 +2,14 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { TrustStore } from '../../src/chat/trust/store.ts'
-import type { ChatSessionEvent } from '../../src/chat/turn/event.ts'
+import { TrustStore } from '../../src/chat/trust/trust-store.ts'
+import type { ChatSessionEvent } from '../../src/chat/turn/chat-session-event.ts'
 import type { ChatTrust } from '../../src/model/api/chat.ts'
-import { tempFolder } from '../support/log.ts'
+import { tempFolder } from '../support/codex-log.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { chatServer, type ModelServer } from '../support/model-server.ts'
-import { openTestChat, trustFile } from './support/opened.ts'
-import { endingOf, outputText, sendLine } from './support/talking.ts'
+import { endingOf, outputText, sendLine } from './support/chat-session.ts'
+import { openTestChat, trustFile } from './support/open-chat.ts'
 
 const put = (path: string, value: unknown): string => {
   mkdirSync(dirname(path), { recursive: true })

@@ -1,11 +1,19 @@
 /** A turn that does not end by itself is ended: after so many requests, tokens or equal calls. It can be continued. */
 import { describe, expect, test } from 'vitest'
-import type { ChatSessionEvent } from '../../src/chat/turn/event.ts'
+import type { ChatSessionEvent } from '../../src/chat/turn/chat-session-event.ts'
 import { toolUseResultsOf } from '../../src/conversation/render.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { chatServer, json, type ModelServer, modelServer, type Reply } from '../support/model-server.ts'
+import {
+  answerText,
+  chatSession,
+  endingOf,
+  fakeTool,
+  outputText,
+  readJournalOf,
+  sendLine,
+} from './support/chat-session.ts'
 import { chatHome, fumiChat } from './support/fumi-chat.ts'
-import { answerText, chatSession, endingOf, fakeTool, outputText, readJournalOf, sendLine } from './support/talking.ts'
 
 const tools = [
   fakeTool({ name: 'look', level: 'read-only' }),

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { answer, calls } from '../support/model-chunks.ts'
 import { modelServer } from '../support/model-server.ts'
-import { chatSession, endingOf, eventKinds, fakeTool, readJournalOf, sendLine } from './support/talking.ts'
+import { chatSession, endingOf, eventKinds, fakeTool, readJournalOf, sendLine } from './support/chat-session.ts'
 
 describe('tools', () => {
   const list = [

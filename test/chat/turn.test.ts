@@ -1,7 +1,7 @@
 /** A turn from the prompt to the answer: what is sent, what is told, what is on disk, however it ends. */
 import { describe, expect, test } from 'vitest'
-import { serializeState } from '../../src/chat/commands/save.ts'
-import { readState } from '../../src/conversation/codec/read.ts'
+import { serializeState } from '../../src/chat/commands/save-load.ts'
+import { readState } from '../../src/conversation/codec/read-state.ts'
 import { promptOf } from '../../src/conversation/render.ts'
 import { answer, breaks, calls, refusal, stalls } from '../support/model-chunks.ts'
 import { hangUp, json, modelServer } from '../support/model-server.ts'
@@ -14,7 +14,7 @@ import {
   fakeTool,
   readJournalOf,
   sendLine,
-} from './support/talking.ts'
+} from './support/chat-session.ts'
 
 const TOO_LARGE = json(
   { error: { message: 'This model has a maximum context length', code: 'context_length_exceeded' } },

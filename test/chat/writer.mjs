@@ -3,10 +3,10 @@
  * safe is told by a line: `asked <n>`, `streamed <n>`, `answered <n>`; what fails by `failed <code>: <message>`.
  */
 import { existsSync, writeSync } from 'node:fs'
-import { createJournal, journalPath, openJournal } from '../../dist/chat/journal-file.js'
-import { NO_ENVIRONMENT, newPrompt, newResponse } from '../../dist/conversation/create.js'
-import { journalOf } from '../../dist/conversation/journal/difference.js'
-import { lastNumber } from '../../dist/conversation/journal/numbered.js'
+import { createJournal, journalPath, openJournal } from '../../dist/chat/journal/journal-file.js'
+import { lastNumber } from '../../dist/conversation/journal/numbered-entries.js'
+import { journalOf } from '../../dist/conversation/journal/state-to-events.js'
+import { NO_ENVIRONMENT, newPrompt, newResponse } from '../../dist/conversation/new-message.js'
 import { newState } from '../../dist/conversation/state.js'
 
 const [, , directory, id, size = '40'] = process.argv
@@ -27,11 +27,11 @@ const append = (done, ...events) => {
   }
 }
 
-for (let n = Number(process.argv[5] ?? lastNumber(journal.replay.told) + 1); ; n++) {
+for (let n = Number(process.argv[5] ?? lastNumber(journal.replay.allEntries) + 1); ; n++) {
   const message = journal.state.next_message ?? newPrompt(`question ${n}`, null, NO_ENVIRONMENT)
   append(`asked ${n}`, { event: 'next_message', at, message })
   for (const text of ['ans', 'wer ', String(n)]) append(`streamed ${n}`, { event: 'delta', at, text })
   const assistant = newResponse(null, `answer ${n}`.padEnd(Number(size), '.'))
-  const number = lastNumber(journal.replay.told) + 1
+  const number = lastNumber(journal.replay.allEntries) + 1
   append(`answered ${n}`, { event: 'entry', at, number, assistant, request_metadata: null })
 }

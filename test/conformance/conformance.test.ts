@@ -1,12 +1,12 @@
 /** Conversations convert to every form and back: a small part of `npm run conformance`. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { tempFolder } from '../support/log.ts'
-import { sharedFolder } from '../support/shared.ts'
-import { qState, statesBeside, wildState } from './amazon-q.ts'
+import { tempFolder } from '../support/codex-log.ts'
+import { sharedFolder } from '../support/shared-material.ts'
+import { journal } from './arbitrary-journals.ts'
+import { chatFile, codexLog } from './arbitrary-logs.ts'
+import { qState, statesBeside, wildState } from './arbitrary-states.ts'
 import { conversationOf, conversationsIn, tryAll } from './corpus.ts'
-import { chatFile, codexLog } from './generate.ts'
-import { journal } from './journal.ts'
 import { Matrix } from './matrix.ts'
 
 const folder = tempFolder()

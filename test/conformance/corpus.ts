@@ -2,10 +2,10 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Agent, WrittenForm } from '../../src/agents/agent.ts'
-import { allAgents } from '../../src/agents/all.ts'
+import { allAgents } from '../../src/agents/load-agents.ts'
 import { logsAt } from '../../src/normalize.ts'
 import type { Matrix } from './matrix.ts'
-import { type Conversation, roundTrip } from './trip.ts'
+import { type Conversation, roundTrip } from './round-trip.ts'
 
 export interface NamedConversation extends Conversation {
   readonly name: string

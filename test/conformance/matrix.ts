@@ -1,5 +1,5 @@
 /** Counts of a run, pair by pair. */
-import type { Verdict } from './trip.ts'
+import type { Verdict } from './round-trip.ts'
 
 interface Cell {
   trips: number

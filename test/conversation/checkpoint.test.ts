@@ -9,16 +9,16 @@ import {
   initCheckpoints,
   restoreCheckpoint,
 } from '../../src/conversation/checkpoint.ts'
-import { readState } from '../../src/conversation/codec/read.ts'
-import { writeState } from '../../src/conversation/codec/write.ts'
+import { readState } from '../../src/conversation/codec/read-state.ts'
+import { writeState } from '../../src/conversation/codec/write-state.ts'
 import {
   checkpointAfterTool,
   checkpointAfterTurn,
   noteUserMessage,
 } from '../../src/conversation/files/checkpoint-turn.ts'
-import { isGitInstalled, isInWorkTree, removeRepository, runGit } from '../../src/lib/git.ts'
-import { tempFolder } from '../support/log.ts'
-import { conversationOf, promptsOf } from './make.ts'
+import { isGitInstalled, isInWorkTree, removeRepository, runGit } from '../../src/lib/git/run-git.ts'
+import { tempFolder } from '../support/codex-log.ts'
+import { conversationOf, promptsOf } from './test-states.ts'
 
 const timestamp = '2025-10-25T14:53:00Z'
 const installed = await isGitInstalled()

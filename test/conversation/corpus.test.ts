@@ -3,11 +3,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readState } from '../../src/conversation/codec/read.ts'
-import { writeState } from '../../src/conversation/codec/write.ts'
+import { readState } from '../../src/conversation/codec/read-state.ts'
+import { writeState } from '../../src/conversation/codec/write-state.ts'
 import { parseJson } from '../../src/lib/json/lossless.ts'
 import { writeJson } from '../../src/lib/json/write.ts'
-import { sharedFolder } from '../support/shared.ts'
+import { sharedFolder } from '../support/shared-material.ts'
 
 describe.each([
   ['amazon-q', sharedFolder('corpus', 'amazon-q')],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { readState } from '../../src/conversation/codec/read.ts'
-import { writeState } from '../../src/conversation/codec/write.ts'
-import { newResponse } from '../../src/conversation/create.ts'
+import { readState } from '../../src/conversation/codec/read-state.ts'
+import { writeState } from '../../src/conversation/codec/write-state.ts'
 import { Entries } from '../../src/conversation/entries.ts'
+import { newResponse } from '../../src/conversation/new-message.ts'
 import { EMPTY_METADATA } from '../../src/conversation/record.ts'
 import { withInvariants } from '../../src/conversation/request/invariants.ts'
 import { dropLastExchange, rewindTo, stateBranches, switchToBranch } from '../../src/conversation/rewind.ts'
@@ -16,8 +16,18 @@ import {
   openTangents,
   tangentSeconds,
 } from '../../src/conversation/tangent.ts'
-import { tangentTime } from '../../src/conversation/time.ts'
-import { continueWith, conversationOf, ENV, NOW, prompt, promptsOf, toolResult, toolUse, withExchange } from './make.ts'
+import { tangentTime } from '../../src/conversation/zoned-time.ts'
+import {
+  continueWith,
+  conversationOf,
+  ENV,
+  NOW,
+  prompt,
+  promptsOf,
+  toolResult,
+  toolUse,
+  withExchange,
+} from './test-states.ts'
 
 /** The original's reader takes it, and so does ours, with nothing lost. */
 function loadsEverywhere(given: state.ConversationState): void {

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { historyEntry } from '../../src/conversation/codec/message.ts'
-import { readAs, readState } from '../../src/conversation/codec/read.ts'
-import { writeAs, writeState } from '../../src/conversation/codec/write.ts'
+import { readAs, readState } from '../../src/conversation/codec/read-state.ts'
+import { writeAs, writeState } from '../../src/conversation/codec/write-state.ts'
 import { Entries } from '../../src/conversation/entries.ts'
 import type { AssistantMessage, ToolUseResult, UserMessage } from '../../src/conversation/message.ts'
 import type { HistoryEntry } from '../../src/conversation/record.ts'
@@ -11,7 +11,7 @@ import { type ConversationState, newState } from '../../src/conversation/state.t
 import { enterTangent, exitTangent } from '../../src/conversation/tangent.ts'
 import { byteLength, truncateContent, truncateSafe, truncateSafeInPlace } from '../../src/conversation/truncate.ts'
 import { JsonNumber, type JsonValue } from '../../src/lib/json/lossless.ts'
-import { continueWith, ENV, NOW } from './make.ts'
+import { continueWith, ENV, NOW } from './test-states.ts'
 
 const text = fc.string({ unit: 'binary' })
 const number = fc.constantFrom<JsonValue>(

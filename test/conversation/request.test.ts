@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { newResponse } from '../../src/conversation/create.ts'
 import { Entries } from '../../src/conversation/entries.ts'
+import { newResponse } from '../../src/conversation/new-message.ts'
 import { EMPTY_METADATA } from '../../src/conversation/record.ts'
 import { conversationSize, isLengthy } from '../../src/conversation/request/budget.ts'
 import {
@@ -15,7 +15,7 @@ import { asSendable } from '../../src/conversation/request/send.ts'
 import { newState } from '../../src/conversation/state.ts'
 import { byteLength, truncateSafeToolUseResults } from '../../src/conversation/truncate.ts'
 import type { JsonValue } from '../../src/lib/json/lossless.ts'
-import { continueWith, conversationOf, ENV, prompt, toolResult, toolUse, withExchange } from './make.ts'
+import { continueWith, conversationOf, ENV, prompt, toolResult, toolUse, withExchange } from './test-states.ts'
 
 const tool = (name: string) => ({ ToolSpecification: { name, description: '', input_schema: { json: null } } })
 const tools = new Map([

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type ReadOptions, readState } from '../../src/conversation/codec/read.ts'
-import { writeState } from '../../src/conversation/codec/write.ts'
+import { type ReadOptions, readState } from '../../src/conversation/codec/read-state.ts'
+import { writeState } from '../../src/conversation/codec/write-state.ts'
 import type { ConversationState } from '../../src/conversation/state.ts'
-import { promptsOf } from './make.ts'
+import { promptsOf } from './test-states.ts'
 
 const user = {
   additional_context: '',

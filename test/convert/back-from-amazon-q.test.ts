@@ -14,8 +14,8 @@ import {
   resultsIn,
   user,
   usesIn,
-} from './as-state.ts'
-import { agentOf, convertTo, writeSourceFile } from './round.ts'
+} from './chat-as-state.ts'
+import { agentOf, convertTo, writeSourceFile } from './conversions.ts'
 
 describe('the reverse conversion', () => {
   it('omits generated text, with and without records', async () => {

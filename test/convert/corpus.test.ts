@@ -2,13 +2,13 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { Anonymizer } from '../../src/convert/anonymize/anonymize.ts'
-import { Redactor } from '../../src/convert/redact/redact.ts'
 import { trimConversation } from '../../src/convert/trim/trim.ts'
-import { parseStructure } from '../../src/lib/object.ts'
+import { parseStructure } from '../../src/lib/unknown-values.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
-import { readAll } from '../support/read.ts'
-import { sharedFolder } from '../support/shared.ts'
+import { Anonymizer } from '../../src/redact/anonymize/anonymizer.ts'
+import { Redactor } from '../../src/redact/redactor.ts'
+import { readAll } from '../support/read-codex-log.ts'
+import { sharedFolder } from '../support/shared-material.ts'
 
 const corpus = sharedFolder('corpus', 'codex')
 const files = corpus

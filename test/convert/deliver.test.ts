@@ -14,12 +14,12 @@ import {
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Agent, DeliverOptions, Delivery } from '../../src/agents/agent.ts'
-import { tryLockFile } from '../../src/lib/disk/file-lock.ts'
+import { tryLockFile } from '../../src/lib/files/file-lock.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import type { Instant } from '../../src/model/ids.ts'
-import * as log from '../support/log.ts'
-import { makeStore, type Store, stateOf } from '../support/q-store.ts'
-import { agentOf } from './round.ts'
+import { makeStore, type Store, stateOf } from '../support/amazon-q-store.ts'
+import * as log from '../support/codex-log.ts'
+import { agentOf } from './conversions.ts'
 
 let home = ''
 beforeEach(() => {

@@ -15,8 +15,8 @@ import {
   shapes,
   user,
   usesIn,
-} from './as-state.ts'
-import { messagesOf } from './round.ts'
+} from './chat-as-state.ts'
+import { messagesOf } from './conversions.ts'
 
 describe('turns', () => {
   it('pairs prompts with answers and results with the uses before them', async () => {

@@ -1,8 +1,8 @@
 /** Conversations become logs that Codex lists, shows and goes on with; and come back. */
 import { createReadStream, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { checkTargetFile } from '../../src/convert/check/check.ts'
-import { convertTo, recordsOf, writeSourceFile } from './round.ts'
+import { checkTargetFile } from '../../src/convert/check/check-target.ts'
+import { convertTo, recordsOf, writeSourceFile } from './conversions.ts'
 
 interface Line {
   readonly type: string

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { validate } from '../../src/openai/check/validate.ts'
 import type { ProfileName } from '../../src/openai/profile.ts'
-import { convertTo, writeSourceFile } from './round.ts'
+import { convertTo, writeSourceFile } from './conversions.ts'
 
 interface Message {
   readonly role: string

@@ -4,11 +4,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Script } from 'node:vm'
 import { expect, test } from 'vitest'
-import { PAGE_SCRIPT } from '../../src/convert/export/html/script.ts'
+import { PAGE_SCRIPT } from '../../src/export/html/script.ts'
 import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
 import { CHROMIUM_FLAGS, chromiumPath } from '../support/chromium.ts'
-import { tempFolder } from '../support/log.ts'
-import { exported, type Step } from './make.ts'
+import { tempFolder } from '../support/codex-log.ts'
+import { exported, type Step } from './arbitrary-conversations.ts'
 
 if (chromiumPath === undefined) console.log('skipped: the exported page in a browser (no Chromium here)')
 

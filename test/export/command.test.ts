@@ -2,9 +2,9 @@
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { assistant, header, tempLog, text, user } from '../support/log.ts'
+import { assistant, header, tempLog, text, user } from '../support/codex-log.ts'
 import { FIRST, machine, SECOND } from '../support/machine.ts'
-import { fumi, lines } from '../support/run.ts'
+import { fumi, lines } from '../support/run-fumi.ts'
 
 const FIXTURES = join(import.meta.dirname, 'fixtures')
 const KETTLE = join(FIXTURES, 'kettle.jsonl')

@@ -1,14 +1,14 @@
 /** Real structures, each session in each format. */
 import { Marked, walkTokens } from 'marked'
 import { expect, test } from 'vitest'
-import { EXPORT_FORMAT_ENTRIES, EXPORT_FORMAT_NAMES } from '../../src/convert/export/formats.ts'
-import { readOutline } from '../../src/convert/export/outline.ts'
+import { EXPORT_FORMAT_ENTRIES, EXPORT_FORMAT_NAMES } from '../../src/export/formats.ts'
+import { readOutline } from '../../src/export/outline.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import type { Session } from '../../src/model/session.ts'
 import { logsAt } from '../../src/normalize.ts'
 import { validate } from '../../src/openai/check/validate.ts'
-import { sharedFolder } from '../support/shared.ts'
-import { flawOf } from './page.ts'
+import { sharedFolder } from '../support/shared-material.ts'
+import { flawOf } from './check-html.ts'
 
 const FOLDERS = ['amazon-q', 'codex', 'kiro', 'openai']
 /** Of each log; a file of many conversations has many of a kind. */

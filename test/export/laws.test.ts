@@ -2,11 +2,11 @@
 import fc from 'fast-check'
 import { Marked, type Token, walkTokens } from 'marked'
 import { describe, expect, test } from 'vitest'
-import { EXPORT_FORMAT_NAMES } from '../../src/convert/export/formats.ts'
+import { EXPORT_FORMAT_NAMES } from '../../src/export/formats.ts'
 import { validate } from '../../src/openai/check/validate.ts'
 import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
-import { conversation, exported, messagesOf, SESSION, type Step } from './make.ts'
-import { flawOf } from './page.ts'
+import { conversation, exported, messagesOf, SESSION, type Step } from './arbitrary-conversations.ts'
+import { flawOf } from './check-html.ts'
 
 /** Not many: each is a conversation of several hostile texts in five formats. */
 const RUNS = { numRuns: 100 }

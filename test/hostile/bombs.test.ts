@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { tempFolder, text, user } from '../support/log.ts'
-import { fumiPath } from '../support/run.ts'
+import { tempFolder, text, user } from '../support/codex-log.ts'
+import { fumiPath } from '../support/run-fumi.ts'
 
 const BLOCK = 128 * 1024
 const MAGIC = [0x28, 0xb5, 0x2f, 0xfd]

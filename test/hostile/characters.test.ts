@@ -5,9 +5,15 @@ import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { PrintableStream } from '../../src/cli/chat/output/printable-stream.ts'
 import { toPrintable } from '../../src/lib/text.ts'
-import { toReadable, toReadableOutput, toSafeJson, toVisible, toVisibleCommand } from '../../src/model/told/visible.ts'
-import { at, line, result, tempFolder, text, tokens } from '../support/log.ts'
-import { fumi, fumiPath, lines } from '../support/run.ts'
+import {
+  toReadable,
+  toReadableOutput,
+  toSafeJson,
+  toVisible,
+  toVisibleCommand,
+} from '../../src/model/hostile-characters.ts'
+import { at, line, result, tempFolder, text, tokens } from '../support/codex-log.ts'
+import { fumi, fumiPath, lines } from '../support/run-fumi.ts'
 import { hasTmux, Pane } from '../support/tmux.ts'
 import { HOSTILE_CHARACTERS, HOSTILE_TEXT, hostileIn } from './hostile-characters.ts'
 

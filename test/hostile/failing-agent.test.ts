@@ -5,8 +5,8 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { join } from 'node:path'
 import ts from 'typescript'
 import { expect, test } from 'vitest'
-import { assistant, header, shortSession, tempFolder, text } from '../support/log.ts'
-import { onCleanup } from '../support/when-done.ts'
+import { onCleanup } from '../support/cleanup.ts'
+import { assistant, header, shortSession, tempFolder, text } from '../support/codex-log.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -38,9 +38,9 @@ export default {
     for await (const batch of tiny.read(source))
       yield asks(source, 'time') ? changed(batch, { timestamp: 'never' }) : asks(source, 'types') ? changed(batch, WRONG) : batch
   },
-  async body(source, locator) {
+  async readMessage(source, locator) {
     if (asks(source, 'body')) bug('body')
-    return { ...(await tiny.body(source, locator)), ...(asks(source, 'types') && WRONG) }
+    return { ...(await tiny.readMessage(source, locator)), ...(asks(source, 'types') && WRONG) }
   },
 }
 `

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Agent } from '../../src/agents/agent.ts'
-import { random } from '../archive/random.ts'
 import { folderOf, GOLDEN } from '../support/fixtures.ts'
+import { random } from '../support/seeded-random.ts'
 import { changed, filesOf, type Path, parsed } from './number-cases.ts'
 
 export interface LeafCase {

@@ -1,5 +1,5 @@
 /** Whether a message has the types that src/model/normalized.ts promises. */
-import { type Fields, fieldsOf, isObject } from '../../src/lib/object.ts'
+import { type Fields, fieldsOf, isObject } from '../../src/lib/unknown-values.ts'
 import { isToolStatus, type NormalizedMessage } from '../../src/model/normalized.ts'
 import { NO_USAGE } from '../../src/model/usage.ts'
 

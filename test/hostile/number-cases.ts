@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Agent } from '../../src/agents/agent.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
-import { random } from '../archive/random.ts'
 import { folderOf, GOLDEN } from '../support/fixtures.ts'
+import { random } from '../support/seeded-random.ts'
 
 export interface NumberCase {
   readonly agent: Agent

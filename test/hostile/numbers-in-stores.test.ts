@@ -7,10 +7,10 @@ import codex from '../../src/agents/codex/agent.ts'
 import fumibako from '../../src/agents/fumibako/agent.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { createLocalDay } from '../../src/model/totals.ts'
-import { rollout, testHome } from '../archive/house.ts'
+import { stateOf } from '../support/amazon-q-store.ts'
+import { header, line, THREAD, tempFolder, tempLog, text, tokens, user } from '../support/codex-log.ts'
 import { readAll, scanAll, summarizeScans } from '../support/fixtures.ts'
-import { header, line, THREAD, tempFolder, tempLog, text, tokens, user } from '../support/log.ts'
-import { stateOf } from '../support/q-store.ts'
+import { rollout, testHome } from '../support/test-home.ts'
 
 test('a journal whose entries have absurd numbers is read', async () => {
   const at = '2026-04-02T08:00:00.000Z'

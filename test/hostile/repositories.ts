@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { tempFolder } from '../support/log.ts'
+import { tempFolder } from '../support/codex-log.ts'
 
 /** Holds a project, and a folder in which each command that ran leaves a file. */
 export class Trap {

@@ -2,8 +2,8 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { shortSession, tempFolder, tempLog, text } from '../support/log.ts'
-import { fumi } from '../support/run.ts'
+import { shortSession, tempFolder, tempLog, text } from '../support/codex-log.ts'
+import { fumi } from '../support/run-fumi.ts'
 
 const segment = (fields: object): object => ({
   segments: [{ channel: 'input', type: 'text', format: 'text', ...fields }],

@@ -2,8 +2,8 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { tempFolder } from '../support/log.ts'
-import { fumi } from '../support/run.ts'
+import { tempFolder } from '../support/codex-log.ts'
+import { fumi } from '../support/run-fumi.ts'
 
 const JAPANESE = /[\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Han}]/u
 const ROOT = join(import.meta.dirname, '..', '..')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ChatOptionsReply } from '../../src/model/api/chat.ts'
 import type { ErrorReply } from '../../src/model/api/envelope.ts'
-import { EventListener, openChat, post, startChatServer } from '../server/chat/chatting.ts'
+import { EventListener, openChat, post, startChatServer } from '../server/chat/chat-server.ts'
 import { calls } from '../support/model-chunks.ts'
 
 const JAPANESE = /[ぁ-んァ-ヶ一-龠]/

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { chatHome, fumiChat } from '../chat/support/fumi-chat.ts'
-import { tempFolder } from '../support/log.ts'
+import { tempFolder } from '../support/codex-log.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { chatServer } from '../support/model-server.ts'
-import { fumi, lines } from '../support/run.ts'
+import { fumi, lines } from '../support/run-fumi.ts'
 
 const SAMPLES = join(import.meta.dirname, '..', '..', 'samples')
 const KETTLE = join(

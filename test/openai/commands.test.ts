@@ -3,8 +3,8 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { shortSession, tempFolder, tempLog, text } from '../support/log.ts'
-import { fumi, lines } from '../support/run.ts'
+import { shortSession, tempFolder, tempLog, text } from '../support/codex-log.ts'
+import { fumi, lines } from '../support/run-fumi.ts'
 
 const json = JSON.stringify
 const ask = (question: string) => [

@@ -2,8 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { tempFolder } from '../support/log.ts'
-import { fumi } from '../support/run.ts'
+import { tempFolder } from '../support/codex-log.ts'
+import { fumi } from '../support/run-fumi.ts'
 
 const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }
 const good = [

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { checkFile, OpenAIMessage, PROFILES, type ProfileName, repair, validate } from '../../src/openai.ts'
-import { sharedFolder } from '../support/shared.ts'
+import { sharedFolder } from '../support/shared-material.ts'
 
 const user = { role: 'user', content: 'Count the rows.' }
 const call = (id: string, fields: object = {}) => ({

@@ -2,11 +2,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { rollout } from '../archive/house.ts'
-import { header, shortSession, text } from '../support/log.ts'
-import { makeStore, stateOf } from '../support/q-store.ts'
-import { type Reply, serve, type TestServer } from './served.ts'
-import { shapeProblems } from './shape.ts'
+import { makeStore, stateOf } from '../support/amazon-q-store.ts'
+import { header, shortSession, text } from '../support/codex-log.ts'
+import { rollout } from '../support/test-home.ts'
+import { shapeProblems } from './check-shape.ts'
+import { type Reply, serve, type TestServer } from './test-server.ts'
 
 let served: TestServer
 let cwd: string

@@ -1,8 +1,8 @@
 /** Whatever is asked, in whatever words: the server answers, in its envelope, and never with a bug. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { CHILD, KETTLE, OWN_SESSION, sampleServer } from './asked.ts'
-import { idOf } from './served.ts'
+import { CHILD, KETTLE, OWN_SESSION, sampleServer } from './sample-server.ts'
+import { idOf } from './test-server.ts'
 
 const { served } = sampleServer()
 

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createRateBucket } from '../../src/server/guard/limits.ts'
 import { readToken, rotateToken, TokenFile } from '../../src/server/guard/token.ts'
-import { tempFolder } from '../support/log.ts'
-import { HOST, type Reply, serve, type TestServer } from './served.ts'
+import { tempFolder } from '../support/codex-log.ts'
+import { HOST, type Reply, serve, type TestServer } from './test-server.ts'
 
 describe('the token', () => {
   test('is created once, private, and rotated on request', () => {

@@ -1,9 +1,9 @@
 /** What hostile logs say reaches no screen as anything but words. */
 import { expect, test } from 'vitest'
-import { rollout } from '../archive/house.ts'
 import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
-import { assistant, header, text, user } from '../support/log.ts'
-import { idOf, type Reply, serve } from './served.ts'
+import { assistant, header, text, user } from '../support/codex-log.ts'
+import { rollout } from '../support/test-home.ts'
+import { idOf, type Reply, serve } from './test-server.ts'
 
 const TAG = /<\/?([a-z][\w-]*)([^>]*)>/gi
 const ALLOWED = new Set(['p', 'pre', 'code', 'strong', 'em', 'ul', 'ol', 'li', 'a'])

@@ -1,9 +1,9 @@
 /** Windows of messages, single ones, their parts and their sources. */
 import { describe, expect, test } from 'vitest'
-import { rollout } from '../archive/house.ts'
-import { header, THREAD, text, user } from '../support/log.ts'
-import { ENCRYPTED_TEXT, KETTLE, LONG_OUTPUT, OWN_SESSION, PIXEL, sampleServer } from './asked.ts'
-import { idOf, type Reply, serve } from './served.ts'
+import { header, THREAD, text, user } from '../support/codex-log.ts'
+import { rollout } from '../support/test-home.ts'
+import { ENCRYPTED_TEXT, KETTLE, LONG_OUTPUT, OWN_SESSION, PIXEL, sampleServer } from './sample-server.ts'
+import { idOf, type Reply, serve } from './test-server.ts'
 
 const { served, get, problem } = sampleServer()
 

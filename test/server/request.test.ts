@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeStore, stateOf } from '../support/q-store.ts'
-import { idOf, type Reply, serve, type TestServer } from './served.ts'
+import { makeStore, stateOf } from '../support/amazon-q-store.ts'
+import { idOf, type Reply, serve, type TestServer } from './test-server.ts'
 
 const JOURNAL = join(import.meta.dirname, '..', '..', 'src', 'agents', 'fumibako', 'fixtures', 'talk.jsonl')
 

@@ -1,7 +1,7 @@
 /** A session as a whole: turns, shape, totals, places, exports. */
 import { describe, expect, test } from 'vitest'
-import { KETTLE, OWN_SESSION, sampleServer } from './asked.ts'
-import { idOf, type Reply } from './served.ts'
+import { KETTLE, OWN_SESSION, sampleServer } from './sample-server.ts'
+import { idOf, type Reply } from './test-server.ts'
 
 const { served, get, problem } = sampleServer()
 

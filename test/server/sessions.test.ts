@@ -1,9 +1,9 @@
 /** Lists of sessions, what is marked, and sessions whose source is gone. */
 import { describe, expect, test } from 'vitest'
-import { rollout } from '../archive/house.ts'
-import { shortSession, text } from '../support/log.ts'
-import { CHILD, KETTLE, OWN_SESSION, PARENT, sampleServer } from './asked.ts'
-import { idOf, type Reply, serve } from './served.ts'
+import { shortSession, text } from '../support/codex-log.ts'
+import { rollout } from '../support/test-home.ts'
+import { CHILD, KETTLE, OWN_SESSION, PARENT, sampleServer } from './sample-server.ts'
+import { idOf, type Reply, serve } from './test-server.ts'
 
 const { served, get, problem } = sampleServer()
 

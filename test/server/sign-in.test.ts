@@ -7,10 +7,10 @@ import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import { createSignInCode, SignIns } from '../../src/server/guard/sign-in.ts'
 import { readToken, rotateToken, TokenFile } from '../../src/server/guard/token.ts'
 import { listen } from '../../src/server/listen.ts'
-import { testHome } from '../archive/house.ts'
-import { tempFolder } from '../support/log.ts'
-import { fumiPath } from '../support/run.ts'
-import { HOST, type Reply, serve } from './served.ts'
+import { tempFolder } from '../support/codex-log.ts'
+import { fumiPath } from '../support/run-fumi.ts'
+import { testHome } from '../support/test-home.ts'
+import { HOST, type Reply, serve } from './test-server.ts'
 
 const open: (() => Promise<void> | void)[] = []
 afterEach(async () => {

@@ -8,9 +8,9 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { readEventData } from '../../src/lib/sse.ts'
 import type { LiveEvent } from '../../src/model/api/machine.ts'
 import { type ListenOptions, listen, type RunningListener } from '../../src/server/listen.ts'
-import { rollout, testHome } from '../archive/house.ts'
-import { assistant, shortSession, tempFolder, text } from '../support/log.ts'
-import type { Reply } from './served.ts'
+import { assistant, shortSession, tempFolder, text } from '../support/codex-log.ts'
+import { rollout, testHome } from '../support/test-home.ts'
+import type { Reply } from './test-server.ts'
 
 const open: (() => Promise<void> | void)[] = []
 afterEach(async () => {

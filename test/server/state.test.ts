@@ -1,8 +1,8 @@
 /** Conversations that keep a state: what the agent knew, patterns, and the source's own record. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { makeStore, stateOf } from '../support/q-store.ts'
-import { idOf, type Reply, serve, type TestServer } from './served.ts'
+import { makeStore, stateOf } from '../support/amazon-q-store.ts'
+import { idOf, type Reply, serve, type TestServer } from './test-server.ts'
 
 const TOOL = (name: string): object => ({
   ToolSpecification: { name, description: `does ${name}`, input_schema: { json: {} } },

@@ -3,8 +3,8 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { assistant, header, tempFolder, text, user } from '../support/log.ts'
-import { fumiPath } from '../support/run.ts'
+import { assistant, header, tempFolder, text, user } from '../support/codex-log.ts'
+import { fumiPath } from '../support/run-fumi.ts'
 
 const BLOCK = 128 * 1024
 const GIGABYTE = 1 << 30

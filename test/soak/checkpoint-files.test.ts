@@ -2,9 +2,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { listCheckpoints } from '../../src/chat/checkpoint/list.ts'
-import { isGitInstalled } from '../../src/lib/git.ts'
-import { checkpointProject, value } from '../chat/checkpoint/held.ts'
+import { listCheckpoints } from '../../src/chat/checkpoint/checkpoint-rows.ts'
+import { isGitInstalled } from '../../src/lib/git/run-git.ts'
+import { checkpointProject, value } from '../chat/checkpoint/checkpoint-project.ts'
 
 const installed = await isGitInstalled()
 if (!installed) process.stderr.write('skipped: git is not installed\n')

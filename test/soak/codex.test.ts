@@ -6,11 +6,11 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Cursor } from '../../src/agents/agent.ts'
 import codex from '../../src/agents/codex/agent.ts'
-import { serializeMessage } from '../../src/model/serialize.ts'
-import { header, shortSession, tempFolder, tempLog, text, tokens, user } from '../support/log.ts'
-import { readAll, sourceOf } from '../support/read.ts'
-import { fumi } from '../support/run.ts'
-import { sharedFolder } from '../support/shared.ts'
+import { serializeMessage } from '../../src/model/serialize-message.ts'
+import { header, shortSession, tempFolder, tempLog, text, tokens, user } from '../support/codex-log.ts'
+import { readAll, sourceOf } from '../support/read-codex-log.ts'
+import { fumi } from '../support/run-fumi.ts'
+import { sharedFolder } from '../support/shared-material.ts'
 
 const FILES = Number(process.env['FUMI_SOAK_FILES'] ?? 1_000_000)
 const RUNS = Number(process.env['FUMI_SOAK_RUNS'] ?? 20_000)

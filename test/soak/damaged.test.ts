@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { answersOf, DAMAGES, damageFile, queryIndex, savedFiles } from '../archive/damaging.ts'
-import { testHome } from '../archive/house.ts'
-import { manyLogs } from '../archive/logs.ts'
+import { answersOf, DAMAGES, damageFile, queryIndex, savedFiles } from '../index/damage-files.ts'
+import { manyLogs } from '../support/many-logs.ts'
+import { testHome } from '../support/test-home.ts'
 
 test('two thousand damages', async () => {
   const { app: house, write } = testHome()

@@ -2,8 +2,8 @@
 import { appendFileSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { assistant, call, header, result, tempFolder, tempLog, user } from '../support/log.ts'
-import { fumi } from '../support/run.ts'
+import { assistant, call, header, result, tempFolder, tempLog, user } from '../support/codex-log.ts'
+import { fumi } from '../support/run-fumi.ts'
 
 const MEGABYTES = Number(process.env['FUMI_SOAK_MB'] ?? 100)
 /** Far less than the session; what is live at a time must fit. */

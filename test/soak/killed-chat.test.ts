@@ -1,6 +1,6 @@
 /** A conversation whose process is killed at a hundred random moments goes on with nothing lost. */
 import { test } from 'vitest'
-import { randomFrom, randomMoments, seedOfRun, survivesKills } from '../chat/support/killing.ts'
+import { randomFrom, randomMoments, seedOfRun, survivesKills } from '../chat/support/killed-chat.ts'
 
 test.skipIf(process.platform === 'win32')(
   'at a hundred random moments and after random numbers of events',

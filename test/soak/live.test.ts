@@ -6,10 +6,10 @@ import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { type CDPSession, chromium } from 'playwright-core'
 import { expect, test } from 'vitest'
-import { rollout } from '../archive/house.ts'
 import { CHROMIUM_FLAGS, chromiumPath } from '../support/chromium.ts'
-import { assistant, call, header, result, tempFolder, text, user } from '../support/log.ts'
-import { fumiPath } from '../support/run.ts'
+import { assistant, call, header, result, tempFolder, text, user } from '../support/codex-log.ts'
+import { fumiPath } from '../support/run-fumi.ts'
+import { rollout } from '../support/test-home.ts'
 
 const MINUTES = Number(process.env['FUMI_SOAK_MINUTES'] ?? 10)
 const THREAD = '019c0000-0000-7000-8000-00000000000f'

@@ -1,8 +1,8 @@
-/** Search finds what is there: compared with a plain look through every message. See test/archive/recall.ts for what is compared. */
+/** Search finds what is there: compared with a plain look through every message. See test/search/recall.ts for what is compared. */
 import { describe, expect, test } from 'vitest'
-import { testHome } from '../archive/house.ts'
-import { expectFound, needlesIn, readAllTexts } from '../archive/recall.ts'
-import { sharedFolder } from '../support/shared.ts'
+import { expectFound, needlesIn, readAllTexts } from '../search/recall.ts'
+import { sharedFolder } from '../support/shared-material.ts'
+import { testHome } from '../support/test-home.ts'
 
 const corpora = ['codex', 'amazon-q', 'kiro', 'openai'].flatMap((name) => sharedFolder('corpus', name) ?? [])
 

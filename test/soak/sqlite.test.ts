@@ -1,9 +1,9 @@
 /** Long tests of reading a living database: `npm run soak`. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { readConcurrently } from '../support/busy-owner.ts'
+import { tempFolder } from '../support/codex-log.ts'
+import { readConcurrently } from '../support/concurrent-reads.ts'
 import { JOURNAL_MODES } from '../support/database-owner.ts'
-import { tempFolder } from '../support/log.ts'
 
 const READINGS = Number(process.env['FUMI_SOAK_READINGS'] ?? 10_000)
 

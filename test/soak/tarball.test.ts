@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { tempFolder } from '../support/log.ts'
+import { tempFolder } from '../support/codex-log.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const folder = tempFolder()

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { databaseFingerprint } from '../../src/lib/sqlite/fingerprint.ts'
+import { openForeignDatabase } from '../../src/lib/sqlite/foreign-database.ts'
 import { isSqliteFile } from '../../src/lib/sqlite/header.ts'
-import { openForeignDatabase } from '../../src/lib/sqlite/open.ts'
+import { tempFolder } from '../support/codex-log.ts'
 import { expectProblem, TABLE, valueOrThrow } from '../support/database-owner.ts'
-import { tempFolder } from '../support/log.ts'
 
 const VALUE = 'SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?'
 const bodyOf = (row: number): string => `${'x'.repeat(20_000)}middle of ${row}.${'y'.repeat(20_000)}`

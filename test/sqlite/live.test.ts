@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { databaseFingerprint } from '../../src/lib/sqlite/fingerprint.ts'
-import { openForeignDatabase } from '../../src/lib/sqlite/open.ts'
-import { readConcurrently } from '../support/busy-owner.ts'
+import { openForeignDatabase } from '../../src/lib/sqlite/foreign-database.ts'
+import { tempFolder } from '../support/codex-log.ts'
+import { readConcurrently } from '../support/concurrent-reads.ts'
 import {
   expectProblem,
   filesIn,
@@ -13,7 +14,6 @@ import {
   startOwner,
   valueOrThrow,
 } from '../support/database-owner.ts'
-import { tempFolder } from '../support/log.ts'
 
 const VALUE = 'SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?'
 

@@ -6,10 +6,10 @@ import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
 import { databaseFingerprint } from '../../src/lib/sqlite/fingerprint.ts'
-import { openForeignDatabase } from '../../src/lib/sqlite/open.ts'
-import { type DatabaseWatch, watchDatabase } from '../../src/lib/sqlite/watch.ts'
+import { openForeignDatabase } from '../../src/lib/sqlite/foreign-database.ts'
+import { type DatabaseWatch, watchDatabase } from '../../src/lib/sqlite/watch-database.ts'
+import { tempFolder } from '../support/codex-log.ts'
 import { generationOf, JOURNAL_MODES, startOwner, valueOrThrow } from '../support/database-owner.ts'
-import { tempFolder } from '../support/log.ts'
 
 const VALUE = 'SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?'
 /** Time for several looks. */

@@ -2,7 +2,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { withWriteLock } from '../../src/lib/sqlite/write.ts'
+import { withWriteLock } from '../../src/lib/sqlite/write-lock.ts'
+import { tempFolder } from '../support/codex-log.ts'
 import {
   expectProblem,
   filesIn,
@@ -12,7 +13,6 @@ import {
   startOwner,
   valueOrThrow,
 } from '../support/database-owner.ts'
-import { tempFolder } from '../support/log.ts'
 
 const PUT = 'INSERT OR REPLACE INTO conversations VALUES (?, CAST(? AS TEXT))'
 const KEYS = 'SELECT key FROM conversations ORDER BY key'

@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import type { DatabaseOutcome, DatabaseProblemKind } from '../../src/lib/sqlite/problem.ts'
-import { onCleanup } from './when-done.ts'
+import type { DatabaseOutcome, DatabaseProblemKind } from '../../src/lib/sqlite/database-problem.ts'
+import { onCleanup } from './cleanup.ts'
 
 export const JOURNAL_MODES = ['delete', 'truncate', 'persist', 'wal'] as const
 export type JournalMode = (typeof JOURNAL_MODES)[number]

@@ -1,8 +1,8 @@
 /** Opens a database as the built program does, in a process of its own: `fork` it with the path, then ways to behave. */
 import { loadSqlite } from '../../dist/lib/sqlite/driver.js'
 import { databaseFingerprint } from '../../dist/lib/sqlite/fingerprint.js'
-import { openForeignDatabase } from '../../dist/lib/sqlite/open.js'
-import { watchDatabase } from '../../dist/lib/sqlite/watch.js'
+import { openForeignDatabase } from '../../dist/lib/sqlite/foreign-database.js'
+import { watchDatabase } from '../../dist/lib/sqlite/watch-database.js'
 
 const [, , path, ...ways] = process.argv
 // The project may be where only its user can read: everything is loaded before.

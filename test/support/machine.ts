@@ -1,8 +1,8 @@
 /** A machine of its own, with two short sessions of Codex on it. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { shortSession, THREAD, tempFolder, text } from './log.ts'
-import { fumi, type RunResult } from './run.ts'
+import { shortSession, THREAD, tempFolder, text } from './codex-log.ts'
+import { fumi, type RunResult } from './run-fumi.ts'
 
 export interface Machine {
   readonly home: string

@@ -1,7 +1,7 @@
 /** A model's server on this machine that says what a test has written down for it, and remembers what it was asked. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { onCleanup } from './when-done.ts'
+import { onCleanup } from './cleanup.ts'
 
 export interface ModelRequest {
   readonly method: string

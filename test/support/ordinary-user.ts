@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { tempFolder } from './log.ts'
+import { tempFolder } from './codex-log.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const NOBODY = 65_534
@@ -33,7 +33,7 @@ function copyOfProject(): string {
     packages: { readonly [path: string]: { readonly dev?: boolean } }
   }
   const installed = Object.keys(packages).filter((path) => path !== '' && packages[path]?.dev !== true)
-  for (const path of ['package.json', 'dist', 'test/archive/visitor.mjs', ...installed]) {
+  for (const path of ['package.json', 'dist', 'test/sync/app-process.mjs', ...installed]) {
     const from = join(ROOT, path)
     // Optional packages for other platforms are in the lock file, but not installed.
     if (existsSync(from)) cpSync(from, join(copy, path), { recursive: true })

@@ -6,7 +6,7 @@
  */
 import fc from 'fast-check'
 import { afterAll } from 'vitest'
-import { runCleanups } from './when-done.ts'
+import { runCleanups } from './cleanup.ts'
 
 const wanted = process.env['FUMI_SEED'] ?? '20250613'
 if (wanted !== 'random') fc.configureGlobal({ seed: Number(wanted) })

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { onCleanup } from './when-done.ts'
+import { onCleanup } from './cleanup.ts'
 
 /** Whether there is one; a line says so where not. */
 export function hasTmux(): boolean {

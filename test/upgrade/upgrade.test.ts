@@ -2,8 +2,8 @@
 import { cpSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { tempFolder } from '../support/log.ts'
-import { fumi } from '../support/run.ts'
+import { tempFolder } from '../support/codex-log.ts'
+import { fumi } from '../support/run-fumi.ts'
 
 const RELEASES = readdirSync(import.meta.dirname).filter((name) => name.startsWith('data-'))
 

@@ -2,8 +2,8 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { readState } from '../../src/conversation/codec/read.ts'
-import { writeState } from '../../src/conversation/codec/write.ts'
+import { readState } from '../../src/conversation/codec/read-state.ts'
+import { writeState } from '../../src/conversation/codec/write-state.ts'
 import { CheckpointScenario, isCheckpointVector } from './checkpoints.ts'
 import { functionChecks } from './functions.ts'
 import { historyChecks } from './histories.ts'

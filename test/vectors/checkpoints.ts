@@ -4,11 +4,11 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import * as core from '../../src/conversation/checkpoint.ts'
-import { NO_ENVIRONMENT, newPrompt, newResponse } from '../../src/conversation/create.ts'
 import { Entries } from '../../src/conversation/entries.ts'
+import { NO_ENVIRONMENT, newPrompt, newResponse } from '../../src/conversation/new-message.ts'
 import type { CheckpointManager, History } from '../../src/conversation/record.ts'
 import { type ConversationState, newState } from '../../src/conversation/state.ts'
-import { removeRepository, runGit } from '../../src/lib/git.ts'
+import { removeRepository, runGit } from '../../src/lib/git/run-git.ts'
 import { type JsonValue, jsonEntries } from '../../src/lib/json/lossless.ts'
 import { at, expectSame, has, items, number, text, type Vector, type Verdict } from './vector.ts'
 

@@ -1,17 +1,17 @@
 /** Vectors of the pure functions. */
 
 import { previousTag } from '../../src/conversation/checkpoint.ts'
+import type { Codec } from '../../src/conversation/codec/codec.ts'
 import * as messageCodec from '../../src/conversation/codec/message.ts'
 import * as metadata from '../../src/conversation/codec/metadata.ts'
-import { numberAfterDocument, storedNumber } from '../../src/conversation/codec/number.ts'
-import { readAs, readValueAs } from '../../src/conversation/codec/read.ts'
-import type { Codec } from '../../src/conversation/codec/shape.ts'
-import { writeAs } from '../../src/conversation/codec/write.ts'
-import { environmentOf, NO_ENVIRONMENT, newToolUseResults } from '../../src/conversation/create.ts'
+import { readAs, readValueAs } from '../../src/conversation/codec/read-state.ts'
+import { numberAfterDocument, storedNumber } from '../../src/conversation/codec/stored-number.ts'
+import { writeAs } from '../../src/conversation/codec/write-state.ts'
 import { Entries } from '../../src/conversation/entries.ts'
 import { truncateDescription } from '../../src/conversation/files/checkpoint-turn.ts'
 import { linesByAgent, linesByUser } from '../../src/conversation/files/line-tracker.ts'
 import { NATIVE_TOOLS, TRUNCATED_SUFFIX } from '../../src/conversation/limits.ts'
+import { environmentOf, NO_ENVIRONMENT, newToolUseResults } from '../../src/conversation/new-message.ts'
 import type { Tools } from '../../src/conversation/record.ts'
 import {
   contentWithContext,
@@ -22,7 +22,7 @@ import {
 import * as budget from '../../src/conversation/request/budget.ts'
 import { hookContext } from '../../src/conversation/request/context.ts'
 import { intoHistoryEntry, intoUserInputMessage, type UserInputMessage } from '../../src/conversation/request/send.ts'
-import { isNativeOrigin, originLabel } from '../../src/conversation/request/tools.ts'
+import { isNativeOrigin, originLabel } from '../../src/conversation/request/tool-origin.ts'
 import {
   appendAssistantTranscript,
   appendTranscript,

@@ -1,13 +1,13 @@
 /** Vectors of reading and writing single types. */
 
+import { type Codec, text as textCodec, tuple, unsigned } from '../../src/conversation/codec/codec.ts'
 import * as message from '../../src/conversation/codec/message.ts'
 import * as metadata from '../../src/conversation/codec/metadata.ts'
-import { readAs, readValueAs } from '../../src/conversation/codec/read.ts'
-import { type Codec, text as textCodec, tuple, unsigned } from '../../src/conversation/codec/shape.ts'
+import { readAs, readValueAs } from '../../src/conversation/codec/read-state.ts'
 import * as state from '../../src/conversation/codec/state.ts'
-import { writeAs } from '../../src/conversation/codec/write.ts'
-import { imageFormatOf } from '../../src/conversation/create.ts'
-import { tangentTime } from '../../src/conversation/time.ts'
+import { writeAs } from '../../src/conversation/codec/write-state.ts'
+import { imageFormatOf } from '../../src/conversation/new-message.ts'
+import { tangentTime } from '../../src/conversation/zoned-time.ts'
 import { writeJson } from '../../src/lib/json/write.ts'
 import { at, expectBytes, expectSame, has, text, type Vector, type Verdict } from './vector.ts'
 

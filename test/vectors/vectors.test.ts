@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { sharedFolder } from '../support/shared.ts'
+import { sharedFolder } from '../support/shared-material.ts'
 import { checkFolder } from './check.ts'
 
 async function faultsIn(folder: string): Promise<{ readonly held: number; readonly faults: readonly string[] }> {

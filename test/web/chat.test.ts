@@ -3,14 +3,14 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { rollout, testHome } from '../archive/house.ts'
 import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
 import { chromiumPath } from '../support/chromium.ts'
-import { header, shortSession, text } from '../support/log.ts'
+import { header, shortSession, text } from '../support/codex-log.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { chatServer, type ModelServer, silence } from '../support/model-server.ts'
-import { barriersOn } from './axe.ts'
-import { type OpenPage, openPage } from './page.ts'
+import { rollout, testHome } from '../support/test-home.ts'
+import { barriersOn } from './accessibility.ts'
+import { type OpenPage, openPage } from './browser-page.ts'
 
 const READERS = [
   { locale: 'en-US', colorScheme: 'light' },

@@ -1,9 +1,9 @@
 /** Who has no conversation yet is told where was looked, and may read samples. */
 import { describe, expect, test } from 'vitest'
-import { testHome } from '../archive/house.ts'
 import { chromiumPath } from '../support/chromium.ts'
-import { barriersOn } from './axe.ts'
-import { openPage } from './page.ts'
+import { testHome } from '../support/test-home.ts'
+import { barriersOn } from './accessibility.ts'
+import { openPage } from './browser-page.ts'
 
 describe.skipIf(chromiumPath === undefined)('the first page', () => {
   test('shows the searched folders and offers samples, in both languages', async () => {

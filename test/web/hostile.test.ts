@@ -1,11 +1,11 @@
 /** Conversations that attack their reader: every attack is looked at, nothing runs and nothing is sent. */
 import { beforeAll, describe, expect, test } from 'vitest'
-import { rollout, testHome } from '../archive/house.ts'
 import { HOSTILE_TEXT, hostileIn } from '../hostile/hostile-characters.ts'
 import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
 import { chromiumPath } from '../support/chromium.ts'
-import { assistant, call, header, line, result, text, tokens, user } from '../support/log.ts'
-import { type OpenPage, openPage } from './page.ts'
+import { assistant, call, header, line, result, text, tokens, user } from '../support/codex-log.ts'
+import { rollout, testHome } from '../support/test-home.ts'
+import { type OpenPage, openPage } from './browser-page.ts'
 
 const THREAD = '019c0000-0000-7000-8000-0000000000ee'
 /** What a failed command prints: a call that failed is open from the start. */

@@ -4,13 +4,13 @@ import { appendFileSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { rollout, testHome } from '../archive/house.ts'
 import { chromiumPath } from '../support/chromium.ts'
-import { assistant, header, shortSession, THREAD, text } from '../support/log.ts'
+import { onCleanup } from '../support/cleanup.ts'
+import { assistant, header, shortSession, THREAD, text } from '../support/codex-log.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { chatServer, dataLine, type ModelServer, type Reply } from '../support/model-server.ts'
-import { onCleanup } from '../support/when-done.ts'
-import { type OpenPage, openPage } from './page.ts'
+import { rollout, testHome } from '../support/test-home.ts'
+import { type OpenPage, openPage } from './browser-page.ts'
 
 describe.skipIf(chromiumPath === undefined)('a page', () => {
   let site: OpenPage

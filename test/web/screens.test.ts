@@ -3,11 +3,11 @@ import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, test } from 'vitest'
-import { rollout } from '../archive/house.ts'
+import { makeStore, stateOf } from '../support/amazon-q-store.ts'
 import { chromiumPath } from '../support/chromium.ts'
-import { header, shortSession, text } from '../support/log.ts'
-import { makeStore, stateOf } from '../support/q-store.ts'
-import { homeWithLogs, type OpenPage, openPage } from './page.ts'
+import { header, shortSession, text } from '../support/codex-log.ts'
+import { rollout } from '../support/test-home.ts'
+import { homeWithLogs, type OpenPage, openPage } from './browser-page.ts'
 
 const PLACE = join(import.meta.dirname, '..', '..', 'coverage', 'screens')
 const WIDTHS = [360, 1024, 1920]

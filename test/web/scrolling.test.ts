@@ -2,10 +2,10 @@
 import { appendFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { rollout, testHome } from '../archive/house.ts'
 import { chromiumPath } from '../support/chromium.ts'
-import { assistant, call, header, result, text, user } from '../support/log.ts'
-import { type OpenPage, openPage } from './page.ts'
+import { assistant, call, header, result, text, user } from '../support/codex-log.ts'
+import { rollout, testHome } from '../support/test-home.ts'
+import { type OpenPage, openPage } from './browser-page.ts'
 
 const THREAD = '019c0000-0000-7000-8000-00000000000e'
 const TURNS = 600

@@ -4,8 +4,8 @@ import { chromium } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { listen } from '../../src/server/listen.ts'
 import { CHROMIUM_FLAGS, chromiumPath } from '../support/chromium.ts'
-import { onCleanup } from '../support/when-done.ts'
-import { homeWithLogs } from './page.ts'
+import { onCleanup } from '../support/cleanup.ts'
+import { homeWithLogs } from './browser-page.ts'
 
 describe.skipIf(chromiumPath === undefined)('a link', () => {
   test('signs one browser in, and shows what to do when it was used', async () => {

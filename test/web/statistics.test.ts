@@ -2,15 +2,15 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Series } from '../../src/model/api/stats.ts'
-import { chartLines, stackLines } from '../../src/web/statistics/chart/lines.ts'
+import { chartLines, stackLines } from '../../src/web/statistics/chart/chart-lines.ts'
+import { findBusiestHour, heatLevel, weekdayName } from '../../src/web/statistics/heat-map.ts'
 import {
   csvHref,
   defaultStep,
   lastDayOf,
   parseMeasure,
   parseStatisticsFilter,
-} from '../../src/web/statistics/filter.ts'
-import { findBusiestHour, heatLevel, weekdayName } from '../../src/web/statistics/heat.ts'
+} from '../../src/web/statistics/statistics-filter.ts'
 
 const line = (name: string | null, rest: boolean, input: readonly number[], cached: readonly number[]) => ({
   name,
@@ -29,13 +29,13 @@ const series: Series = {
 
 test('each measure has its own lines', () => {
   expect(chartLines(series, 'tokens')).toMatchObject([
-    { name: 'gpt-5', tone: 1, values: [100, 0], whole: 100 },
-    { name: null, isRest: true, tone: 9, whole: 30 },
+    { name: 'gpt-5', tone: 1, values: [100, 0], total: 100 },
+    { name: null, isRest: true, tone: 9, total: 30 },
   ])
   expect(chartLines(series, 'cost')[1]).toMatchObject({ values: [0.1, 0.2] })
   expect(chartLines(series, 'cache')).toMatchObject([
-    { values: [0.8, null], whole: 0.8 },
-    { values: [0, 0.5], whole: 10 / 30 },
+    { values: [0.8, null], total: 0.8 },
+    { values: [0, 0.5], total: 10 / 30 },
   ])
 })
 

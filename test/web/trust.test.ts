@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { rollout, testHome } from '../archive/house.ts'
 import { chromiumPath } from '../support/chromium.ts'
-import { header, shortSession, text } from '../support/log.ts'
+import { header, shortSession, text } from '../support/codex-log.ts'
 import { answer } from '../support/model-chunks.ts'
 import { chatServer, type ModelServer } from '../support/model-server.ts'
-import { barriersOn } from './axe.ts'
-import { type OpenPage, openPage } from './page.ts'
+import { rollout, testHome } from '../support/test-home.ts'
+import { barriersOn } from './accessibility.ts'
+import { type OpenPage, openPage } from './browser-page.ts'
 
 const SHOTS = process.env['FUMI_SHOTS'] ? join(import.meta.dirname, '..', '..', 'coverage', 'screens') : undefined
 const READERS = [

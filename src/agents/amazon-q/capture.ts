@@ -1,16 +1,16 @@
 /** A conversation to be kept: its bytes, and where in them the stretches lie that the next version will repeat. */
 
-import { type EntryList, isParsedEntry, parseEntryAt } from '../../conversation/told/entry.ts'
+import { type EntryList, isParsedEntry, parseEntryAt } from '../../conversation/to-messages/parse-entry.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { type ByteRange, findElementRanges, findMemberRanges, type MemberRange } from '../../lib/json/ranges.ts'
 import type { CapturedEntry } from '../../model/capture.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { CaptureResult, Source } from '../agent.ts'
-import { entryIdentity } from './entry/identity.ts'
-import { conversationHeader } from './header.ts'
-import { openDocument } from './row/document.ts'
-import { readRow } from './row/find-row.ts'
-import { isSourceRow } from './row/row.ts'
+import { entryIdentity } from './entry/entry-identity.ts'
+import { readRow } from './row/read-row.ts'
+import { isSourceRow } from './row/source-row.ts'
+import { openDocument } from './row/state-document.ts'
+import { conversationHeader } from './session-header.ts'
 
 export async function capture(source: Source): Promise<CaptureResult> {
   const row = readRow(source)

@@ -1,16 +1,16 @@
 /** Finds conversations: the rows of a store, saved files, the prompt history. */
 import { basename } from 'node:path'
-import { findFilesBelow, isFolder, readHead, statOf } from '../../lib/files/look.ts'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
+import { findFilesBelow, isFolder, readHead, statOf } from '../../lib/files/safe-fs.ts'
 import { isSqliteFile } from '../../lib/sqlite/header.ts'
 import type { Source } from '../agent.ts'
-import { isHistoryFile } from './prompts.ts'
-import { isKiroState, recognize } from './recognise.ts'
-import { formatRowKey, MAX_ROW_BYTES } from './store/key.ts'
+import { isHistoryFile } from './prompt-history.ts'
+import { isKiroState, recognize } from './recognize.ts'
+import { listTables } from './store/conversation-tables.ts'
 import { isDatabasePath, listStore } from './store/list-store.ts'
 import { withStore } from './store/open-stores.ts'
-import { agentOfStore, DATABASE_NAME } from './store/stores.ts'
-import { listTables } from './store/table.ts'
+import { formatRowKey, MAX_ROW_BYTES } from './store/row-key.ts'
+import { agentOfStore, DATABASE_NAME } from './store/store-paths.ts'
 
 const CANDIDATE_NAMES = /\.(?:sqlite3?|db|json)$|^\.cli_bash_history$/i
 

@@ -1,12 +1,12 @@
 /** Gives a kept conversation back to the program that lost it: as a file it loads, or as the row it was. */
-import { readState } from '../../conversation/codec/read.ts'
-import { writeState } from '../../conversation/codec/write.ts'
-import { type LockedDatabase, withWriteLock } from '../../lib/sqlite/write.ts'
+import { readState } from '../../conversation/codec/read-state.ts'
+import { writeState } from '../../conversation/codec/write-state.ts'
+import { type LockedDatabase, withWriteLock } from '../../lib/sqlite/write-lock.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
 import { AppError } from '../../model/error.ts'
 import type { InstallOptions, LoadableConversation, Source } from '../agent.ts'
-import { parseRowKey, type RowKey } from './store/key.ts'
-import { readStoredRow, storeError, writeRow } from './store/put-row.ts'
+import { parseRowKey, type RowKey } from './store/row-key.ts'
+import { readStoredRow, storeError, writeRow } from './store/write-row.ts'
 
 /** As it is, where the program loads it so; otherwise mended, and without what the program does not know. */
 export function makeLoadable(bytes: Uint8Array): LoadableConversation | undefined {

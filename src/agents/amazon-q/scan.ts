@@ -1,18 +1,19 @@
 /** The first pass: a conversation's header, counts and pattern. Rows are small: they are told as for the second pass. */
 
-import { type HistorySummary, summarizeHistory } from '../../conversation/history/summary.ts'
-import type { EntryList } from '../../conversation/told/entry.ts'
-import { stringOf } from '../../lib/object.ts'
+import { summarizeHistory } from '../../conversation/history/summary.ts'
+import type { EntryList } from '../../conversation/to-messages/parse-entry.ts'
+import { stringOf } from '../../lib/unknown-values.ts'
+import type { HistorySummary } from '../../model/history-summary.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
-import { estimateMessage } from '../../model/tokens/estimate.ts'
+import { estimateMessage } from '../../model/tokens/token-estimate.ts'
 import type { ReadItem, ScanItem, Source } from '../agent.ts'
-import { isHistoryFile } from './prompts.ts'
+import { isHistoryFile } from './prompt-history.ts'
 import { isConversation, read, readConversation } from './read.ts'
-import { openDocument } from './row/document.ts'
-import { readRow } from './row/find-row.ts'
-import { isSourceRow } from './row/row.ts'
+import { readRow } from './row/read-row.ts'
+import { isSourceRow } from './row/source-row.ts'
+import { openDocument } from './row/state-document.ts'
 
 export async function* scan(source: Source): AsyncGenerator<readonly ScanItem[]> {
   const row = readRow(source)

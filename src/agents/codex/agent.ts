@@ -3,13 +3,13 @@ import { statSync } from 'node:fs'
 import { isSystemError, systemErrorReason } from '../../lib/files/system-error.ts'
 import type { Session } from '../../model/session.ts'
 import type { Agent, ResumeCommand, Source, SourceFingerprint } from '../agent.ts'
-import { readMessage, span } from './body.ts'
 import { deliver } from './deliver.ts'
 import { AGENT_ID, find, roots } from './find.ts'
 import { read } from './read.ts'
-import { describe, recognize } from './recognise.ts'
+import { readMessage, span } from './read-message.ts'
+import { describe, recognize } from './recognize.ts'
 import { scan } from './scan.ts'
-import { write } from './write.ts'
+import { write } from './write/log-writer.ts'
 
 const codex: Agent = {
   id: AGENT_ID,

@@ -1,9 +1,9 @@
 /** Finds Codex logs below a folder, and a thread's log by the thread's id. */
 import { basename, dirname, join } from 'node:path'
-import { findFilesBelow, isFile, isFolder, listEntries, readHead } from '../../lib/files/look.ts'
+import { findFilesBelow, isFile, isFolder, listEntries, readHead } from '../../lib/files/safe-fs.ts'
 import { UUID_PATTERN } from '../../model/ids.ts'
 import type { HostEnvironment, Source } from '../agent.ts'
-import { recognize } from './recognise.ts'
+import { recognize } from './recognize.ts'
 
 export const AGENT_ID = 'codex'
 

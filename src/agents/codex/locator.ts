@@ -1,7 +1,7 @@
 /** Where a message's body lies, in as few bytes as that takes: an index holds one for every message. */
 import type { Metadata, Role } from '../../model/normalized.ts'
 import type { Locator } from '../agent.ts'
-import type { RecordPosition } from './follow/calls.ts'
+import type { RecordPosition } from './parse/call-pairing.ts'
 import type { Enrichment } from './record/draft.ts'
 
 export interface CodexLocator extends Locator {

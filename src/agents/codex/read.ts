@@ -1,13 +1,13 @@
 /** Reads a source from disk: lets the follower speak, line by line or of the whole document. */
-import type { OpenFile } from '../../lib/bytes.ts'
+import type { OpenFile } from '../../lib/files/file-bytes.ts'
 import { parseWithCursors, readLinesFrom, readLogFile, toLogIssue } from '../../lib/files/log-file.ts'
 import { checksum } from '../../lib/hash.ts'
-import { MAX_LINE_BYTES } from '../../lib/jsonl.ts'
+import { MAX_LINE_BYTES } from '../../lib/lines/split-lines.ts'
 import type { AgentReadOptions, PrivacyOptions, ReadItem, Source } from '../agent.ts'
-import { toolAt } from './body.ts'
-import type { CodexCursor } from './follow/cursor.ts'
-import { CodexLogParser } from './follower.ts'
-import { looksLikeDocument, parseSessionDocument } from './whole.ts'
+import type { CodexCursor } from './parse/cursor.ts'
+import { CodexLogParser } from './parse/log-parser.ts'
+import { toolAt } from './read-message.ts'
+import { looksLikeDocument, parseSessionDocument } from './session-document.ts'
 
 export function read(source: Source, options: AgentReadOptions = {}): AsyncGenerator<readonly ReadItem[]> {
   return readLogFile<CodexCursor, ReadItem>(source, options.from, (file, from) =>

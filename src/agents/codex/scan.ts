@@ -1,8 +1,8 @@
 /** The first pass over a log: its header, its counts and its tokens. Most lines are told by their first bytes. */
-import type { OpenFile } from '../../lib/bytes.ts'
+import type { OpenFile } from '../../lib/files/file-bytes.ts'
 import { readLogFile } from '../../lib/files/log-file.ts'
 import type { Cursor, ScanItem, Source } from '../agent.ts'
-import { type CodexScanCursor, LogScanner } from './count/scanner.ts'
+import { type CodexScanCursor, LogScanner } from './log-scanner.ts'
 import { isDocument, readDocument } from './read.ts'
 
 export function scan(source: Source, from?: Cursor): AsyncGenerator<readonly ScanItem[]> {

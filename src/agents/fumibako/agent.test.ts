@@ -1,7 +1,7 @@
 /** What the fixtures' goldens do not show: estimates, the way back, where journals lie. */
 import { expect, it } from 'vitest'
+import { tempFolder } from '../../../test/support/codex-log.ts'
 import { readAll, scanAll, stageFixtures, summarizeScans } from '../../../test/support/fixtures.ts'
-import { tempFolder } from '../../../test/support/log.ts'
 import type { Session } from '../../model/session.ts'
 import { NO_USAGE } from '../../model/usage.ts'
 import fumibako from './agent.ts'

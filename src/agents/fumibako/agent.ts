@@ -2,11 +2,11 @@
 import { stat } from 'node:fs/promises'
 import type { Session } from '../../model/session.ts'
 import type { Agent, ResumeCommand, Source, SourceFingerprint } from '../agent.ts'
-import { readMessage } from './body.ts'
 import { deliver } from './deliver.ts'
 import { AGENT_ID, describe, find, recognize, roots } from './find.ts'
-import { stateAt } from './follow/state-at.ts'
+import { stateAt } from './parse/state-at.ts'
 import { read } from './read.ts'
+import { readMessage } from './read-message.ts'
 import { scan } from './scan.ts'
 import { FORMS, write } from './write.ts'
 

@@ -1,9 +1,9 @@
 /** Finds journals, and knows one by its first line. */
 
 import { join } from 'node:path'
-import { CONVERSATIONS_FOLDER } from '../../conversation/journal/file-name.ts'
+import { CONVERSATIONS_FOLDER } from '../../conversation/journal/journal-name.ts'
 import { dataDirectory } from '../../lib/files/data-directory.ts'
-import { findFilesBelow, isFolder, readHead } from '../../lib/files/look.ts'
+import { findFilesBelow, isFolder, readHead } from '../../lib/files/safe-fs.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription, HostEnvironment, Source } from '../agent.ts'
 

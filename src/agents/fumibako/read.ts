@@ -1,10 +1,10 @@
 /** Reads a journal from disk and lets the follower speak. */
-import type { OpenFile } from '../../lib/bytes.ts'
+import type { OpenFile } from '../../lib/files/file-bytes.ts'
 import { parseWithCursors, readLinesFrom, readLogFile } from '../../lib/files/log-file.ts'
 import { type Instant, instantFromMs } from '../../model/ids.ts'
 import type { AgentReadOptions, PrivacyOptions, ReadItem, Source } from '../agent.ts'
-import { readEntryAt, readStreamedText } from './body.ts'
-import { type JournalCursor, JournalParser, type ParseStep } from './follower.ts'
+import { type JournalCursor, JournalParser, type ParseStep } from './parse/journal-parser.ts'
+import { readEntryAt, readStreamedText } from './read-message.ts'
 
 export function read(source: Source, options: AgentReadOptions = {}): AsyncGenerator<readonly ReadItem[]> {
   return readLogFile<JournalCursor, ReadItem>(source, options.from, async function* (file, from) {

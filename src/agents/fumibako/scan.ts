@@ -1,12 +1,12 @@
 /** The first pass: header, counts and tokens. What no endpoint counted is estimated. */
 import { readLogFile } from '../../lib/files/log-file.ts'
-import { stringOf } from '../../lib/object.ts'
+import { stringOf } from '../../lib/unknown-values.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { addEstimates, estimateMessage, NO_ESTIMATE, type TokenEstimate } from '../../model/tokens/estimate.ts'
+import { addEstimates, estimateMessage, NO_ESTIMATE, type TokenEstimate } from '../../model/tokens/token-estimate.ts'
 import type { Usage } from '../../model/usage.ts'
 import type { Counts, Cursor, ScanItem, Source } from '../agent.ts'
-import type { JournalCursor, ParseStep } from './follower.ts'
+import type { JournalCursor, ParseStep } from './parse/journal-parser.ts'
 import { parseJournal } from './read.ts'
 
 export function scan(source: Source, from?: Cursor): AsyncGenerator<readonly ScanItem[]> {

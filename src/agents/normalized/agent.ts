@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import type { Agent, Source, SourceFingerprint } from '../agent.ts'
 import { AGENT_ID, find } from './find.ts'
 import { read, readMessage } from './read.ts'
-import { describe, recognize } from './recognise.ts'
+import { describe, recognize } from './recognize.ts'
 import { scan } from './scan.ts'
 import { write } from './write.ts'
 

@@ -1,9 +1,9 @@
 /** Finds files of our own messages. They have no home: people put them anywhere. */
 import { closeSync, readSync } from 'node:fs'
-import { findFilesBelow, isFolder } from '../../lib/files/look.ts'
 import { openRegularFile } from '../../lib/files/regular-file.ts'
+import { findFilesBelow, isFolder } from '../../lib/files/safe-fs.ts'
 import type { Source } from '../agent.ts'
-import { recognize } from './recognise.ts'
+import { recognize } from './recognize.ts'
 
 export const AGENT_ID = 'normalized'
 

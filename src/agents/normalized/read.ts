@@ -1,11 +1,11 @@
 /** Reads a file of our own messages, from its beginning or from where an earlier reading stopped. */
-import { readFileRange } from '../../lib/bytes.ts'
+import { readFileRange } from '../../lib/files/file-bytes.ts'
 import { type LogPosition, parseWithCursors, readLinesFrom, readLogFile } from '../../lib/files/log-file.ts'
 import { checksum } from '../../lib/hash.ts'
 import { AppError } from '../../model/error.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { AgentReadOptions, Cursor, Locator, PrivacyOptions, ReadItem, Source } from '../agent.ts'
-import { type NormalizedLocator, NormalizedLogParser, parseMessage, type SavedSession } from './follower.ts'
+import { type NormalizedLocator, NormalizedLogParser, parseMessage, type SavedSession } from './log-parser.ts'
 
 interface NormalizedCursor extends Cursor, LogPosition {
   readonly offset: number

@@ -1,16 +1,17 @@
 /** Writes messages as they are, one on each line. */
-import { TextBatcher } from '../../lib/disk/text-chunks.ts'
-import { digestOfText } from '../../lib/json/seal.ts'
-import { type Fields, toJsonText } from '../../lib/object.ts'
+
+import { digestOfText } from '../../lib/json/digest.ts'
+import { TextBatcher } from '../../lib/text-chunks.ts'
+import { type Fields, toJsonText } from '../../lib/unknown-values.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { toRecordOutcomes } from '../../model/replay/carrier.ts'
-import { toConversionChange } from '../../model/replay/change.ts'
+import { toConversionChange } from '../../model/replay/conversion-change.ts'
 import { extensionOf, type SourceExtension } from '../../model/replay/extension.ts'
-import { serializeMessage } from '../../model/serialize.ts'
+import { toRecordOutcomes } from '../../model/replay/extension-writer.ts'
+import { serializeMessage } from '../../model/serialize-message.ts'
 import type { Session } from '../../model/session.ts'
 import type { AgentWriteOptions, WriterOutput } from '../agent.ts'
 import { AGENT_ID } from './find.ts'
-import { withoutExtension } from './message.ts'
+import { withoutExtension } from './to-message.ts'
 
 /** Everything is a message here, also what nobody said: nothing is regrouped. */
 export async function* write(

@@ -1,12 +1,12 @@
 /** Files of conversations in the forms that OpenAI's programs, and programs around them, write. */
 import { stat } from 'node:fs/promises'
 import type { Agent, Source, SourceFingerprint } from '../agent.ts'
-import { readMessage, span } from './body.ts'
 import { AGENT_ID, find } from './find.ts'
 import { read } from './read.ts'
-import { describe, recognize } from './recognise.ts'
+import { readMessage, span } from './read-message.ts'
+import { describe, recognize } from './recognize.ts'
 import { scan } from './scan.ts'
-import { FORMS, write } from './write.ts'
+import { FORMS, write } from './write/file-writer.ts'
 
 const openai: Agent = {
   id: AGENT_ID,

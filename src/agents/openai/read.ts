@@ -1,9 +1,9 @@
 /** Reads a file from disk and lets each unit speak. */
-import type { OpenFile } from '../../lib/bytes.ts'
+import type { OpenFile } from '../../lib/files/file-bytes.ts'
 import { type LogIssue, type LogPosition, parseWithCursors, readLogFile, toLogIssue } from '../../lib/files/log-file.ts'
 import type { AgentReadOptions, Cursor, PrivacyOptions, ReadItem, Source } from '../agent.ts'
-import { readUnit } from './follower.ts'
-import { ConversationParser } from './tell.ts'
+import { ConversationParser } from './conversation-parser.ts'
+import { readUnit } from './parse-unit.ts'
 import { readUnitBatches, type UnitBatch } from './units.ts'
 
 /** Conversations share nothing, so that a place in the file is all that reading must know. */

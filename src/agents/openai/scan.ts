@@ -1,14 +1,14 @@
 /** The first pass: headers, counts and tokens. Every record is parsed: nothing less tells what was said in it. */
-import type { ByteLine } from '../../lib/jsonl.ts'
+import type { ByteLine } from '../../lib/lines/split-lines.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { addEstimates, estimateMessage, NO_ESTIMATE } from '../../model/tokens/estimate.ts'
+import { addEstimates, estimateMessage, NO_ESTIMATE } from '../../model/tokens/token-estimate.ts'
 import type { Usage } from '../../model/usage.ts'
-import type { FileLayout } from '../../openai/files/layout.ts'
+import type { FileLayout } from '../../openai/files/file-layout.ts'
 import type { Cursor, ScanItem, Source } from '../agent.ts'
-import { parseUnit, unitIssues } from './follower.ts'
+import type { ConversationParser } from './conversation-parser.ts'
+import { parseUnit, unitIssues } from './parse-unit.ts'
 import { readUnits } from './read.ts'
-import type { ConversationParser } from './tell.ts'
 
 export function scan(source: Source, from?: Cursor): AsyncGenerator<readonly ScanItem[]> {
   return readUnits<ScanItem>(source, from, {}, ({ layout, lines }, parser) => {

@@ -1,14 +1,14 @@
 /** A file as units that each hold one conversation: lines, elements of a list, or the whole file. */
-import type { OpenFile } from '../../lib/bytes.ts'
+import type { OpenFile } from '../../lib/files/file-bytes.ts'
 import { type LineBatch, type LogPosition, readLinesFrom } from '../../lib/files/log-file.ts'
-import { closeTruncatedList } from '../../lib/json/cut.ts'
-import { splitElements } from '../../lib/json/elements.ts'
+import { closeTruncatedList } from '../../lib/json/close-truncated.ts'
 import { salvageObjects } from '../../lib/json/salvage.ts'
-import { type ByteLine, decodeLine, MAX_LINE_BYTES } from '../../lib/jsonl.ts'
-import { parseStructure } from '../../lib/object.ts'
+import { splitElements } from '../../lib/json/split-elements.ts'
+import { type ByteLine, decodeLine, MAX_LINE_BYTES } from '../../lib/lines/split-lines.ts'
+import { parseStructure } from '../../lib/unknown-values.ts'
 import type { IssueCode } from '../../model/issue.ts'
-import { detectFileLayout, type FileLayout } from '../../openai/files/layout.ts'
-import { detectRecordShape, isForeignShape, isMessageLike } from '../../openai/files/shape.ts'
+import { detectFileLayout, type FileLayout } from '../../openai/files/file-layout.ts'
+import { detectRecordShape, isForeignShape, isMessageLike } from '../../openai/files/record-shape.ts'
 
 /** Its lines are lines of the file, elements of its list, or the whole of it. */
 export interface UnitBatch extends LineBatch {

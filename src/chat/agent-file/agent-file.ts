@@ -1,7 +1,7 @@
 /** An agent as its file describes it: what it is told, which tools it has, what it may do unasked. */
 import type { Hook, HookTrigger } from '../../conversation/record.ts'
 import { JsonMap } from '../../lib/json/lossless.ts'
-import { NO_TOOLS_SETTINGS, type ToolsSettings } from '../tools/permission.ts'
+import { NO_TOOLS_SETTINGS, type ToolsSettings } from '../tools/permission/permission.ts'
 
 export interface AgentFile {
   readonly name: string

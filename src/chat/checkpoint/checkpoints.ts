@@ -11,13 +11,13 @@ import {
   restoreCheckpoint,
 } from '../../conversation/checkpoint.ts'
 import { checkpointAfterTool, checkpointAfterTurn, noteUserMessage } from '../../conversation/files/checkpoint-turn.ts'
-import { journalName } from '../../conversation/journal/file-name.ts'
+import { journalName } from '../../conversation/journal/journal-name.ts'
 import type { CheckpointManager, History } from '../../conversation/record.ts'
 import type { ConversationState } from '../../conversation/state.ts'
-import { isGitInstalled, isInWorkTree, removeRepository } from '../../lib/git.ts'
+import { isGitInstalled, isInWorkTree, removeRepository } from '../../lib/git/run-git.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
-import { type CheckpointOutcome, checkpointFailure, checkpointNotFound, gitFailure } from './outcome.ts'
-import { createShadowGit, removeStaleLocks, type ShadowRepository } from './shadow.ts'
+import { type CheckpointOutcome, checkpointFailure, checkpointNotFound, gitFailure } from './checkpoint-outcome.ts'
+import { createShadowGit, removeStaleLocks, type ShadowRepository } from './shadow-repository.ts'
 
 /** The conversation, as whoever keeps its journal lends it. */
 export interface CheckpointHost {

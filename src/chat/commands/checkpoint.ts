@@ -1,14 +1,14 @@
 /** `/checkpoint`: files and conversation as they were, and back to them. */
 import { composePhrase, type Phrase, phrase } from '../../model/phrase.ts'
-import type { Checkpoints } from '../checkpoint/checkpoints.ts'
 import {
   type CheckpointRow,
   checkpointFilesText,
   checkpointTimeText,
   expandCheckpoint,
   listCheckpoints,
-} from '../checkpoint/list.ts'
-import { type ChatSessionEvent, errorEvent } from '../turn/event.ts'
+} from '../checkpoint/checkpoint-rows.ts'
+import type { Checkpoints } from '../checkpoint/checkpoints.ts'
+import { type ChatSessionEvent, errorEvent } from '../turn/chat-session-event.ts'
 import {
   type ChatCommandDefinition,
   type CommandWords,

@@ -1,19 +1,19 @@
 /** `/context`: the files that go with every request, and what a request is made of. */
-import { newPrompt } from '../../conversation/create.ts'
+import { newPrompt } from '../../conversation/new-message.ts'
 import type { ContextManager } from '../../conversation/record.ts'
 import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
 import { byteLength } from '../../conversation/truncate.ts'
 import { findGlobFiles } from '../../lib/files/glob.ts'
 import { composePhrase, type Phrase, type PickWording, phrase } from '../../model/phrase.ts'
-import { classifyTypedRule, type TypedRule } from '../context/boundary.ts'
-import { contextFileTokens } from '../context/gather.ts'
-import { contextWindowTokens } from '../request/fit.ts'
+import { contextFileTokens } from '../context/collect-files.ts'
+import { classifyTypedRule, type TypedRule } from '../context/send-boundary.ts'
 import { renderOpenAIMessages } from '../request/openai-messages.ts'
-import { buildOutgoingRequest } from '../request/sending.ts'
-import type { ChatSession } from '../talk.ts'
-import { TrustStore } from '../trust/store.ts'
-import { requestBodyOf } from '../turn/answer.ts'
-import { type ChatSessionEvent, errorEvent } from '../turn/event.ts'
+import { buildOutgoingRequest } from '../request/outgoing-request.ts'
+import { contextWindowTokens } from '../request/request-size.ts'
+import type { ChatSession } from '../session.ts'
+import { TrustStore } from '../trust/trust-store.ts'
+import { type ChatSessionEvent, errorEvent } from '../turn/chat-session-event.ts'
+import { requestBodyOf } from '../turn/request-answer.ts'
 import {
   type ChatCommandDefinition,
   type CommandWords,

@@ -5,12 +5,12 @@ import { refuseSpecialAt } from '../../lib/files/regular-file.ts'
 import { toWriteError } from '../../lib/files/write-error.ts'
 import { AppError } from '../../model/error.ts'
 import { composePhrase, type Phrase, type PickWording, phrase, untranslated } from '../../model/phrase.ts'
-import { readPromptText } from '../prompts/kept.ts'
-import { type AnyPrompt, listPrompts, promptUsage } from '../prompts/spoken.ts'
-import type { ChatSession } from '../talk.ts'
-import { type ChatSessionEvent, errorEvent } from '../turn/event.ts'
+import { type AnyPrompt, listPrompts, promptUsage } from '../prompts/resolve-prompt.ts'
+import { readPromptText } from '../prompts/saved-prompts.ts'
+import type { ChatSession } from '../session.ts'
+import { type ChatSessionEvent, errorEvent } from '../turn/chat-session-event.ts'
 import { type ChatCommandDefinition, type CommandWords, outputEvent, usageError } from './command.ts'
-import { firstLine } from './past.ts'
+import { firstLine } from './history.ts'
 
 export const savedPromptsCommand: ChatCommandDefinition = {
   name: 'prompts',

@@ -3,9 +3,9 @@ import { createSummaryRequest, DEFAULT_STRATEGY } from '../../conversation/reque
 import { isInTangent, openTangents, tangentSeconds } from '../../conversation/tangent.ts'
 import { composePhrase, type Phrase, phrase } from '../../model/phrase.ts'
 import { requestSummary } from '../compaction/compact.ts'
-import type { ChatSession } from '../talk.ts'
-import { type ChatSessionEvent, errorEvent } from '../turn/event.ts'
-import { chatErrorText } from '../turn/fault.ts'
+import type { ChatSession } from '../session.ts'
+import { chatErrorText } from '../turn/chat-error-text.ts'
+import { type ChatSessionEvent, errorEvent } from '../turn/chat-session-event.ts'
 import { type ChatCommandDefinition, countNoun, groupDigits, outputEvent } from './command.ts'
 
 export const tangentCommand: ChatCommandDefinition = {

@@ -1,15 +1,15 @@
 /** `/tools`, and `!command`: what can be run, and who may. */
 import { NATIVE_TOOLS } from '../../conversation/limits.ts'
-import { originLabel } from '../../conversation/request/tools.ts'
+import { originLabel } from '../../conversation/request/tool-origin.ts'
 import { writeBlock } from '../../conversation/truncate.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
 import { composePhrase, type Phrase, type PickWording, phrase, untranslated } from '../../model/phrase.ts'
 import { sandboxLabel } from '../processes/sandbox.ts'
-import type { ChatSession } from '../talk.ts'
-import { findTools, isSameTool, matchesTool, toolLabel } from '../tools/allow/patterns.ts'
-import type { OmittedTool } from '../tools/box.ts'
+import type { ChatSession } from '../session.ts'
+import { findTools, isSameTool, matchesTool, toolLabel } from '../tools/permission/tool-patterns.ts'
 import type { ChatTool } from '../tools/tool.ts'
-import { errorEvent } from '../turn/event.ts'
+import type { OmittedTool } from '../tools/tool-set.ts'
+import { errorEvent } from '../turn/chat-session-event.ts'
 import { type ChatCommandDefinition, outputEvent, usageError } from './command.ts'
 
 export const toolsCommand: ChatCommandDefinition = {

@@ -1,8 +1,8 @@
 /** `/usage` and `/transcript`: how large the conversation is, and what was said. */
 import { conversationSize, tokensOfBytes } from '../../conversation/request/budget.ts'
 import { composePhrase, phrase, untranslated } from '../../model/phrase.ts'
-import { contextWindowTokens, toolSpecBytes } from '../request/fit.ts'
-import { rangeStart } from '../request/sending.ts'
+import { rangeStart } from '../request/outgoing-request.ts'
+import { contextWindowTokens, toolSpecBytes } from '../request/request-size.ts'
 import { type ChatCommandDefinition, countNoun, groupDigits, markdownTable, outputEvent } from './command.ts'
 
 export const usageCommand: ChatCommandDefinition = {

@@ -1,6 +1,6 @@
 /** The server that a conversation is held with: from options, environment, a named profile or a preset. */
 import { AppError } from '../../model/error.ts'
-import { detectServer, isServerName, PRESETS, parseHttpURL, type ServerName } from './preset.ts'
+import { detectServer, isServerName, PRESETS, parseHttpURL, type ServerName } from './presets.ts'
 
 /** A server that the user gave a name. Nothing of it must be set. */
 export interface EndpointProfile {

@@ -1,12 +1,12 @@
 /** What a server says of its models: which there are, and how much each can take in. */
 import { DEFAULT_CONTEXT_WINDOW_TOKENS } from '../../conversation/limits.ts'
 import type { ModelInfo } from '../../conversation/record.ts'
-import { fieldsOf, listOf, nonEmptyStringOf, numberOf } from '../../lib/object.ts'
+import { fieldsOf, listOf, nonEmptyStringOf, numberOf } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { Endpoint } from './endpoint.ts'
 import { knownContextWindow, WINDOWS_AS_OF } from './known-windows.ts'
-import { detectServer } from './preset.ts'
+import { detectServer } from './presets.ts'
 
 /** An answer's JSON; rejects with a reason for a person. */
 export type AskJson = (url: string, body?: object) => Promise<unknown>

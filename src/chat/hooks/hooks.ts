@@ -4,7 +4,7 @@ import type { HookResult } from '../../conversation/request/context.ts'
 import { truncateSafe } from '../../conversation/truncate.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { type EnvironmentBuilder, ownEnvironment } from '../processes/child-environment.ts'
-import { matchesTool, toolLabel } from '../tools/allow/patterns.ts'
+import { matchesTool, toolLabel } from '../tools/permission/tool-patterns.ts'
 import { runCommand } from '../tools/shell/run-command.ts'
 import type { ChatTool } from '../tools/tool.ts'
 

@@ -1,11 +1,11 @@
 /** Texts that a server keeps to be said: what they are called, what they want to know, and what they say. */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { ImageBlock } from '../../conversation/message.ts'
-import { type Fields, fieldsOf, stringOf } from '../../lib/object.ts'
+import { type Fields, fieldsOf, stringOf } from '../../lib/unknown-values.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { RemotePrompt } from './connect.ts'
-import { mcpErrorReason } from './reason.ts'
-import { toImageBlock } from './result.ts'
+import { mcpErrorReason } from './error-reason.ts'
+import { toImageBlock } from './tool-result.ts'
 
 export interface ServerPrompt extends RemotePrompt {
   readonly server: string

@@ -2,11 +2,10 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { TOOL_FAILED_PREFIX, TOOL_USE_INTERRUPTED } from '../../conversation/limits.ts'
 import { type JsonValue, plainJson } from '../../lib/json/lossless.ts'
-import { type Fields, isObject } from '../../lib/object.ts'
+import { type Fields, isObject } from '../../lib/unknown-values.ts'
 import { type Phrase, phrase, untranslated } from '../../model/phrase.ts'
 import type { McpServerEntry } from '../agent-file/agent-file.ts'
 import { type EnvironmentBuilder, ownEnvironment } from '../processes/child-environment.ts'
-import type { OmittedTool } from '../tools/box.ts'
 import {
   type CallNeed,
   type ChatTool,
@@ -16,12 +15,13 @@ import {
   type ToolRunContext,
   type ToolRunResult,
 } from '../tools/tool.ts'
+import type { OmittedTool } from '../tools/tool-set.ts'
 import { connectMcpServer, type McpConnection, type RemoteTool } from './connect.ts'
+import { isUnknownSession, mcpErrorReason } from './error-reason.ts'
 import { FIRST_PAUSE_MS, MAX_PAUSE_MS } from './limits.ts'
-import { offerTool } from './names.ts'
 import { createServerPrompt, type ServerPrompt } from './prompts.ts'
-import { isUnknownSession, mcpErrorReason } from './reason.ts'
-import { toToolRunResult } from './result.ts'
+import { offerTool } from './tool-names.ts'
+import { toToolRunResult } from './tool-result.ts'
 
 export type McpServerStatus = 'disabled' | 'starting' | 'running' | 'failed' | 'stopped'
 

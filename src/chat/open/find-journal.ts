@@ -1,11 +1,11 @@
 /** Finds the conversation that somebody means: by its id, by the beginning of it, or the last one of a directory. */
 import { join } from 'node:path'
-import { readEvent } from '../../conversation/journal/codec.ts'
 import type { OpenedEvent } from '../../conversation/journal/event.ts'
-import { CONVERSATIONS_FOLDER } from '../../conversation/journal/file-name.ts'
-import { isFile, listEntries, readHead, statOf } from '../../lib/files/look.ts'
+import { readEvent } from '../../conversation/journal/event-codec.ts'
+import { CONVERSATIONS_FOLDER } from '../../conversation/journal/journal-name.ts'
+import { isFile, listEntries, readHead, statOf } from '../../lib/files/safe-fs.ts'
 import { AppError } from '../../model/error.ts'
-import { journalPath } from '../journal-file.ts'
+import { journalPath } from '../journal/journal-file.ts'
 
 interface FoundJournal {
   readonly opened: OpenedEvent

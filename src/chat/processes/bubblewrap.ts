@@ -2,7 +2,7 @@
 import { lstatSync, realpathSync, type Stats } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, sep } from 'node:path'
-import type { SandboxBounds } from './bounds.ts'
+import type { SandboxBounds } from './sandbox-bounds.ts'
 
 /** What the sandboxed program sees at a path. Deeper paths are mounted later, on top of the others. */
 interface Mount {

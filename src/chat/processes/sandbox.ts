@@ -1,13 +1,13 @@
 /** Whether commands of a conversation run in a sandbox, and which: `chat.sandbox`, and what works on this machine. */
 import { accessSync, constants, realpathSync } from 'node:fs'
-import { createTempFolder, type TempFolder } from '../../lib/disk/temp-folder.ts'
+import { createTempFolder, type TempFolder } from '../../lib/files/temp-folder.ts'
 import { findProgram, programPathOrMissing } from '../../lib/programs.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
-import type { SandboxBounds } from './bounds.ts'
 import { bubblewrapArgs, isInDataDirectory } from './bubblewrap.ts'
 import { childEnvironment } from './child-environment.ts'
 import { type RepositorySnapshot, renamePlantedFiles, snapshotRepository } from './planted-files.ts'
 import { type GroupOptions, startInGroup } from './process-group.ts'
+import type { SandboxBounds } from './sandbox-bounds.ts'
 import { buildSeatbeltProfile } from './seatbelt.ts'
 
 export type SandboxMode = 'auto' | 'on' | 'off'

@@ -1,6 +1,6 @@
 /** The profile of `sandbox-exec` on macOS: the same bounds as on Linux, in Apple's language for them. */
 import { join } from 'node:path'
-import type { SandboxBounds } from './bounds.ts'
+import type { SandboxBounds } from './sandbox-bounds.ts'
 
 /** Everything that is not named is denied: the network, other programs' services, Apple events, launchd. */
 const BASE_PROFILE = `(version 1)

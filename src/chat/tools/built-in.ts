@@ -4,7 +4,7 @@ import { createFsRead } from './files/fs-read.ts'
 import { createFsWrite } from './files/fs-write.ts'
 import { globTool } from './files/glob-tool.ts'
 import { grepTool } from './files/grep-tool.ts'
-import type { SeenFiles } from './files/seen.ts'
+import type { SeenFiles } from './files/seen-files.ts'
 import { createExecuteBash, type ShellOptions } from './shell/execute-bash.ts'
 import type { ChatTool } from './tool.ts'
 

@@ -2,10 +2,10 @@
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import type { ChatTrust } from '../../model/api/chat.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
-import { readAgentFile, readServersFile } from '../agent-file/find.ts'
-import { resolveRealPath } from '../tools/files/paths.ts'
-import { agentTrustQuestion, serversTrustQuestion } from './describe.ts'
-import type { FileFingerprint, TrustStore } from './store.ts'
+import { readAgentFile, readServersFile } from '../agent-file/find-agents.ts'
+import { resolveRealPath } from '../tools/files/tool-paths.ts'
+import { agentTrustQuestion, serversTrustQuestion } from './trust-question.ts'
+import type { FileFingerprint, TrustStore } from './trust-store.ts'
 
 export type ProjectFileResult =
   | { readonly ok: true; readonly question: ChatTrust; readonly fingerprint: FileFingerprint; readonly project: string }

@@ -1,12 +1,12 @@
 /** Decides what becomes of the tools that an answer asks for, and asks a person where that is needed. */
 import type { AssistantToolUse } from '../../conversation/message.ts'
 import { type Phrase, phrase, untranslated } from '../../model/phrase.ts'
-import { forbiddenToolText } from '../tools/permission.ts'
+import { forbiddenToolText } from '../tools/permission/permission.ts'
 import { type ChatTool, type ChatToolCall, errorResult } from '../tools/tool.ts'
-import type { ChatSessionEvent, ToolConsent, ToolQuestion } from './event.ts'
-import type { TurnSetup } from './gear.ts'
+import type { ChatSessionEvent, ToolConsent, ToolQuestion } from './chat-session-event.ts'
 import type { PlannedTool } from './run-tools.ts'
 import { findUnreadableArguments } from './tool-uses.ts'
+import type { TurnSetup } from './turn-setup.ts'
 
 export type ToolPlan =
   | { readonly kind: 'go'; readonly planned: readonly PlannedTool[] }

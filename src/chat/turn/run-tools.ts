@@ -1,5 +1,5 @@
 /** Runs the tools that an answer asks for: checked, allowed, started, finished, each step on disk before the next. */
-import { newToolUseResults, newToolUseResultsWithImages } from '../../conversation/create.ts'
+
 import { trackWrite } from '../../conversation/files/line-tracker.ts'
 import {
   IMAGES_SUPPLIED,
@@ -9,14 +9,14 @@ import {
   TOOL_USE_INTERRUPTED,
 } from '../../conversation/limits.ts'
 import type { AssistantToolUse, ImageBlock, ToolUseResult } from '../../conversation/message.ts'
+import { newToolUseResults, newToolUseResultsWithImages } from '../../conversation/new-message.ts'
 import { byteLength, truncateSafeToolUseResults, writeBlock } from '../../conversation/truncate.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
 import { untranslated } from '../../model/phrase.ts'
 import { type ChatTool, type ChatToolCall, errorResult, isHarmless, type ToolRunResult } from '../tools/tool.ts'
-import { EventChannel } from './channel.ts'
-import type { JournalWriter } from './desk.ts'
-import { type ChatSessionEvent, noticeEvent } from './event.ts'
-import type { TurnSetup } from './gear.ts'
+import { type ChatSessionEvent, noticeEvent } from './chat-session-event.ts'
+import type { JournalWriter } from './journal-writer.ts'
+import type { TurnSetup } from './turn-setup.ts'
 
 /** A use that may run, or one whose result is known without. */
 export type PlannedTool =
@@ -143,4 +143,35 @@ function truncateForModel(result: ToolUseResult): ToolUseResult {
   const bytes = result.content.reduce((sum, block) => sum + byteLength(writeBlock(block, () => {}) ?? ''), 0)
   if (bytes <= MAX_TOOL_RESPONSE_SIZE) return result
   return truncateSafeToolUseResults([result], MAX_TOOL_RESPONSE_SIZE)[0] ?? result
+}
+
+/** Events of several that work at the same time, as one stream. */
+
+class EventChannel<T> {
+  readonly #waiting: T[] = []
+  #wake: (() => void) | undefined
+  #isClosed = false
+
+  push(value: T): void {
+    this.#waiting.push(value)
+    this.#wake?.()
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#wake?.()
+  }
+
+  /** Ends when it is closed and all is told. One reader. */
+  async *values(): AsyncGenerator<T> {
+    for (;;) {
+      const next = this.#waiting.shift()
+      if (next !== undefined) yield next
+      else if (this.#isClosed) return
+      else
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve
+        })
+    }
+  }
 }

@@ -2,10 +2,10 @@
 import type { AssistantToolUse } from '../../conversation/message.ts'
 import type { Tools } from '../../conversation/record.ts'
 import { isJsonObject, type JsonValue, parseJson } from '../../lib/json/lossless.ts'
-import { nameOf } from '../../openai/calls.ts'
-import { legalToolName } from '../../openai/check/names.ts'
+import { legalToolName } from '../../openai/check/legal-names.ts'
 import type { ToolCall } from '../../openai/message.ts'
 import type { Profile } from '../../openai/profile.ts'
+import { nameOf } from '../../openai/tool-calls.ts'
 
 /** What stands for arguments that cannot be read, as in the original. */
 const UNREADABLE_KEY = 'key'

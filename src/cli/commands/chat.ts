@@ -1,7 +1,7 @@
 /** `fumi chat`: a conversation with any OpenAI-compatible server, new or gone on with. */
 import { type Command, InvalidArgumentError } from 'commander'
+import { formatExamples } from '../help/examples.ts'
 import { say } from '../language.ts'
-import { formatExamples } from '../run/examples.ts'
 
 export interface ChatCommandOptions {
   readonly profile?: string
@@ -150,7 +150,7 @@ export function chatCommand(program: Command): void {
       ),
     )
     .action(async (prompt: string | undefined, options: ChatCommandOptions, command: Command) => {
-      const { runChat } = await import('../chat/run.ts')
+      const { runChat } = await import('../chat/run-chat.ts')
       await runChat(prompt, options, command.parent?.version() ?? null)
     })
 }

@@ -3,18 +3,25 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { App, FileTouched } from '../../app.ts'
-import { diffOfToolCall } from '../../model/files/change.ts'
-import { findTouchedFiles } from '../../model/files/touched.ts'
+import { fieldsOf, listOf } from '../../lib/unknown-values.ts'
+import { diffOfToolCall } from '../../model/files/file-change.ts'
+import { findTouchedFiles } from '../../model/files/touched-files.ts'
+import { type Instant, type SessionId, toInstant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { readCheckpoints } from '../ask/checkpoints.ts'
-import { parseLimit } from '../ask/filters.ts'
-import { refreshIndex } from '../ask/fresh.ts'
-import { openApp } from '../house.ts'
-import { reportIncomplete } from '../incomplete.ts'
+import { toSingleLine } from '../../model/tool-summary.ts'
+import { formatExamples } from '../help/examples.ts'
+import { reportIncomplete } from '../incomplete-results.ts'
+import { parseLimit } from '../index-queries/filters.ts'
+import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { say } from '../language.ts'
+import { openApp } from '../open-app.ts'
 import { writeOut, writeOutJson } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { formatExamples } from '../run/examples.ts'
+import { codeLabel } from '../view/code-labels.ts'
+import { toTerminalLine, toTerminalText } from '../view/conversation.ts'
+import { paint } from '../view/paint.ts'
+import { formatDateTime, shortId } from '../view/session-table.ts'
+import { formatCount, plural, terminalWidth, truncate } from '../view/table.ts'
 
 interface Options {
   readonly diff?: boolean
@@ -76,7 +83,7 @@ async function run(path: string, options: Options): Promise<void> {
     if (options.json) await writeOutJson({ total: found.total, touches })
     else {
       await openPager()
-      await writeOut((await import('../view/found/file-report.ts')).renderFileReport(touches, found.total, app))
+      await writeOut(renderFileReport(touches, found.total, app))
     }
     await reportIncomplete(app.index.unreadable())
   } finally {
@@ -105,3 +112,66 @@ async function withDetails(app: App, touched: readonly FileTouched[]): Promise<r
   }
   return found
 }
+
+/** The checkpoints that a conversation made of its files. */
+interface SessionCheckpoint {
+  readonly tag: string
+  readonly at: Instant
+}
+
+/** Oldest first; none where the agent makes none. */
+async function readCheckpoints(app: App, session: SessionId): Promise<readonly SessionCheckpoint[]> {
+  const [first] = await app.messages(session, { limit: 1 })
+  if (first?.kind !== 'body' || first.message.source_type !== 'session') return []
+  const manager = fieldsOf(first.message.metadata?.['checkpoint_manager'])
+  return listOf(manager?.['checkpoints']).flatMap((one) => {
+    const { tag, timestamp } = fieldsOf(one) ?? {}
+    const at = toInstant(timestamp)
+    return typeof tag === 'string' && at !== undefined ? { tag, at } : []
+  })
+}
+
+/** Who touched a file, for a person: by session, newest first. */
+function renderFileReport(touches: readonly TouchWithDiff[], total: number, app: App): string {
+  if (touches.length === 0)
+    return say('No call is known that touched it.\n', 'このファイルに触れた呼び出しはありません。\n')
+  const lines: string[] = []
+  let session: string | undefined
+  for (const touch of touches) {
+    if (touch.session_id !== session) {
+      const title = app.session(touch.session_id)?.title ?? say('(nothing said)', '（発言なし）')
+      lines.push(
+        `${session === undefined ? '' : '\n'}${paint.bold(truncate(toSingleLine(toTerminalText(title)), terminalWidth() - 24))}  ${paint.dim(shortId(touch.session_id))}`,
+      )
+      session = touch.session_id
+    }
+    const turn = touch.turn > 0 ? say(`turn ${touch.turn}`, `ターン ${touch.turn}`) : ''
+    const facts = [
+      codeLabel(touch.how),
+      toTerminalLine(touch.tool ?? ''),
+      turn,
+      touch.checkpoint === null
+        ? ''
+        : toTerminalText(say(`checkpoint ${touch.checkpoint}`, `チェックポイント ${touch.checkpoint}`)),
+    ]
+    lines.push(
+      `  ${paint.dim(formatDateTime(touch.timestamp))}  ${facts.filter(Boolean).join(' · ')}  ${toTerminalLine(touch.path)}`,
+    )
+    if (touch.diff !== null) lines.push(colorDiff(touch.diff))
+  }
+  const remaining = total - touches.length
+  const more = say(
+    `${plural(remaining, 'older call')} left out; --limit 0 shows all.\n`,
+    `古い呼び出し ${formatCount(remaining)} 件は省略しました。--limit 0 ですべて表示します。\n`,
+  )
+  return `${lines.join('\n')}\n${remaining > 0 ? paint.dim(more) : ''}`
+}
+
+const colorDiff = (diff: string): string =>
+  diff
+    .split('\n')
+    .map((line) => {
+      const shown = `    ${toTerminalText(line)}`
+      return line.startsWith('+') ? paint.green(shown) : line.startsWith('-') ? paint.red(shown) : paint.dim(shown)
+    })
+    .join('\n')

@@ -5,17 +5,23 @@ import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import { phrase } from '../../model/phrase.ts'
-import { addFilterOptions, type FilterOptions, hasSessionFilters, parseLimit, toSessionFilter } from '../ask/filters.ts'
-import { refreshIndex } from '../ask/fresh.ts'
-import { entryToRow, logSessionToRow, type SessionRow } from '../ask/session-row.ts'
-import { openApp } from '../house.ts'
-import { incompleteError, reportIncomplete } from '../incomplete.ts'
-import { printIssues } from '../issues.ts'
+import { formatExamples } from '../help/examples.ts'
+import { incompleteError, reportIncomplete } from '../incomplete-results.ts'
+import {
+  addFilterOptions,
+  type FilterOptions,
+  hasSessionFilters,
+  parseLimit,
+  toSessionFilter,
+} from '../index-queries/filters.ts'
+import { refreshIndex } from '../index-queries/refresh-index.ts'
+import { entryToRow, logSessionToRow, type SessionRow } from '../index-queries/session-row.ts'
 import { say } from '../language.ts'
+import { openApp } from '../open-app.ts'
 import { writeOut, writeOutJson } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { formatExamples } from '../run/examples.ts'
-import { listLogSessions } from '../sessions.ts'
+import { printIssues } from '../print-issues.ts'
+import { listLogSessions } from '../sessions/find-session.ts'
 
 interface Options extends FilterOptions {
   readonly limit?: string

@@ -2,16 +2,21 @@
 import type { Command } from 'commander'
 import { foldText } from '../../lib/text.ts'
 import { EXIT_BUG } from '../../model/error.ts'
-import { parseLimit } from '../ask/filters.ts'
-import { openApp } from '../house.ts'
-import { reportIncomplete } from '../incomplete.ts'
-import { printIssues } from '../issues.ts'
+import { toSingleLine } from '../../model/tool-summary.ts'
+import { formatExamples } from '../help/examples.ts'
+import { reportIncomplete } from '../incomplete-results.ts'
+import { parseLimit } from '../index-queries/filters.ts'
 import { say } from '../language.ts'
+import { openApp } from '../open-app.ts'
 import { writeOut, writeOutJson } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { collectPrompts } from '../prompts/gather.ts'
-import { linkPrompts } from '../prompts/link.ts'
-import { formatExamples } from '../run/examples.ts'
+import { printIssues } from '../print-issues.ts'
+import { collectPrompts } from '../prompts/collect-prompts.ts'
+import { type LinkedPrompt, linkPrompts } from '../prompts/link-prompts.ts'
+import { toTerminalText } from '../view/conversation.ts'
+import { paint } from '../view/paint.ts'
+import { formatDateTime, shortId } from '../view/session-table.ts'
+import { formatCount, plural, renderTable, type TableColumn } from '../view/table.ts'
 
 interface Options {
   readonly limit: string
@@ -48,7 +53,7 @@ async function run(words: readonly string[], options: Options): Promise<void> {
     if (options.json) await writeOutJson({ total: wanted.length, prompts: shown })
     else {
       await openPager()
-      await writeOut((await import('../view/prompt-table.ts')).renderPromptTable(shown, wanted.length))
+      await writeOut(renderPromptTable(shown, wanted.length))
     }
     await printIssues(issues)
     await reportIncomplete(issues)
@@ -56,4 +61,27 @@ async function run(words: readonly string[], options: Options): Promise<void> {
   } finally {
     app.close()
   }
+}
+
+/** Prompts as a table for a person. */
+const COLUMNS: readonly TableColumn[] = [
+  { title: say('when', '日時') },
+  { title: say('session', '会話 ID') },
+  { title: say('prompt', '依頼'), grows: true },
+]
+
+/** @param all how many there are, of which some may be left out */
+function renderPromptTable(prompts: readonly LinkedPrompt[], all: number): string {
+  if (prompts.length === 0) return say('None.\n', '依頼はありません。\n')
+  const rows = prompts.map(({ at, at_inferred, agent, session, text }) => [
+    `${at_inferred ? '~ ' : ''}${formatDateTime(at)}`,
+    session === null ? agent : shortId(session),
+    toSingleLine(toTerminalText(text)),
+  ])
+  const remaining = all - prompts.length
+  const more = say(
+    `${plural(remaining, 'older prompt')} left out; --limit 0 shows all.\n`,
+    `古い依頼 ${formatCount(remaining)} 件は省略しました。--limit 0 ですべて表示します。\n`,
+  )
+  return `${renderTable(COLUMNS, rows)}${remaining > 0 ? paint.dim(more) : ''}`
 }

@@ -3,15 +3,15 @@ import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { App, BackedUpSession } from '../../app.ts'
-import { writeFileAtomically } from '../../lib/disk/draft.ts'
+import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
 import { specialKindAt } from '../../lib/files/regular-file.ts'
 import { isSystemError } from '../../lib/files/system-error.ts'
 import { toWriteError } from '../../lib/files/write-error.ts'
 import { AppError } from '../../model/error.ts'
-import { openApp } from '../house.ts'
+import { formatExamples } from '../help/examples.ts'
 import { say } from '../language.ts'
+import { openApp } from '../open-app.ts'
 import { writeData, writeErr, writeOut, writeOutJson } from '../output.ts'
-import { formatExamples } from '../run/examples.ts'
 
 interface Options {
   readonly to?: string

@@ -1,19 +1,19 @@
 /** `fumi search`: finds what was said, anywhere. */
 import { type Command, Option } from 'commander'
 import type { App, MessageHit, SearchAnswer } from '../../app.ts'
+import { queryFaultInJapanese } from '../../model/code-texts/query-fault-texts.ts'
+import { incompleteReasonOf } from '../../model/code-texts/read-problems.ts'
 import { AppError } from '../../model/error.ts'
-import { queryFaultInJapanese } from '../../model/told/query-fault.ts'
-import { incompleteReasonOf } from '../../model/told/unreadable.ts'
-import { parseLimit } from '../ask/filters.ts'
-import { refreshIndex } from '../ask/fresh.ts'
-import { addQueryOptions, buildQueryText, type QueryOptions } from '../ask/query-text.ts'
-import { openApp } from '../house.ts'
-import { reportIncomplete } from '../incomplete.ts'
-import { printIssues } from '../issues.ts'
+import { formatExamples } from '../help/examples.ts'
+import { reportIncomplete } from '../incomplete-results.ts'
+import { parseLimit } from '../index-queries/filters.ts'
+import { addQueryOptions, buildQueryText, type QueryOptions } from '../index-queries/query-text.ts'
+import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { say } from '../language.ts'
+import { openApp } from '../open-app.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { formatExamples } from '../run/examples.ts'
+import { printIssues } from '../print-issues.ts'
 import { plural } from '../view/table.ts'
 
 interface Options extends QueryOptions {
@@ -105,7 +105,7 @@ async function searchIndex(app: App, query: string, options: Options): Promise<v
   if (options.json) await writeOutJson(toAnswerJson(answer))
   else {
     await openPager()
-    await writeOut((await import('../view/found/search-report.ts')).renderSearchReport(answer))
+    await writeOut((await import('../view/search-report.ts')).renderSearchReport(answer))
   }
 }
 
@@ -136,7 +136,7 @@ async function fetchAnswer(app: App, query: string, order: Options['sort'], limi
 /** Hits are told as they are found. */
 async function searchDeep(app: App, query: string, options: Options): Promise<void> {
   const limit = parseLimit(options.limit, 0)
-  const { renderHit } = await import('../view/found/search-report.ts')
+  const { renderHit } = await import('../view/search-report.ts')
   const hits: MessageHit[] = []
   let isComplete = true
   let unread = 0
@@ -175,7 +175,7 @@ const formatUnread = (count: number): string =>
 
 /** The mark stands below the letters, of which some are wide. */
 async function toQueryError(query: string, problem: SearchProblem): Promise<AppError> {
-  const { textWidth } = await import('../chat/width.ts')
+  const { textWidth } = await import('../view/text-width.ts')
   const { start, end, what, advice } = problem
   const marker = `${' '.repeat(textWidth(query.slice(0, start)))}${'^'.repeat(Math.max(1, textWidth(query.slice(start, end))))}`
   const place = `\n  ${query}\n  ${marker}`

@@ -1,18 +1,27 @@
 /** `fumi show`: one conversation, for a person. */
 import type { Command } from 'commander'
-import type { App } from '../../app.ts'
+import type { App, IndexedMessage } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
 import { groupIntoTurns, type MessageBacklinks } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
-import { noSessionError, resolveSession } from '../choose.ts'
-import { openApp } from '../house.ts'
-import { printIssues } from '../issues.ts'
+import { formatExamples } from '../help/examples.ts'
 import { say } from '../language.ts'
-import { readHistorySummary, readOverview, readSessionMessages, type SessionOverview } from '../logs/survey.ts'
+import {
+  readHistorySummary,
+  readOverview,
+  readSessionMessages,
+  type SessionOverview,
+} from '../logs/session-overview.ts'
+import { openApp } from '../open-app.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { formatExamples } from '../run/examples.ts'
+import { printIssues } from '../print-issues.ts'
+import { noSessionError, resolveSession } from '../sessions/choose-session.ts'
+import { codeLabel } from '../view/code-labels.ts'
+import { toTerminalText } from '../view/conversation.ts'
+import { formatDateTime } from '../view/session-table.ts'
+import { renderTable, type TableColumn } from '../view/table.ts'
 
 interface Options {
   readonly turns?: boolean
@@ -121,7 +130,7 @@ async function showMissing(app: App, id: SessionId, options: Options): Promise<v
     await writeOutJson({ session, gone: true, messages })
   } else {
     await writeOut((await import('../view/conversation.ts')).renderSessionHeader(session, []))
-    await writeOut((await import('../view/gone-report.ts')).renderMissingLogReport(indexedMessages))
+    await writeOut(renderMissingLogReport(indexedMessages))
   }
   await writeErr(
     say(
@@ -199,4 +208,23 @@ async function toArray<T>(values: AsyncIterable<T>): Promise<readonly T[]> {
   const list: T[] = []
   for await (const one of values) list.push(one)
   return list
+}
+
+/** What is left of a session whose log is gone: who spoke when, and which tools were called. */
+const COLUMNS: readonly TableColumn[] = [
+  { title: say('when', '日時') },
+  { title: say('who', '誰') },
+  { title: say('what', '内容'), grows: true },
+]
+
+function renderMissingLogReport(messages: readonly IndexedMessage[]): string {
+  const visibleMessages = messages.filter((one) => !one.duplicate && !one.replayed && one.role !== 'meta')
+  return `\n${renderTable(
+    COLUMNS,
+    visibleMessages.map(({ timestamp, role, source_type, tool, error }) => [
+      formatDateTime(timestamp),
+      codeLabel(role),
+      `${codeLabel(source_type, source_type.replace('_', ' '))}${tool === undefined ? '' : ` ${toTerminalText(tool)}`}${error ? ' ✗' : ''}`,
+    ]),
+  )}`
 }

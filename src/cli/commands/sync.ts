@@ -1,15 +1,21 @@
 /** `fumi sync`: brings the index up to date, or keeps it so. */
 import type { Command } from 'commander'
-import type { App, SyncOutcome } from '../../app.ts'
+import type { App, SessionChange, SessionEntry, SyncOutcome } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
-import { createSyncProgressBar } from '../ask/sync-bar.ts'
-import { openApp } from '../house.ts'
-import { reportIncomplete } from '../incomplete.ts'
-import { printIssues } from '../issues.ts'
+import { toSingleLine } from '../../model/tool-summary.ts'
+import { formatExamples } from '../help/examples.ts'
+import { reportIncomplete } from '../incomplete-results.ts'
 import { say } from '../language.ts'
+import { openApp } from '../open-app.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
-import { formatExamples } from '../run/examples.ts'
+import { printIssues } from '../print-issues.ts'
+import { createSyncProgressBar } from '../progress/sync-progress.ts'
+import { codeLabel } from '../view/code-labels.ts'
+import { toTerminalText } from '../view/conversation.ts'
+import { paint } from '../view/paint.ts'
+import { shortId } from '../view/session-table.ts'
+import { formatCount, plural, terminalWidth, truncate } from '../view/table.ts'
 
 interface Options {
   readonly full?: boolean
@@ -113,7 +119,6 @@ async function watchChanges(app: App, options: Options): Promise<void> {
     await outcome.ready
     if (!options.json)
       await writeErr(say('following every change — Ctrl-C ends it\n', '変更を監視中 — Ctrl-C で終了\n'))
-    const { renderChangeLine } = await import('../view/found/change-line.ts')
     for await (const change of app.changes(stop.signal)) {
       if (options.json) await writeOutJson(change)
       else await writeOut(renderChangeLine(change, app.session(change.session)))
@@ -122,4 +127,19 @@ async function watchChanges(app: App, options: Options): Promise<void> {
     clearInterval(alive)
     await outcome.close()
   }
+}
+
+/** News of one session, as a line. */
+function renderChangeLine({ session, removed }: SessionChange, entry: SessionEntry | undefined): string {
+  const time = new Date().toTimeString().slice(0, 8)
+  const what = sessionChangeText(removed ? undefined : entry)
+  const title = toSingleLine(toTerminalText(entry?.title ?? ''))
+  return `${paint.dim(time)} ${truncate(`${shortId(session)}  ${what}  ${title}`, terminalWidth() - 9)}\n`
+}
+
+function sessionChangeText(entry: SessionEntry | undefined): string {
+  if (!entry) return say('forgotten', '忘却')
+  return entry.gone
+    ? codeLabel('gone')
+    : say(plural(entry.messages, 'message'), `メッセージ ${formatCount(entry.messages)} 件`)
 }

@@ -1,18 +1,17 @@
 /** A conversation as a person reads it in the terminal. */
 import stringWidth from 'string-width'
-import { stringOf } from '../../lib/object.ts'
 import { toPrintable, toPrintableField } from '../../lib/text.ts'
-import { qualifiedToolName, summarizeToolCall } from '../../model/gist.ts'
+import { stringOf } from '../../lib/unknown-values.ts'
+import { toVisible } from '../../model/hostile-characters.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
-import { toVisible } from '../../model/told/visible.ts'
-import type { MessageBacklinks, Turn } from '../../model/turn.ts'
-import { isPrompt } from '../../model/turn.ts'
+import { formatShortDuration, qualifiedToolName, summarizeToolCall } from '../../model/tool-summary.ts'
+import { isPrompt, type MessageBacklinks, type Turn } from '../../model/turn.ts'
 import { isZeroUsage, type Usage } from '../../model/usage.ts'
 import { say } from '../language.ts'
+import { codeLabel } from './code-labels.ts'
 import { paint } from './paint.ts'
 import { formatCount, terminalWidth, truncate } from './table.ts'
-import { formatOutcome } from './tool-line.ts'
 
 /** @param branches the numbers of the sessions that branch off it */
 export function renderSessionHeader(session: Session, branches: readonly number[] = []): string {
@@ -195,3 +194,21 @@ export const toTerminalText = toPrintable
 
 /** Paths, ids, commands and names: one line, with characters that have no width spelled out too. */
 export const toTerminalLine = (text: string): string => toVisible(toPrintableField(text))
+
+/** One line that says what a tool call did. */
+const STATUS_ICONS: { readonly [status in ToolCall['status']]: string } = {
+  pending: paint.yellow('…'),
+  success: paint.green('✓'),
+  error: paint.red('✗'),
+  cancelled: paint.yellow('⊘'),
+  aborted: paint.yellow('⊘'),
+  missing: paint.yellow('?'),
+}
+
+function formatOutcome({ status, exit_code, duration_ms }: ToolCall): string {
+  const words = [STATUS_ICONS[status]]
+  if (status !== 'success' && status !== 'error') words.push(codeLabel(status))
+  if (exit_code !== undefined && exit_code !== 0) words.push(say(`exit ${exit_code}`, `終了コード ${exit_code}`))
+  if (duration_ms !== undefined) words.push(paint.dim(formatShortDuration(duration_ms)))
+  return words.join(' ')
+}

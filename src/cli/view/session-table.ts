@@ -1,11 +1,11 @@
 /** Sessions as a table: last change, id, title, counts and directory. */
-import { toSingleLine } from '../../model/gist.ts'
-import type { SessionRow } from '../ask/session-row.ts'
+import { toSingleLine } from '../../model/tool-summary.ts'
+import type { SessionRow } from '../index-queries/session-row.ts'
 import { say } from '../language.ts'
+import { codeLabel } from './code-labels.ts'
 import { toTerminalLine, toTerminalText } from './conversation.ts'
 import { paint } from './paint.ts'
 import { formatCount, plural, renderTable, type TableColumn } from './table.ts'
-import { codeLabel } from './words.ts'
 
 const COLUMNS: readonly TableColumn[] = [
   { title: say('last', '最終更新') },

@@ -2,8 +2,8 @@
 
 import { homedir } from 'node:os'
 import { findGlobFiles } from '../../lib/files/glob.ts'
-import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../lib/object.ts'
 import { toPrintableField } from '../../lib/text.ts'
+import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../lib/unknown-values.ts'
 import type { Metadata } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
 import { say } from '../language.ts'

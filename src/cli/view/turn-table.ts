@@ -1,6 +1,6 @@
 /** A conversation as a table with one row for each turn. */
 
-import { formatShortDuration, toSingleLine } from '../../model/gist.ts'
+import { formatShortDuration, toSingleLine } from '../../model/tool-summary.ts'
 import { isPrompt, type MessageBacklinks, type Turn } from '../../model/turn.ts'
 import { say } from '../language.ts'
 import { toTerminalText } from './conversation.ts'

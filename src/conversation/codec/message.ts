@@ -18,11 +18,11 @@ import type {
   UserMessageContent,
 } from '../message.ts'
 import type { HistoryEntry } from '../record.ts'
-import { formatStoredTime, parseZonedTime } from '../time.ts'
-import { freeJson, jsonOrNull } from './free.ts'
+import { formatStoredTime, parseZonedTime } from '../zoned-time.ts'
+import { type Codec, entryList, integer, list, text } from './codec.ts'
+import { freeJson, jsonOrNull } from './free-json.ts'
 import { requestMetadata } from './metadata.ts'
-import { UnreadableError } from './reading.ts'
-import { type Codec, entryList, integer, list, text } from './shape.ts'
+import { UnreadableError } from './read-context.ts'
 import { optional, required, struct } from './struct.ts'
 import { names, variants } from './variants.ts'
 

@@ -16,9 +16,9 @@ import type {
   Unsigned,
 } from '../record.ts'
 import { EMPTY_METADATA } from '../record.ts'
-import { freeJson } from './free.ts'
-import { addRepair, type ReadContext, UnreadableError } from './reading.ts'
-import { type Codec, dictionary, flag, integer, list, text, tuple, unsigned } from './shape.ts'
+import { type Codec, dictionary, flag, integer, list, text, tuple, unsigned } from './codec.ts'
+import { freeJson } from './free-json.ts'
+import { addRepair, type ReadContext, UnreadableError } from './read-context.ts'
 import { defaulted, optional, required, struct, whenSet } from './struct.ts'
 import { names, variants } from './variants.ts'
 

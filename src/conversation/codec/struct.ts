@@ -2,8 +2,8 @@
 
 import { isJsonArray, isJsonObject, type JsonValue } from '../../lib/json/lossless.ts'
 import { markJson } from '../../lib/json/write.ts'
-import { addRepair, describeKind, hasDuplicateKeys, type ReadContext, UnreadableError } from './reading.ts'
-import { type Codec, type LowerContext, nullable } from './shape.ts'
+import { type Codec, type LowerContext, nullable } from './codec.ts'
+import { addRepair, describeKind, hasDuplicateKeys, type ReadContext, UnreadableError } from './read-context.ts'
 
 type Raw = { readonly [key: string]: unknown }
 

@@ -2,8 +2,8 @@
 
 import { isJsonObject, type JsonValue } from '../../lib/json/lossless.ts'
 import type { Open } from '../message.ts'
-import { addRepair, describeKind, hasDuplicateKeys, type ReadContext, UnreadableError } from './reading.ts'
-import type { Codec } from './shape.ts'
+import type { Codec } from './codec.ts'
+import { addRepair, describeKind, hasDuplicateKeys, type ReadContext, UnreadableError } from './read-context.ts'
 
 type Union<T> = T extends unknown ? keyof T : never
 type Bodies<T> = { readonly [K in Union<T> & string]: Codec<T extends Readonly<Record<K, infer Body>> ? Body : never> }

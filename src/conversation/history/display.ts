@@ -1,6 +1,6 @@
 /** A history as messages to show: what the user said and what was answered. */
 
-import { fieldsOf } from '../../lib/object.ts'
+import { fieldsOf } from '../../lib/unknown-values.ts'
 import {
   type HistoryEntry,
   type HistoryInputMessage,
@@ -9,7 +9,7 @@ import {
   inputPrompt,
 } from './entry.ts'
 import { isResponse } from './guards.ts'
-import { type HistorySource, readHistory } from './read.ts'
+import { type HistorySource, readHistory } from './read-history.ts'
 
 /** What the user said. */
 export interface UserDisplayMessage {

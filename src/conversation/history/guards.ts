@@ -4,7 +4,7 @@
  * are not looked into.
  */
 
-import { type Fields, fieldsOf, isObject } from '../../lib/object.ts'
+import { type Fields, fieldsOf, isObject } from '../../lib/unknown-values.ts'
 import type {
   CancelledToolUsesMessage,
   FinalResponse,

@@ -1,18 +1,7 @@
 /** Which of the three patterns a conversation or a turn follows. */
 
-import { type HistorySource, type HistoryStep, readHistory } from './read.ts'
-
-export const PATTERNS = ['simple', 'single', 'complex'] as const
-
-/** By the number of answers that ask for tools: none, exactly one, more. */
-export type ConversationPattern = (typeof PATTERNS)[number]
-
-/** The pattern of a conversation or a turn, and beside it whether it is still going on. */
-export interface Patterned {
-  readonly pattern: ConversationPattern
-  /** The last answer still asks for tools. Never so for `simple`. */
-  readonly incomplete: boolean
-}
+import type { Patterned } from '../../model/history-summary.ts'
+import { type HistorySource, type HistoryStep, readHistory } from './read-history.ts'
 
 /**
  * The pattern of a conversation; null when it has no entry that can be understood.

@@ -1,9 +1,14 @@
 /** Counts conversations by pattern, entries, turns and tools, as the specification's tables do. */
 import type { PatternShares, Share } from '../../model/api/stats.ts'
-import { type ConversationPattern, PATTERNS } from './pattern.ts'
-import type { HistorySource } from './read.ts'
-import { type HistorySummary, summarizeHistory, sumToolCounts, type ToolCount } from './summary.ts'
-import type { TurnStatus } from './turns.ts'
+import {
+  type ConversationPattern,
+  type HistorySummary,
+  PATTERNS,
+  type ToolCount,
+  type TurnStatus,
+} from '../../model/history-summary.ts'
+import type { HistorySource } from './read-history.ts'
+import { summarizeHistory, sumToolCounts } from './summary.ts'
 
 /** Means are rounded to one decimal, shares to whole percent. Everything is 0 where there is nothing to count. */
 export interface HistoryStatistics {

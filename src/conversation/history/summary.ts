@@ -1,32 +1,10 @@
 /** One conversation, counted: what it adds to the statistics. */
 
-import { type ConversationPattern, type Patterned, patternOf } from './pattern.ts'
-import { type HistorySource, readHistory } from './read.ts'
-import { toolName } from './tools.ts'
-import { groupTurns, type TurnStatus } from './turns.ts'
-
-/** How often a tool was used, by the name that `toolName` gives. */
-export interface ToolCount {
-  readonly name: string
-  readonly uses: number
-}
-
-/** The counts of one conversation. */
-export interface HistorySummary {
-  /** False for a value that is no history at all. */
-  readonly isHistory: boolean
-  /** Understood or not. */
-  readonly entries: number
-  readonly unreadableEntries: number
-  /** Null when there is no entry that can be understood. */
-  readonly pattern: ConversationPattern | null
-  /** The last answer still asks for tools. */
-  readonly incomplete: boolean
-  readonly turns: readonly (Patterned & { readonly status: TurnStatus })[]
-  readonly toolUses: number
-  /** Most used first. */
-  readonly tools: readonly ToolCount[]
-}
+import type { HistorySummary, ToolCount } from '../../model/history-summary.ts'
+import { toolName } from './match-tool-uses.ts'
+import { patternOf } from './pattern.ts'
+import { type HistorySource, readHistory } from './read-history.ts'
+import { groupTurns } from './turns.ts'
 
 /**
  * Counts one conversation. What it gives is small, so that many can be kept; `statisticsOf` adds them up.

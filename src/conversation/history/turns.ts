@@ -1,11 +1,9 @@
 /** Groups the entries of a history into turns: from a prompt to the response that ends it. */
 
+import type { Patterned, TurnStatus } from '../../model/history-summary.ts'
 import { type HistoryToolUse, inputPrompt } from './entry.ts'
-import { type Patterned, patternOf } from './pattern.ts'
-import { type HistorySource, type HistoryStep, readHistory } from './read.ts'
-
-/** Ended by a response; not ended; or ended by the user, who said something else instead of letting the tools run. */
-export type TurnStatus = 'complete' | 'incomplete' | 'cancelled'
+import { patternOf } from './pattern.ts'
+import { type HistorySource, type HistoryStep, readHistory } from './read-history.ts'
 
 /** One turn: the entries from a prompt to the response, and what they hold. */
 export interface ConversationTurn extends Patterned {

@@ -17,7 +17,7 @@ import type {
   Tools,
   Unsigned,
 } from '../record.ts'
-import type { TangentTime } from '../time.ts'
+import type { TangentTime } from '../zoned-time.ts'
 
 /** Raised when an older program would misread a journal. New events do not raise it: they are kept and passed over. */
 export const JOURNAL_VERSION = 1

@@ -1,16 +1,24 @@
 /** The state of a conversation is the fold of its journal. */
 
 import { assertNever } from '../../model/error.ts'
-import { NO_ENVIRONMENT, newPrompt } from '../create.ts'
+import { withRestoredHistory } from '../checkpoint.ts'
 import { Entries } from '../entries.ts'
 import type { ToolUseResult } from '../message.ts'
+import { NO_ENVIRONMENT, newPrompt } from '../new-message.ts'
 import type { HistoryEntry } from '../record.ts'
-import { type ConversationState, newState, pushAssistantMessage } from '../state.ts'
-import { openTangents } from '../tangent.ts'
-import { applyChange, type StepResult } from './changing.ts'
+import { dropEntries, rewindTo, stateBranches, switchToBranch } from '../rewind.ts'
+import { type ConversationState, clear, newState, pushAssistantMessage } from '../state.ts'
+import {
+  enterTangent,
+  exitTangent,
+  exitTangentWithSummary,
+  exitTangentWithTail,
+  isInTangent,
+  openTangents,
+} from '../tangent.ts'
+import { applyChange, type StepResult } from './apply-change.ts'
 import type { AgentChosenEvent, JournalEvent } from './event.ts'
-import { lastNumber, type NumberedEntries } from './numbered.ts'
-import { applyOperation } from './turning.ts'
+import { lastNumber, type NumberedEntries } from './numbered-entries.ts'
 
 export interface Replay {
   readonly state: ConversationState
@@ -174,4 +182,58 @@ function applyStep(replay: Replay, event: JournalEvent, { state, fault }: StepRe
 
 function addFault(replay: Replay, { event, at }: JournalEvent, reason: string): Replay {
   return { ...replay, faults: replay.faults.append({ event, at, reason }) }
+}
+
+/** Events that are steps of the engine itself: each does what its operation does. */
+type OperationEvent = Extract<
+  JournalEvent,
+  {
+    event:
+      | 'tangent_entered'
+      | 'tangent_left'
+      | 'tangent_summed_up'
+      | 'rewound'
+      | 'branch_taken'
+      | 'restored'
+      | 'cleared'
+      | 'summary'
+  }
+>
+
+function applyOperation(state: ConversationState, event: OperationEvent): StepResult {
+  switch (event.event) {
+    case 'tangent_entered': {
+      const { name, started, nested } = event
+      return { state: enterTangent(state, started, { nested, ...(name !== null && { name }) }) }
+    }
+    case 'tangent_left':
+      if (!isInTangent(state)) return { state, fault: NO_TANGENT }
+      return { state: event.tail ? exitTangentWithTail(state) : exitTangent(state) }
+    case 'tangent_summed_up':
+      if (!isInTangent(state)) return { state, fault: NO_TANGENT }
+      return { state: exitTangentWithSummary(state, event.summary, event.timestamp, event.env_context) }
+    case 'rewound':
+      return { state: event.keep ? rewindTo(state, event.to, event.name) : dropEntries(state, event.to) }
+    case 'branch_taken':
+      if (!stateBranches(state)[event.branch]) return { state, fault: `there is no branch ${event.branch}` }
+      return { state: switchToBranch(state, event.branch) }
+    case 'restored':
+      return restoreCheckpointTag(state, event.tag)
+    case 'cleared':
+      return { state: clear(state) }
+    case 'summary': {
+      const history = state.history.slice(Math.max(0, state.history.length - event.keep))
+      return { state: { ...state, history, latest_summary: event.summary } }
+    }
+    default:
+      return assertNever(event)
+  }
+}
+
+const NO_TANGENT = 'no tangent is open'
+
+function restoreCheckpointTag(state: ConversationState, tag: string): StepResult {
+  const checkpoint = state.checkpoint_manager?.checkpoints.find((one) => one.tag === tag)
+  if (!checkpoint) return { state, fault: 'the checkpoint is not there' }
+  return { state: withRestoredHistory(state, checkpoint) }
 }

@@ -1,7 +1,7 @@
 /** How large a conversation is, in bytes and in estimated tokens, and which context files fit. */
 
 import { isJsonArray, JsonNumber, type JsonValue, jsonEntries } from '../../lib/json/lossless.ts'
-import { tokensOfBytes } from '../../model/tokens/estimate.ts'
+import { tokensOfBytes } from '../../model/tokens/token-estimate.ts'
 import { DEFAULT_CONTEXT_WINDOW_TOKENS } from '../limits.ts'
 import type { AssistantMessage, ToolUseResultBlock, UserMessage } from '../message.ts'
 import type { HistoryEntry } from '../record.ts'

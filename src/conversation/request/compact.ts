@@ -1,10 +1,10 @@
 /** Compaction: asking for a summary of the history, and trying again with less when that is too large. */
 
 import { JsonMap } from '../../lib/json/lossless.ts'
-import { newPrompt } from '../create.ts'
 import { Entries } from '../entries.ts'
 import { DUMMY_TOOL_NAME, MAX_USER_MESSAGE_SIZE, NATIVE_TOOLS, TRUNCATED_SUFFIX } from '../limits.ts'
 import type { UserEnvContext } from '../message.ts'
+import { newPrompt } from '../new-message.ts'
 import type { Tools } from '../record.ts'
 import { type ConversationState, modelOf } from '../state.ts'
 import { byteLength, truncateMessage } from '../truncate.ts'

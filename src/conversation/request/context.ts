@@ -1,8 +1,8 @@
 /** The context message that goes before the history: summary, files, hooks, the agent's instruction. */
 
-import { newPrompt, newResponse } from '../create.ts'
 import { CONTEXT_ENTRY_END_HEADER, CONTEXT_ENTRY_START_HEADER } from '../limits.ts'
 import type { UserEnvContext } from '../message.ts'
+import { newPrompt, newResponse } from '../new-message.ts'
 import type { HistoryEntry, HookTrigger } from '../record.ts'
 import type { ConversationState } from '../state.ts'
 import { byteLength } from '../truncate.ts'

@@ -1,9 +1,9 @@
 /** What must hold before a conversation is sent, and the mending of what does not. */
 
-import { newCancelledToolUses, newPrompt } from '../create.ts'
 import { Entries } from '../entries.ts'
 import { DUMMY_TOOL_NAME, HISTORY_OVERFLOWED, MAX_CONVERSATION_STATE_HISTORY_LEN } from '../limits.ts'
 import type { AssistantMessage, AssistantToolUse, UserEnvContext, UserMessage } from '../message.ts'
+import { newCancelledToolUses, newPrompt } from '../new-message.ts'
 import type { History, Tools } from '../record.ts'
 import { hasToolUseResults, promptOf, replaceContentWithToolUseResults } from '../render.ts'
 import type { ConversationState, HistoryLimit } from '../state.ts'

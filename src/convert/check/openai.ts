@@ -1,12 +1,12 @@
 /** Checks a file of OpenAI messages against what a server takes, conversation by conversation. */
-import { splitElements } from '../../lib/json/elements.ts'
-import { type ByteLine, decodeLine, MAX_LINE_BYTES, splitLines } from '../../lib/jsonl.ts'
-import { parseStructure } from '../../lib/object.ts'
+import { splitElements } from '../../lib/json/split-elements.ts'
+import { type ByteLine, decodeLine, MAX_LINE_BYTES, splitLines } from '../../lib/lines/split-lines.ts'
+import { parseStructure } from '../../lib/unknown-values.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { ProblemCode } from '../../openai/check/problem.ts'
-import { checkRecord } from '../../openai/files/check.ts'
-import { detectFileLayout, type FileLayout } from '../../openai/files/layout.ts'
-import { isMessageLike, SHAPE_TEXTS } from '../../openai/files/shape.ts'
+import { checkRecord } from '../../openai/files/check-record.ts'
+import { detectFileLayout, type FileLayout } from '../../openai/files/file-layout.ts'
+import { isMessageLike, SHAPE_TEXTS } from '../../openai/files/record-shape.ts'
 import type { Profile, ProfileName } from '../../openai/profile.ts'
 import type { CheckFinding } from './finding.ts'
 

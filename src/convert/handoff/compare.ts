@@ -1,9 +1,9 @@
 /** Whether two writings of a conversation say the same. */
-import { isSameJson } from '../../lib/same.ts'
+import { isSameJson } from '../../lib/json/equality.ts'
 import { toWellFormed } from '../../lib/text.ts'
 import type { ToolCall, ToolStatus } from '../../model/normalized.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
-import type { Exchange } from '../exchanges.ts'
+import type { Exchange } from './exchanges.ts'
 
 /** What the writer said that it could not leave as it was. */
 export interface AllowedChanges {

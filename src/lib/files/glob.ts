@@ -1,7 +1,7 @@
 /** Files that a pattern names: `*`, `**`, `?` and `[…]`, as agents write them for their context. */
 import { join, normalize, resolve, sep } from 'node:path'
-import { listEntries, SKIPPED_FOLDERS, statOf } from './look.ts'
 import { specialKindOf } from './regular-file.ts'
+import { listEntries, SKIPPED_FOLDERS, statOf } from './safe-fs.ts'
 
 export interface GlobFile {
   readonly path: string

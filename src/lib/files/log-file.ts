@@ -1,8 +1,8 @@
 /** The road from a file to cursors: opens a log, goes on where a reading stopped, and tells what the world does to it meanwhile. */
 import type { Issue, IssueCode } from '../../model/issue.ts'
-import { type OpenFile, openFile, readFileRange, wasReplaced } from '../bytes.ts'
 import { checksum } from '../hash.ts'
-import { type ByteLine, splitLines } from '../jsonl.ts'
+import { type ByteLine, splitLines } from '../lines/split-lines.ts'
+import { type OpenFile, openFile, readFileRange, wasReplaced } from './file-bytes.ts'
 import { isSystemError, systemErrorReason } from './system-error.ts'
 
 export interface LogFile {

@@ -1,7 +1,8 @@
 /** What the file system answered, in words for a person. */
+
+import { FILE_PROBLEMS } from '../../model/code-texts/read-problems.ts'
 import { AppError } from '../../model/error.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
-import { FILE_PROBLEMS } from '../../model/told/unreadable.ts'
 import { SpecialFileError } from './regular-file.ts'
 
 export const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>

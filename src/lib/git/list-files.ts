@@ -1,11 +1,11 @@
 /** Which files of a project git knows or ignores, asked of an empty repository of our own: the project's configuration is not read. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createTempFolder } from '../disk/temp-folder.ts'
-import { isFile } from '../files/look.ts'
+import { isFile } from '../files/safe-fs.ts'
 import { isSystemError } from '../files/system-error.ts'
-import { runGit } from '../git.ts'
+import { createTempFolder } from '../files/temp-folder.ts'
 import { findProjectGitFiles, type GitProject } from './project.ts'
+import { runGit } from './run-git.ts'
 
 export interface GitListOptions {
   readonly signal?: AbortSignal | undefined

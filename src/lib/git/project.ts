@@ -1,7 +1,7 @@
 /** Finds the repository that a folder belongs to, without git: by the entry `.git` of the folder or of one above it. */
 import { realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { isFile, isFolder, readHead, statOf } from '../files/look.ts'
+import { isFile, isFolder, readHead, statOf } from '../files/safe-fs.ts'
 
 export interface GitProject {
   /** The folder that holds `.git`, with links followed. */

@@ -1,6 +1,6 @@
 /** JSON that comes back as it was: numbers keep their spelling and objects the order of their keys. */
 
-import { type JsonFailure, scanLossyTokens } from './scan.ts'
+import { type JsonFailure, scanLossyTokens } from './scan-lossy-tokens.ts'
 
 /** A number whose spelling JavaScript would change: `1.0`, `1e100`, `18446744073709551615`, `-0`. */
 export class JsonNumber {

@@ -1,5 +1,5 @@
 /** Values that go through other programs' JSON: numbers and keys that it would change travel as text. */
-import { isObject } from '../object.ts'
+import { isObject } from '../unknown-values.ts'
 import { type JsonValue, parseJson } from './lossless.ts'
 import { writeJson } from './write.ts'
 

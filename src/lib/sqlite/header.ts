@@ -2,7 +2,7 @@
 import { closeSync, fstatSync, readSync, realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { openRegularFile, specialKindOf } from '../files/regular-file.ts'
-import { type DatabaseOutcome, databaseFailure, databaseProblemOf } from './problem.ts'
+import { type DatabaseOutcome, databaseFailure, databaseProblemOf } from './database-problem.ts'
 
 export interface SqliteHeader {
   readonly inode: bigint

@@ -1,6 +1,6 @@
 /** Conversations for elsewhere: exported as a document, converted for another agent, handed off. */
 import type { ErrorCode } from '../error.ts'
-import type { ChangeCode } from '../replay/change.ts'
+import type { ChangeCode } from '../replay/conversion-change.ts'
 import type { Reply } from './envelope.ts'
 
 export const EXPORT_FORMATS = ['md', 'html', 'txt', 'json', 'sft'] as const

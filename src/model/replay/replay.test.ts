@@ -3,10 +3,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { NormalizedMessage, ToolCall } from '../normalized.ts'
 import type { SourceExtension } from './extension.ts'
-import { UniqueCallIds } from './names.ts'
-import { isRolledBack, SessionFactsCollector } from './outlook.ts'
 import { replayMessages } from './replay.ts'
+import { isRolledBack, SessionFactsCollector } from './session-facts.ts'
 import { type AnswerStep, callsOfAnswer, type ReplayItem, textsOfMessage } from './step.ts'
+import { UniqueCallIds } from './unique-names.ts'
 
 type TestMessage =
   | { readonly kind: 'user' | 'assistant' | 'system' | 'thought' | 'event' }

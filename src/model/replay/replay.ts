@@ -1,11 +1,10 @@
 /** Turns the messages of a session into steps: what the model would be told if the conversation went on. */
 import { assertNever } from '../error.ts'
 import type { NormalizedMessage } from '../normalized.ts'
-import { readContexts } from './context.ts'
 import { extensionOf, type SourceExtension } from './extension.ts'
-import { characterCountOf, type OpenCall, type OpenGroup, type OpenStep, PendingSteps } from './groups.ts'
-import { isHeadSummary, isRolledBack, NO_SESSION_FACTS, type SessionFacts } from './outlook.ts'
-import { MISSING_MARK, type ReplayRole, replayRoleOf } from './part.ts'
+import { characterCountOf, type OpenCall, type OpenGroup, type OpenStep, PendingSteps } from './pending-steps.ts'
+import { MISSING_MARK, type ReplayRole, replayRoleOf } from './replay-role.ts'
+import { isHeadSummary, isRolledBack, NO_SESSION_FACTS, type SessionFacts } from './session-facts.ts'
 import type { AnswerPart, InstructionStep, ReplayItem, ReplayResult } from './step.ts'
 
 /**
@@ -233,3 +232,18 @@ function reasoningTextOf({ metadata }: NormalizedMessage): string {
 /** Call and outcome in one record: a search, a picture. */
 const isRunByServer = ({ tool_call }: NormalizedMessage): boolean =>
   tool_call?.status !== 'pending' && tool_call?.output === undefined
+
+// What a program told the model beside a message, where it stands in the message's metadata.
+
+/** Amazon Q's marks around each piece of context. */
+const CONTEXT_ENTRY = /--- CONTEXT ENTRY BEGIN ---\n([\s\S]*?)\n?--- CONTEXT ENTRY END ---/g
+
+/** One text for each piece; all of it where it bears no marks. */
+function readContexts({ metadata }: NormalizedMessage): readonly string[] {
+  const text = metadata?.['additional_context']
+  if (typeof text !== 'string' || text.trim() === '') return NO_CONTEXTS
+  const marked = Array.from(text.matchAll(CONTEXT_ENTRY), ([, piece = '']) => piece)
+  return marked.length > 0 ? marked.filter((piece) => piece.trim() !== '') : [text]
+}
+
+const NO_CONTEXTS: readonly string[] = []

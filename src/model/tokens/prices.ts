@@ -1,7 +1,7 @@
 /** What tokens cost at list prices. A model without a known price costs nothing that could be told, and says so. */
 
+import { addSafely } from '../checked-numbers.ts'
 import type { Instant } from '../ids.ts'
-import { addSafely } from '../numbers.ts'
 import type { Usage } from '../usage.ts'
 
 /** US dollars for a million tokens. */

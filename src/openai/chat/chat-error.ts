@@ -1,6 +1,6 @@
 /** What goes wrong between us and a server, as a value that can be kept, shown and saved. */
 
-import { type Fields, fieldsOf, isObject, nonEmptyStringOf, numberOf, toJsonText } from '../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, nonEmptyStringOf, numberOf, toJsonText } from '../../lib/unknown-values.ts'
 
 /**
  * | kind | what happened |

@@ -11,8 +11,9 @@ import type { ChatEvent, ChatResult } from './events.ts'
 import { Files } from './files.ts'
 import { type ChatOptions, type PromptOptions, runTurnToEnd, type StreamOptions } from './options.ts'
 import { type PromptInput, toPromptMessage } from './prompt.ts'
-import { buildChatRequest, type RequestContext, selectFittingMessages, toolNameFor } from './send/request.ts'
-import { estimateTokens } from './send/tokens.ts'
+import { closeOpenCalls, runChatTurn, type TurnConversation, type TurnSettings } from './run-turn.ts'
+import { buildChatRequest, type RequestContext, selectFittingMessages, toolNameFor } from './send/build-request.ts'
+import { estimateTokens } from './send/estimate-tokens.ts'
 import {
   type ChatParameters,
   DEFAULT_CHAT_SETTINGS,
@@ -31,8 +32,7 @@ import {
   type ToolSource,
   type ToolSources,
   toRegisteredTool,
-} from './tools/tool-box.ts'
-import { closeOpenCalls, runChatTurn, type TurnConversation, type TurnSettings } from './turn.ts'
+} from './tools/tool-registry.ts'
 
 /**
  * A conversation with a server. Failures of the world are values: a turn's result says how it ended, and the history can be gone on with after any of

@@ -1,6 +1,6 @@
 /** What a turn tells while it runs, and how it ends. */
 
-import type { Fields } from '../../lib/object.ts'
+import type { Fields } from '../../lib/unknown-values.ts'
 import type { ToolCall } from '../message.ts'
 import type { OpenAIMessage } from '../openai-message.ts'
 import type { Completion, FinishReason } from '../stream/completion.ts'

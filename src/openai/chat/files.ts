@@ -1,6 +1,6 @@
 /** Files that lie on the server, to be named in messages. */
 
-import { fieldsOf, isObject, nonEmptyStringOf } from '../../lib/object.ts'
+import { fieldsOf, isObject, nonEmptyStringOf } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
 import type { Open } from '../message.ts'
 import type { ChatError } from './chat-error.ts'

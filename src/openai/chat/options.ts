@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts'
 import type { ChatEvent, ChatFailed, ChatResult, ChatSuccess } from './events.ts'
 import type { ChatParameters, ChatSettings } from './settings.ts'
 import type { Confirm } from './tools/run-calls.ts'
-import type { ToolSources } from './tools/tool-box.ts'
+import type { ToolSources } from './tools/tool-registry.ts'
 import type { ChatTransport } from './transport.ts'
 
 export interface ChatOptions extends Partial<ChatSettings> {

@@ -1,6 +1,6 @@
 /** Makes a message of whatever a conversation is prompted with. */
 
-import { isObject, nonEmptyStringOf, toJsonText } from '../../lib/object.ts'
+import { isObject, nonEmptyStringOf, toJsonText } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
 import type { Content, ContentPart, MessageFields } from '../message.ts'
 import { OpenAIMessage } from '../openai-message.ts'

@@ -1,6 +1,6 @@
 /** How a conversation behaves, and how it is kept: plain JSON. */
 
-import { fieldsOf, isObject, listOf, parseStructure } from '../../lib/object.ts'
+import { fieldsOf, isObject, listOf, parseStructure } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
 import type { MessageFields } from '../message.ts'
 import { PROFILES, type ProfileName } from '../profile.ts'

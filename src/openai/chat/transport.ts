@@ -1,6 +1,6 @@
 /** What a conversation needs of the network: four verbs for files, two for answers. */
 
-import type { Fields } from '../../lib/object.ts'
+import type { Fields } from '../../lib/unknown-values.ts'
 
 /** The body of a request for a chat completion. */
 export interface ChatRequest {

@@ -1,6 +1,6 @@
 /** A message on its way through the checks, with its place in the list that was given. */
 
-import type { Fields } from '../../lib/object.ts'
+import type { Fields } from '../../lib/unknown-values.ts'
 import type { Phrase } from '../../model/phrase.ts'
 import type { ToolCall } from '../message.ts'
 import type { ProblemCode } from './problem.ts'

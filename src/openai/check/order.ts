@@ -4,7 +4,7 @@ import { phrase } from '../../model/phrase.ts'
 import { allTextOf } from '../content.ts'
 import type { Profile } from '../profile.ts'
 import type { CheckedEntry, ReportEntryProblem } from './entry.ts'
-import { isEmptyMessage } from './message.ts'
+import { isEmptyMessage } from './shape-message.ts'
 
 export function dropEmptyMessages(
   entries: readonly CheckedEntry[],

@@ -1,16 +1,16 @@
 /** Tells what a server would refuse in a list of messages, and mends it. Both are the same walk, so they never disagree. */
 
-import { type Fields, isObject, nonEmptyStringOf } from '../../lib/object.ts'
+import { type Fields, isObject, nonEmptyStringOf } from '../../lib/unknown-values.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { ChatMessage } from '../message.ts'
 import { type Profile, type ProfileName, profileOf } from '../profile.ts'
 import type { CheckedEntry, ReportEntryProblem } from './entry.ts'
-import { shapeMessage } from './message.ts'
-import { legalToolName } from './names.ts'
+import { legalToolName } from './legal-names.ts'
 import { cutAfterLastAssistant, dropEmptyMessages, joinSystemMessages } from './order.ts'
-import { pairCalls } from './pairing.ts'
+import { pairCalls } from './pair-calls.ts'
 import type { Problem } from './problem.ts'
 import { OMITTED_PHRASE } from './problem.ts'
+import { shapeMessage } from './shape-message.ts'
 
 /** Messages that can be sent, and what they were mended of. */
 export interface Repaired {

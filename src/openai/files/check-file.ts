@@ -3,9 +3,9 @@ import { findElementRanges } from '../../lib/json/ranges.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { Problem } from '../check/problem.ts'
 import type { Profile, ProfileName } from '../profile.ts'
-import { checkRecord } from './check.ts'
-import { detectFileLayout } from './layout.ts'
-import { SHAPE_TEXTS } from './shape.ts'
+import { checkRecord } from './check-record.ts'
+import { detectFileLayout } from './file-layout.ts'
+import { SHAPE_TEXTS } from './record-shape.ts'
 
 export interface FileCheck {
   /** Conversations that were checked. */

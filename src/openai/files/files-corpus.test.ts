@@ -2,13 +2,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { sharedFolder } from '../../../test/support/shared.ts'
-import type { Fields } from '../../lib/object.ts'
-import type { FileConversation } from './conversation.ts'
-import { describeFileHead } from './describe.ts'
-import { readRecord } from './read.ts'
-import { detectRecordShape } from './shape.ts'
-import { writeMessageArray, writeMessagesRecord, writeShareGptRecord } from './write.ts'
+import { sharedFolder } from '../../../test/support/shared-material.ts'
+import type { Fields } from '../../lib/unknown-values.ts'
+import { describeFileHead } from './describe-file.ts'
+import type { FileConversation } from './file-conversation.ts'
+import { readRecord } from './read-record.ts'
+import { detectRecordShape } from './record-shape.ts'
+import { writeMessageArray, writeMessagesRecord, writeShareGptRecord } from './write-record.ts'
 
 const HEAD = 65_536
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { describeFileHead } from './describe.ts'
-import { readRecord } from './read.ts'
-import { detectRecordShape } from './shape.ts'
+import { describeFileHead } from './describe-file.ts'
+import { readRecord } from './read-record.ts'
+import { detectRecordShape } from './record-shape.ts'
 
 const json = JSON.stringify
 const toMessage = (role: string, content: unknown, more: object = {}) => ({ role, content, ...more })

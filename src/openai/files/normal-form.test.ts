@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readRecord } from './read.ts'
-import { writeMessageArray, writeMessagesRecord, writeShareGptRecord } from './write.ts'
+import { readRecord } from './read-record.ts'
+import { writeMessageArray, writeMessagesRecord, writeShareGptRecord } from './write-record.ts'
 
 const json = JSON.stringify
 const toMessage = (role: string, content: unknown, more: object = {}) => ({ role, content, ...more })

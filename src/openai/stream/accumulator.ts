@@ -1,9 +1,134 @@
 /** Adds up the chunks of a streamed answer, tolerant of what servers leave out, repeat or spell differently. */
 
-import { fieldsOf, isObject, listOf, nonEmptyStringOf } from '../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../lib/unknown-values.ts'
+import { toTextPart } from '../content.ts'
+import type { Content, ContentPart } from '../message.ts'
 import { OpenAIMessage } from '../openai-message.ts'
-import { ChoiceDeltas } from './choice.ts'
-import type { Completion, Piece } from './completion.ts'
+import { CallSlots } from './call-slots.ts'
+import type { Choice, Completion, Piece } from './completion.ts'
+import { copyMergedFields, type MergedFields, mergeField } from './merge-fields.ts'
+import { mergeReasoningDetails, REASONING_KEYS, reasoningOf } from './reasoning.ts'
+
+/** Gathers the deltas of one choice into a message. */
+class ChoiceDeltas {
+  readonly #index: number
+  #role = ''
+  #text = ''
+  #reasoning = ''
+  #refusal = ''
+  #finish = ''
+  readonly #calls = new CallSlots()
+  readonly #parts: ContentPart[] = []
+  readonly #details = new Map<string, MergedFields>()
+  readonly #rest: MergedFields = {}
+  readonly #extras: MergedFields = {}
+
+  constructor(index: number) {
+    this.#index = index
+  }
+
+  /** @param pieces what is new is added here */
+  add(choice: Fields, pieces: Piece[]): void {
+    const delta = fieldsOf(choice['delta'])
+    const fields = delta ?? fieldsOf(choice['message']) ?? {}
+    this.#addDelta(delta ? fields : withCallIndexes(fields), pieces)
+    for (const key in choice) {
+      if (key === 'finish_reason') this.#finish = nonEmptyStringOf(choice[key]) ?? this.#finish
+      else if (!KNOWN_CHOICE_KEYS.has(key)) mergeField(this.#extras, key, choice[key], 'replace')
+    }
+  }
+
+  /** @param seed see {@link CallSlots.calls} */
+  choice(seed: string): Choice {
+    const inferred = this.#calls.size > 0 ? 'tool_calls' : 'function_call' in this.#rest ? 'function_call' : 'stop'
+    return {
+      ...copyMergedFields(this.#extras),
+      index: this.#index,
+      message: this.message(seed),
+      finish_reason: this.#finish || inferred,
+    }
+  }
+
+  message(seed: string): OpenAIMessage {
+    return new OpenAIMessage({
+      ...copyMergedFields(this.#rest),
+      role: this.#role || 'assistant',
+      content: this.#content(),
+      ...(this.#refusal && { refusal: this.#refusal }),
+      ...(this.#reasoning && { reasoning_content: this.#reasoning }),
+      ...(this.#details.size > 0 && {
+        reasoning_details: Array.from(this.#details.values(), (one) => copyMergedFields(one)),
+      }),
+      ...(this.#calls.size > 0 && { tool_calls: this.#calls.calls(`${seed}\n${this.#index}`) }),
+    })
+  }
+
+  #content(): Content | null {
+    if (this.#parts.length > 0) return [...(this.#text === '' ? [] : [toTextPart(this.#text)]), ...this.#parts]
+    return this.#text === '' && (this.#calls.size > 0 || this.#refusal !== '') ? null : this.#text
+  }
+
+  #addDelta(delta: Fields, pieces: Piece[]): void {
+    let hasReasoning = false
+    for (const key in delta) {
+      const value = delta[key]
+      if (key === 'content') this.#addContent(value, pieces)
+      else if (value === null) continue
+      else if (key === 'role') this.#role = nonEmptyStringOf(value) ?? this.#role
+      else if (key === 'refusal') this.#append('refusal', stringOf(value), pieces)
+      else if (key === 'tool_calls') for (const call of listOf(value)) this.#addCall(fieldsOf(call), pieces)
+      else if (REASONING_KEYS.includes(key)) hasReasoning = true
+      else mergeField(this.#rest, key, value, 'continue')
+    }
+    if (!hasReasoning) return
+    this.#append('reasoning', reasoningOf(delta), pieces)
+    mergeReasoningDetails(this.#details, delta['reasoning_details'])
+  }
+
+  /** Most servers send texts; some send lists of parts, with thoughts among them. */
+  #addContent(content: unknown, pieces: Piece[]): void {
+    if (typeof content === 'string') this.#append('text', content, pieces)
+    for (const item of listOf(content)) {
+      const part = fieldsOf(item)
+      if (part?.['type'] === 'text') this.#append('text', stringOf(part['text']), pieces)
+      else if (part?.['type'] === 'thinking') this.#append('reasoning', thinkingTextOf(part), pieces)
+      else if (part) this.#parts.push(part as unknown as ContentPart)
+    }
+  }
+
+  #addCall(piece: Fields | undefined, pieces: Piece[]): void {
+    if (!piece) return
+    const { slot, added } = this.#calls.add(piece)
+    pieces.push({ kind: 'call', choice: this.#index, call: slot.position, name: slot.name, text: added })
+  }
+
+  #append(kind: 'text' | 'reasoning' | 'refusal', text: string | undefined, pieces: Piece[]): void {
+    if (!text) return
+    if (kind === 'text') this.#text += text
+    else if (kind === 'reasoning') this.#reasoning += text
+    else this.#refusal += text
+    pieces.push({ kind, choice: this.#index, text })
+  }
+}
+
+const KNOWN_CHOICE_KEYS = new Set(['index', 'delta', 'message'])
+
+/** In a whole message each entry is a call of its own, whatever ids and indexes say. */
+function withCallIndexes(message: Fields): Fields {
+  if (!Array.isArray(message['tool_calls'])) return message
+  return { ...message, tool_calls: message['tool_calls'].map((call, index) => ({ ...fieldsOf(call), index })) }
+}
+
+/** A thought is a text or a list of text parts. */
+function thinkingTextOf(part: Fields): string {
+  const thought = part['thinking']
+  return (
+    stringOf(thought) ??
+    listOf(thought)
+      .map((item) => stringOf(fieldsOf(item)?.['text']) ?? '')
+      .join('')
+  )
+}
 
 /** Random letters by which OpenAI hides the length of a chunk. */
 const PADDING_KEY = 'obfuscation'

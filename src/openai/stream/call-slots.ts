@@ -1,9 +1,9 @@
 /** Puts the pieces of tool calls together, whatever a server calls them by: index, id, name, or nothing. */
 
 import { sha256 } from '../../lib/hash.ts'
-import { type Fields, fieldsOf, isObject, nonEmptyStringOf, stringOf, toJsonText } from '../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, nonEmptyStringOf, stringOf, toJsonText } from '../../lib/unknown-values.ts'
 import type { ToolCall } from '../message.ts'
-import { copyMergedFields, type MergedFields, mergeField } from './gather.ts'
+import { copyMergedFields, type MergedFields, mergeField } from './merge-fields.ts'
 
 export interface CallSlot {
   /** Counted as the calls appear. */

@@ -1,6 +1,6 @@
 /** What a stream of deltas adds up to. The shape is that of an answer that came whole. */
 
-import type { Fields } from '../../lib/object.ts'
+import type { Fields } from '../../lib/unknown-values.ts'
 import type { Open } from '../message.ts'
 import type { OpenAIMessage } from '../openai-message.ts'
 

@@ -1,7 +1,7 @@
 /** The thoughts of a model, which each server spells in its own way. */
 
-import { fieldsOf, listOf, nonEmptyStringOf, numberOf } from '../../lib/object.ts'
-import { type MergedFields, mergeField } from './gather.ts'
+import { fieldsOf, listOf, nonEmptyStringOf, numberOf } from '../../lib/unknown-values.ts'
+import { type MergedFields, mergeField } from './merge-fields.ts'
 
 /** DeepSeek, llama.cpp, LiteLLM and older vLLM; Ollama and vLLM; others. The first that says something is taken. */
 const REASONING_SPELLINGS = ['reasoning_content', 'reasoning', 'thinking'] as const

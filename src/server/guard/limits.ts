@@ -3,7 +3,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { phrase } from '../../model/phrase.ts'
-import { ApiProblem, toProblemResponse } from '../problem.ts'
+import { ApiProblem, toProblemResponse } from '../api-problem.ts'
 
 export interface RateBucket {
   /** False when it is empty. */

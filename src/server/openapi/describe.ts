@@ -1,6 +1,6 @@
 /** The description of the API without a server: for documents and for those who check them. */
 import { App } from '../../app.ts'
-import { buildServer } from '../build.ts'
+import { buildServer } from '../build-server.ts'
 import { type ApiDocument, buildApiDocument } from './document.ts'
 
 /** Nothing is opened on the way. */

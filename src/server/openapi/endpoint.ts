@@ -4,7 +4,7 @@ import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
 import type { ApiErrorCode } from '../../model/api/envelope.ts'
 import { phrase } from '../../model/phrase.ts'
-import { API_ERRORS, ApiProblem } from '../problem.ts'
+import { API_ERRORS, ApiProblem } from '../api-problem.ts'
 
 export interface ApiEndpoint<Query extends z.ZodObject, Body extends z.ZodType> {
   readonly method: 'get' | 'post' | 'put'

@@ -3,7 +3,7 @@
 import { z } from '@hono/zod-openapi'
 import { parsePeriod, type SessionFilter } from '../../app.ts'
 import { phrase } from '../../model/phrase.ts'
-import { ApiProblem } from '../problem.ts'
+import { ApiProblem } from '../api-problem.ts'
 
 export const flagParameter = (what: string) =>
   z

@@ -1,10 +1,14 @@
 /** `/api/chat`: a conversation is held here. Words go in by requests, what happens comes out as events. */
+
+import { join } from 'node:path'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { streamSSE } from 'hono/streaming'
-import { completePath } from '../chat/files.ts'
-import { readChatOptions } from '../chat/options.ts'
-import type { OpenChats } from '../chat/talks.ts'
-import type { ServerContext } from '../house-view.ts'
+import type { Workspace } from '../../chat/tools/tool.ts'
+import { listEntries, SKIPPED_FOLDERS } from '../../lib/files/safe-fs.ts'
+import { readChatOptions } from '../chat/chat-options.ts'
+import { isWithinDirectory } from '../chat/check-line.ts'
+import type { OpenChats } from '../chat/open-chats.ts'
+import type { ServerContext } from '../context.ts'
 import { addEndpoint } from '../openapi/endpoint.ts'
 import { textParameter } from '../openapi/parameters.ts'
 
@@ -195,4 +199,21 @@ function addEventRoute(api: OpenAPIHono, chats: OpenChats): void {
       return response
     },
   )
+}
+
+/** Paths of a conversation's directory that begin with what was typed, for completion. */
+const MAX_PATHS = 30
+
+/** @param typed relative to the directory. Nothing outside of it is told. */
+function completePath(typed: string, workspace: Workspace): readonly string[] {
+  const slash = typed.lastIndexOf('/') + 1
+  const folder = typed.slice(0, slash)
+  const begin = typed.slice(slash).toLowerCase()
+  if (folder.startsWith('/') || !isWithinDirectory(folder === '' ? '.' : folder, workspace)) return []
+  return listEntries(join(workspace.cwd, folder))
+    .filter(({ name }) => name.toLowerCase().startsWith(begin) && (begin.startsWith('.') || !name.startsWith('.')))
+    .filter((entry) => !SKIPPED_FOLDERS.has(entry.name) && (entry.isFile() || entry.isDirectory()))
+    .map((entry) => `${folder}${entry.name}${entry.isDirectory() ? '/' : ''}`)
+    .sort()
+    .slice(0, MAX_PATHS)
 }

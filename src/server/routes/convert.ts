@@ -1,17 +1,23 @@
 /** `/api/convert` and `/api/handoff`: a conversation for another agent, its losses shown before anything is written. */
 
+import { randomBytes } from 'node:crypto'
 import { isAbsolute } from 'node:path'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { formatShellLine } from '../../agents/resume-command.ts'
 import { formsToWrite, targetsOfHandoff } from '../../convert.ts'
 import type { ConvertBody, HandoffItem, TargetItem } from '../../model/api/convert.ts'
 import { phrase } from '../../model/phrase.ts'
-import type { ServerContext } from '../house-view.ts'
+import { ApiProblem } from '../api-problem.ts'
+import type { ServerContext } from '../context.ts'
 import { addEndpoint } from '../openapi/endpoint.ts'
-import { ApiProblem } from '../problem.ts'
 import { toByteStream } from '../view/byte-stream.ts'
-import { convertedBytes, convertedFileName, handOverSession, previewConversion } from '../view/convert/preview.ts'
-import { PreviewTickets } from '../view/convert/tickets.ts'
+import {
+  convertedBytes,
+  convertedFileName,
+  handOverSession,
+  previewConversion,
+} from '../view/convert/conversion-preview.ts'
+import { LruCache } from '../view/lru-cache.ts'
 
 export function convertRoutes(api: OpenAPIHono, context: ServerContext): void {
   const tickets = new PreviewTickets<ConvertBody>()
@@ -113,4 +119,31 @@ function requireTicket(body: ConvertBody | undefined): ConvertBody {
 async function listTargets(): Promise<readonly TargetItem[]> {
   const handed = await targetsOfHandoff()
   return (await formsToWrite()).map(({ name, label }) => ({ to: name, label, can_hand_off: handed.includes(name) }))
+}
+
+/** What was shown to somebody before it is done: a paper that says so, good for ten minutes. */
+const MAX_TICKETS = 100
+const TICKET_LIFETIME_MS = 600_000
+
+export class PreviewTickets<Value> {
+  readonly #issued = new LruCache<string, { readonly value: Value; readonly until: number }>(MAX_TICKETS)
+
+  issue(value: Value): string {
+    const ticket = randomBytes(18).toString('base64url')
+    this.#issued.set(ticket, { value, until: performance.now() + TICKET_LIFETIME_MS })
+    return ticket
+  }
+
+  /** Nothing when nobody has it, or no longer. */
+  peek(ticket: string): Value | undefined {
+    const issued = this.#issued.get(ticket)
+    return issued && issued.until > performance.now() ? issued.value : undefined
+  }
+
+  /** Good once. */
+  take(ticket: string): Value | undefined {
+    const value = this.peek(ticket)
+    this.#issued.delete(ticket)
+    return value
+  }
 }

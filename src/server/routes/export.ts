@@ -1,17 +1,25 @@
 /** `/api/sessions/:id/export`: a conversation as a document to be saved. */
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import { EXPORT_FORMAT_ENTRIES } from '../../convert/export/formats.ts'
-import { batchTexts } from '../../lib/disk/text-chunks.ts'
+import type { App, SessionEntry } from '../../app.ts'
+import type { ExportInput } from '../../export/export-input.ts'
+import { EXPORT_FORMAT_ENTRIES } from '../../export/formats.ts'
+import { OutlineCollector } from '../../export/outline.ts'
+import { batchTexts } from '../../lib/text-chunks.ts'
+import { withYields } from '../../lib/yield-loop.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../../model/api/convert.ts'
+import { AppError } from '../../model/error.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
 import { phrase } from '../../model/phrase.ts'
-import { parseTurnRange, type TurnRange } from '../../model/turn.ts'
-import type { ServerContext } from '../house-view.ts'
+import { collectBacklinks, parseTurnRange, type TurnRange } from '../../model/turn.ts'
+import { type People, peopleOnMachine } from '../../redact/people.ts'
+import { Redactor } from '../../redact/redactor.ts'
+import { ApiProblem } from '../api-problem.ts'
+import type { ServerContext } from '../context.ts'
 import { addEndpoint } from '../openapi/endpoint.ts'
 import { flagParameter, textParameter } from '../openapi/parameters.ts'
-import { ApiProblem } from '../problem.ts'
 import { toByteStream } from '../view/byte-stream.ts'
-import { readExportMaterial } from '../view/session/material.ts'
+import { toMarkItem } from '../view/session/session-item.ts'
 
 const MEDIA_TYPES: { readonly [format in ExportFormat]: string } = {
   md: 'text/markdown',
@@ -71,4 +79,57 @@ function parseTurns(given: string): TurnRange {
       invalid_fields: [{ field: 'turns', message: '3, 2..5, 4.. or ..3' }],
     },
   )
+}
+
+/** A session as an export needs it: read once for what later records say of earlier ones, then again while it is written. */
+async function readExportMaterial(app: App, { id, agent, path }: SessionEntry, redact: boolean): Promise<ExportInput> {
+  const log = await app.logOf(id)
+  const session = app.index.header(id)
+  if (!log || !session)
+    throw new AppError(
+      'not_found',
+      `the log of ${id} is gone: ${path}, and no copy was kept.`,
+      `会話 ${id} のログ ${path} がなくなっています。控えもありません。`,
+    )
+  const { agent: reader, source } = log
+  const sessionMessages: NormalizedMessage[] = []
+  async function* all(): AsyncGenerator<NormalizedMessage> {
+    for await (const batch of withYields(reader.read(source)))
+      for (const one of batch) if (one.kind === 'message' && one.message.raw.session_id === id) yield one.message
+  }
+  const outliner = new OutlineCollector()
+  async function* observed(): AsyncGenerator<NormalizedMessage> {
+    for await (const message of all()) {
+      if (message.raw.line_index === 0) sessionMessages.push(message)
+      outliner.add(message)
+      yield message
+    }
+  }
+  const links = await collectBacklinks(observed())
+  /** What belongs to the whole comes first. */
+  async function* inOrder(): AsyncGenerator<NormalizedMessage> {
+    yield* sessionMessages
+    for await (const message of all()) if (message.raw.line_index > 0) yield message
+  }
+  const mark = app.annotations.get(id)
+  const material: ExportInput = {
+    session,
+    agent,
+    ...(mark && { mark: toMarkItem(mark) }),
+    outline: outliner.outline(links),
+    messages: inOrder(),
+  }
+  return redact ? redactMaterial(material, inOrder, peopleOnMachine(app.environment)) : material
+}
+
+/** Marks are the user's own words and may name anybody: they stay at home. */
+async function redactMaterial(
+  { mark: _, ...material }: ExportInput,
+  read: () => AsyncGenerator<NormalizedMessage>,
+  people: People,
+): Promise<ExportInput> {
+  const redactor = new Redactor(people)
+  const session = await redactor.session(material.session)
+  await redactor.learn(read())
+  return { ...material, session, messages: redactor.messages(read()) }
 }

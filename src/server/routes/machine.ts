@@ -3,16 +3,18 @@
 import { existsSync } from 'node:fs'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { streamSSE } from 'hono/streaming'
-import { allAgents } from '../../agents/all.ts'
-import { agentIdsOf } from '../../agents/roots.ts'
+import { agentIdsOf } from '../../agents/agent-roots.ts'
+import { allAgents } from '../../agents/load-agents.ts'
 import type { AgentItem, Choice, LiveEvent } from '../../model/api/machine.ts'
-import { phrase } from '../../model/phrase.ts'
-import { describeIncomplete } from '../../model/told/incomplete.ts'
-import type { ServerContext } from '../house-view.ts'
-import { MISSED_EVENTS, toLiveEvent } from '../live/hub.ts'
+import { describeIssue } from '../../model/code-texts/issue-texts.ts'
+import { incompleteReasonOf } from '../../model/code-texts/read-problems.ts'
+import type { Issue } from '../../model/issue.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
+import { ApiProblem } from '../api-problem.ts'
+import type { ServerContext } from '../context.ts'
+import { MISSED_EVENTS, toLiveEvent } from '../live/event-bus.ts'
 import { addEndpoint } from '../openapi/endpoint.ts'
 import { textParameter } from '../openapi/parameters.ts'
-import { ApiProblem } from '../problem.ts'
 
 export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
   const { app, eventBus, indexWatcher } = context
@@ -166,4 +168,16 @@ async function listAgents({ app }: ServerContext): Promise<readonly AgentItem[]>
     can_resume: agent.resume !== undefined,
     writes: (agent.write ? (agent.forms ?? []) : []).map(({ name, label }) => ({ form: name, label })),
   }))
+}
+
+// That what is shown is incomplete, because a source is locked or may not be read.
+
+/** Nothing where all that is missing would be missing whoever asks, and whenever. */
+function describeIncomplete(issues: readonly Issue[]): Phrase | undefined {
+  const [first, ...others] = issues.filter((issue) => incompleteReasonOf(issue) !== undefined)
+  if (!first) return undefined
+  const { en, ja } = describeIssue(first)
+  const [more, moreJa] =
+    others.length === 0 ? ['', ''] : [` (and ${others.length} more)`, `（ほか ${others.length} 件）`]
+  return phrase(`What is shown is incomplete: ${en}${more}`, `表示は完全ではありません: ${ja}${moreJa}`)
 }

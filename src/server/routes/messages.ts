@@ -3,15 +3,15 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { LoadedMessage, SessionEntry } from '../../app.ts'
 import type { MessageItem, WindowMeta } from '../../model/api/message.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
 import { phrase } from '../../model/phrase.ts'
-import type { ServerContext } from '../house-view.ts'
+import { ApiProblem } from '../api-problem.ts'
+import type { ServerContext } from '../context.ts'
 import { addEndpoint } from '../openapi/endpoint.ts'
 import { numberParameter, textParameter } from '../openapi/parameters.ts'
-import { ApiProblem } from '../problem.ts'
-import { readMessageField } from '../view/message/field.ts'
 import { decodeImage, parseMediaId } from '../view/message/media.ts'
+import { readMessageItem, readWindowItems } from '../view/message/message-window.ts'
 import { messageNotFound, readLineItem, readRawItem, sourceGoneProblem } from '../view/message/raw-item.ts'
-import { readMessageItem, readWindowItems } from '../view/message/window.ts'
 import { buildRequestItem } from '../view/request/request-item.ts'
 
 const DEFAULT_LIMIT = 100
@@ -196,3 +196,32 @@ async function readBody(
 }
 
 const NO_IMAGE = phrase('There is no such image.', 'その画像はありません。')
+
+/** One text of a message by the name that a client knows it by. */
+const TOOL_TEXTS = ['arguments', 'input', 'output'] as const
+const TOOL_VALUES = ['arguments_json', 'input_json', 'output_json'] as const
+
+function readMessageField(message: NormalizedMessage, name: string): string | undefined {
+  const segment = /^segments\.(\d{1,6})\.text$/.exec(name)?.[1]
+  if (segment !== undefined) return message.segments[Number(segment)]?.text
+  if (name === 'reasoning.text') {
+    const { reasoning_summary, reasoning_text } = message.metadata ?? {}
+    const texts = [reasoning_summary, reasoning_text].filter((one) => typeof one === 'string' && one.trim() !== '')
+    return texts.length > 0 ? texts.join('\n\n') : undefined
+  }
+  if (name === 'metadata') return toPrettyJson(message.metadata)
+  const tool = message.tool_call
+  const text = TOOL_TEXTS.find((one) => name === `tool_call.${one}`)
+  if (text) return tool?.[text]
+  const value = TOOL_VALUES.find((one) => name === `tool_call.${one}`)
+  return value ? toPrettyJson(tool?.[value]) : undefined
+}
+
+function toPrettyJson(value: object | undefined): string | undefined {
+  if (value === undefined) return undefined
+  try {
+    return JSON.stringify(value, undefined, 2)
+  } catch {
+    return undefined
+  }
+}

@@ -2,9 +2,11 @@
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { App, MessageHit, SearchAnswer, SearchOptions, SessionFilter } from '../../app.ts'
+import { warn } from '../../lib/logger.ts'
 import type { SearchHit, SearchLine, SearchMeta } from '../../model/api/search.ts'
 import { phrase } from '../../model/phrase.ts'
-import type { ServerContext } from '../house-view.ts'
+import { ApiProblem, SEE_LOG } from '../api-problem.ts'
+import type { ServerContext } from '../context.ts'
 import { addEndpoint } from '../openapi/endpoint.ts'
 import {
   FILTER_PARAMETERS,
@@ -13,9 +15,7 @@ import {
   parseSessionFilter,
   textParameter,
 } from '../openapi/parameters.ts'
-import { ApiProblem } from '../problem.ts'
-import { jsonLinesResponse } from '../view/lines.ts'
-import { toQueryProblem } from '../view/misunderstood.ts'
+import { toQueryProblem } from '../view/query-error.ts'
 import { readSessionTitles, toSessionItems } from '../view/session/session-item.ts'
 
 const DEFAULT_LIMIT = 20
@@ -236,3 +236,31 @@ const toHitItem = ({ snippet, tool, ...hit }: MessageHit): SearchHit => ({
   cut_before: snippet?.cutBefore ?? false,
   cut_after: snippet?.cutAfter ?? false,
 })
+
+// Values as lines of JSON, sent as they come. Nothing is made that nobody reads.
+
+/** @param signal the client has gone away */
+function jsonLinesResponse(values: AsyncGenerator<object>, signal: AbortSignal): Response {
+  const encoder = new TextEncoder()
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { value, done } = await values.next()
+        if (done || signal.aborted) {
+          await values.return(undefined)
+          controller.close()
+        } else controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`))
+      } catch (error) {
+        warn(String(error))
+        controller.enqueue(encoder.encode(`${JSON.stringify(FAILED_LINE)}\n`))
+        controller.close()
+      }
+    },
+    async cancel() {
+      await values.return(undefined)
+    },
+  })
+  return new Response(body, { headers: { 'content-type': 'application/x-ndjson; charset=utf-8' } })
+}
+
+const FAILED_LINE: SearchLine = { kind: 'error', detail: SEE_LOG.en, detail_ja: SEE_LOG.ja }

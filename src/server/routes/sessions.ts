@@ -7,7 +7,8 @@ import { SESSION_SORTS, type SessionSort, type SessionsMeta } from '../../model/
 import type { SessionId } from '../../model/ids.ts'
 import type { Role } from '../../model/normalized.ts'
 import { phrase } from '../../model/phrase.ts'
-import type { ServerContext } from '../house-view.ts'
+import { ApiProblem } from '../api-problem.ts'
+import type { ServerContext } from '../context.ts'
 import { addEndpoint } from '../openapi/endpoint.ts'
 import {
   FILTER_PARAMETERS,
@@ -16,8 +17,7 @@ import {
   parseSessionFilter,
   textParameter,
 } from '../openapi/parameters.ts'
-import { ApiProblem } from '../problem.ts'
-import { toQueryProblem } from '../view/misunderstood.ts'
+import { toQueryProblem } from '../view/query-error.ts'
 import { readSessionDetail } from '../view/session/session-detail.ts'
 import { toMarkItem, toSessionItems } from '../view/session/session-item.ts'
 

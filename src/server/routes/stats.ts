@@ -2,7 +2,7 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { statisticsOf } from '../../conversation/history/statistics.ts'
 import type { Patterns } from '../../model/api/stats.ts'
-import type { ServerContext } from '../house-view.ts'
+import type { ServerContext } from '../context.ts'
 import { addEndpoint } from '../openapi/endpoint.ts'
 import { FILTER_PARAMETERS, flagParameter, parseSessionFilter } from '../openapi/parameters.ts'
 import { type CsvTable, toCsv } from '../view/csv.ts'

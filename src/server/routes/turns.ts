@@ -1,18 +1,21 @@
 /** A session as a whole: turns, shape, totals, find, state. */
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { App, SessionEntry } from '../../app.ts'
+import type { SessionTotals } from '../../model/api/totals.ts'
 import type { TurnItem, TurnsMeta } from '../../model/api/turn.ts'
 import { phrase } from '../../model/phrase.ts'
-import type { ServerContext } from '../house-view.ts'
+import { cacheShareOf } from '../../model/usage.ts'
+import { ApiProblem } from '../api-problem.ts'
+import type { ServerContext } from '../context.ts'
 import { addEndpoint } from '../openapi/endpoint.ts'
 import { flagParameter } from '../openapi/parameters.ts'
-import { ApiProblem } from '../problem.ts'
-import { toQueryProblem } from '../view/misunderstood.ts'
-import { MAX_WAITED_BYTES } from '../view/session/outlines.ts'
+import { toQueryProblem } from '../view/query-error.ts'
+import type { PromptCache } from '../view/session/prompt-cache.ts'
 import { readStateMetadata } from '../view/session/session-detail.ts'
-import { toSessionTotals } from '../view/session/session-totals.ts'
+import type { SessionTally } from '../view/session/session-tally.ts'
 import { buildStateItem } from '../view/session/state-item.ts'
-import { buildTurnItems } from '../view/session/turn-items.ts'
+import { MAX_WAITED_BYTES } from '../view/session/tally-cache.ts'
 
 export function turnRoutes(api: OpenAPIHono, context: ServerContext): void {
   const { app } = context
@@ -113,3 +116,85 @@ export function turnRoutes(api: OpenAPIHono, context: ServerContext): void {
     },
   )
 }
+
+/** The totals tab of a conversation. */
+function toSessionTotals(app: App, { id, revision }: SessionEntry, tally: SessionTally): SessionTotals {
+  const { usage, cost, byModel, rateLimits, events, tools, files, roles, encrypted, images } = tally.counts
+  return {
+    revision,
+    usage,
+    cost,
+    cache_share: cacheShareOf(usage),
+    by_model: Array.from(byModel, ([model, sum]) => ({ model, ...sum })),
+    turns: tally.turns(),
+    rate_limits: [...rateLimits.values()],
+    events: [...events.values()].sort((a, b) => b.count - a.count || (a.event_kind < b.event_kind ? -1 : 1)),
+    tools: [...tools.values()].sort((a, b) => b.calls - a.calls || (a.tool < b.tool ? -1 : 1)),
+    files: Array.from(files, ([path, { how, calls, last }]) => ({
+      path,
+      how: [...how],
+      calls,
+      last_message_id: last,
+    })).sort((a, b) => b.calls - a.calls || (a.path < b.path ? -1 : 1)),
+    roles,
+    encrypted,
+    images,
+    pattern: app.histories({ ids: [id], kind: 'any' })[0]?.pattern ?? null,
+  }
+}
+
+/** The outline of a session: what was asked, and what became of it. */
+type Layout = ReturnType<App['index']['layout']>
+
+/** Prompts beyond these are named by their number alone. */
+const MAX_PROMPTS_READ = 2000
+
+/** @param tally where the log was read to its end */
+async function buildTurnItems(
+  prompts: PromptCache,
+  entry: SessionEntry,
+  { turns }: Layout,
+  tally: SessionTally | undefined,
+): Promise<readonly TurnItem[]> {
+  const counted = tally?.turns() ?? []
+  if (turns.length === 0) return counted.map((turn) => toEventTurnItem(turn))
+  const byMessage = new Map(counted.map((turn) => [turn.message_id, turn]))
+  const read = turns.slice(0, MAX_PROMPTS_READ).map(({ message }) => message)
+  const summaries = await prompts.of(entry, read)
+  return turns.map(({ message, offset, messages, started_at, ended_at, tools, errors }, at) => {
+    const known = byMessage.get(message)
+    const summary = summaries.get(message)
+    return {
+      number: at + 1,
+      prompt: known?.prompt ?? summary?.text ?? null,
+      message_id: message,
+      offset,
+      message_count: messages,
+      started_at,
+      ended_at,
+      tool_count: tools,
+      error_count: errors,
+      usage: known?.usage ?? null,
+      cost: known?.cost ?? null,
+      rolled_back: tally ? tally.isRolledBack(message) : null,
+      tangent: summary?.tangent === true,
+    }
+  })
+}
+
+/** A log that was trimmed to its events: their places are not known by rows alone. */
+const toEventTurnItem = (turn: ReturnType<SessionTally['turns']>[number]): TurnItem => ({
+  number: turn.number,
+  prompt: turn.prompt,
+  message_id: turn.message_id,
+  offset: 0,
+  message_count: 0,
+  started_at: turn.started_at,
+  ended_at: new Date(Date.parse(turn.started_at) + turn.duration_ms).toISOString(),
+  tool_count: turn.tools,
+  error_count: turn.errors,
+  usage: turn.usage,
+  cost: turn.cost,
+  rolled_back: turn.rolled_back,
+  tangent: false,
+})

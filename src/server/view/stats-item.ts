@@ -1,10 +1,10 @@
 /** Sums and series as the API tells them. */
 import type { App, SessionFilter } from '../../app.ts'
 import type { Activity, NamedSum, Series, SeriesLine, StatsItem, ToolStat } from '../../model/api/stats.ts'
+import { addSafely } from '../../model/checked-numbers.ts'
 import { instantFromMs, type SessionId } from '../../model/ids.ts'
-import { addSafely } from '../../model/numbers.ts'
-import { toEstimatedTokens } from '../../model/tokens/estimate.ts'
 import { NO_COST, type Spent } from '../../model/tokens/prices.ts'
+import { toEstimatedTokens } from '../../model/tokens/token-estimate.ts'
 import { createLocalDay, localHourOf, toUtcDay, utcHourOf } from '../../model/totals.ts'
 import { cacheShareOf, type Usage } from '../../model/usage.ts'
 

@@ -1,14 +1,14 @@
 /** The second pass over one session: its messages, made ready for the index, in stretches that end at cursors. */
 import type { Agent, Cursor, Locator, ReadItem, Source } from '../../agents/agent.ts'
-import type { PartTask, ReadTask, SessionChunk } from '../../archive/record.ts'
-import { DUPLICATE, messageKindOf, REPLAYED, roleOfKind, TRUNCATED } from '../../archive/rows/kind.ts'
-import { AT_FIELD, KIND_FIELD, LINE_FIELD, PART_FIELD, RowBatchWriter } from '../../archive/rows/rows.ts'
-import { truncateOutput } from '../../archive/text/lean.ts'
-import { findTouchedFiles, resolveInDirectory } from '../../model/files/touched.ts'
+import type { PartTask, ReadTask, SessionChunk } from '../../index/records.ts'
+import { DUPLICATE, messageKindOf, REPLAYED, roleOfKind, TRUNCATED } from '../../index/rows/message-kind.ts'
+import { AT_FIELD, KIND_FIELD, LINE_FIELD, PART_FIELD, RowBatchWriter } from '../../index/rows/row-batch.ts'
+import { validCountOf } from '../../model/checked-numbers.ts'
+import { findTouchedFiles, resolveInDirectory } from '../../model/files/touched-files.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { validCountOf } from '../../model/numbers.ts'
-import { type SearchableText, searchableTextOf, TEXT_SCOPES } from '../../model/spoken.ts'
+import { type SearchableText, searchableTextOf, TEXT_SCOPES } from '../../model/searchable-text.ts'
+import { truncateOutput } from '../../search/text-index/truncate-output.ts'
 
 export async function* readSession(agent: Agent, source: Source, task: ReadTask): AsyncGenerator<SessionChunk> {
   if (task.parts) return yield* readParts(agent, source, task, task.parts)

@@ -7,11 +7,11 @@ import type {
   ScannedSource,
   SourceCounts,
   SourceLocation,
-} from '../../archive/record.ts'
-import { statOf } from '../../lib/files/look.ts'
+} from '../../index/records.ts'
+import { statOf } from '../../lib/files/safe-fs.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { Session } from '../../model/session.ts'
-import { addEstimates } from '../../model/tokens/estimate.ts'
+import { addEstimates } from '../../model/tokens/token-estimate.ts'
 import { addUsage } from '../../model/usage.ts'
 
 export interface ScanTask extends SourceLocation {

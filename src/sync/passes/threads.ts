@@ -3,7 +3,7 @@ import { Worker as Thread } from 'node:worker_threads'
 import { toSourceFailure } from '../../lib/failure.ts'
 import { AppError } from '../../model/error.ts'
 import type { FromThread, ToThread } from '../ingest.ts'
-import { type JobResult, SourceWorker, type SyncJob } from './work.ts'
+import { type JobResult, SourceWorker, type SyncJob } from './worker.ts'
 
 /** Threads cannot run the source tree, which no Node understands unaided. */
 const INGEST_URL = import.meta.url.endsWith('.js') ? new URL('../ingest.js', import.meta.url) : undefined

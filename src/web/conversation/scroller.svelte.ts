@@ -9,8 +9,8 @@ import {
   type VirtualizerOptions,
 } from '@tanstack/virtual-core'
 import { flushSync, tick } from 'svelte'
-import { EMPTY_ROW_WINDOW, hasMarginAround, type RowWindow, rowWindowAround, rowWindowFrom } from './band.ts'
-import { rowOfMessage } from './rows.ts'
+import { rowOfMessage } from './message-rows.ts'
+import { EMPTY_ROW_WINDOW, hasMarginAround, type RowWindow, rowWindowAround, rowWindowFrom } from './row-window.ts'
 
 type ScrollerOptions = VirtualizerOptions<HTMLElement, HTMLElement>
 type Align = 'start' | 'center' | 'auto' | 'end'

@@ -1,8 +1,8 @@
 /** The sessions that are listed: page after page as they are scrolled to, and kept up to date. */
 import type { IndexMeta, SessionItem, SessionsReply } from '../../model/api/session.ts'
 import { get, type QueryParameters, type RequestProblem } from '../api/client.ts'
-import type { SessionFilterValues } from './filters.ts'
-import { mergeSessions } from './groups.ts'
+import type { SessionFilterValues } from './session-filters.ts'
+import { mergeSessions } from './session-groups.ts'
 
 const PAGE_SIZE = 100
 

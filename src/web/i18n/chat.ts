@@ -1,5 +1,5 @@
 /** What the page of a conversation that is held says. */
-import type { ExcerptGap } from '../../model/told/excerpt.ts'
+import type { ExcerptGap } from '../../model/excerpt.ts'
 import { bilingualTexts } from './language.svelte.ts'
 
 export const say = bilingualTexts(

@@ -1,5 +1,5 @@
 /** The language of the page: the reader's choice, else the browser's. */
-import { readBrowserPreference, saveBrowserPreference } from '../frame/settings.svelte.ts'
+import { readBrowserPreference, saveBrowserPreference } from '../settings/preferences.svelte.ts'
 
 export type PageLanguage = 'en' | 'ja'
 

@@ -19,11 +19,11 @@ import {
   checkpointTimeText,
   expandCheckpoint,
   listCheckpoints,
-} from '../../../src/chat/checkpoint/list.ts'
+} from '../../../src/chat/checkpoint/checkpoint-rows.ts'
 import { readState, writeState } from '../../../src/conversation.ts'
-import { isGitInstalled } from '../../../src/lib/git.ts'
-import { NOW } from '../../conversation/make.ts'
-import { checkpointProject, value } from './held.ts'
+import { isGitInstalled } from '../../../src/lib/git/run-git.ts'
+import { NOW } from '../../conversation/test-states.ts'
+import { checkpointProject, value } from './checkpoint-project.ts'
 
 const installed = await isGitInstalled()
 if (!installed) process.stderr.write('skipped: git is not installed\n')

@@ -1,15 +1,15 @@
 /** Tools of MCP servers in a conversation: real servers over stdio and over HTTP, asked by a model. */
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { ChatSessionEvent } from '../../../src/chat/turn/event.ts'
-import { fieldsOf, listOf, stringOf } from '../../../src/lib/object.ts'
+import type { ChatSessionEvent } from '../../../src/chat/turn/chat-session-event.ts'
+import { fieldsOf, listOf, stringOf } from '../../../src/lib/unknown-values.ts'
 import { untranslated } from '../../../src/model/phrase.ts'
-import { tempFolder } from '../../support/log.ts'
+import { tempFolder } from '../../support/codex-log.ts'
 import { answer, calls } from '../../support/model-chunks.ts'
 import { chatServer, type ModelRequest, type ModelServer } from '../../support/model-server.ts'
-import { openTestChat } from '../support/opened.ts'
-import { endingOf, outputText, sendLine } from '../support/talking.ts'
-import { type HttpToolServer, startHttpToolServer } from './served.ts'
+import { endingOf, outputText, sendLine } from '../support/chat-session.ts'
+import { openTestChat } from '../support/open-chat.ts'
+import { type HttpToolServer, startHttpToolServer } from './http-server.ts'
 
 const open: HttpToolServer[] = []
 afterAll(async () => {

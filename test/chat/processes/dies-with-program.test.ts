@@ -6,9 +6,9 @@ import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { calls } from '../../support/model-chunks.ts'
 import { chatServer, silence } from '../../support/model-server.ts'
-import { fumiPath } from '../../support/run.ts'
+import { fumiPath } from '../../support/run-fumi.ts'
 import { type ChatHome, chatHome } from '../support/fumi-chat.ts'
-import { findProcesses, hasBubblewrap, hasProc, uniqueSleep } from './running.ts'
+import { findProcesses, hasBubblewrap, hasProc, uniqueSleep } from './find-processes.ts'
 
 const TOOLS_SERVER = join(import.meta.dirname, '../mcp/tools-server.mjs')
 /** Only what never ends takes so long. */

@@ -18,14 +18,14 @@ import { ownEnvironment } from '../../../src/chat/processes/child-environment.ts
 import { chooseSandbox, type SandboxMode, type SandboxSetup } from '../../../src/chat/processes/sandbox.ts'
 import { buildSeatbeltProfile } from '../../../src/chat/processes/seatbelt.ts'
 import { createBuiltInTools } from '../../../src/chat/tools/built-in.ts'
-import { SeenFiles } from '../../../src/chat/tools/files/seen.ts'
+import { SeenFiles } from '../../../src/chat/tools/files/seen-files.ts'
 import type { ToolRunResult } from '../../../src/chat/tools/tool.ts'
-import { tempFolder } from '../../support/log.ts'
+import { tempFolder } from '../../support/codex-log.ts'
 import { answer, calls } from '../../support/model-chunks.ts'
 import { chatServer } from '../../support/model-server.ts'
 import { chatHome, fumiChat } from '../support/fumi-chat.ts'
-import { textIn } from '../tools/call.ts'
-import { findProcesses, hasBubblewrap, uniqueSleep } from './running.ts'
+import { textIn } from '../tools/tool-project.ts'
+import { findProcesses, hasBubblewrap, uniqueSleep } from './find-processes.ts'
 
 interface Place {
   readonly cwd: string

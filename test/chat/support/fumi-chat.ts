@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { tempFolder } from '../../support/log.ts'
-import { fumiPath } from '../../support/run.ts'
-import { onCleanup } from '../../support/when-done.ts'
+import { onCleanup } from '../../support/cleanup.ts'
+import { tempFolder } from '../../support/codex-log.ts'
+import { fumiPath } from '../../support/run-fumi.ts'
 
 export interface ChatRun {
   readonly code: number | null

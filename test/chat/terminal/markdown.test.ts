@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
-import { MarkdownStream, renderMarkdownText } from '../../../src/cli/chat/markdown/stream.ts'
-import { renderCommandOutput } from '../../../src/cli/chat/output/output-text.ts'
+import { MarkdownStream, renderMarkdownText } from '../../../src/cli/chat/markdown/markdown-stream.ts'
+import { renderCommandOutput } from '../../../src/cli/chat/output/command-output.ts'
 
 const shown = (text: string, columns = 80): string => renderMarkdownText(text, () => columns)
 

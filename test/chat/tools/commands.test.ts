@@ -2,19 +2,18 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { decideCommand, isReadOnlyCommand } from '../../../src/chat/tools/allow/commands.ts'
-import { dangerOf } from '../../../src/chat/tools/allow/danger.ts'
+import { decideCommand, isReadOnlyCommand } from '../../../src/chat/tools/permission/command-decision.ts'
+import { dangerOf } from '../../../src/chat/tools/permission/danger.ts'
 import {
   type CommandSettings,
   decidePermission,
   NO_TOOLS_SETTINGS,
   type PermissionRules,
-} from '../../../src/chat/tools/permission.ts'
+} from '../../../src/chat/tools/permission/permission.ts'
 import type { CallNeed } from '../../../src/chat/tools/tool.ts'
 import { parsePlainPipe } from '../../../src/lib/shell/plain-commands.ts'
 import { untranslated } from '../../../src/model/phrase.ts'
-import { tempFolder } from '../../support/log.ts'
-import { toolProject } from './call.ts'
+import { tempFolder } from '../../support/codex-log.ts'
 import {
   DENIED,
   DOUBTFUL,
@@ -26,6 +25,7 @@ import {
   READS_MACHINE,
 } from './command-attacks.ts'
 import { hostileProject } from './shell-cases.ts'
+import { toolProject } from './tool-project.ts'
 
 const bash = { name: 'execute_bash', hostName: 'execute_bash', origin: 'native___' }
 const running = (command: string): CallNeed => ({ level: 'changes', summary: untranslated(''), command })

@@ -3,13 +3,13 @@ import { execFileSync } from 'node:child_process'
 import { symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { isDeniedToRead } from '../../../src/chat/tools/allow/paths.ts'
-import { buildToolSet, findMissingTools } from '../../../src/chat/tools/box.ts'
-import { NO_TOOLS_SETTINGS } from '../../../src/chat/tools/permission.ts'
+import { isDeniedToRead } from '../../../src/chat/tools/permission/path-decision.ts'
+import { NO_TOOLS_SETTINGS } from '../../../src/chat/tools/permission/permission.ts'
 import { type ChatTool, refuseCall } from '../../../src/chat/tools/tool.ts'
+import { buildToolSet, findMissingTools } from '../../../src/chat/tools/tool-set.ts'
 import { newState, readState, writeState } from '../../../src/conversation.ts'
-import { isGitInstalled } from '../../../src/lib/git.ts'
-import { textIn, toolProject } from './call.ts'
+import { isGitInstalled } from '../../../src/lib/git/run-git.ts'
+import { textIn, toolProject } from './tool-project.ts'
 
 const hasGit = await isGitInstalled()
 if (!hasGit) process.stderr.write('skipped: git is not installed\n')

@@ -2,7 +2,7 @@
 import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { textIn, toolProject } from './call.ts'
+import { textIn, toolProject } from './tool-project.ts'
 
 const line = (path: string, more: object = {}) => ({ operations: [{ mode: 'Line', path, ...more }] })
 

@@ -15,12 +15,12 @@ import {
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readFileChanges } from '../../../src/chat/tools/files/changes.ts'
-import { unifiedDiff } from '../../../src/chat/tools/files/diff.ts'
-import { SeenFiles } from '../../../src/chat/tools/files/seen.ts'
-import { decidePermission, NO_TOOLS_SETTINGS } from '../../../src/chat/tools/permission.ts'
+import { readFileChanges } from '../../../src/chat/tools/files/file-changes.ts'
+import { SeenFiles } from '../../../src/chat/tools/files/seen-files.ts'
+import { unifiedDiff } from '../../../src/chat/tools/files/unified-diff.ts'
+import { decidePermission, NO_TOOLS_SETTINGS } from '../../../src/chat/tools/permission/permission.ts'
 import { newState, trackWrite } from '../../../src/conversation.ts'
-import { textIn, toolProject } from './call.ts'
+import { textIn, toolProject } from './tool-project.ts'
 
 describe('the four commands', () => {
   test.each([

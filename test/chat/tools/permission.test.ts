@@ -3,18 +3,18 @@ import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isReadOnlyCommand } from '../../../src/chat/tools/allow/commands.ts'
-import { dangerOf } from '../../../src/chat/tools/allow/danger.ts'
-import { findTools, matchesTool } from '../../../src/chat/tools/allow/patterns.ts'
+import { isReadOnlyCommand } from '../../../src/chat/tools/permission/command-decision.ts'
+import { dangerOf } from '../../../src/chat/tools/permission/danger.ts'
 import {
   type CommandSettings,
   decidePermission,
   NO_TOOLS_SETTINGS,
   type PermissionRules,
-} from '../../../src/chat/tools/permission.ts'
+} from '../../../src/chat/tools/permission/permission.ts'
+import { findTools, matchesTool } from '../../../src/chat/tools/permission/tool-patterns.ts'
 import type { CallNeed } from '../../../src/chat/tools/tool.ts'
 import { untranslated } from '../../../src/model/phrase.ts'
-import { tempFolder } from '../../support/log.ts'
+import { tempFolder } from '../../support/codex-log.ts'
 
 const native = (name: string) => ({ name, hostName: name, origin: 'native___' })
 const rules: PermissionRules = {

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, wr
 import { join } from 'node:path'
 import fc from 'fast-check'
 import type { PlainWord } from '../../../src/lib/shell/plain-commands.ts'
-import { tempFolder } from '../../support/log.ts'
+import { tempFolder } from '../../support/codex-log.ts'
 
 const found = spawnSync('sh', ['-c', 'command -v bash'], { encoding: 'utf8' })
 /** Absolute: the recorder takes PATH away. */

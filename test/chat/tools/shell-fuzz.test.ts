@@ -4,10 +4,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isReadOnlyCommand } from '../../../src/chat/tools/allow/commands.ts'
+import { isReadOnlyCommand } from '../../../src/chat/tools/permission/command-decision.ts'
 import { type PlainCommand, parsePlainPipe } from '../../../src/lib/shell/plain-commands.ts'
 import { isFullyKnown, parseScript, type ScriptCommand } from '../../../src/lib/shell/script.ts'
-import { tempFolder } from '../../support/log.ts'
+import { tempFolder } from '../../support/codex-log.ts'
 import {
   areArguments,
   BASH,

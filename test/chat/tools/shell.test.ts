@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { OutputPiece } from '../../../src/chat/tools/tool.ts'
-import { textIn, toolProject } from './call.ts'
+import { textIn, toolProject } from './tool-project.ts'
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -80,9 +80,9 @@ describe.skipIf(process.platform === 'win32')('execute_bash', () => {
     const at = toolProject()
     const tool = join(import.meta.dirname, '../../../dist/chat/tools/shell/execute-bash.js')
     const script = `
-      import { executeBash } from ${JSON.stringify(tool)}
+      import { createExecuteBash } from ${JSON.stringify(tool)}
       const place = { cwd: ${JSON.stringify(at.cwd)}, home: '/', signal: new AbortController().signal }
-      const { call } = await executeBash().check({ command: 'echo $$; sleep 1000' }, place)
+      const { call } = await createExecuteBash().check({ command: 'echo $$; sleep 1000' }, place)
       call.run({ ...place, onOutput: ({ text }) => { process.stdout.write(text, () => process.exit(0)) } })`
     const out = execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' })
     expect(Number(out)).toBeGreaterThan(1)

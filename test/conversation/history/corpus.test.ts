@@ -13,7 +13,7 @@ import {
   summarizeHistory,
 } from '../../../src/amazon-q.ts'
 import { readState } from '../../../src/conversation.ts'
-import { sharedFolder } from '../../support/shared.ts'
+import { sharedFolder } from '../../support/shared-material.ts'
 
 describe.each([
   ['amazon-q', sharedFolder('corpus', 'amazon-q'), 'save-'],

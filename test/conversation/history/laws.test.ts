@@ -19,7 +19,7 @@ import {
   readHistory,
   summarizeHistory,
 } from '../../../src/amazon-q.ts'
-import { answers, asks, cancelled, objectOf, prompt, results, use } from './make.ts'
+import { answers, asks, cancelled, objectOf, prompt, results, use } from './test-entries.ts'
 
 const ids = fc.array(fc.constantFrom('a', 'b', 'c', 'bad'), { maxLength: 3 })
 const input: fc.Arbitrary<HistoryInputMessage> = fc.oneof(

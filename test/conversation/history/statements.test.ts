@@ -22,7 +22,7 @@ import {
   matchToolUses,
   pairOf,
 } from '../../../src/amazon-q.ts'
-import { answers, asks, cancelled, objectOf, prompt, results, turn } from './make.ts'
+import { answers, asks, cancelled, objectOf, prompt, results, turn } from './test-entries.ts'
 
 /** As sparse as the specification's own examples: no times, no variables, no original arguments. */
 const simple = {

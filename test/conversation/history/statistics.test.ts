@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { type HistoryPair, historyStatistics, statisticsOf, summarizeHistory } from '../../../src/amazon-q.ts'
 import { Entries } from '../../../src/conversation.ts'
-import { answers, asks, cancelled, objectOf, prompt, turn, use } from './make.ts'
+import { answers, asks, cancelled, objectOf, prompt, turn, use } from './test-entries.ts'
 
 const times = <T>(count: number, make: (at: number) => readonly T[]): readonly T[] =>
   Array.from({ length: count }, (_, at) => make(at)).flat()

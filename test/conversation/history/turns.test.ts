@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { conversationTurns, type HistorySource, matchToolUses, readHistory, toolName } from '../../../src/amazon-q.ts'
-import { answers, asks, cancelled, prompt, result, results, turn, use } from './make.ts'
+import { answers, asks, cancelled, prompt, result, results, turn, use } from './test-entries.ts'
 
 const reported = (history: HistorySource) =>
   conversationTurns(history).map(({ prompt: said, firstEntry, lastEntry, status }) => [

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest'
-import { writeState } from '../../../src/conversation/codec/write.ts'
-import { eventsBetween, journalOf } from '../../../src/conversation/journal/difference.ts'
+import { writeState } from '../../../src/conversation/codec/write-state.ts'
 import type { JournalEvent, UntimedEvent } from '../../../src/conversation/journal/event.ts'
-import { readJournal } from '../../../src/conversation/journal/read.ts'
-import { recoveryEvents } from '../../../src/conversation/journal/recover.ts'
+import { readJournal } from '../../../src/conversation/journal/read-journal.ts'
+import { recoveryEvents } from '../../../src/conversation/journal/recovery-events.ts'
 import { emptyReplay, type Replay, replayEvent, replayJournal } from '../../../src/conversation/journal/replay.ts'
+import { eventsBetween, journalOf } from '../../../src/conversation/journal/state-to-events.ts'
 import { withInvariants } from '../../../src/conversation/request/invariants.ts'
 import { newState, pushAssistantMessage } from '../../../src/conversation/state.ts'
 import { appendUserTranscript } from '../../../src/conversation/transcript.ts'
-import { ENV, prompt, toolResult, toolUse } from '../make.ts'
-import { AT, initialReplay, linesOf } from './doings.ts'
+import { ENV, prompt, toolResult, toolUse } from '../test-states.ts'
+import { AT, initialReplay, linesOf } from './arbitrary-steps.ts'
 
 const step = (replay: Replay, ...events: readonly UntimedEvent[]): Replay =>
   replayJournal(

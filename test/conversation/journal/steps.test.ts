@@ -1,11 +1,11 @@
 /** What the engine does, told as events, folds to what the engine gives; and a journal may end anywhere. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { writeState } from '../../../src/conversation/codec/write.ts'
-import { journalOf } from '../../../src/conversation/journal/difference.ts'
-import { readJournal } from '../../../src/conversation/journal/read.ts'
+import { writeState } from '../../../src/conversation/codec/write-state.ts'
+import { readJournal } from '../../../src/conversation/journal/read-journal.ts'
 import { replayJournal } from '../../../src/conversation/journal/replay.ts'
-import { AT, arbitrarySteps, journalOfSteps, linesOf } from './doings.ts'
+import { journalOf } from '../../../src/conversation/journal/state-to-events.ts'
+import { AT, arbitrarySteps, journalOfSteps, linesOf } from './arbitrary-steps.ts'
 
 test('replaying each step yields the state of the step', async () => {
   await fc.assert(

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { checkAmazonQ } from '../../../src/convert/check/amazon-q/check-state.ts'
 import { AMAZON_Q_RULES, type AmazonQRule } from '../../../src/convert/check/amazon-q/rules.ts'
-import { checkAmazonQ } from '../../../src/convert/check/amazon-q.ts'
-import { sharedFolder } from '../../support/shared.ts'
+import { sharedFolder } from '../../support/shared-material.ts'
 
 const env = { env_state: { operating_system: 'linux', current_working_directory: '/work', environment_variables: [] } }
 const user = (content: object, more: object = {}) => ({

@@ -2,11 +2,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { checkCodex } from '../../../src/convert/check/codex/check-log.ts'
 import { CODEX_RULES, type CodexRule } from '../../../src/convert/check/codex/rules.ts'
-import { checkCodex } from '../../../src/convert/check/codex.ts'
 import type { CheckFinding } from '../../../src/convert/check/finding.ts'
-import { splitLines } from '../../../src/lib/jsonl.ts'
-import { sharedFolder } from '../../support/shared.ts'
+import { splitLines } from '../../../src/lib/lines/split-lines.ts'
+import { sharedFolder } from '../../support/shared-material.ts'
 
 const ID = '019c1111-2222-7333-8444-555566667777'
 const NAME = `sessions/2026/01/02/rollout-2026-01-02T03-04-05-${ID}.jsonl`

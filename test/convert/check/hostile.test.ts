@@ -1,7 +1,7 @@
 /** Checkers answer whatever they are given, and find the same however it is cut. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { CHECK_TARGETS, type CheckTarget, checkTargetFile } from '../../../src/convert/check/check.ts'
+import { CHECK_TARGETS, type CheckTarget, checkTargetFile } from '../../../src/convert/check/check-target.ts'
 import type { CheckFinding } from '../../../src/convert/check/finding.ts'
 
 async function check(target: CheckTarget, bytes: Buffer, chunk = 1 << 16): Promise<readonly CheckFinding[]> {

@@ -2,12 +2,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { checkTargetFile } from '../../../src/convert/check/check.ts'
+import { checkTargetFile } from '../../../src/convert/check/check-target.ts'
 import type { CheckFinding } from '../../../src/convert/check/finding.ts'
 import type { ProfileName } from '../../../src/openai/profile.ts'
 import { checkFile } from '../../../src/openai.ts'
-import { tempFolder } from '../../support/log.ts'
-import { fumi } from '../../support/run.ts'
+import { tempFolder } from '../../support/codex-log.ts'
+import { fumi } from '../../support/run-fumi.ts'
 
 const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }
 const good = [

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type ChatEvent, ChatHelper, validate } from '../../../src/openai.ts'
 import { DIALECTS, type Dialect, replyIn } from '../../support/dialects.ts'
 import { events, json, type Reply, silence } from '../../support/model-server.ts'
-import { collectEvents, historyText, startChat } from './make.ts'
+import { collectEvents, historyText, startChat } from './test-chat.ts'
 
 const openai = DIALECTS[0] as Dialect
 const fine = replyIn(openai, { text: 'Fine.' })

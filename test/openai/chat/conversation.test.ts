@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type ChatHelper, OpenAIMessage, type PromptInput } from '../../../src/openai.ts'
 import { DIALECTS, type Dialect, replyIn } from '../../support/dialects.ts'
 import { json, type Reply } from '../../support/model-server.ts'
-import { historyText, startChat } from './make.ts'
+import { historyText, startChat } from './test-chat.ts'
 
 const openai = DIALECTS[0] as Dialect
 const says = (text: string): Reply => replyIn(openai, { text })

@@ -13,7 +13,7 @@ import {
   raw,
   silence,
 } from '../../support/model-server.ts'
-import { collectEvents, historyText, startChat } from './make.ts'
+import { collectEvents, historyText, startChat } from './test-chat.ts'
 
 const openai = DIALECTS[0] as Dialect
 const fine = replyIn(openai, { text: 'Fine. 元気 🎉' })

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { OpenAIMessage } from '../../../src/openai.ts'
 import { DIALECTS, type Dialect, replyIn } from '../../support/dialects.ts'
 import { json, raw } from '../../support/model-server.ts'
-import { historyText, startChat } from './make.ts'
+import { historyText, startChat } from './test-chat.ts'
 
 const openai = DIALECTS[0] as Dialect
 const described = {

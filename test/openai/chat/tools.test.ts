@@ -10,7 +10,7 @@ import {
 } from '../../../src/openai.ts'
 import { DIALECTS, type Dialect, type ModelCall, replyIn } from '../../support/dialects.ts'
 import type { Reply } from '../../support/model-server.ts'
-import { collectEvents, historyText, startChat } from './make.ts'
+import { collectEvents, historyText, startChat } from './test-chat.ts'
 
 const openai = DIALECTS[0] as Dialect
 const calls = (...said: readonly Partial<ModelCall>[]): Reply =>

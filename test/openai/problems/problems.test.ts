@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { repair, validate } from '../../../src/openai.ts'
-import { CALL_CASES } from './of-calls.ts'
-import { CONTENT_CASES } from './of-content.ts'
-import { MESSAGE_CASES } from './of-messages.ts'
+import { CALL_CASES } from './call-cases.ts'
+import { CONTENT_CASES } from './content-cases.ts'
+import { MESSAGE_CASES } from './message-cases.ts'
 
 const CASES = [...MESSAGE_CASES, ...CONTENT_CASES, ...CALL_CASES]
 

@@ -3,9 +3,9 @@ import { appendFileSync, renameSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { ReadItem, Source } from '../../../src/agents/agent.ts'
 import openai from '../../../src/agents/openai/agent.ts'
+import { tempLog } from '../../support/codex-log.ts'
 import { readAll, roundTrip } from '../../support/fixtures.ts'
-import { tempLog } from '../../support/log.ts'
-import { codesOf, exampleLine, exchange, json, read, sourceOf, textsIn } from './make.ts'
+import { codesOf, exampleLine, exchange, json, read, sourceOf, textsIn } from './test-files.ts'
 
 describe('a file of many conversations', () => {
   test('is one source with a session for each, reported before its messages', async () => {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import openai from '../../../src/agents/openai/agent.ts'
 import { readAll, roundTrip } from '../../support/fixtures.ts'
-import { sharedFolder } from '../../support/shared.ts'
-import { sourceOf } from './make.ts'
+import { sharedFolder } from '../../support/shared-material.ts'
+import { sourceOf } from './test-files.ts'
 
 const corpus = sharedFolder('corpus', 'openai')
 

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import openai from '../../../src/agents/openai/agent.ts'
-import { serializeMessage } from '../../../src/model/serialize.ts'
+import { serializeMessage } from '../../../src/model/serialize-message.ts'
+import { tempFolder, tempLog } from '../../support/codex-log.ts'
 import { readAll, scanAll } from '../../support/fixtures.ts'
-import { tempFolder, tempLog } from '../../support/log.ts'
-import { codesOf, exampleLine, exchange, json, read, sourceOf, textsIn } from './make.ts'
+import { codesOf, exampleLine, exchange, json, read, sourceOf, textsIn } from './test-files.ts'
 
 describe('a damaged file keeps all intact records', () => {
   test('a truncated list yields the conversations before, and the complete messages of the last', async () => {

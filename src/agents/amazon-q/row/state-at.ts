@@ -1,10 +1,10 @@
 /** A conversation as it stood before one of its entries was answered. */
-import { readState } from '../../../conversation/codec/read.ts'
+import { readState } from '../../../conversation/codec/read-state.ts'
 import type { ConversationState } from '../../../conversation/state.ts'
 import { decodeUtf8 } from '../../../lib/text.ts'
 import type { Source } from '../../agent.ts'
-import { readRow } from './find-row.ts'
-import { isSourceRow } from './row.ts'
+import { readRow } from './read-row.ts'
+import { isSourceRow } from './source-row.ts'
 
 /** @param entry counted from 1, those that the row has lost among them */
 export async function stateAt(source: Source, entry: number): Promise<ConversationState | undefined> {

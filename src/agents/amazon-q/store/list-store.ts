@@ -1,8 +1,8 @@
 /** All conversations of a store, or why they cannot be listed. */
-import type { DatabaseOutcome, DatabaseProblem } from '../../../lib/sqlite/problem.ts'
-import type { ConversationTable } from './key.ts'
+import type { DatabaseOutcome, DatabaseProblem } from '../../../lib/sqlite/database-problem.ts'
+import { type ListedRow, listRows, listTables } from './conversation-tables.ts'
 import { withStore } from './open-stores.ts'
-import { type ListedRow, listRows, listTables } from './table.ts'
+import type { ConversationTable } from './row-key.ts'
 
 /** By its name where it has one of a database: opening and closing the file would drop the locks of a reading that is under way. */
 export const isDatabasePath = (path: string): boolean => /\.sqlite3?$/i.test(path)

@@ -1,7 +1,8 @@
 /** Databases that were just read stay open for a moment: opening one costs as much as reading some rows, copying one far more. */
+
+import type { DatabaseOutcome } from '../../../lib/sqlite/database-problem.ts'
 import { databaseFingerprint } from '../../../lib/sqlite/fingerprint.ts'
-import { type ForeignDatabase, openForeignDatabase } from '../../../lib/sqlite/open.ts'
-import type { DatabaseOutcome } from '../../../lib/sqlite/problem.ts'
+import { type ForeignDatabase, openForeignDatabase } from '../../../lib/sqlite/foreign-database.ts'
 
 interface OpenStore {
   readonly database: ForeignDatabase

@@ -1,5 +1,5 @@
 /** The parts of a message: text, images, and what is neither. */
-import { fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../../lib/object.ts'
+import { fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../../lib/unknown-values.ts'
 import type { Annotation, Channel, Media, MessageSegment } from '../../../model/normalized.ts'
 import { annotateAllInjected, coversText, findInjected } from './injected.ts'
 

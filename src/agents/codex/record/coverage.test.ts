@@ -3,11 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { type Fields, fieldsOf, isObject, listOf, parseStructure } from '../../../lib/object.ts'
-import { detectShape } from '../raw.ts'
+import { type Fields, fieldsOf, isObject, listOf, parseStructure } from '../../../lib/unknown-values.ts'
 import { ENVELOPE_TYPES } from './envelope.ts'
 import { EVENT_TYPES } from './events.ts'
 import { CODEX_ITEM_TYPES } from './items.ts'
+import { detectShape } from './shape.ts'
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url))
 

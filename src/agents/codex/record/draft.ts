@@ -1,8 +1,8 @@
 /** What one record says by itself, before its place in the session is known. */
 
+import type { NumberCheck } from '../../../model/checked-numbers.ts'
 import type { MessageSegment, Metadata, Role, SourceType, ToolCall } from '../../../model/normalized.ts'
-import type { NumberCheck } from '../../../model/numbers.ts'
-import type { TokenReport } from '../count/tokens.ts'
+import type { TokenReport } from './token-report.ts'
 
 export interface RecordDraft {
   readonly role: Role

@@ -1,5 +1,5 @@
 /** Records of the shape `{timestamp, type, payload}`, by their type. */
-import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../../lib/unknown-values.ts'
 import type { Metadata } from '../../../model/normalized.ts'
 import { metaDraft, NO_SEGMENTS, type RecordDraft } from './draft.ts'
 import { eventDraft } from './events.ts'

@@ -1,11 +1,11 @@
 /** What `codex exec --json` prints: a stream of thread, turn and item events. */
-import { type Fields, fieldsOf, isObject, nonEmptyStringOf, stringOf, toJsonText } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, nonEmptyStringOf, stringOf, toJsonText } from '../../../lib/unknown-values.ts'
+import { NumberCheck } from '../../../model/checked-numbers.ts'
 import type { ToolCall, ToolStatus } from '../../../model/normalized.ts'
-import { NumberCheck } from '../../../model/numbers.ts'
-import { parseTokenUsage } from '../count/tokens.ts'
 import { metaDraft, NO_SEGMENTS, type RecordDraft, withFaults } from './draft.ts'
 import { unknownMetadata } from './items.ts'
-import { changedFiles } from './output.ts'
+import { parseTokenUsage } from './token-report.ts'
+import { changedFiles } from './tool-output.ts'
 
 const THREAD_EVENT = /^(?:thread|turn|item)\.[a-z_]+$/
 

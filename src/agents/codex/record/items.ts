@@ -1,5 +1,13 @@
 /** The items of the conversation itself: what Codex calls `response_item`, and the bare items of older logs. */
-import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, numberOf, stringOf } from '../../../lib/object.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isObject,
+  listOf,
+  nonEmptyStringOf,
+  numberOf,
+  stringOf,
+} from '../../../lib/unknown-values.ts'
 import type { Metadata, Role, SourceType } from '../../../model/normalized.ts'
 import { parseContent, type RecordContent } from './content.ts'
 import { metaDraft, NO_SEGMENTS, type RecordDraft } from './draft.ts'

@@ -1,5 +1,5 @@
 /** Records from before the envelope: bare items, their header, and the rows that the specification describes. */
-import { type Fields, nonEmptyStringOf, numberOf, stringOf } from '../../../lib/object.ts'
+import { type Fields, nonEmptyStringOf, numberOf, stringOf } from '../../../lib/unknown-values.ts'
 import { metaDraft, type RecordDraft } from './draft.ts'
 import { sessionDraft } from './envelope.ts'
 import { itemDrafts, unknownMetadata } from './items.ts'

@@ -7,11 +7,11 @@ import {
   parseStructure,
   stringOf,
   toJsonText,
-} from '../../../lib/object.ts'
+} from '../../../lib/unknown-values.ts'
 import type { MessageSegment, Metadata, ToolCall, ToolStatus } from '../../../model/normalized.ts'
 import { mediaOf } from './content.ts'
 import { NO_SEGMENTS, type RecordDraft } from './draft.ts'
-import { parseToolOutput } from './output.ts'
+import { parseToolOutput } from './tool-output.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 

@@ -1,5 +1,5 @@
 /** The parts of a message: words, pictures, thoughts, and what is none of these. */
-import { type Fields, fieldsOf, isObject, nonEmptyStringOf, numberOf, stringOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, nonEmptyStringOf, numberOf, stringOf } from '../../../lib/unknown-values.ts'
 import type { Channel, Media, MessageSegment } from '../../../model/normalized.ts'
 import { IMAGE_PLACEHOLDER } from '../../../openai/files/forms/images.ts'
 

@@ -1,5 +1,5 @@
 /** What a message says beside its words. */
-import { type Fields, fieldsOf, nonEmptyStringOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, nonEmptyStringOf } from '../../../lib/unknown-values.ts'
 import { metadataFromExtension } from '../../../model/replay/extension.ts'
 import type { ChatContent } from './content.ts'
 

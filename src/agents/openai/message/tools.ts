@@ -8,7 +8,7 @@ import {
   parseStructure,
   stringOf,
   toJsonText,
-} from '../../../lib/object.ts'
+} from '../../../lib/unknown-values.ts'
 import { isToolStatus, type ToolCall, type ToolStatus } from '../../../model/normalized.ts'
 import { type ChatContent, parseChatContent } from './content.ts'
 import { type ChatDraft, EMPTY_SEGMENTS, type Mutable } from './draft.ts'

@@ -1,10 +1,23 @@
 /** fs_read: lines of files, folders, matches and images, several at once. */
-import { IMAGES_SUPPLIED, MAX_TOOL_RESPONSE_SIZE, NATIVE_TOOLS } from '../../../conversation/limits.ts'
+
+import type { Dirent } from 'node:fs'
+import { lstat, readdir, readlink } from 'node:fs/promises'
+import { extname, join } from 'node:path'
+import {
+  IMAGES_SUPPLIED,
+  MAX_IMAGE_SIZE,
+  MAX_NUMBER_OF_IMAGES_PER_REQUEST,
+  MAX_TOOL_RESPONSE_SIZE,
+  NATIVE_TOOLS,
+} from '../../../conversation/limits.ts'
 import type { ImageBlock, ToolUseResultBlock } from '../../../conversation/message.ts'
+import { imageFormatOf } from '../../../conversation/new-message.ts'
 import { byteLength } from '../../../conversation/truncate.ts'
-import { FieldReader } from '../../../lib/json/fields.ts'
+import { openRegularHandle } from '../../../lib/files/regular-file.ts'
+import { isSystemError, systemErrorReason } from '../../../lib/files/system-error.ts'
+import { FieldReader } from '../../../lib/json/field-reader.ts'
 import { composePhrase, type Phrase, phrase } from '../../../model/phrase.ts'
-import { checkArguments } from '../arguments.ts'
+import { checkArguments } from '../check-arguments.ts'
 import {
   type ChatTool,
   type ChatToolCall,
@@ -14,11 +27,9 @@ import {
   type Workspace,
   withPurpose,
 } from '../tool.ts'
-import { readImages } from './images.ts'
-import { displayPath, resolveToolPath } from './paths.ts'
-import { readFolder } from './read-folder.ts'
 import { readLineRange, searchLines } from './read-lines.ts'
-import type { SeenFiles } from './seen.ts'
+import type { SeenFiles } from './seen-files.ts'
+import { displayPath, resolveToolPath } from './tool-paths.ts'
 
 export const createFsRead = (seen: SeenFiles): ChatTool => ({
   name: 'fs_read',
@@ -156,3 +167,86 @@ async function runAll(operations: readonly Operation[], context: ToolRunContext)
 
 const tooLargeText = (size: number, remaining: number): string =>
   `This would be ${size} bytes, and ${remaining} of ${MAX_TOOL_RESPONSE_SIZE} are left for one call. Read fewer lines, or search.`
+
+// Image files, as messages carry them.
+
+/** The same file twice is one image. */
+async function readImages(paths: readonly string[]): Promise<ReadPart> {
+  const files = [...new Set(paths)]
+  if (files.length > MAX_NUMBER_OF_IMAGES_PER_REQUEST)
+    return { error: `${files.length} images are too many: ${MAX_NUMBER_OF_IMAGES_PER_REQUEST} can be read at once.` }
+  const read = await Promise.all(files.map(readImage))
+  const faults = read.filter((one) => typeof one === 'string')
+  if (faults.length > 0) return { error: faults.join('\n') }
+  return { images: read.filter((one) => typeof one !== 'string') }
+}
+
+/** A text says why not. */
+async function readImage(path: string): Promise<ImageBlock | string> {
+  const format = imageFormatOf(extname(path).slice(1))
+  if (format === undefined) return `${path} is not a gif, jpeg, png or webp file.`
+  try {
+    const file = await openRegularHandle(path)
+    try {
+      const found = await file.stat()
+      if (found.size > MAX_IMAGE_SIZE) return `${path} has ${found.size} bytes: ${MAX_IMAGE_SIZE} are the most.`
+      return { format, source: { Bytes: Array.from(await file.readFile()) } }
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    return `${path}: ${systemErrorReason(error)}`
+  }
+}
+
+/** What lies in a folder, one line for each entry. */
+const MAX_ENTRIES = 2000
+
+/** Folders before what is in them; links are named, not followed. */
+async function readFolder(path: ResolvedPath, depth: number, context: ToolRunContext): Promise<ReadPart> {
+  const { signal, isDenied = () => false } = context
+  const lines: string[] = []
+  const queue: { readonly folder: string; readonly depth: number }[] = [{ folder: path.real, depth }]
+  for (let next = queue.shift(); next && lines.length < MAX_ENTRIES && !signal.aborted; next = queue.shift()) {
+    const entries = await readSortedEntries(next.folder)
+    if (typeof entries === 'string') {
+      if (next.folder === path.real) return { error: `${path.named}: ${entries}` }
+      lines.push(`? ${next.folder}: ${entries}`)
+      continue
+    }
+    for (const entry of entries.slice(0, MAX_ENTRIES - lines.length)) {
+      const full = join(next.folder, entry.name)
+      lines.push(await formatEntry(full))
+      if (entry.isDirectory() && next.depth > 0 && !isDenied(full)) queue.push({ folder: full, depth: next.depth - 1 })
+    }
+  }
+  if (lines.length === 0) return { text: `${path.named} is empty.` }
+  const cut = lines.length >= MAX_ENTRIES ? `\n(only the first ${MAX_ENTRIES} entries)` : ''
+  return { text: lines.join('\n') + cut }
+}
+
+async function readSortedEntries(folder: string): Promise<readonly Dirent[] | string> {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true })
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1))
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    if (error.code === 'ENOENT') return 'no such folder'
+    return error.code === 'ENOTDIR' ? 'a file, not a folder' : systemErrorReason(error)
+  }
+}
+
+/** Kind, size, time of the last change, path. */
+async function formatEntry(path: string): Promise<string> {
+  try {
+    const found = await lstat(path)
+    const kind = found.isDirectory() ? 'd' : found.isSymbolicLink() ? 'l' : found.isFile() ? '-' : '?'
+    const time = found.mtime.toISOString().slice(0, 19)
+    const target = found.isSymbolicLink() ? ` -> ${await readlink(path)}` : ''
+    return `${kind} ${String(found.size).padStart(9)} ${time} ${path}${target}`
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    return `? ${path}: ${systemErrorReason(error)}`
+  }
+}

@@ -2,13 +2,13 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { NATIVE_TOOLS, TOOL_FAILED_PREFIX } from '../../../conversation/limits.ts'
-import { rewriteForeignFile } from '../../../lib/disk/rewrite-file.ts'
+import { rewriteForeignFile } from '../../../lib/files/rewrite-file.ts'
 import { isSystemError } from '../../../lib/files/system-error.ts'
 import { describeWriteError } from '../../../lib/files/write-error.ts'
-import type { FieldReader } from '../../../lib/json/fields.ts'
+import type { FieldReader } from '../../../lib/json/field-reader.ts'
 import { type Phrase, phrase } from '../../../model/phrase.ts'
-import { checkArguments } from '../arguments.ts'
-import { staleFileText } from '../permission.ts'
+import { checkArguments } from '../check-arguments.ts'
+import { staleFileText } from '../permission/permission.ts'
 import {
   type CallNeed,
   type ChatTool,
@@ -20,11 +20,11 @@ import {
   type Workspace,
   withPurpose,
 } from '../tool.ts'
-import { unifiedDiff } from './diff.ts'
-import { applyFileEdit, type FileEdit, parseFileEdit } from './edit.ts'
-import { displayPath, resolveToolPath } from './paths.ts'
-import type { SeenFiles } from './seen.ts'
+import type { SeenFiles } from './seen-files.ts'
+import { applyFileEdit, type FileEdit, parseFileEdit } from './text-edit.ts'
 import { readTextFile, type TextFileResult } from './text-file.ts'
+import { displayPath, resolveToolPath } from './tool-paths.ts'
+import { unifiedDiff } from './unified-diff.ts'
 
 export const createFsWrite = (seen: SeenFiles): ChatTool => ({
   name: 'fs_write',

@@ -1,11 +1,11 @@
 /** glob: the files whose paths fit a pattern. */
 import { NATIVE_TOOLS } from '../../../conversation/limits.ts'
 import { compileGlob } from '../../../lib/files/glob.ts'
-import { isFolder } from '../../../lib/files/look.ts'
 import { tryLstat } from '../../../lib/files/real-folders.ts'
-import type { FieldReader } from '../../../lib/json/fields.ts'
+import { isFolder } from '../../../lib/files/safe-fs.ts'
+import type { FieldReader } from '../../../lib/json/field-reader.ts'
 import { phrase } from '../../../model/phrase.ts'
-import { checkArguments } from '../arguments.ts'
+import { checkArguments } from '../check-arguments.ts'
 import {
   type ChatTool,
   errorResult,
@@ -15,8 +15,8 @@ import {
   type ToolRunResult,
   type Workspace,
 } from '../tool.ts'
-import { joinListed, listFiles } from './listing.ts'
-import { displayPath, resolveToolPath } from './paths.ts'
+import { joinListed, listFiles } from './list-files.ts'
+import { displayPath, resolveToolPath } from './tool-paths.ts'
 
 const MAX_RESULTS = 1000
 

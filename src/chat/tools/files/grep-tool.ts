@@ -2,15 +2,15 @@
 import { createContext, Script } from 'node:vm'
 import { NATIVE_TOOLS } from '../../../conversation/limits.ts'
 import { truncateSafe } from '../../../conversation/truncate.ts'
-import { NO_FOLLOW_FLAG } from '../../../lib/disk/rewrite-file.ts'
-import { statOf } from '../../../lib/files/look.ts'
 import { tryLstat } from '../../../lib/files/real-folders.ts'
 import { SpecialFileError, specialKindOf } from '../../../lib/files/regular-file.ts'
+import { NO_FOLLOW_FLAG } from '../../../lib/files/rewrite-file.ts'
+import { statOf } from '../../../lib/files/safe-fs.ts'
 import { systemErrorReason } from '../../../lib/files/system-error.ts'
-import type { FieldReader } from '../../../lib/json/fields.ts'
-import { fieldsOf } from '../../../lib/object.ts'
+import type { FieldReader } from '../../../lib/json/field-reader.ts'
+import { fieldsOf } from '../../../lib/unknown-values.ts'
 import { phrase } from '../../../model/phrase.ts'
-import { checkArguments } from '../arguments.ts'
+import { checkArguments } from '../check-arguments.ts'
 import {
   type ChatTool,
   type ChatToolCall,
@@ -22,9 +22,9 @@ import {
   type Workspace,
 } from '../tool.ts'
 import { createPathMatcher } from './glob-tool.ts'
-import { joinListed, listFiles } from './listing.ts'
-import { displayPath, resolveToolPath } from './paths.ts'
+import { joinListed, listFiles } from './list-files.ts'
 import { readTextFile } from './text-file.ts'
+import { displayPath, resolveToolPath } from './tool-paths.ts'
 
 const MAX_LINES = 500
 const MAX_LINE_LENGTH = 500

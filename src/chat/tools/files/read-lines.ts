@@ -1,7 +1,7 @@
 /** Lines of a text file: a range of them, or those that contain something. */
 import type { ResolvedPath } from '../tool.ts'
 import type { ReadPart } from './fs-read.ts'
-import type { SeenFiles } from './seen.ts'
+import type { SeenFiles } from './seen-files.ts'
 import { readTextFile, type TextFileResult } from './text-file.ts'
 
 export interface ReadRange {

@@ -1,8 +1,8 @@
 /** Text files as tools read them: whole, of a bearable size, and only where they are text. */
 import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
-import { NO_FOLLOW_FLAG } from '../../../lib/disk/rewrite-file.ts'
 import { openRegularHandle } from '../../../lib/files/regular-file.ts'
+import { NO_FOLLOW_FLAG } from '../../../lib/files/rewrite-file.ts'
 import { isSystemError, systemErrorReason } from '../../../lib/files/system-error.ts'
 import { decodeUtf8 } from '../../../lib/text.ts'
 

@@ -1,14 +1,14 @@
 /** execute_bash: a command in a shell of its own, in the working directory. */
 import { NATIVE_TOOLS, TOOL_USE_INTERRUPTED } from '../../../conversation/limits.ts'
 import { sanitizeUnicodeTags } from '../../../conversation/render.ts'
-import type { FieldReader } from '../../../lib/json/fields.ts'
+import type { FieldReader } from '../../../lib/json/field-reader.ts'
 import { phrase } from '../../../model/phrase.ts'
 import { type EnvironmentBuilder, ownEnvironment } from '../../processes/child-environment.ts'
 import { NO_SANDBOX, type SandboxSetup, type SandboxWrapper } from '../../processes/sandbox.ts'
-import { CMD_UNCLEAR, isPlainCmd } from '../allow/cmd.ts'
-import { isReadOnlyCommand, SHELL_NAME } from '../allow/commands.ts'
-import { dangerOf } from '../allow/danger.ts'
-import { checkArguments } from '../arguments.ts'
+import { checkArguments } from '../check-arguments.ts'
+import { isReadOnlyCommand, SHELL_NAME } from '../permission/command-decision.ts'
+import { dangerOf } from '../permission/danger.ts'
+import { CMD_UNCLEAR, isPlainCmd } from '../permission/windows-cmd.ts'
 import {
   type CallNeed,
   type ChatTool,

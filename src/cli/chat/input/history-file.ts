@@ -1,8 +1,8 @@
 /** What was typed, kept across runs: one JSON string on each line, for the eyes of its owner only. */
 import { appendFileSync, chmodSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { replaceOwnFile } from '../../../lib/disk/replace-file.ts'
 import { readRegularFile, refuseSpecialAt } from '../../../lib/files/regular-file.ts'
+import { replaceOwnFile } from '../../../lib/files/replace-file.ts'
 import { isSystemError } from '../../../lib/files/system-error.ts'
 import { AppError } from '../../../model/error.ts'
 

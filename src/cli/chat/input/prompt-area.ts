@@ -3,9 +3,9 @@ import stringWidth from 'string-width'
 import { say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 import { truncate } from '../../view/table.ts'
+import type { CompletionItem } from './completion-item.ts'
 import type { Editor } from './editor.ts'
-import { layOutPrompt, visibleRows } from './layout.ts'
-import type { CompletionItem } from './offer.ts'
+import { layOutPrompt, visibleRows } from './prompt-layout.ts'
 
 export interface TerminalSize {
   readonly columns: number

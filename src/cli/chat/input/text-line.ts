@@ -1,6 +1,6 @@
 /** A text and a place in it, and what keys do to it. Letters are what a reader takes for one. */
 
-import { splitGraphemes } from '../width.ts'
+import { splitGraphemes } from '../../view/text-width.ts'
 
 export interface TextLine {
   readonly text: string

@@ -1,5 +1,5 @@
 /** Emphasis, code and links within a line of Markdown, as far as they can be told while more of the line may come. */
-import type { StyledSpan, TextStyle } from '../output/style.ts'
+import type { StyledSpan, TextStyle } from '../output/text-style.ts'
 
 export interface InlineResult {
   readonly spans: readonly StyledSpan[]

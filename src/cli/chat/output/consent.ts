@@ -1,15 +1,16 @@
 /** What a tool is about to do, for who has to allow it, and what was answered. */
-import { findDangerousAdditions, findDangerSpans } from '../../../chat/tools/allow/danger-spans.ts'
-import type { ChatSessionEvent, ToolConsent } from '../../../chat.ts'
+
+import type { ChatSessionEvent, ToolConsent } from '../../../chat/open/open-chat.ts'
+import { findDangerousAdditions, findDangerSpans } from '../../../chat/tools/permission/danger-spans.ts'
 import { foldText } from '../../../lib/text.ts'
-import { toVisible, toVisibleCommand } from '../../../model/told/visible.ts'
+import { toVisible, toVisibleCommand } from '../../../model/hostile-characters.ts'
 import { localize, say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 import { truncate } from '../../view/table.ts'
-import { textWidth } from '../width.ts'
-import { EMPTY_BLOCK, type QuotedBlock, type QuotedBlockOptions, renderQuotedBlock } from './block.ts'
+import { textWidth } from '../../view/text-width.ts'
+import { renderCommandOutput } from './command-output.ts'
 import { diffColor } from './diff.ts'
-import { renderCommandOutput } from './output-text.ts'
+import { EMPTY_BLOCK, type QuotedBlock, type QuotedBlockOptions, renderQuotedBlock } from './quoted-block.ts'
 
 export type ConsentQuestion = Extract<ChatSessionEvent, { kind: 'consent_needed' }>
 

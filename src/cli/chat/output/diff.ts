@@ -1,5 +1,5 @@
 /** Changes of files, coloured and folded. */
-import { toVisible } from '../../../model/told/visible.ts'
+import { toVisible } from '../../../model/hostile-characters.ts'
 import { say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 

@@ -1,7 +1,7 @@
 /** Rows of cells in columns that fit the terminal: what is too wide is wrapped within its column. */
-import { textWidth } from '../width.ts'
-import type { StyledSpan } from './style.ts'
-import { WordWrapper } from './wrapped.ts'
+import { textWidth } from '../../view/text-width.ts'
+import type { StyledSpan } from './text-style.ts'
+import { WordWrapper } from './word-wrapper.ts'
 
 export type GridCell = readonly StyledSpan[]
 

@@ -2,7 +2,7 @@
 
 import { writeOut } from '../../output.ts'
 import { truncate } from '../../view/table.ts'
-import { textWidth } from '../width.ts'
+import { textWidth } from '../../view/text-width.ts'
 
 const TICK_MS = 120
 const FRAMES = [...'⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏']

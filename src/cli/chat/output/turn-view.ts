@@ -1,15 +1,16 @@
 /** What happens in a conversation, event by event, on a screen. */
-import { chatErrorText } from '../../../chat/turn/fault.ts'
-import type { ChatSessionEvent } from '../../../chat.ts'
-import { formatShortDuration } from '../../../model/gist.ts'
+
+import type { ChatSessionEvent } from '../../../chat/open/open-chat.ts'
+import { chatErrorText } from '../../../chat/turn/chat-error-text.ts'
+import { formatShortDuration } from '../../../model/tool-summary.ts'
 import { localize, say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 import { formatCount, plural, truncate } from '../../view/table.ts'
-import { formatEnding, formatEventLine, inParentheses } from '../lines.ts'
-import { MarkdownStream } from '../markdown/stream.ts'
-import { renderToolResult, type ToolRequest, toPrintableLine } from './card.ts'
-import { renderCommandOutput } from './output-text.ts'
+import { formatEnding, formatEventLine, inParentheses } from '../event-lines.ts'
+import { MarkdownStream } from '../markdown/markdown-stream.ts'
+import { renderCommandOutput } from './command-output.ts'
 import type { Screen } from './screen.ts'
+import { renderToolResult, type ToolRequest, toPrintableLine } from './tool-result.ts'
 
 const CHARACTERS_PER_TOKEN = 4
 const MAX_LABEL_WIDTH = 48

@@ -1,11 +1,11 @@
 /** What the index knows beside the tokens, for a person: tools, hours, weekdays, long sessions, disk. */
 import type { IndexStatistics } from '../../../app.ts'
 import { say } from '../../language.ts'
+import { codeLabel } from '../code-labels.ts'
 import { toTerminalText } from '../conversation.ts'
 import { paint } from '../paint.ts'
 import { formatRounded, shortId } from '../session-table.ts'
 import { formatCount, plural, renderTable, type TableColumn } from '../table.ts'
-import { codeLabel } from '../words.ts'
 
 const TOOL_COLUMNS: readonly TableColumn[] = [
   { title: say('tool', 'ツール'), grows: true },

@@ -1,8 +1,8 @@
 /** Patterns of conversations, as the tables of the specification have them. */
 import { type HistoryStatistics, type HistorySummary, statisticsOf } from '../../../amazon-q.ts'
 import { say } from '../../language.ts'
+import { codeLabel } from '../code-labels.ts'
 import { formatCount, renderTable, type TableColumn } from '../table.ts'
-import { codeLabel } from '../words.ts'
 
 /** One conversation, turn by turn. */
 export function renderPatternReport(summary: HistorySummary): string {

@@ -1,14 +1,14 @@
 /** What `fumi stats` prints for a person. */
 import stringWidth from 'string-width'
-import { toEstimatedTokens } from '../../../model/tokens/estimate.ts'
 import { NO_COST, type Spent } from '../../../model/tokens/prices.ts'
+import { toEstimatedTokens } from '../../../model/tokens/token-estimate.ts'
 import type { Totals } from '../../../model/totals.ts'
 import { cacheShareOf, isZeroUsage, type Usage } from '../../../model/usage.ts'
 import { say } from '../../language.ts'
+import { codeLabel } from '../code-labels.ts'
 import { toTerminalText } from '../conversation.ts'
 import { paint } from '../paint.ts'
 import { formatCount, plural, renderTable, type TableColumn, terminalWidth, truncate } from '../table.ts'
-import { codeLabel } from '../words.ts'
 
 type TokenGrouping = 'model' | 'day' | 'agent' | 'project' | 'session'
 

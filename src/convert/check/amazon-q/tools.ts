@@ -2,7 +2,7 @@
 import { DUMMY_TOOL_NAME } from '../../../conversation/limits.ts'
 import type { Tools } from '../../../conversation/record.ts'
 import { phrase } from '../../../model/phrase.ts'
-import { byteLength } from '../../../model/tokens/estimate.ts'
+import { byteLength } from '../../../model/tokens/token-estimate.ts'
 import type { AmazonQReport } from './rules.ts'
 
 const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_]*$/

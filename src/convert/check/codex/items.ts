@@ -1,5 +1,5 @@
 /** The items of a rollout, each by itself: what the model is sent. */
-import { type Fields, isObject, listOf, parseStructure, stringOf } from '../../../lib/object.ts'
+import { type Fields, isObject, listOf, parseStructure, stringOf } from '../../../lib/unknown-values.ts'
 import { type Phrase, phrase } from '../../../model/phrase.ts'
 import { type CodexReport, SHOULD_BE_TEXT, shouldBe } from './rules.ts'
 

@@ -1,5 +1,5 @@
 /** The lines of a rollout that are no items: headers, events, turns, compactions. */
-import { type Fields, isObject, numberOf, stringOf } from '../../../lib/object.ts'
+import { type Fields, isObject, numberOf, stringOf } from '../../../lib/unknown-values.ts'
 import { isUuid, toInstant } from '../../../model/ids.ts'
 import { phrase } from '../../../model/phrase.ts'
 import { checkItem } from './items.ts'

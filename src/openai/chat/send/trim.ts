@@ -1,6 +1,6 @@
 /** Says what of a long conversation stays, without tearing a tool call from its results. */
 
-import { nonEmptyStringOf } from '../../../lib/object.ts'
+import { nonEmptyStringOf } from '../../../lib/unknown-values.ts'
 import type { OpenAIMessage } from '../../openai-message.ts'
 
 export interface Limits {

@@ -1,12 +1,12 @@
 /** Runs the tool calls of one message, so that each is answered exactly once whatever happens. */
 
-import { type Fields, nonEmptyStringOf } from '../../../lib/object.ts'
-import { argumentsOf, nameOf } from '../../calls.ts'
+import { type Fields, nonEmptyStringOf } from '../../../lib/unknown-values.ts'
 import type { ToolCall } from '../../message.ts'
 import { OpenAIMessage } from '../../openai-message.ts'
+import { argumentsOf, nameOf } from '../../tool-calls.ts'
 import { type Clock, unlessAborted, WAIT_ABORTED } from '../clock.ts'
 import type { ChatEvent, ToolOutcome } from '../events.ts'
-import type { RegisteredTool } from './tool-box.ts'
+import type { RegisteredTool } from './tool-registry.ts'
 
 export interface CallToConfirm {
   readonly call: ToolCall

@@ -1,7 +1,21 @@
 /** Records that hold messages as the chat API has them: bare, wrapped, for fine-tuning, for batches, as answers. */
-import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf, toJsonText } from '../../../lib/object.ts'
-import { type FileBranch, type FileConversation, type FileFormat, type FileMessage, omitKeys } from '../conversation.ts'
-import { findMessageWrapper, findPreference, isShareGptEntry, isTrainingExample } from '../shape.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isObject,
+  listOf,
+  nonEmptyStringOf,
+  stringOf,
+  toJsonText,
+} from '../../../lib/unknown-values.ts'
+import {
+  type FileBranch,
+  type FileConversation,
+  type FileFormat,
+  type FileMessage,
+  omitKeys,
+} from '../file-conversation.ts'
+import { findMessageWrapper, findPreference, isShareGptEntry, isTrainingExample } from '../record-shape.ts'
 import { readRecordImages } from './images.ts'
 import { hasLlamaFactoryParts, readLlamaFactoryMessages } from './llamafactory.ts'
 import { readChatMessages, readResponseItems } from './responses.ts'

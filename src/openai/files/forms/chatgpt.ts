@@ -8,8 +8,8 @@ import {
   numberOf,
   stringOf,
   toJsonText,
-} from '../../../lib/object.ts'
-import { type FileConversation, type FileMessage, omitKeys } from '../conversation.ts'
+} from '../../../lib/unknown-values.ts'
+import { type FileConversation, type FileMessage, omitKeys } from '../file-conversation.ts'
 import { toFileBranches } from './branches.ts'
 
 const UNDERSTOOD_KEYS: ReadonlySet<string> = new Set([

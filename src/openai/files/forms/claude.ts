@@ -1,6 +1,14 @@
 /** Conversations as Claude.ai exports them. */
-import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf, toJsonText } from '../../../lib/object.ts'
-import { type FileConversation, type FileMessage, omitKeys } from '../conversation.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isObject,
+  listOf,
+  nonEmptyStringOf,
+  stringOf,
+  toJsonText,
+} from '../../../lib/unknown-values.ts'
+import { type FileConversation, type FileMessage, omitKeys } from '../file-conversation.ts'
 import { toFileBranches } from './branches.ts'
 
 const UNDERSTOOD_KEYS: ReadonlySet<string> = new Set(['uuid', 'name', 'created_at', 'chat_messages', 'model'])

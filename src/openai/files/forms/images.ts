@@ -1,5 +1,5 @@
 /** Pictures that stand beside the messages and are meant by marks in their texts. */
-import { type Fields, listOf, nonEmptyStringOf } from '../../../lib/object.ts'
+import { type Fields, listOf, nonEmptyStringOf } from '../../../lib/unknown-values.ts'
 
 export const IMAGE_PLACEHOLDER = '<image>'
 

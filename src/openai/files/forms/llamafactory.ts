@@ -1,7 +1,7 @@
 /** LLaMA-Factory's own form: parts with `type` and `value`. */
-import { type Fields, fieldsOf, isObject, listOf, stringOf, toJsonText } from '../../../lib/object.ts'
-import type { FileMessage } from '../conversation.ts'
-import { type FunctionCall, SequentialCallIds, toResultMessage } from './calls.ts'
+import { type Fields, fieldsOf, isObject, listOf, stringOf, toJsonText } from '../../../lib/unknown-values.ts'
+import type { FileMessage } from '../file-conversation.ts'
+import { type FunctionCall, SequentialCallIds, toResultMessage } from './calls-without-ids.ts'
 
 /** Messages as the chat API has them. Calls get ids, since the form has none. */
 export function readLlamaFactoryMessages(messages: readonly unknown[]): readonly FileMessage[] {

@@ -1,6 +1,14 @@
 /** Items of the Responses API as chat messages. */
-import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf, toJsonText } from '../../../lib/object.ts'
-import type { FileMessage } from '../conversation.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isObject,
+  listOf,
+  nonEmptyStringOf,
+  stringOf,
+  toJsonText,
+} from '../../../lib/unknown-values.ts'
+import type { FileMessage } from '../file-conversation.ts'
 
 type ItemConverter = (item: Fields) => FileMessage
 

@@ -1,7 +1,15 @@
 /** ShareGPT: entries with `from` and `value`, read and written. */
-import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf, toJsonText } from '../../../lib/object.ts'
-import { type FileConversation, type FileMessage, omitKeys } from '../conversation.ts'
-import { SequentialCallIds, toCallText, toResultMessage } from './calls.ts'
+import {
+  type Fields,
+  fieldsOf,
+  isObject,
+  listOf,
+  nonEmptyStringOf,
+  stringOf,
+  toJsonText,
+} from '../../../lib/unknown-values.ts'
+import { type FileConversation, type FileMessage, omitKeys } from '../file-conversation.ts'
+import { SequentialCallIds, toCallText, toResultMessage } from './calls-without-ids.ts'
 import { readRecordImages } from './images.ts'
 
 const ROLE_BY_SPEAKER: ReadonlyMap<string, string> = new Map([

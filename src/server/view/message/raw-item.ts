@@ -1,14 +1,14 @@
 /** What stands in a source: the record that a message was made of, or a line that could not be read. */
 import type { SessionEntry } from '../../../app.ts'
-import { type OpenFile, openFile } from '../../../lib/bytes.ts'
-import { withYields } from '../../../lib/disk/breathing.ts'
-import { splitLines } from '../../../lib/jsonl.ts'
+import { type OpenFile, openFile } from '../../../lib/files/file-bytes.ts'
+import { splitLines } from '../../../lib/lines/split-lines.ts'
+import { withYields } from '../../../lib/yield-loop.ts'
 import type { LineItem, RawItem } from '../../../model/api/message.ts'
 import { phrase } from '../../../model/phrase.ts'
 import { extensionOf } from '../../../model/replay/extension.ts'
-import type { ServerContext } from '../../house-view.ts'
-import { ApiProblem } from '../../problem.ts'
-import { maskRecord, maskText } from './records.ts'
+import { ApiProblem } from '../../api-problem.ts'
+import type { ServerContext } from '../../context.ts'
+import { maskRecord, maskText } from './mask-ciphertext.ts'
 
 export const messageNotFound = ({ id }: SessionEntry, message: string): ApiProblem =>
   new ApiProblem(

@@ -4,7 +4,7 @@ import { calcMaxContextFilesSize, dropMatchedContextFiles } from '../../../conve
 import { withInvariants } from '../../../conversation/request/invariants.ts'
 import { type ConversationState, modelOf } from '../../../conversation/state.ts'
 import type { BudgetItem, RequestItem, RequestPart, RequestPartKind, Supposition } from '../../../model/api/state.ts'
-import { tokensOfBytes } from '../../../model/tokens/estimate.ts'
+import { tokensOfBytes } from '../../../model/tokens/token-estimate.ts'
 import { readCurrentFiles } from './context-files.ts'
 import { contextParts, historyParts, inputParts } from './request-parts.ts'
 
@@ -17,7 +17,8 @@ export async function buildRequestItem(
   message: { readonly id: string; readonly line: number },
 ): Promise<RequestItem | undefined> {
   const log = await app.logOf(entry.id)
-  const state = await log?.agent.stateAt?.(log.source, message.line)
+  // Every agent that offers it returns the conversation state of spec 002.
+  const state = (await log?.agent.stateAt?.(log.source, message.line)) as ConversationState | undefined
   if (!state?.next_message) return undefined
   const { next_message: nextMessage } = state
   const sent = withInvariants(state, nextMessage.env_context)

@@ -1,13 +1,15 @@
 /** All that is said of one session beside its messages. */
+
+import { formatShellLine, whyNotResumable } from '../../../agents/resume-command.ts'
 import type { App, SessionEntry } from '../../../app.ts'
-import { fieldsOf, listOf, numberOf, stringOf } from '../../../lib/object.ts'
+import { fieldsOf, listOf, numberOf, stringOf } from '../../../lib/unknown-values.ts'
 import type { CheckpointItem, SessionDetail } from '../../../model/api/session.ts'
 import { toInstant } from '../../../model/ids.ts'
 import type { Metadata, NormalizedMessage, Role } from '../../../model/normalized.ts'
-import type { ServerContext } from '../../house-view.ts'
-import { resumeFields } from './resume.ts'
+import type { Session } from '../../../model/session.ts'
+import type { ServerContext } from '../../context.ts'
+import { renderSpecHtml } from '../render-html.ts'
 import { toSessionItems } from './session-item.ts'
-import { toSpecMessage } from './specified.ts'
 
 const MAX_ISSUES = 100
 const MAX_CHILDREN = 200
@@ -92,4 +94,31 @@ async function readFirstMessages(
 ): Promise<readonly NormalizedMessage[]> {
   const bodies = await app.messages(id, { limit: MAX_MESSAGES })
   return bodies.flatMap((body) => (body.kind === 'body' ? toSpecMessage(body.message, variant) : []))
+}
+
+/** The command that goes on with a session, or why there is none. */
+async function resumeFields(
+  app: App,
+  entry: SessionEntry,
+  session: Session,
+): Promise<Pick<SessionDetail, 'resume' | 'resume_reason'>> {
+  const log = await app.logOf(entry.id)
+  const ended = entry.kept ? app.backup.get(entry.id)?.ended_how : undefined
+  const reason = log
+    ? whyNotResumable(log.agent, session, entry.kept ? (ended ?? 'gone') : undefined)?.en
+    : `the log of ${session.id} is gone: ${session.path}.`
+  if (reason !== undefined || !log?.agent.resume) return { resume: null, resume_reason: reason ?? null }
+  const command = log.agent.resume(session)
+  return { resume: { command: formatShellLine(command), cwd: command.cwd ?? null }, resume_reason: null }
+}
+
+// A message in the specification's own shape.
+
+/** `sanitized` puts HTML of the allowed tags in place of each text. Annotations count places in the text as it was said. */
+function toSpecMessage(message: NormalizedMessage, variant: 'original' | 'sanitized'): NormalizedMessage {
+  if (variant === 'original') return message
+  const segments = message.segments.map(({ annotations: _, ...segment }) =>
+    segment.text === undefined ? segment : { ...segment, text: renderSpecHtml(segment.text) },
+  )
+  return { ...message, segments }
 }

@@ -1,12 +1,12 @@
 /** What an agent knew beside what was said: of conversations that keep a state. */
 import type { App, SessionEntry } from '../../../app.ts'
 import { findGlobFiles } from '../../../lib/files/glob.ts'
-import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../../lib/object.ts'
+import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../../lib/unknown-values.ts'
 import type { ContextItem, StateItem, ToolOriginItem } from '../../../model/api/state.ts'
 import { toInstant } from '../../../model/ids.ts'
 import type { Metadata } from '../../../model/normalized.ts'
-import { tokensOfBytes } from '../../../model/tokens/estimate.ts'
-import { renderHtml } from '../rendered.ts'
+import { tokensOfBytes } from '../../../model/tokens/token-estimate.ts'
+import { renderHtml } from '../render-html.ts'
 import { toCheckpointItems } from './session-detail.ts'
 
 const DEFAULT_WINDOW_TOKENS = 200_000

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ToolCallItem } from '../../../model/api/message.ts'
 import { parseAnsi, removeAnsi } from './ansi.ts'
+import { callInputText, callOutputText } from './call-texts.ts'
 import { checklistOf } from './checklist.ts'
 import { countDiffLines, pairDiffLines, parseDiff } from './diff.ts'
-import { callInputText, callOutputText } from './shown.ts'
 
 const call = (more: Partial<ToolCallItem>): ToolCallItem => ({
   call_id: null,
@@ -16,13 +16,13 @@ const call = (more: Partial<ToolCallItem>): ToolCallItem => ({
 
 test('terminal colours become classes and other escapes are dropped', () => {
   expect(parseAnsi('\x1b[1;31mno\x1b[0m yes\x1b[2K\x1b]0;title\x07!')).toEqual([
-    { text: 'no', look: 'bold fg-1' },
-    { text: ' yes', look: '' },
-    { text: '!', look: '' },
+    { text: 'no', classNames: 'bold fg-1' },
+    { text: ' yes', classNames: '' },
+    { text: '!', classNames: '' },
   ])
   expect(parseAnsi('\x1b[38;5;196mred\x1b[38;2;1;2;300mown')).toEqual([
-    { text: 'red', look: '', colour: 'rgb(255 0 0)' },
-    { text: 'own', look: '', colour: 'rgb(1 2 255)' },
+    { text: 'red', classNames: '', colour: 'rgb(255 0 0)' },
+    { text: 'own', classNames: '', colour: 'rgb(1 2 255)' },
   ])
 })
 

@@ -1,0 +1,113 @@
+/** The prompt history of the command line: what was typed, in order, without times or answers. */
+import { basename } from 'node:path'
+import { checksum, sha256 } from '../../lib/hash.ts'
+import { LastResult } from '../../lib/memoize-last.ts'
+import { decodeUtf8 } from '../../lib/text.ts'
+import { type Instant, instantFromMs, makeSessionId, type SessionId } from '../../model/ids.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import type { Session } from '../../model/session.ts'
+import type { AgentReadOptions, ReadItem, Source } from '../agent.ts'
+import type { QLocator } from './entry/locator.ts'
+import { toMessage } from './entry/to-message.ts'
+import type { SourceRow } from './row/source-row.ts'
+
+const VERSION_LINE = '#V2'
+export const HISTORY_FILE = '.cli_bash_history'
+
+export const isHistoryFile = (head: Uint8Array, path: string): boolean =>
+  basename(path) === HISTORY_FILE || Buffer.from(head.subarray(0, 4)).toString('latin1').trimEnd() === VERSION_LINE
+
+/** One prompt per line. The second version escapes newlines and backslashes; the first had no header and no escapes. */
+export function parsePrompts(text: string): readonly string[] {
+  const [first, ...rest] = text.replace(/^\uFEFF/, '').split(/\r?\n/)
+  const lines = first === VERSION_LINE ? rest.map(unescapeLine) : [first ?? '', ...rest]
+  return lines.filter((line) => line !== '')
+}
+
+/** A backslash before anything else than `n` or `\` means that the line stands as it is. */
+function unescapeLine(line: string): string {
+  if (/\\(?![n\\])/.test(line.replaceAll('\\\\', ''))) return line
+  return line.replaceAll(/\\(n|\\)/g, (_, character: string) => (character === 'n' ? '\n' : '\\'))
+}
+
+export async function* readPrompts(
+  source: Source,
+  row: SourceRow,
+  options: AgentReadOptions,
+): AsyncGenerator<readonly ReadItem[]> {
+  const prompts = parsePrompts(decodeUtf8(row.bytes))
+  const session = sessionOf(source, row, prompts)
+  const from = Number(options.from?.['prompts'] ?? 0)
+  const start = options.from?.['check'] === promptsChecksum(prompts.slice(0, from)) ? from : 0
+  const reads: ReadItem[] = prompts.slice(start).map((_, at) => {
+    const number = start + at + 1
+    const time = promptTime(row, number)
+    const locator: QLocator = {
+      entry: number,
+      part: 1,
+      time,
+      inferred: true,
+      check: promptsChecksum([prompts[number - 1] ?? '']),
+    }
+    return { kind: 'message', message: messageOf(source, session.id, prompts, number, time), locator }
+  })
+  // The last line may still be written to.
+  const stableCount = endsWithNewline(row.bytes) ? prompts.length : Math.max(0, prompts.length - 1)
+  const cursor = { prompts: stableCount, check: promptsChecksum(prompts.slice(0, stableCount)) }
+  const split = Math.max(0, stableCount - start)
+  yield [{ kind: 'session', session }, ...reads.slice(0, split), { kind: 'cursor', cursor }, ...reads.slice(split)]
+}
+
+const historyCache = new LastResult<readonly string[]>()
+
+export function readPromptAt(source: Source, row: SourceRow, where: QLocator): NormalizedMessage | undefined {
+  const prompts = historyCache.get(row.bytes, '', () => parsePrompts(decodeUtf8(row.bytes)))
+  if (promptsChecksum([prompts[where.entry - 1] ?? '']) !== where.check) return undefined
+  return messageOf(source, sessionOf(source, row, prompts).id, prompts, where.entry, where.time as Instant)
+}
+
+function sessionOf(source: Source, row: SourceRow, prompts: readonly string[]): Session {
+  const first = sha256(prompts[0] ?? '')
+  const native = `prompts-${sha256(source.shown ?? source.path).slice(0, 16)}`
+  return {
+    id: (source.session ?? makeSessionId(source.agent, native)) as SessionId,
+    agent: source.agent,
+    native_id: native,
+    first_record: first,
+    path: source.shown ?? source.path,
+    kind: 'prompts',
+    started_at: row.firstSeen,
+    title: 'Prompt history',
+    models: [],
+    ancestors: [],
+  }
+}
+
+function messageOf(
+  source: Source,
+  session: SessionId,
+  prompts: readonly string[],
+  number: number,
+  at: Instant,
+): NormalizedMessage {
+  const text = prompts[number - 1] ?? ''
+  return toMessage(
+    {
+      side: 'input',
+      role: 'user',
+      source_type: 'message',
+      payload_type: 'prompt',
+      segments: [{ channel: 'input', type: 'text', format: 'input_text', text }],
+      metadata: { event_kind: 'prompt_history' },
+    },
+    { entry: number, part: 1, time: { at, inferred: true }, marks: {} },
+    { path: source.shown ?? source.path, session, key: undefined, before: 0 },
+  )
+}
+
+const promptTime = (row: SourceRow, number: number): Instant =>
+  instantFromMs(Date.parse(row.firstSeen) + (number - 1) * 1000) ?? row.firstSeen
+
+const promptsChecksum = (prompts: readonly string[]): number => checksum(Buffer.from(prompts.join('\n')))
+
+const endsWithNewline = (bytes: Buffer): boolean => bytes.length === 0 || bytes[bytes.length - 1] === 10

@@ -1,0 +1,185 @@
+/** Tells by a line's first bytes what the first pass needs of it. Only sure answers; else the line is parsed. */
+import { MAX_TOKEN_COUNT } from '../../model/checked-numbers.ts'
+import type { Usage } from '../../model/usage.ts'
+
+/**
+ * `nothing`: only the line counts; `answer`: the model spoke; `event`: words on the screen, which repeat an item;
+ * `parse`: no sure answer; else a tool was called or tokens were counted.
+ */
+export type LineHint = 'nothing' | 'answer' | 'event' | 'parse' | { readonly tool: string } | { readonly total: Usage }
+
+/** The keys in the order in which Codex writes them; any other order is no sure answer. */
+const STAMP = Buffer.from('{"timestamp":"')
+const TYPE = Buffer.from('","type":"')
+const ITEM = Buffer.from('response_item","payload":{"type":"')
+const EVENT = Buffer.from('event_msg","payload":{"type":"')
+const BARE = Buffer.from('{"type":"')
+const STATE = Buffer.from('{"record_type":"state"}')
+const ASSISTANT = Buffer.from('","role":"assistant"')
+const NAME = Buffer.from('","name":"')
+const TOTAL = Buffer.from('","info":{"total_token_usage":{')
+
+/** A time of 24 characters stands between the first key and the second. */
+const TYPE_AT = STAMP.length + 24
+const WORD_AT = TYPE_AT + TYPE.length
+
+export function peekLine(bytes: Buffer, from: number, to: number): LineHint {
+  if (startsWithAt(bytes, from, to, STAMP) && startsWithAt(bytes, from + TYPE_AT, to, TYPE)) {
+    const at = from + WORD_AT
+    if (startsWithAt(bytes, at, to, ITEM)) return peekItem(bytes, at + ITEM.length, to)
+    if (startsWithAt(bytes, at, to, EVENT)) return peekEvent(bytes, at + EVENT.length, to)
+    return 'parse'
+  }
+  if (startsWithAt(bytes, from, to, BARE)) return peekItem(bytes, from + BARE.length, to)
+  return startsWithAt(bytes, from, to, STATE) ? 'nothing' : 'parse'
+}
+
+/** The line's own time, where a glance was sure of it. */
+export function peekTimestamp(bytes: Buffer, from: number): string {
+  return bytes[from + 2] === STAMP[2] ? bytes.toString('latin1', from + STAMP.length, from + TYPE_AT) : ''
+}
+
+const ITEMS = typeWordTable({
+  message: 'message',
+  function_call: 'call',
+  custom_tool_call: 'call',
+  reasoning: 'nothing',
+  function_call_output: 'nothing',
+  custom_tool_call_output: 'nothing',
+  tool_search_output: 'nothing',
+  ghost_snapshot: 'nothing',
+  compaction: 'nothing',
+})
+
+const EVENTS = typeWordTable({
+  token_count: 'tokens',
+  user_message: 'event',
+  agent_message: 'event',
+  agent_reasoning: 'nothing',
+  task_started: 'nothing',
+  task_complete: 'nothing',
+  exec_command_end: 'nothing',
+  patch_apply_end: 'nothing',
+})
+
+function peekItem(bytes: Buffer, at: number, to: number): LineHint {
+  const word = typeWordAt(ITEMS, bytes, at, to)
+  if (!word) return 'parse'
+  const after = at + word.bytes.length - 1
+  if (word.means === 'message') return startsWithAt(bytes, after, to, ASSISTANT) ? 'answer' : 'parse'
+  if (word.means === 'nothing') return 'nothing'
+  for (const one of knownTools) if (startsWithAt(bytes, after, to, one.bytes)) return one
+  const tool = peekToolName(bytes, after, to)
+  if (tool === undefined) return 'parse'
+  const one = { tool, bytes: Buffer.from(`${NAME_TEXT}${tool}"`, 'latin1') }
+  if (knownTools.length < MAX_KNOWN_TOOLS) knownTools.push(one)
+  return one
+}
+
+/** Tools that were called before: a handful is called all the time. */
+const knownTools: { readonly tool: string; readonly bytes: Buffer }[] = []
+const MAX_KNOWN_TOOLS = 16
+
+function peekEvent(bytes: Buffer, at: number, to: number): LineHint {
+  const word = typeWordAt(EVENTS, bytes, at, to)
+  if (!word) return 'parse'
+  if (word.means !== 'tokens') return word.means
+  const after = at + word.bytes.length - 1
+  if (!startsWithAt(bytes, after, to, TOTAL)) return 'parse'
+  const total = parseCounters(bytes, after + TOTAL.length, to)
+  return total ? { total } : 'parse'
+}
+
+/** Directly behind the type in a function call, a little further on in a custom one. */
+function peekToolName(bytes: Buffer, at: number, to: number): string | undefined {
+  const head = bytes.toString('latin1', at, Math.min(to, at + 200))
+  const start = head.indexOf(NAME_TEXT)
+  const open = start + NAME_TEXT.length
+  const close = start < 0 ? -1 : head.indexOf('"', open)
+  const name = close < 0 ? undefined : head.slice(open, close)
+  // An escape or a letter beyond ASCII: leave it to the parser.
+  return name === undefined || /[^\x20-\x5b\x5d-\x7e]/.test(name) ? undefined : name
+}
+
+const NAME_TEXT = NAME.toString('latin1')
+
+interface TypeWord<Means> {
+  /** With its closing quote. */
+  readonly bytes: Buffer
+  readonly means: Means
+}
+
+/** Words by their first letter. */
+function typeWordTable<Means extends string>(typeWords: {
+  readonly [word: string]: Means
+}): readonly (readonly TypeWord<Means>[])[] {
+  const table: TypeWord<Means>[][] = Array.from({ length: 128 }, () => [])
+  for (const [word, means] of Object.entries(typeWords))
+    table[word.charCodeAt(0)]?.push({ bytes: Buffer.from(`${word}"`), means })
+  return table
+}
+
+function typeWordAt<Means>(
+  table: readonly (readonly TypeWord<Means>[])[],
+  bytes: Buffer,
+  at: number,
+  to: number,
+): TypeWord<Means> | undefined {
+  for (const word of table[bytes[at] ?? 0] ?? []) if (startsWithAt(bytes, at, to, word.bytes)) return word
+  return undefined
+}
+
+function startsWithAt(bytes: Buffer, at: number, to: number, wanted: Buffer): boolean {
+  if (at + wanted.length > to) return false
+  for (let i = 0; i < wanted.length; i++) if (bytes[at + i] !== wanted[i]) return false
+  return true
+}
+
+const COUNTERS = [
+  'input_tokens',
+  'cached_input_tokens',
+  'output_tokens',
+  'reasoning_output_tokens',
+  'total_tokens',
+] as const
+const COUNTER_KEYS = COUNTERS.map((name) => ({ name, bytes: Buffer.from(`"${name}":`) }))
+
+/** A flat object of whole numbers, from behind its opening brace. */
+function parseCounters(bytes: Buffer, from: number, to: number): Usage | undefined {
+  const usage = {
+    input_tokens: 0,
+    cached_input_tokens: 0,
+    output_tokens: 0,
+    reasoning_output_tokens: 0,
+    total_tokens: 0,
+  }
+  let at = from
+  for (;;) {
+    const key = counterKey(bytes, at, to)
+    const digits = key ? at + key.bytes.length : bytes.indexOf(COLON, at) + 1
+    let value = 0
+    let end = digits
+    let code = bytes[end] ?? 0
+    while (code >= 48 && code <= 57) {
+      value = value * 10 + code - 48
+      code = bytes[++end] ?? 0
+    }
+    // JSON has no numbers that begin with a further 0.
+    if (end === digits || end >= to || value > MAX_TOKEN_COUNT || (bytes[digits] === ZERO && end > digits + 1))
+      return undefined
+    if (key) usage[key.name] = value
+    if (code === CLOSE) return usage
+    if (code !== COMMA) return undefined
+    at = end + 1
+  }
+}
+
+function counterKey(bytes: Buffer, at: number, to: number) {
+  for (const key of COUNTER_KEYS) if (startsWithAt(bytes, at, to, key.bytes)) return key
+  return undefined
+}
+
+const ZERO = 48
+const COMMA = 44
+const COLON = 58
+const CLOSE = 125

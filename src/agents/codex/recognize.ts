@@ -1,0 +1,72 @@
+/** Tells a Codex log by its first bytes. */
+
+import { type Fields, isObject, parseStructure } from '../../lib/unknown-values.ts'
+import { phrase } from '../../model/phrase.ts'
+import type { FileDescription } from '../agent.ts'
+import { type CodexRecordShape, detectShape } from './record/shape.ts'
+import { isSessionDocument } from './session-document.ts'
+
+const MAX_PROBED_LINES = 8
+const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
+/** A first line longer than the head: its beginning tells enough. */
+const ENVELOPE_OPENING =
+  /^\{(?:"timestamp":"[^"]{10,40}",)?(?:"ordinal":\d+,)?"type":"(?:session_meta|response_item|event_msg|turn_context|compacted)","payload":/
+
+type FileKind = CodexRecordShape | 'whole' | 'compressed'
+
+const DESCRIPTIONS: Readonly<Partial<Record<FileKind, FileDescription>>> = {
+  whole: {
+    format: 'session',
+    why: phrase('one object with session and items', 'session と items を持つ 1 つのオブジェクト'),
+  },
+  compressed: {
+    format: 'rollout, compressed',
+    why: phrase('Zstandard data in a file of lines', '行のファイルを Zstandard で圧縮したもの'),
+  },
+  envelope: {
+    format: 'rollout',
+    why: phrase('lines with timestamp, type and payload', 'timestamp・type・payload を持つ行'),
+  },
+  header: {
+    format: 'rollout before 0.32',
+    why: phrase('a first line with id and timestamp', '1 行目に id と timestamp'),
+  },
+  legacy: { format: 'rollout before 0.32', why: phrase('lines that are bare items', '項目だけの行') },
+  exec: {
+    format: 'exec stream',
+    why: phrase('lines as codex exec --json prints them', 'codex exec --json の出力の行'),
+  },
+  prompt: {
+    format: 'prompt history',
+    why: phrase('lines with session_id, ts and text', 'session_id・ts・text を持つ行'),
+  },
+  name: { format: 'session names', why: phrase('lines with id and thread_name', 'id と thread_name を持つ行') },
+}
+
+export const recognize = (head: Uint8Array, path: string): boolean => detectKind(head, path) !== undefined
+
+export function describe(head: Uint8Array, path: string): FileDescription | undefined {
+  const kind = detectKind(head, path)
+  return kind && DESCRIPTIONS[kind]
+}
+
+function detectKind(head: Uint8Array, path: string): FileKind | undefined {
+  if (ZSTD_MAGIC.every((byte, at) => head[at] === byte)) return /\.jsonl\.zst$/i.test(path) ? 'compressed' : undefined
+  const text = Buffer.from(head)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+  if (isSessionDocument(text)) return 'whole'
+  for (const line of text.split('\n', MAX_PROBED_LINES)) {
+    const record = parseStructure(line)
+    if (isObject(record) && isCodexRecord(record)) return detectShape(record)
+    if (ENVELOPE_OPENING.test(line)) return 'envelope'
+  }
+  return undefined
+}
+
+/** A message without a type is everybody's: other programs write such lines too. */
+function isCodexRecord(record: Fields): boolean {
+  const shape = detectShape(record)
+  if (shape === 'legacy') return 'type' in record || 'record_type' in record
+  return shape !== 'unknown'
+}

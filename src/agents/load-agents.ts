@@ -1,0 +1,32 @@
+/** Finds the agents: every folder beside this file that holds an `agent` module. The only list there is. */
+import { readdirSync } from 'node:fs'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { AgentId } from '../model/ids.ts'
+import type { Agent } from './agent.ts'
+import { agentServing } from './agent-roots.ts'
+
+/** Modules carry `.ts` in the source tree and `.js` in the built one. */
+const MODULE_SUFFIX = extname(fileURLToPath(import.meta.url))
+
+let loadedAgents: Promise<readonly Agent[]> | undefined
+
+export function allAgents(): Promise<readonly Agent[]> {
+  loadedAgents ??= loadAgents()
+  return loadedAgents
+}
+
+/** The agent that reads the sources of this id. */
+export const loadAgent = async (id: AgentId): Promise<Agent> => agentServing(id, await allAgents())
+
+async function loadAgents(): Promise<readonly Agent[]> {
+  const here = new URL('.', import.meta.url)
+  const folders = readdirSync(here, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort()
+  const modules = await Promise.all(
+    folders.map((name) => import(new URL(`${name}/agent${MODULE_SUFFIX}`, here).href) as Promise<{ default: Agent }>),
+  )
+  return modules.map((module) => module.default)
+}

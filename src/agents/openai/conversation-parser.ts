@@ -1,0 +1,335 @@
+/** Tells conversations as sessions and their messages. The same for a first reading and for one body again. */
+import { type Fields, fieldsOf, isObject } from '../../lib/unknown-values.ts'
+import { describeBadNumbers, describeBadTime, isInvalidTime, NumberCheck } from '../../model/checked-numbers.ts'
+import { type Instant, instantFromMs, makeSessionId, type SessionId, toInstant } from '../../model/ids.ts'
+import type { IssueCode } from '../../model/issue.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import type { Session } from '../../model/session.ts'
+import type { Usage } from '../../model/usage.ts'
+import type { FileBranch, FileConversation, FileMessage } from '../../openai/files/file-conversation.ts'
+import type { PrivacyOptions, Source } from '../agent.ts'
+import { ChatCallPairing } from './message/call-pairing.ts'
+import { ImageQueue } from './message/content.ts'
+import { type ChatDraft, nonMessageDraft } from './message/draft.ts'
+import { messageTimestamp } from './message/metadata.ts'
+import { chatDrafts, plainTextDraft } from './message/parse-message.ts'
+import { firstRecordHash, toSession, unnamedSessionId } from './session-header.ts'
+import {
+  type MessageMarks,
+  type MessageTime,
+  type SessionContext,
+  type SourceMessage,
+  toMessage,
+} from './to-message.ts'
+
+/** Times as text. */
+const MAX_CACHED_TIMES = 4096
+const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
+
+/** Files that tell no times need the same few again and again, and making one costs as much as a message. */
+class TimeCache {
+  readonly #known = new Map<number, MessageTime>()
+
+  at(milliseconds: number): Instant {
+    return this.inferred(milliseconds).at
+  }
+
+  /** A time that the file does not tell. */
+  inferred(milliseconds: number): MessageTime {
+    const known = this.#known.get(milliseconds)
+    if (known) return known
+    const messageTime = { at: instantFromMs(milliseconds) ?? EPOCH, inferred: true }
+    if (this.#known.size < MAX_CACHED_TIMES) this.#known.set(milliseconds, messageTime)
+    return messageTime
+  }
+}
+
+export interface ConversationPosition {
+  /** Of the line or of the conversation, from 1. */
+  readonly number: number
+  /** Of the conversation among those that share a line, from 1. */
+  readonly record: number
+  /** How many messages of the same line come before. */
+  readonly before: number
+  /** Check sum of the line. */
+  readonly check: number
+}
+
+export interface ParsedConversation {
+  readonly sessions: readonly ParsedSession[]
+  readonly issues: readonly ConversationFault[]
+}
+
+export interface ParsedSession {
+  readonly session: Session
+  readonly messages: readonly NormalizedMessage[]
+}
+
+export interface ConversationFault {
+  readonly code: IssueCode
+  readonly reason: string
+}
+
+/** A line of the conversation, and what a branch must know of it. */
+interface ConversationLine {
+  readonly context: SessionContext
+  calls: ChatCallPairing | undefined
+  /** For each message of the source, the last id that it got and its time; kept where there are branches. */
+  readonly forkPoints: { readonly id: string; readonly time: number }[]
+}
+
+/** One for a file: most conversations are so short that what they share must be made once. */
+export class ConversationParser {
+  readonly source: Source
+  /** When the file was written, for messages that tell no time, in milliseconds. */
+  readonly written: number
+  readonly path: string
+  readonly #options: PrivacyOptions
+  readonly #times = new TimeCache()
+  #conversation: FileConversation = NO_CONVERSATION
+  /** Of the conversation; nothing when the file does not tell it. */
+  #created: number | undefined
+  #images: ImageQueue | undefined
+  #lines: ConversationLine[] = []
+  #issues: ConversationFault[] | undefined
+  #messages: NormalizedMessage[] = []
+  #part = 0
+
+  constructor(source: Source, written: number, options: PrivacyOptions) {
+    this.source = source
+    this.written = written
+    this.path = source.shown ?? source.path
+    this.#options = options
+  }
+
+  /** @param claimed the id of the main session, where another source claims the one that it would get */
+  parse(conversation: FileConversation, position: ConversationPosition, claimed?: string): ParsedConversation {
+    const { branches, id, created, images } = conversation
+    const at = created === undefined ? undefined : toInstant(created)
+    this.#conversation = conversation
+    this.#created = at === undefined ? undefined : Date.parse(at)
+    this.#images = images && new ImageQueue(images)
+    this.#lines = []
+    this.#issues = undefined
+    if (isInvalidTime(created, at)) this.#fault(BAD_CREATED)
+    this.#part = position.before
+    const first = firstRecordHash(branches[0].messages, id !== undefined, position)
+    const native = id ?? unnamedSessionId(first, position)
+    const sessions = [this.#branch(branches[0], native, first, position, claimed)]
+    for (let n = 1; n < branches.length; n++) {
+      const branch = branches[n]
+      if (branch) sessions.push(this.#branch(branch, `${native}/${branch.name ?? n}`, first, position))
+    }
+    return { sessions, issues: this.#issues ?? NO_FAULTS }
+  }
+
+  #branch(
+    branch: FileBranch,
+    native: string,
+    first: string,
+    { number }: ConversationPosition,
+    claimed?: string,
+  ): ParsedSession {
+    const { after } = branch
+    const { agent, claim, session } = this.source
+    const own = makeSessionId(agent, native)
+    const id = (claimed ?? (claim === own ? session : undefined) ?? own) as SessionId
+    const parent = this.#lines[after?.branch ?? 0]
+    const forkPoint = after && parent?.forkPoints[after.message]
+    const context = { session: id, path: this.path, number, format: this.#conversation.format, options: this.#options }
+    const line: ConversationLine = {
+      context,
+      calls: parent?.calls && new ChatCallPairing(parent.calls),
+      forkPoints: [],
+    }
+    const started = forkPoint?.time ?? this.#created ?? this.written
+    const messages: NormalizedMessage[] = []
+    this.#lines.push(line)
+    this.#messages = messages
+    if (!parent) this.#addHeader(context, started)
+    this.#addMessages(branch, line, started, forkPoint?.id)
+    if (!parent && this.#conversation.usage) this.#addUsage(context)
+    if (!parent) this.#addTrailingRecords(context, started)
+    const at = (messages[0]?.timestamp as Instant | undefined) ?? this.#times.at(started)
+    const identity = { id, agent, native_id: native, first_record: first, path: this.path, started_at: at }
+    return { session: toSession(identity, this.#conversation, messages, parent?.context.session), messages }
+  }
+
+  /** What the record says beside its messages. */
+  #addHeader(context: SessionContext, time: number): void {
+    const { header, system } = this.#conversation
+    if (!header && system === undefined) return
+    const messageTime = { at: this.#times.at(time), inferred: this.#created === undefined }
+    if (header) {
+      const { x_conv, x_conv_after, ...rest } = header
+      const visible = isObject(x_conv) || isObject(x_conv_after) ? rest : header
+      this.#push(
+        context,
+        nonMessageDraft('session', 'session', { header: visible }),
+        { record: { format: context.format, header, x_conv } },
+        messageTime,
+      )
+    }
+    if (system === undefined) return
+    // It stands in the header, which is its record.
+    const element = { record: { role: 'system', content: system } }
+    for (const draft of chatDrafts(element.record, undefined))
+      this.#push(context, draft, element, messageTime, undefined, !header)
+  }
+
+  #addMessages(branch: FileBranch, line: ConversationLine, started: number, after: string | undefined): void {
+    const hasBranches = this.#conversation.branches.length > 1
+    // The conversation's own time is that of its first message; the others come a second after each other.
+    const known = after === undefined && this.#created !== undefined
+    let time = started
+    for (let at = 0; at < branch.messages.length; at++) {
+      const message = branch.messages[at]
+      if (at > 0) time += 1000
+      const messageTime = known && at === 0 ? { at: this.#times.at(time), inferred: false } : this.#times.inferred(time)
+      const textDraft = message && !hasBranches && !this.#images ? plainTextDraft(message) : undefined
+      if (message && textDraft) this.#push(line.context, textDraft, { record: message, at }, messageTime)
+      else if (message && isObject(message))
+        time = this.#addMessage({ record: message, at }, line, messageTime, time, branchMarks(branch, at, after))
+      else this.#fault(NO_OBJECT)
+      if (hasBranches) line.forkPoints.push({ id: this.#messages.at(-1)?.id ?? '', time })
+    }
+  }
+
+  /**
+   * Answers when it was said.
+   * @param fallback and `time`: the moment where the message tells none
+   */
+  #addMessage(
+    element: SourceMessage,
+    line: ConversationLine,
+    fallback: MessageTime,
+    time: number,
+    marks: MessageMarks | undefined,
+  ): number {
+    const message = element.record
+    const stamp = messageTimestamp(message)
+    const own = stamp === undefined ? undefined : toInstant(stamp)
+    if (isInvalidTime(stamp, own)) this.#fault(BAD_STAMP)
+    const messageTime =
+      stamp === undefined
+        ? fallback
+        : { at: own ?? fallback.at, inferred: own === undefined && fallback.inferred, stamp }
+    let isFirst = true
+    const drafts = chatDrafts(message, this.#images)
+    const visible = this.#images ? { ...element, record: withImages(message, drafts) } : element
+    for (const draft of drafts) {
+      this.#push(line.context, draft, visible, messageTime, this.#link(draft, line, marks), isFirst)
+      isFirst = false
+    }
+    return own === undefined ? time : Date.parse(own)
+  }
+
+  /** Joins results with their calls, and says so where the file gives them no ids. */
+  #link(draft: ChatDraft, line: ConversationLine, marks: MessageMarks | undefined): MessageMarks | undefined {
+    if (draft.tool_call) {
+      line.calls ??= new ChatCallPairing()
+      const { inferred, orphan } = draft.source_type === 'tool_call' ? line.calls.open(draft) : line.calls.answer(draft)
+      if (orphan) this.#fault(ORPHAN_RESULT)
+      return inferred ? { ...marks, call_id_inferred: true } : marks
+    }
+    if (draft.role === 'meta' && draft.payload_type === 'message') this.#fault(UNKNOWN_ROLE)
+    return marks
+  }
+
+  /** Told with the answer, which is the last thing that was said. */
+  #addUsage(context: SessionContext): void {
+    const { usage, models } = this.#conversation
+    const check = new NumberCheck()
+    const counted = parseChatUsage(usage, check)
+    if (check.faults) this.#fault({ code: 'bad_number', reason: describeBadNumbers(check.faults) })
+    const last = this.#messages.at(-1)
+    if (!counted || !last) return
+    const messageTime = { at: last.timestamp as Instant, inferred: last.metadata?.['timestamp_inferred'] === true }
+    const metadata = { usage: counted, model: models[0] ?? null }
+    this.#push(context, nonMessageDraft('meta', 'usage', metadata), { record: { usage } }, messageTime)
+  }
+
+  /** Records of another agent that belong to no message. */
+  #addTrailingRecords(context: SessionContext, started: number): void {
+    const x_conv = this.#conversation.header?.['x_conv_after']
+    if (!isObject(x_conv)) return
+    const at = (this.#messages.at(-1)?.timestamp as Instant | undefined) ?? this.#times.at(started)
+    this.#push(
+      context,
+      nonMessageDraft('meta', 'x_conv', { event_kind: 'x_conv' }),
+      { record: { x_conv } },
+      { at, inferred: true },
+    )
+  }
+
+  #push(
+    context: SessionContext,
+    draft: ChatDraft,
+    element: SourceMessage,
+    messageTime: MessageTime,
+    marks?: MessageMarks,
+    isFirst = true,
+  ): void {
+    this.#messages.push(toMessage(draft, element, context, messageTime, ++this.#part, marks, isFirst))
+  }
+
+  #fault(fault: ConversationFault): void {
+    this.#issues ??= []
+    this.#issues.push(fault)
+  }
+}
+
+const NO_CONVERSATION: FileConversation = { format: 'array', models: [], branches: [{ messages: [] }] }
+const NO_FAULTS: readonly ConversationFault[] = []
+const NO_OBJECT: ConversationFault = { code: 'not_an_object', reason: 'a message that is no object' }
+const UNKNOWN_ROLE: ConversationFault = { code: 'unknown_shape', reason: 'a message whose role is not known' }
+const BAD_CREATED: ConversationFault = { code: 'bad_time', reason: describeBadTime('the time of the conversation') }
+const BAD_STAMP: ConversationFault = { code: 'bad_time', reason: describeBadTime('the time of a message') }
+const ORPHAN_RESULT: ConversationFault = {
+  code: 'orphan_result',
+  reason: 'a tool result whose call does not stand before it',
+}
+
+/** Pictures stand beside the messages in some files; a message by itself must bring its own. */
+function withImages(message: FileMessage, drafts: readonly ChatDraft[]): FileMessage {
+  const { content } = message
+  const imageSegments = drafts.flatMap(({ segments }) => segments.filter(({ format }) => format === 'image'))
+  if (typeof content !== 'string' || imageSegments.length === 0) return message
+  const parts = imageSegments.map(({ media }) => ({
+    type: 'image_url',
+    image_url: { url: media?.data_uri ?? media?.url ?? '' },
+  }))
+  return { ...message, content: [{ type: 'text', text: content }, ...parts] }
+}
+
+function branchMarks(
+  { label, repeated = 0 }: FileBranch,
+  at: number,
+  after: string | undefined,
+): MessageMarks | undefined {
+  if (!label && repeated === 0 && after === undefined) return undefined
+  const marks: Record<string, unknown> = {}
+  if (label && at >= label.from) marks['branch'] = label.text
+  if (at < repeated) marks['replayed'] = true
+  if (at === 0 && after !== undefined) marks['forked_after'] = after
+  return marks
+}
+
+// Token counts as the API reports them.
+
+/** In either of the API's spellings. */
+function parseChatUsage(usage: Fields | undefined, check: NumberCheck): Usage | undefined {
+  if (!usage) return undefined
+  const count = (fields: Fields | undefined, name: string): number | undefined => check.tokens(fields?.[name], name)
+  const input = count(usage, 'prompt_tokens') ?? count(usage, 'input_tokens') ?? 0
+  const output = count(usage, 'completion_tokens') ?? count(usage, 'output_tokens') ?? 0
+  const inputDetails = fieldsOf(usage['prompt_tokens_details'] ?? usage['input_tokens_details'])
+  const outputDetails = fieldsOf(usage['completion_tokens_details'] ?? usage['output_tokens_details'])
+  return {
+    input_tokens: input,
+    cached_input_tokens: count(inputDetails, 'cached_tokens') ?? 0,
+    output_tokens: output,
+    reasoning_output_tokens: count(outputDetails, 'reasoning_tokens') ?? 0,
+    total_tokens: count(usage, 'total_tokens') ?? input + output,
+  }
+}

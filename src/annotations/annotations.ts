@@ -1,0 +1,129 @@
+/** What the user says about sessions: a name, a star, tags, a note. It is precious: no log and no index holds it. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { openWritableOrCopy, withDatabaseErrors } from '../lib/sqlite/own-database.ts'
+import { foldText } from '../lib/text.ts'
+import type { Instant, SessionId } from '../model/ids.ts'
+import type { AnnotationChange, AnnotationFilter, SessionAnnotation } from './records.ts'
+import { ANNOTATIONS_FORMAT, AnnotationTables } from './tables.ts'
+
+/**
+ * Throws an AppError when there are marks and they cannot be used.
+ * @param directory the data directory; it and the file in it are made with the first mark
+ */
+export function openAnnotations(directory: string): SessionAnnotations {
+  return new SessionAnnotations(join(directory, 'marks.sqlite3'))
+}
+
+/** Every door that writes does so at once or not at all, and waits for other processes that write. */
+export class SessionAnnotations {
+  readonly path: string
+  #open: AnnotationTables | undefined
+  #close: (() => void) | undefined
+  #read: { readonly version: string; readonly marks: readonly SessionAnnotation[] } | undefined
+  #writes = 0
+
+  constructor(path: string) {
+    this.path = path
+    if (existsSync(path)) this.#tables()
+  }
+
+  /** What is marked last comes first. */
+  list(filter: AnnotationFilter = {}): readonly SessionAnnotation[] {
+    if (!this.#isThere()) return []
+    const annotations = this.#transaction((tables) => this.#all(tables), 'deferred')
+    return annotations.filter((annotation) => matchesAnnotationFilter(annotation, filter))
+  }
+
+  get(session: SessionId): SessionAnnotation | undefined {
+    return this.#isThere() ? this.#transaction((tables) => tables.one(session), 'deferred') : undefined
+  }
+
+  /** The mark as it is now; nothing when nothing is left of it. */
+  change(session: SessionId, change: AnnotationChange, at: Instant): SessionAnnotation | undefined {
+    return this.#transaction((tables) => {
+      const next = applyChange(tables.one(session) ?? emptyAnnotation(session, at), change, at)
+      if (isEmptyAnnotation(next)) tables.remove(session)
+      else tables.put(next)
+      return tables.one(session)
+    }, 'immediate')
+  }
+
+  /** Whether there was one. */
+  clear(session: SessionId): boolean {
+    return this.#isThere() && this.#transaction((tables) => tables.remove(session), 'immediate')
+  }
+
+  close(): void {
+    this.#close?.()
+    this.#open = undefined
+    this.#close = undefined
+  }
+
+  /** Every search asks for them: they are read again when somebody has written. */
+  #all(tables: AnnotationTables): readonly SessionAnnotation[] {
+    const version = `${tables.version()} ${this.#writes}`
+    if (this.#read?.version !== version) this.#read = { version, marks: tables.all() }
+    return this.#read.marks
+  }
+
+  #isThere(): boolean {
+    return this.#open !== undefined || existsSync(this.path)
+  }
+
+  #tables(): AnnotationTables {
+    if (this.#open) return this.#open
+    const { db, close } = openWritableOrCopy(this.path, ANNOTATIONS_FORMAT)
+    this.#open = new AnnotationTables(db)
+    this.#close = close
+    return this.#open
+  }
+
+  #transaction<T>(work: (tables: AnnotationTables) => T, mode: 'deferred' | 'immediate'): T {
+    const tables = this.#tables()
+    if (mode === 'immediate') this.#writes++
+    return withDatabaseErrors(this.path, () => tables.db.transaction(() => work(tables))[mode]())
+  }
+}
+
+const emptyAnnotation = (session: SessionId, at: Instant): SessionAnnotation => ({
+  session,
+  name: null,
+  starred: false,
+  tags: [],
+  note: null,
+  made_at: at,
+  changed_at: at,
+})
+
+const isEmptyAnnotation = ({ name, starred, tags, note }: SessionAnnotation): boolean =>
+  name === null && !starred && tags.length === 0 && note === null
+
+function applyChange(annotation: SessionAnnotation, change: AnnotationChange, at: Instant): SessionAnnotation {
+  const { name = annotation.name, starred = annotation.starred, note = annotation.note, tag = [], untag = [] } = change
+  const removed = new Set(untag.map((one) => foldText(toOneLine(one))))
+  const tags = new Map<string, string>()
+  for (const one of [...annotation.tags, ...tag].map(toOneLine)) {
+    const key = foldText(one)
+    if (key !== '' && !removed.has(key) && !tags.has(key)) tags.set(key, one)
+  }
+  return {
+    ...annotation,
+    name: name === null ? null : toOneLine(name) || null,
+    starred,
+    tags: [...tags.values()].sort(),
+    note: note === null ? null : note.trim() || null,
+    changed_at: at,
+  }
+}
+
+const toOneLine = (text: string): string => text.normalize('NFC').replaceAll(/\s+/g, ' ').trim()
+
+function matchesAnnotationFilter(annotation: SessionAnnotation, { starred, tag, text }: AnnotationFilter): boolean {
+  if (starred !== undefined && annotation.starred !== starred) return false
+  if (tag !== undefined && !annotation.tags.some((one) => foldText(one) === foldText(toOneLine(tag)))) return false
+  if (text === undefined) return true
+  return [annotation.name ?? '', annotation.note ?? '', ...annotation.tags].some((one) =>
+    foldText(one).includes(foldText(text)),
+  )
+}

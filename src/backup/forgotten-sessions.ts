@@ -1,0 +1,73 @@
+/** Takes a session out of the keep, and remembers that it is not wanted. */
+
+import type { Db } from '../lib/sqlite/own-database.ts'
+import type { Capture } from '../model/capture.ts'
+import { type Instant, makeSessionId, type SessionId } from '../model/ids.ts'
+import type { BackupTables } from './tables/backup-tables.ts'
+
+/** A session is the same when it claims the same id and begins with the same record. */
+export interface ForgottenSession {
+  readonly session: SessionId
+  readonly claim: string
+  readonly first_record: string
+}
+
+export interface ForgottenRecord extends ForgottenSession {
+  readonly at: Instant
+}
+
+export function readForgotten(db: Db): readonly ForgottenRecord[] {
+  const sql = 'SELECT session, claim, first_record, forgotten_at AS at FROM forgotten ORDER BY session'
+  return db.prepare(sql).all() as ForgottenRecord[]
+}
+
+/** A row begins with a conversation that is not wanted. What begins otherwise under the same id is another one. */
+export function isForgottenRow({ db }: BackupTables, { agent, native_id, entries }: Capture): boolean {
+  const plain = makeSessionId(agent, native_id)
+  const named = readForgotten(db).filter(({ claim }) => claim === plain || claim.startsWith(`${plain}~`))
+  const first = named.length > 0 ? entries[0]?.identity() : undefined
+  return first !== undefined && named.some(({ first_record }) => first_record === first)
+}
+
+/** All that no other session needs goes with it. */
+export function forgetBackup(
+  tables: BackupTables,
+  { session, claim, first_record }: ForgottenSession,
+  at: Instant,
+): void {
+  const { db, generations } = tables
+  db.prepare('INSERT OR REPLACE INTO forgotten VALUES (?, ?, ?, ?)').run(session, claim, first_record, at)
+  const generation = generations.named(session)
+  if (!generation) return
+  const { id, conversation_id: conversation } = generation
+  db.prepare('UPDATE row SET generation_id = NULL, fingerprint = NULL WHERE generation_id = ?').run(id)
+  const parts = 'SELECT piece_id FROM part WHERE layout_id IN (SELECT id FROM layout WHERE generation_id = ?)'
+  const pieces = new Set(db.prepare(parts).pluck().all(id) as number[])
+  db.prepare('DELETE FROM layout WHERE generation_id = ?').run(id)
+  db.prepare('DELETE FROM generation WHERE id = ?').run(id)
+  if (conversation !== null) for (const piece of dropUnneededEntries(tables, conversation)) pieces.add(piece)
+  for (const piece of pieces) tables.pieces.drop(piece)
+}
+
+/** @returns the pieces that they were made of */
+function dropUnneededEntries({ db, entries, generations }: BackupTables, conversation: number): readonly number[] {
+  const tree = entries.treeOf(conversation)
+  const remaining = generations.ofConversation(conversation)
+  const needed = new Set(remaining.flatMap(({ head_id }) => tree.path(head_id).map(({ id }) => id)))
+  const all = db.prepare('SELECT id FROM entry WHERE conversation_id = ? ORDER BY id DESC').pluck().all(conversation)
+  const pieces: number[] = []
+  const drops = ['DELETE FROM spelling WHERE entry_id = ?', 'DELETE FROM entry WHERE id = ?'].map((sql) =>
+    db.prepare(sql),
+  )
+  // Children first: an entry is added after the one it follows.
+  for (const id of (all as number[]).filter((one) => !needed.has(one))) {
+    const entry = tree.entry(id)
+    if (entry) pieces.push(...entries.spellings(entry))
+    for (const drop of drops) drop.run(id)
+  }
+  if (remaining.length === 0) db.prepare('DELETE FROM conversation WHERE id = ?').run(conversation)
+  return pieces
+}
+
+export const unforgetSession = ({ db }: BackupTables, session: SessionId): boolean =>
+  db.prepare('DELETE FROM forgotten WHERE session = ?').run(session).changes > 0

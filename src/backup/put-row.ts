@@ -1,0 +1,183 @@
+/** Keeps a row: its new pieces, its entries in the tree, and how it is put together. */
+import { sha256 } from '../lib/hash.ts'
+import type { Capture } from '../model/capture.ts'
+import { type Instant, makeSessionId } from '../model/ids.ts'
+import { compareRow, findUnchanged, type HashedPiece, type RowComparison } from './compare-row.ts'
+import { assignRow } from './end-generations.ts'
+import { freeSessionName } from './free-session-name.ts'
+import { sharedBeginning } from './match-generation.ts'
+import type { BackupResult, EndReason, RowOrigin } from './records.ts'
+import { frameBetween, type RecipePart } from './row-recipe.ts'
+import type { BackupTables } from './tables/backup-tables.ts'
+import type { Generation } from './tables/generations.ts'
+
+/** A row that came in. */
+export interface IncomingRow {
+  readonly capture: Capture
+  /** SHA-256 of the row, hex. */
+  readonly hash: string
+  readonly from: RowOrigin
+  readonly at: Instant
+}
+
+export function putCapture(tables: BackupTables, incoming: IncomingRow): BackupResult {
+  return putUnchanged(tables, incoming) ?? putChanged(tables, incoming)
+}
+
+function putUnchanged(tables: BackupTables, { capture, hash, from, at }: IncomingRow): BackupResult | undefined {
+  const unchanged = findUnchanged(tables, capture, hash, from)
+  if (!unchanged) return undefined
+  const { row, generation, skip } = unchanged
+  tables.rows.setGeneration(row.id, generation.id, from)
+  tables.generations.markSeen(generation.id, at)
+  const { session } = generation
+  return { session, change: 'unchanged', first_number: skip + 1, new_entries: 0, stored_bytes: 0, ended: [] }
+}
+
+function putChanged(tables: BackupTables, incoming: IncomingRow): BackupResult {
+  const { rows, generations, layouts } = tables
+  const { capture, hash, from, at } = incoming
+  const comparison = compareRow(tables, capture, from)
+  const { step, session, renamed, identities } = comparison
+  const row = rows.ensure(from)
+  const conversation =
+    comparison.conversation ??
+    generations.addConversation(rows.ensureStore(from.store), capture.agent, capture.native_id)
+  const { parts, stored } = putPieces(tables, capture.bytes, comparison.cuts)
+  const head = putEntries(tables, conversation, comparison, parts)
+  const generation = putGeneration(tables, incoming, conversation, comparison, head)
+  const skip = skippedEntries(comparison)
+  const isLast = layouts.isLast(generation, row.id, hash)
+  const frame = frameBetween(capture.bytes, comparison.cuts)
+  const layout = { skip, entries: identities.length, size: capture.bytes.length, hash, parts, frame }
+  const layoutBytes = isLast ? 0 : layouts.save(generation, row.id, layout)
+  const ended = assignRow(tables, row, generation, from, at, (previous) =>
+    endReasonOf(previous, conversation, comparison),
+  )
+  const new_entries = Math.max(0, skip + identities.length - entriesBefore(comparison))
+  const sameChange = new_entries > 0 ? 'grown' : isLast ? 'unchanged' : 'changed'
+  return {
+    session,
+    change: step.kind === 'same' ? sameChange : renamed === undefined ? 'new' : 'branched',
+    first_number: skip + 1,
+    new_entries,
+    stored_bytes: stored + layoutBytes,
+    ended,
+    ...(renamed !== undefined && { renamed }),
+  }
+}
+
+const skippedEntries = ({ step }: RowComparison): number => (step.kind === 'begin' ? 0 : step.skip)
+
+/** How many entries its session had before. */
+function entriesBefore({ step }: RowComparison): number {
+  if (step.kind === 'begin') return 0
+  return step.kind === 'same' ? step.line.path.length : step.skip + step.shared
+}
+
+function putPieces(
+  { pieces }: BackupTables,
+  bytes: Uint8Array,
+  cuts: readonly HashedPiece[],
+): { readonly parts: readonly RecipePart[]; readonly stored: number } {
+  const ids = new Map<string, number>()
+  let stored = 0
+  let at = 0
+  const parts = cuts.map(({ start, end, hash, isEntry }) => {
+    let piece = ids.get(hash)
+    if (piece === undefined) {
+      const put = pieces.put(hash, bytes.subarray(start, end))
+      piece = put.id
+      stored += put.stored
+      ids.set(hash, piece)
+    }
+    const gap = start - at
+    at = end
+    return { gap, piece, isEntry }
+  })
+  return { parts, stored }
+}
+
+/** @returns the row's last entry, or the one before its first where it has none */
+function putEntries(
+  tables: BackupTables,
+  conversation: number,
+  comparison: RowComparison,
+  parts: readonly RecipePart[],
+): number | undefined {
+  const { step, tree, cuts, identities } = comparison
+  let last = step.kind === 'begin' ? undefined : step.line.path[step.skip - 1]
+  let number = 0
+  cuts.forEach(({ hash, isEntry }, at) => {
+    const piece = parts[at]?.piece
+    const identity = isEntry ? identities[number++] : undefined
+    if (piece !== undefined && identity !== undefined)
+      last = tables.entries.addAfter(tree, conversation, last, { identity, piece, hash })
+  })
+  return last?.id
+}
+
+function putGeneration(
+  { rows, generations }: BackupTables,
+  { capture, from, at }: IncomingRow,
+  conversation: number,
+  comparison: RowComparison,
+  head: number | undefined,
+): number {
+  const { step, session, renamed, identities } = comparison
+  const entries = skippedEntries(comparison) + identities.length
+  if (step.kind === 'same') {
+    const { generation, path } = step.line
+    if (head !== undefined && entries > path.length) generations.grow(generation.id, head, entries)
+    return generation.id
+  }
+  if (step.kind === 'branch' && renamed !== undefined) generations.rename(step.line.generation.id, renamed)
+  return generations.add({
+    session,
+    store: rows.ensureStore(from.store),
+    agent: capture.agent,
+    conversation,
+    head: head ?? null,
+    entries,
+    first_seen: step.kind === 'branch' ? step.line.generation.first_seen : at,
+    at,
+  })
+}
+
+function endReasonOf(previous: Generation, conversation: number, comparison: RowComparison): EndReason {
+  if (previous.conversation_id !== conversation) return 'overwritten'
+  const line = comparison.lines.find((one) => one.generation.id === previous.id)
+  return line && sharedBeginning(comparison.identities, line) ? 'truncated' : 'cleared'
+}
+
+/** Bytes that are no conversation: one session for each row and content. */
+export function putUnreadable(tables: BackupTables, bytes: Uint8Array, from: RowOrigin, at: Instant): BackupResult {
+  const { rows, generations, layouts } = tables
+  const hash = sha256(bytes)
+  const row = rows.ensure(from)
+  const known = generations.unreadable(row.id, hash)
+  const named = (): BackupResult['session'] =>
+    freeSessionName(
+      makeSessionId(from.agent, 'unreadable'),
+      hash,
+      from.store,
+      (name) => generations.named(name) !== undefined,
+    )
+  const session = known?.session ?? named()
+  const generation =
+    known?.id ??
+    generations.add({
+      session,
+      store: rows.ensureStore(from.store),
+      agent: from.agent,
+      conversation: null,
+      head: null,
+      entries: 0,
+      first_seen: at,
+      at,
+    })
+  const layout = { skip: 0, entries: 0, size: bytes.length, hash, parts: [], frame: bytes }
+  const stored_bytes = known ? 0 : layouts.save(generation, row.id, layout)
+  const ended = assignRow(tables, row, generation, from, at, () => 'overwritten')
+  return { session, change: known ? 'unchanged' : 'new', first_number: 1, new_entries: 0, stored_bytes, ended }
+}

@@ -1,0 +1,80 @@
+/** Gives back what is kept: rows to the byte, whole conversations, older spellings. */
+import { sha256 } from '../lib/hash.ts'
+import { AppError } from '../model/error.ts'
+import type { SessionId } from '../model/ids.ts'
+import type { RowLocation } from './records.ts'
+import { assembleRow } from './row-recipe.ts'
+import type { BackupTables } from './tables/backup-tables.ts'
+import type { StoredEntry } from './tables/entries.ts'
+import type { Generation } from './tables/generations.ts'
+
+/** The row as it was last. */
+export function readBackedUpRow(tables: BackupTables, session: SessionId, location: RowLocation | undefined): Buffer {
+  const { rows, layouts } = tables
+  const generation = findGeneration(tables, session)
+  const row = location && rows.find(location)
+  const layout = location && !row ? undefined : layouts.read(generation.id, row?.id)
+  if (!layout)
+    throw new AppError(
+      'not_found',
+      `${session} was never in that row.`,
+      `${session} がその行にあったことはありません。`,
+    )
+  const bytes = assembleRow(layout.parts, layout.frame, pieceReader(tables))
+  if (sha256(bytes) !== layout.hash)
+    throw new AppError(
+      'unusable_data',
+      `${session} does not come back as it was kept: the file is damaged.`,
+      `${session} を控えた内容のとおりに取り出せません。控えのファイルが壊れています。`,
+    )
+  return bytes
+}
+
+/** The row as it was last, with all entries that are kept, also those that it had dropped. */
+export function readFullConversation(tables: BackupTables, session: SessionId): Buffer {
+  const generation = findGeneration(tables, session)
+  const layout = tables.layouts.readWithEntries(generation.id)
+  if (!layout) throw new Error('a generation without a layout')
+  const pieceOf = pieceReader(tables)
+  const path = entriesOfGeneration(tables, generation)
+  const bytesOf = (entries: readonly StoredEntry[]): readonly Buffer[] => entries.map((entry) => pieceOf(entry.piece))
+  return assembleRow(layout.parts, layout.frame, pieceOf, {
+    before: bytesOf(path.slice(0, layout.skip)),
+    after: bytesOf(path.slice(layout.skip + layout.entries)),
+  })
+}
+
+/** One entry in every way in which its owner ever wrote it, the latest first. */
+export function readSpellings(tables: BackupTables, session: SessionId, number: number): readonly Buffer[] {
+  const entry = entriesOfGeneration(tables, findGeneration(tables, session))[number - 1]
+  if (!entry)
+    throw new AppError(
+      'not_found',
+      `${session} has no entry ${number}.`,
+      `${session} に ${number} 番目の項目はありません。`,
+    )
+  return tables.entries.spellings(entry).map(pieceReader(tables))
+}
+
+function findGeneration({ generations }: BackupTables, session: SessionId): Generation {
+  return generations.named(session) ?? throwNotBackedUp(session)
+}
+
+export function throwNotBackedUp(session: SessionId): never {
+  throw new AppError('not_found', `No session ${session} is kept.`, `会話 ${session} の控えはありません。`)
+}
+
+function entriesOfGeneration({ entries }: BackupTables, generation: Generation): readonly StoredEntry[] {
+  if (generation.conversation_id === null) return []
+  return entries.treeOf(generation.conversation_id).path(generation.head_id)
+}
+
+/** A row may hold a piece many times; it is unpacked once. */
+function pieceReader({ pieces }: BackupTables): (id: number) => Buffer {
+  const cache = new Map<number, Buffer>()
+  return (id) => {
+    const bytes = cache.get(id) ?? pieces.get(id)
+    cache.set(id, bytes)
+    return bytes
+  }
+}

@@ -1,0 +1,70 @@
+/** Puts a kept conversation back into the store it came from, with what stood there safe beforehand. */
+import type { Agent, Source } from '../agents/agent.ts'
+import { writeBackupFile } from '../lib/files/backup-file.ts'
+import { AppError } from '../model/error.ts'
+import { type Instant, instantFromMs } from '../model/ids.ts'
+import type { BackupDatabase } from './backup-database.ts'
+import type { BackedUpSession } from './records.ts'
+
+export interface RestoreOptions {
+  readonly now: Date
+  /** Below it the replaced row is written to a file of its own. */
+  readonly backups: string
+  readonly directory?: string
+}
+
+export interface RestoreResult {
+  readonly store: string
+  /** What stood there before, where something did. */
+  readonly backup: string | undefined
+  readonly repairs: readonly string[]
+}
+
+export async function restoreSession(
+  agent: Agent,
+  session: BackedUpSession,
+  database: BackupDatabase,
+  options: RestoreOptions,
+): Promise<RestoreResult> {
+  const { volatile } = agent
+  const bytes = database.bytes(session.session)
+  const loadable = volatile?.loadable(bytes)
+  if (!volatile || !loadable)
+    throw new AppError(
+      'nothing_readable',
+      `${session.session} is nothing that its program would load`,
+      `${session.session} は、プログラムが読み込める会話ではありません。`,
+    )
+  const { now, directory } = options
+  const source: Source = { agent: session.agent, path: session.store, key: session.key }
+  let replaced: Uint8Array | undefined
+  let backup: string | undefined
+  await volatile.install(source, bytes, {
+    now,
+    ...(directory !== undefined && { directory }),
+    backup(row) {
+      replaced = row
+      backup = writeBackupFile(options.backups, row, now)
+    },
+  })
+  const before = replaced && (await volatile.capture({ ...source, bytes: replaced }))
+  if (before?.kind === 'conversation' && directory === undefined)
+    database.put(
+      before.capture,
+      { agent: session.agent, store: session.store, key: session.key },
+      instantFromMs(now.getTime()) as Instant,
+    )
+  if (directory === undefined) await checkRestored(agent, source, loadable.text)
+  return { store: session.store, backup, repairs: loadable.repairs }
+}
+
+/** Read anew, as its owner will read it. */
+async function checkRestored(agent: Agent, source: Source, text: string): Promise<void> {
+  const now = await agent.volatile?.capture(source)
+  if (now?.kind === 'conversation' && Buffer.from(text).equals(now.capture.bytes)) return
+  throw new AppError(
+    'busy',
+    `${source.path} was written by another program right afterwards; see what it holds now with fumi list`,
+    `${source.path} は直後に別のプログラムが書き換えました。今の内容は fumi list で確認してください。`,
+  )
+}

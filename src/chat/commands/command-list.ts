@@ -1,0 +1,166 @@
+/** Every command that can be given within a conversation: the only list there is. */
+import { AppError } from '../../model/error.ts'
+import { composePhrase, type Phrase, type PickWording, phrase } from '../../model/phrase.ts'
+import type { ChatSession } from '../session.ts'
+import { type FileChanges, readFileChanges } from '../tools/files/file-changes.ts'
+import { type ChatSessionEvent, errorEvent } from '../turn/chat-session-event.ts'
+import { agentCommand, mcpCommand } from './agent.ts'
+import { checkpointCommand } from './checkpoint.ts'
+import { type ChatCommandDefinition, CommandWords, outputEvent } from './command.ts'
+import { attachCommand, editorCommand, replyCommand, retryCommand } from './compose.ts'
+import { contextCommand } from './context.ts'
+import { clearCommand, compactCommand, rewindCommand } from './history.ts'
+import { modelCommand } from './model.ts'
+import { savedPromptsCommand } from './prompts.ts'
+import { loadCommand, saveCommand } from './save-load.ts'
+import { tangentCommand } from './tangent.ts'
+import { shellCommand, toolsCommand } from './tools.ts'
+import { transcriptCommand, usageCommand } from './usage.ts'
+
+/** `/changes`: whose lines are in the files that the agent wrote. */
+const changesCommand: ChatCommandDefinition = {
+  name: 'changes',
+  args: '',
+  help: phrase(
+    'files that the agent wrote, with its lines and yours',
+    'エージェントが書いたファイルと、それぞれが書いた行',
+  ),
+  async *run({ state, setup }) {
+    const changes = await readFileChanges(state, setup.seen, setup.workspace)
+    if (changes.length === 0)
+      yield outputEvent(phrase('The agent has written no file yet.', 'エージェントはまだファイルを書いていません。'))
+    else yield outputEvent(composePhrase((say) => changes.map((one) => formatChanges(one, say)).join('\n')))
+  },
+}
+
+function formatChanges(
+  { path, agentLines: { added, removed }, userLines, now }: FileChanges,
+  say: PickWording,
+): string {
+  const yours = `${userLines < 0 ? '' : '+'}${userLines}`
+  const since = now === 'unchanged' ? '' : say(`, ${STATUS_TEXTS[now].en}`, `、${STATUS_TEXTS[now].ja}`)
+  return `${path}  ${say(`agent +${added} -${removed}, you ${yours}`, `エージェント +${added} -${removed}、あなた ${yours}`)}${since}`
+}
+
+const STATUS_TEXTS = {
+  changed: phrase('changed since', 'その後に変更'),
+  gone: phrase('gone', '削除済み'),
+  unreadable: phrase('cannot be read', '読み取り不可'),
+} as const
+
+const helpCommand: ChatCommandDefinition = {
+  name: 'help',
+  args: '[command]',
+  help: phrase('what can be typed here', 'ここで使えるコマンド'),
+  async *run(_, { first }) {
+    const name = first.replace(/^\//, '')
+    const wanted = CHAT_COMMANDS.filter((one) => name === '' || isNamed(one, name))
+    if (wanted.length === 0) yield errorEvent(unknownCommandText(name))
+    else
+      yield outputEvent(
+        composePhrase((say) =>
+          (name === ''
+            ? [...wanted.map((one) => shortLine(one, say)), ...otherInputs(say)]
+            : wanted.map((one) => helpLine(one, say))
+          ).join('\n'),
+        ),
+      )
+  },
+}
+
+const quitCommand: ChatCommandDefinition = {
+  name: 'quit',
+  aliases: ['q', 'exit'],
+  args: '',
+  help: phrase('end; the conversation stays and can be gone on with', '終える。会話は残り、続きから再開できる'),
+  async *run() {
+    yield { kind: 'quit' }
+  },
+}
+
+/** In the order in which help lists them. */
+export const CHAT_COMMANDS: readonly ChatCommandDefinition[] = [
+  helpCommand,
+  clearCommand,
+  compactCommand,
+  rewindCommand,
+  retryCommand,
+  tangentCommand,
+  contextCommand,
+  attachCommand,
+  editorCommand,
+  replyCommand,
+  savedPromptsCommand,
+  modelCommand,
+  agentCommand,
+  toolsCommand,
+  mcpCommand,
+  checkpointCommand,
+  changesCommand,
+  usageCommand,
+  transcriptCommand,
+  saveCommand,
+  loadCommand,
+  quitCommand,
+]
+
+const otherInputs = (say: PickWording): readonly string[] => [
+  say('!command  run it in a shell', '!コマンド  シェルで実行する'),
+  say('@path  in a prompt: the file goes along', '@パス  依頼の中に書くと、そのファイルを一緒に送る'),
+  say('@name  say a text that is kept: /prompts', '@名前  登録した文章で依頼する：/prompts'),
+  '',
+  say('/help <command> tells all of it.', '/help <コマンド> で詳しい説明を見られます。'),
+]
+
+const shortLine = ({ name, help }: ChatCommandDefinition, say: PickWording): string =>
+  `/${name}  ${say(help.en, help.ja)}`
+
+const helpLine = ({ name, aliases = [], args, help }: ChatCommandDefinition, say: PickWording): string =>
+  `/${[name, ...aliases].join(', /')}${args === '' ? '' : ` ${args}`}\n    ${say(help.en, help.ja)}`
+
+const isNamed = ({ name, aliases = [] }: ChatCommandDefinition, word: string): boolean =>
+  name === word || aliases.includes(word)
+
+export interface ParsedCommand {
+  readonly words: CommandWords
+  run(session: ChatSession, words: CommandWords, signal: AbortSignal): AsyncGenerator<ChatSessionEvent>
+}
+
+/** The command that a line is; nothing for a prompt. A first word with a further slash or a dot is a path, not a command. */
+export function parseCommand(line: string): ParsedCommand | undefined {
+  if (line.startsWith('!')) return { words: new CommandWords(line.slice(1)), run: reportErrors(shellCommand) }
+  const match = /^\/(\S*)([\s\S]*)$/.exec(line)
+  if (!match || /[/\\.]/.test(match[1] ?? '')) return undefined
+  const name = match[1] ?? ''
+  const command = CHAT_COMMANDS.find((one) => isNamed(one, name))
+  return { words: new CommandWords(match[2] ?? ''), run: command ? reportErrors(command) : rejectUnknown(name) }
+}
+
+/** What cannot be done is told; the conversation goes on. */
+function reportErrors(command: Pick<ChatCommandDefinition, 'run'>): ParsedCommand['run'] {
+  return async function* (session, words, signal) {
+    try {
+      yield* command.run(session, words, signal)
+    } catch (thrown) {
+      if (!(thrown instanceof AppError) || thrown.code === 'cannot_write') throw thrown
+      yield errorEvent(thrown.phrase)
+    }
+  }
+}
+
+const rejectUnknown = (name: string): ParsedCommand['run'] =>
+  async function* () {
+    yield errorEvent(unknownCommandText(name))
+  }
+
+/** With the one that was probably meant: letters that are swapped, missing or too many. */
+function unknownCommandText(name: string): Phrase {
+  const sortLetters = (text: string): string => [...text].sort().join('')
+  const isLike = (one: string): boolean =>
+    sortLetters(one) === sortLetters(name) || (name.length > 1 && (one.startsWith(name) || name.startsWith(one)))
+  const similar = CHAT_COMMANDS.find((one) => isLike(one.name))
+  return phrase(
+    `there is no command /${name}${similar ? `; is it /${similar.name}?` : '.'} /help lists them all.`,
+    `コマンド /${name} はありません。${similar ? `/${similar.name} ですか？ ` : ''}/help で一覧を見られます。`,
+  )
+}

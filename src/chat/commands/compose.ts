@@ -1,0 +1,67 @@
+/** `/attach`, `/editor`, `/reply`, `/retry`: ways to say something. */
+import { isFile } from '../../lib/files/safe-fs.ts'
+import { phrase } from '../../model/phrase.ts'
+import { resolveTypedPath } from '../attach/attachments.ts'
+import { errorEvent } from '../turn/chat-session-event.ts'
+import { type ChatCommandDefinition, outputEvent } from './command.ts'
+import { assistantText } from './history.ts'
+
+export const attachCommand: ChatCommandDefinition = {
+  name: 'attach',
+  args: '<path>... | clear',
+  help: phrase(
+    'images, PDFs and texts that go along with the next prompt; @path within it does the same',
+    '次の依頼に添える画像・PDF・テキスト。依頼の中の @パス でも同じ',
+  ),
+  words: ['clear'],
+  async *run({ attachments, setup }, words) {
+    if (words.text === 'clear') attachments.length = 0
+    else
+      for (const word of words.all) {
+        const path = resolveTypedPath(word, setup.workspace)
+        if (!isFile(path)) return yield errorEvent(phrase(`no file is at ${path}.`, `${path} にファイルはありません。`))
+        attachments.push(path)
+      }
+    const names = attachments.join(', ')
+    yield outputEvent(
+      names === ''
+        ? phrase('No file goes along.', '添付するファイルはありません。')
+        : phrase(`With the next prompt: ${names}`, `次の依頼に添付：${names}`),
+    )
+  },
+}
+
+export const editorCommand: ChatCommandDefinition = {
+  name: 'editor',
+  args: '[text]',
+  help: phrase('write the prompt in your editor', '依頼をエディターで書く'),
+  async *run(_, { text }) {
+    yield { kind: 'edit', text }
+  },
+}
+
+export const replyCommand: ChatCommandDefinition = {
+  name: 'reply',
+  args: '',
+  help: phrase(
+    'write the prompt in your editor, with the last answer quoted',
+    '最後の応答を引用して、依頼をエディターで書く',
+  ),
+  async *run({ state }) {
+    const last = state.history.at(-1)
+    if (!last) return yield errorEvent(phrase('nothing was answered yet.', 'まだ応答がありません。'))
+    const quoted = assistantText(last.assistant).replaceAll(/^/gm, '> ')
+    yield { kind: 'edit', text: `${quoted}\n\n` }
+  },
+}
+
+export const retryCommand: ChatCommandDefinition = {
+  name: 'retry',
+  args: '',
+  help: phrase('send again what got no answer', '応答のなかった依頼をもう一度送る'),
+  async *run(session, _, signal) {
+    if (!session.state.next_message)
+      yield errorEvent(phrase('nothing waits for an answer.', '応答を待っている依頼はありません。'))
+    else yield* session.sendWaiting(signal)
+  },
+}

@@ -1,0 +1,166 @@
+/** Which agent answers: the one that was asked for, the one that the user chose for this chat before, or the default one. */
+import { relative } from 'node:path'
+import { isSameJson } from '../../lib/json/equality.ts'
+import { AppError } from '../../model/error.ts'
+import { phrase } from '../../model/phrase.ts'
+import { DEFAULT_AGENT_NAME } from '../agent-file/agent-file.ts'
+import {
+  type AgentDirectories,
+  BUILT_IN_AGENT,
+  type FoundAgent,
+  findAgent,
+  findAgents,
+} from '../agent-file/find-agents.ts'
+import { type AskTrust, TrustNeededError, untrustedText } from '../trust/trust-needed.ts'
+import { agentTrustQuestion } from '../trust/trust-question.ts'
+import type { ChosenAgent, TrustStore } from '../trust/trust-store.ts'
+import { type NoticeEvent, noticeEvent } from '../turn/chat-session-event.ts'
+import type { JournalWriter } from '../turn/journal-writer.ts'
+
+export interface AgentRequest {
+  readonly places: AgentDirectories
+  readonly trust: TrustStore
+  /** A name, or the path of a project's file. */
+  readonly requested: string | undefined
+  /** What the user chose for this chat before. */
+  readonly chosen: ChosenAgent | undefined
+  /** What the journal says. It may come from elsewhere, so it only tells what to say. */
+  readonly named: string | undefined
+  /** Without it nobody can be asked. */
+  readonly ask: AskTrust | undefined
+}
+
+export interface AgentChoice {
+  readonly found: FoundAgent
+  readonly notices: readonly NoticeEvent[]
+  /** The default one stands in for another: the choice of the chat stays as it was. */
+  readonly isStandIn: boolean
+}
+
+/** Throws AppError where the agent that was asked for is missing, and TrustNeeded where it is not trusted. */
+export async function chooseAgent(wanted: AgentRequest): Promise<AgentChoice> {
+  const { places, requested, chosen, named } = wanted
+  const { agents, broken } = findAgents(places)
+  const faults = broken.flatMap(({ path, faults: all }) =>
+    all.map((fault) => {
+      const what = `${fault.path === '' ? '' : `${fault.path}: `}${fault.reason}`
+      return noticeEvent(
+        'agent',
+        phrase(`${path}: ${what}`, `エージェントのファイル ${path} に誤りがあります（${what}）。`),
+      )
+    }),
+  )
+  if (requested !== undefined) {
+    const found = findAgent(agents, requested, places.cwd)
+    if (!found) throw missingAgentError(requested, faults[0])
+    if (!(await isUsableAgent(found, wanted))) throw new TrustNeededError(agentQuestion(found, wanted))
+    const before = chosen?.name ?? named
+    return {
+      found,
+      notices: [...differentAgentNotices(found, before), ...shadowedNotices(found, agents, places.cwd)],
+      isStandIn: false,
+    }
+  }
+  if (!chosen) {
+    if (named === undefined || named === DEFAULT_AGENT_NAME) return agentChoice(BUILT_IN_AGENT, faults)
+    return defaultAgentChoice([...faults, noticeEvent('agent', unchosenAgentText(named))])
+  }
+  const found = agents.find((one) => isChosen(one, chosen))
+  if (!found) return defaultAgentChoice([...faults, noticeEvent('agent', goneAgentText(chosen.name))])
+  if (await isUsableAgent(found, wanted)) return agentChoice(found, faults)
+  return defaultAgentChoice([...faults, noticeEvent('agent', untrustedText(agentQuestion(found, wanted)))])
+}
+
+const agentChoice = (found: FoundAgent, notices: readonly NoticeEvent[]): AgentChoice => ({
+  found,
+  notices,
+  isStandIn: false,
+})
+
+const defaultAgentChoice = (notices: readonly NoticeEvent[]): AgentChoice => ({
+  found: BUILT_IN_AGENT,
+  notices,
+  isStandIn: true,
+})
+
+/** Remembers the choice for this chat, and writes into its journal where the agent came from. Throws AppError. */
+export function recordAgent(writer: JournalWriter, found: FoundAgent, trust: TrustStore): void {
+  const { journal, state } = writer
+  const { name } = found.agent
+  trust.setAgentOf(state.conversation_id, toChosenAgent(found))
+  const place = found.place === 'project' ? 'project' : 'own'
+  const now = { name, place, path: found.path, sha256: found.fingerprint?.sha256 ?? null }
+  const isDefault = found.place === 'built-in' && (state.context_manager?.current_profile ?? name) === name
+  if (journal.replay.agent ? !isSameJson(journal.replay.agent, now) : !isDefault)
+    writer.append({ event: 'agent', ...now })
+}
+
+/** How a chat remembers an agent; undefined for the built-in one, which needs no memory. */
+function toChosenAgent({ agent, path, place }: FoundAgent): ChosenAgent | undefined {
+  if (place === 'built-in') return undefined
+  return { name: agent.name, place: place === 'project' ? 'project' : 'own', path }
+}
+
+/** An agent of the user may move between his own folders; one of a project is its file and no other. */
+function isChosen({ agent, path, place }: FoundAgent, chosen: ChosenAgent): boolean {
+  if (agent.name !== chosen.name || place === 'built-in') return false
+  return chosen.place === 'project' ? place === 'project' && path === chosen.path : place !== 'project'
+}
+
+/** The user's own agents are; a project's is once the user trusts it. */
+export async function isUsableAgent(
+  found: FoundAgent,
+  { trust, ask }: Pick<AgentRequest, 'trust' | 'ask'>,
+): Promise<boolean> {
+  const { fingerprint } = found
+  if (!fingerprint || trust.isTrusted(fingerprint)) return true
+  if (!ask || !(await ask(agentQuestion(found, { trust })))) return false
+  trust.add(fingerprint)
+  return true
+}
+
+export function agentQuestion(
+  { agent, fingerprint }: FoundAgent,
+  { trust }: Pick<AgentRequest, 'trust'>,
+): ReturnType<typeof agentTrustQuestion> {
+  if (!fingerprint) throw new Error("only a project's agent has to be trusted")
+  return agentTrustQuestion(agent, fingerprint, trust)
+}
+
+const missingAgentError = (requested: string, fault: NoticeEvent | undefined): AppError =>
+  new AppError(
+    'bad_usage',
+    `there is no agent ${requested}.${fault ? ` ${fault.text}` : ''}`,
+    `エージェント ${requested} はありません。${fault?.ja ?? ''}`,
+  )
+
+const goneAgentText = (name: string) =>
+  phrase(
+    `The agent ${name} is gone: ${DEFAULT_AGENT_NAME} goes on.`,
+    `エージェント ${name} がなくなったため、${DEFAULT_AGENT_NAME} が続けます。`,
+  )
+
+const unchosenAgentText = (name: string) =>
+  phrase(
+    `This conversation names the agent ${name}, which you have not chosen for it here: ${DEFAULT_AGENT_NAME} continues. To use it, type /agent swap ${name}`,
+    `この会話はエージェント ${name} を指定していますが、ここで選ばれたものではないため、${DEFAULT_AGENT_NAME} が続けます。使うには /agent swap ${name} と入力してください。`,
+  )
+
+function differentAgentNotices({ agent: { name } }: FoundAgent, before: string | undefined): readonly NoticeEvent[] {
+  if (before === undefined || before === name) return []
+  const text = phrase(`${name} goes on with what ${before} began.`, `${before} が始めた会話を ${name} が続けます。`)
+  return [noticeEvent('agent', text)]
+}
+
+/** The project has an agent of this name too: it is not the one that answers. */
+export function shadowedNotices(found: FoundAgent, agents: readonly FoundAgent[], cwd: string): readonly NoticeEvent[] {
+  const { name } = found.agent
+  const other = agents.find((one) => one.place === 'project' && one.agent.name === name)
+  if (!other?.path || found.place === 'project') return []
+  const path = relative(cwd, other.path)
+  const text = phrase(
+    `Your own agent ${name} answers. This project has one of the same name; to use that one: --agent ${path}, or /agent swap ${path}`,
+    `あなた自身のエージェント ${name} を使います。このプロジェクトにも同じ名前のものがあります。そちらを使うには --agent ${path} または /agent swap ${path} としてください。`,
+  )
+  return [noticeEvent('agent', text)]
+}

@@ -1,0 +1,314 @@
+/** Puts a conversation together: its journal, its server, its agent, its tools. */
+import { randomUUID } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { DEFAULT_CONTEXT_WINDOW_TOKENS, NATIVE_TOOLS } from '../../conversation/limits.ts'
+import type { ToolUseResult } from '../../conversation/message.ts'
+import { environmentOf } from '../../conversation/new-message.ts'
+import { type ConversationState, modelOf } from '../../conversation/state.ts'
+import { isSameJson } from '../../lib/json/equality.ts'
+import { AppError } from '../../model/error.ts'
+import { phrase } from '../../model/phrase.ts'
+import { systemClock } from '../../openai/chat/clock.ts'
+import { DEFAULT_MAX_RETRIES } from '../../openai/chat/send/retry.ts'
+import type { ChatTransport } from '../../openai/chat/transport.ts'
+import { PROFILES } from '../../openai/profile.ts'
+import type { AgentFile } from '../agent-file/agent-file.ts'
+import { findMcpServers } from '../agent-file/find-agents.ts'
+import type { Endpoint } from '../endpoint/endpoint.ts'
+import {
+  type AskJson,
+  type ContextWindow,
+  contextWindowNotice,
+  createAskJson,
+  listModels,
+  resolveContextWindow,
+  toModelInfo,
+} from '../endpoint/models.ts'
+import { createRecordedTransport } from '../endpoint/recorded-transport.ts'
+import type { Recording } from '../endpoint/recording.ts'
+import {
+  childEnvironment,
+  type EnvironmentBuilder,
+  type EnvironmentVariables,
+  ownEnvironment,
+  type SecretKeys,
+} from '../processes/child-environment.ts'
+import { chooseSandbox, NO_SANDBOX, type SandboxMode, type SandboxSetup } from '../processes/sandbox.ts'
+import { ChatSession } from '../session.ts'
+import { ChatSetup } from '../setup.ts'
+import { createBuiltInTools } from '../tools/built-in.ts'
+import { SeenFiles } from '../tools/files/seen-files.ts'
+import { refusedCommandPhrase } from '../tools/shell/sandbox-notes.ts'
+import { type ChatTool, errorResult, type ToolRunResult, type Workspace } from '../tools/tool.ts'
+import { findMissingTools } from '../tools/tool-set.ts'
+import type { AskTrust } from '../trust/trust-needed.ts'
+import { serversTrustQuestion } from '../trust/trust-question.ts'
+import { TrustStore } from '../trust/trust-store.ts'
+import { type ChatSessionEvent, type NoticeEvent, noticeEvent } from '../turn/chat-session-event.ts'
+import { JournalWriter } from '../turn/journal-writer.ts'
+import type { TurnLimits } from '../turn/turn-budget.ts'
+import type { ModelServer } from '../turn/turn-setup.ts'
+import { chooseAgent, recordAgent } from './choose-agent.ts'
+import { openChatJournal } from './open-chat-journal.ts'
+import { ChatServices } from './services.ts'
+
+/** Who is to answer: a server, or a recording of what one said. */
+export type Answerer =
+  | { readonly kind: 'server'; readonly endpoint: Endpoint; readonly transport: ChatTransport }
+  | { readonly kind: 'recorded'; readonly recording: Recording }
+
+export interface ChatSessionOptions {
+  readonly answerer: Answerer
+  readonly platform: string
+  readonly home: string
+  /** fumibako's data directory. */
+  readonly data: string
+  /** Absolute. */
+  readonly cwd: string
+  /** The version of this program. */
+  readonly program: string | null
+  /** An id or the beginning of one; null: the last one of this directory. Without it a new one begins. */
+  readonly resume?: string | null
+  /** A name, or the path of a project's file. */
+  readonly agent?: string
+  /** Asks the user before a project's file is used; without it such a file is used only where it is trusted already. */
+  readonly askTrust?: AskTrust
+  readonly trusted?: readonly string[]
+  readonly trustAll?: boolean
+  readonly autoCompact: boolean
+  /** Somebody can be asked. */
+  readonly attended: boolean
+  /** Of each turn. */
+  readonly limits?: TurnLimits
+  /** Without it: in no sandbox, with the variables of this process. */
+  readonly processes?: ProcessOptions
+}
+
+/** How commands, hooks and MCP servers are run. */
+export interface ProcessOptions {
+  readonly variables: EnvironmentVariables
+  /** Kept from all of them. */
+  readonly keys: SecretKeys
+  /** For commands alone: hooks and servers are those of an agent that the user trusts. */
+  readonly sandbox: SandboxMode
+}
+
+export interface OpenedChat {
+  readonly session: ChatSession
+  /** What is to be known before the first word. */
+  readonly greeting: readonly ChatSessionEvent[]
+  /** A conversation in which nothing was said leaves nothing behind. */
+  close(): Promise<void>
+}
+
+/** Throws AppError where it cannot be begun; once it is open, what goes wrong is an event. */
+export async function openChatSession(options: ChatSessionOptions): Promise<OpenedChat> {
+  const { data, cwd, home, program, answerer, platform } = options
+  const machine = { platform, cwd: () => cwd }
+  const workspace = { cwd, home }
+  const at = new Date(systemClock.now()).toISOString()
+  const opened = openChatJournal({ ...options, at, env: environmentOf(machine), newId: randomUUID })
+  const { journal } = opened
+  let services: ChatServices | undefined
+  const probing = probeSandbox(options)
+  try {
+    const trust = new TrustStore(data)
+    const { conversation_id } = journal.state
+    const { found, notices, isStandIn } = await chooseAgent({
+      places: { cwd, home, data },
+      trust,
+      requested: options.agent,
+      chosen: trust.agentOf(conversation_id),
+      named: journal.replay.agent?.name ?? journal.state.context_manager?.current_profile,
+      ask: options.askTrust,
+    })
+    const { agent } = found
+    if (options.agent !== undefined) await askToTrustServers(agent, { cwd, home }, trust, options.askTrust)
+    const chosen = await chooseAnswerer(answerer, agent, journal.state)
+    const seen = new SeenFiles(journal.path.replace(/\.jsonl$/, '.seen'))
+    const writer = new JournalWriter(journal, { clock: systemClock, machine, newId: randomUUID })
+    if (!isStandIn) recordAgent(writer, found, trust)
+    const environment = createEnvironment(options.processes)
+    const started = new ChatServices({ writer, data, workspace, attended: options.attended, environment, trust })
+    services = started
+    const sandboxing = await probing
+    const builtIn = chooseTools(answerer, createBuiltInTools(seen, { environment, sandboxing }))
+    const { place: agentPlace } = found
+    const setupOptions = {
+      place: workspace,
+      server: chosen.server,
+      agent,
+      agentPlace,
+      trust,
+      builtIn,
+      seen,
+      sandboxing,
+      help: started,
+    }
+    const setup = new ChatSetup({ ...options, ...setupOptions })
+    started.start(agent)
+    const missing = findMissingTools(journal.state.tools, setup.toolSet).map(({ name }) => name)
+    const model_info = toModelInfo(chosen.server.model, chosen.window)
+    if (!isSameJson(journal.state.model_info, model_info)) writer.append({ event: 'model', model_info })
+    const models =
+      answerer.kind === 'server' ? { endpoint: { ...answerer, ask: createAskJson(answerer.endpoint) } } : {}
+    const session = new ChatSession(writer, setup, { data, program, ...models })
+    started.onTools = (tools) => {
+      setup.setMcpTools(tools)
+      session.syncSetup()
+    }
+    const missingNames = missing.join(', ')
+    const greeting: readonly NoticeEvent[] = [
+      ...opened.notices,
+      ...notices,
+      ...(missing.length > 0
+        ? [
+            noticeEvent(
+              'tools_gone',
+              phrase(`No longer there: ${missingNames}.`, `使えなくなったツールがあります：${missingNames}。`),
+            ),
+          ]
+        : []),
+      ...chosen.notices,
+      ...(sandboxing.kind === 'refused' ? [noticeEvent('sandbox', refusedCommandPhrase(sandboxing.why))] : []),
+      ...(session.state.next_message ? [QUESTION_WAITING] : []),
+    ]
+    return {
+      session,
+      greeting,
+      close: async () => {
+        await started.close()
+        if (sandboxing.kind === 'sandboxed') sandboxing.sandbox.close()
+        closeSession(session, opened.isNew)
+      },
+    }
+  } catch (error) {
+    await services?.close()
+    journal.close()
+    if (opened.isNew) rmSync(journal.path, { force: true })
+    throw error
+  }
+}
+
+const probeSandbox = ({ cwd, home, data, platform, processes }: ChatSessionOptions): Promise<SandboxSetup> =>
+  processes
+    ? chooseSandbox({ mode: processes.sandbox, platform, cwd, home, data, variables: processes.variables })
+    : Promise.resolve(NO_SANDBOX)
+
+const createEnvironment = (processes: ProcessOptions | undefined): EnvironmentBuilder =>
+  processes ? (listed) => childEnvironment(processes.variables, processes.keys, listed) : ownEnvironment
+
+const QUESTION_WAITING = noticeEvent(
+  'waiting',
+  phrase(
+    'A question still waits for its answer: /retry sends it again.',
+    '応答を待っている依頼があります。/retry でもう一度送れます。',
+  ),
+)
+
+function closeSession(session: ChatSession, isNew: boolean): void {
+  const { journal } = session.writer
+  const { transcript, next_message } = session.state
+  session.close()
+  const isEmpty = isNew && journal.replay.allEntries.length === 0 && transcript.length === 0 && !next_message
+  if (isEmpty)
+    for (const end of ['.jsonl', '.lock', '.seen']) rmSync(journal.path.replace(/\.jsonl$/, end), { force: true })
+}
+
+/** Who named an agent that takes the servers of the project's `mcp.json` is asked about these too. */
+async function askToTrustServers(
+  agent: AgentFile,
+  workspace: Workspace,
+  trust: TrustStore,
+  ask: AskTrust | undefined,
+): Promise<void> {
+  if (!ask) return
+  const { untrusted } = findMcpServers(agent, workspace, (file) => trust.isTrusted(file))
+  if (!untrusted || untrusted.servers.size === 0) return
+  const { servers, fingerprint } = untrusted
+  if (await ask(serversTrustQuestion(servers, fingerprint, trust))) trust.add(fingerprint)
+}
+
+const chooseTools = (answerer: Answerer, available: readonly ChatTool[]): readonly ChatTool[] =>
+  answerer.kind === 'recorded' ? [...available, ...createRecordedTools(answerer.recording, available)] : available
+
+async function chooseAnswerer(
+  answerer: Answerer,
+  agent: AgentFile,
+  state: ChatSession['state'],
+): Promise<ChosenServer> {
+  if (answerer.kind === 'server') {
+    const { endpoint, transport } = answerer
+    return chooseServer(endpoint, createAskJson(endpoint), transport, { agentModel: agent.model, state })
+  }
+  const transport = createRecordedTransport(answerer.recording.answers)
+  return {
+    server: { transport, profile: PROFILES.openai, model: 'recorded', maxRetries: 0 },
+    window: { tokens: DEFAULT_CONTEXT_WINDOW_TOKENS, from: 'profile' },
+    notices: [],
+  }
+}
+
+/** Who answers: the endpoint, and of its models the one that was asked for, or the one that there is. */
+interface ChosenServer {
+  readonly server: ModelServer
+  readonly window: ContextWindow
+  readonly notices: readonly NoticeEvent[]
+}
+
+/** Throws AppError when the server has to be asked for its models and does not answer. */
+async function chooseServer(
+  endpoint: Endpoint,
+  ask: AskJson,
+  transport: ChatTransport,
+  wanted: { readonly agentModel: string | null; readonly state: ConversationState },
+): Promise<ChosenServer> {
+  const model = endpoint.model ?? wanted.agentModel ?? (await chooseModel(endpoint, ask, modelOf(wanted.state)))
+  const window = await resolveContextWindow(endpoint, model, ask)
+  const unsure = contextWindowNotice(window, model)
+  return {
+    server: { transport, profile: PROFILES[endpoint.server], model, maxRetries: DEFAULT_MAX_RETRIES },
+    window,
+    notices: unsure ? [noticeEvent('window_unknown', unsure)] : [],
+  }
+}
+
+/** The one that answered before, where it is there; else the first. */
+async function chooseModel(endpoint: Endpoint, ask: AskJson, before: string | null): Promise<string> {
+  const models = await listModels(endpoint, ask)
+  const known = models.find(({ id }) => id === before) ?? models[0]
+  if (known) return known.id
+  const { baseURL } = endpoint
+  throw new AppError(
+    'not_found',
+    `${baseURL} has no model. Load one there, or name one with --model.`,
+    `${baseURL} にモデルがありません。サーバーでモデルを読み込むか、--model で指定してください。`,
+  )
+}
+
+/** Tools that are not here, and give what they gave when a conversation was recorded. They do nothing else. */
+const RECORDED_SUMMARY = phrase('from the recording', '記録から')
+
+/** @param available tools that are here run themselves */
+function createRecordedTools({ results }: Recording, available: readonly ChatTool[]): readonly ChatTool[] {
+  const known = new Set(available.map(({ name }) => name))
+  return [...results].filter(([name]) => !known.has(name)).map(([name, given]) => recordedTool(name, given))
+}
+
+function recordedTool(name: string, given: readonly (ToolUseResult | undefined)[]): ChatTool {
+  let at = 0
+  const next = async (): Promise<ToolRunResult> => {
+    const result = given[at++]
+    if (!result) return errorResult('The recording has no result of this call.')
+    const status = result.status === 'Success' ? 'Success' : 'Error'
+    return { status, content: result.content, images: [], changedFiles: [] }
+  }
+  return {
+    name,
+    hostName: name,
+    origin: NATIVE_TOOLS,
+    description: 'Gives what it gave in the recording.',
+    schema: { type: 'object' },
+    check: async () => ({ ok: true, call: { need: { level: 'nothing', summary: RECORDED_SUMMARY }, run: next } }),
+  }
+}

@@ -1,0 +1,313 @@
+/** A conversation that is being held: takes what is said, tells what happens, and waits for answers where one is needed. */
+
+import { EMPTY_PROMPT, MAX_USER_MESSAGE_SIZE } from '../conversation/limits.ts'
+import type { UserMessage } from '../conversation/message.ts'
+import { newPrompt, newResponse } from '../conversation/new-message.ts'
+import { promptOf, sanitizeUnicodeTags } from '../conversation/render.ts'
+import { hookContext } from '../conversation/request/context.ts'
+import type { ConversationState } from '../conversation/state.ts'
+import { openTangents, tangentSeconds } from '../conversation/tangent.ts'
+import { byteLength, truncateSafeInPlace } from '../conversation/truncate.ts'
+import { isSameJson } from '../lib/json/equality.ts'
+import type { ChatTrust } from '../model/api/chat.ts'
+import { phrase } from '../model/phrase.ts'
+import type { Attachments } from './attach/attachments.ts'
+import type { Endpoint } from './endpoint/endpoint.ts'
+import type { AskJson } from './endpoint/models.ts'
+import type { ResolvedPrompt } from './prompts/resolve-prompt.ts'
+import { baseTokens, contextWindowTokens } from './request/request-size.ts'
+import type { ChatSetup } from './setup.ts'
+import { untrustedText } from './trust/trust-needed.ts'
+import {
+  type ChatSessionEvent,
+  errorEvent,
+  noticeEvent,
+  type ToolConsent,
+  type ToolQuestion,
+} from './turn/chat-session-event.ts'
+import type { JournalWriter } from './turn/journal-writer.ts'
+
+/** Things that commands need and a conversation itself does not. */
+export interface CommandContext {
+  /** fumibako's data directory. */
+  readonly data: string
+  readonly program: string | null
+  /** Where models are; nothing where a recording answers. */
+  readonly endpoint?: { readonly endpoint: Endpoint; readonly ask: AskJson }
+}
+
+export class ChatSession {
+  readonly writer: JournalWriter
+  readonly setup: ChatSetup
+  readonly commandContext: CommandContext
+  /** Files that go along with the next prompt. */
+  readonly attachments: string[] = []
+  readonly #waiting = new Map<string, (consent: ToolConsent) => void>()
+  /** Answers to questions that were told a moment ago and are not waited for yet. */
+  readonly #earlyAnswers = new Map<string, ToolConsent>()
+  #running: AbortController | undefined
+  #proposedPercent = 0
+  #usedTokens = 0
+
+  constructor(writer: JournalWriter, setup: ChatSetup, commandContext: CommandContext) {
+    this.writer = writer
+    this.setup = setup
+    this.commandContext = commandContext
+    this.syncSetup()
+  }
+
+  get state(): ConversationState {
+    return this.writer.state
+  }
+
+  get isRunning(): boolean {
+    return this.#running !== undefined
+  }
+
+  /**
+   * A command, a shell command after `!`, or a prompt. Only what the user typed can be a command: text from a pipe never is.
+   * @param typed the part of the line that the user typed
+   */
+  async *send(line: string, typed = line): AsyncGenerator<ChatSessionEvent> {
+    // Loaded when they are first needed: whoever begins to talk does not wait for them.
+    const { parseCommand } = await import('./commands/command-list.ts')
+    const command = parseCommand(typed)
+    if (command !== undefined && typed !== line) {
+      yield errorEvent(PIPED_WITH_COMMAND)
+      yield { kind: 'ended', how: 'failed' }
+    } else if (command === undefined) yield* this.#runExclusive((signal) => this.sendWithin(line, signal, true, typed))
+    else yield* this.#runExclusive((signal) => this.#runCommand(line, command.run(this, command.words, signal)))
+  }
+
+  async *#runCommand(line: string, events: AsyncGenerator<ChatSessionEvent>): AsyncGenerator<ChatSessionEvent> {
+    this.writer.transcribe(line)
+    yield* events
+    this.syncSetup()
+  }
+
+  /**
+   * A prompt; where it names a text that is kept, that text. For a command, within what it does.
+   * @param isTyped whether the transcript is to have the line
+   */
+  async *sendWithin(
+    line: string,
+    signal: AbortSignal,
+    isTyped: boolean,
+    typed = line,
+  ): AsyncGenerator<ChatSessionEvent> {
+    const { resolvePrompt } = await import('./prompts/resolve-prompt.ts')
+    const resolved = await resolvePrompt(this, line, signal, typed)
+    if (isTyped) this.writer.transcribe(line)
+    if (resolved.kind === 'spoken') yield* this.#sendPrompt(resolved, signal)
+    else {
+      yield errorEvent(resolved.said)
+      yield { kind: 'ended', how: signal.aborted ? 'interrupted' : 'failed' }
+    }
+  }
+
+  /** Sends what waits: a question to which nothing came, or results that were never sent. */
+  continueTurn(): AsyncGenerator<ChatSessionEvent> {
+    return this.#runExclusive((signal) => this.sendWaiting(signal))
+  }
+
+  /** To a `consent_needed`. */
+  answer(id: string, consent: ToolConsent): void {
+    const done = this.#waiting.get(id)
+    if (done) done(consent)
+    else if (this.#running) this.#earlyAnswers.set(id, consent)
+  }
+
+  /** Asks the user whether a project's file is trusted. For a command, within what it does. */
+  async *askTrust(trust: ChatTrust, signal: AbortSignal): AsyncGenerator<ChatSessionEvent, boolean> {
+    if (!this.setup.settings.attended) {
+      yield errorEvent(untrustedText(trust))
+      return false
+    }
+    yield { kind: 'trust_needed', id: 'trust', trust }
+    return (await this.#waitForConsent('trust', signal)) === 'yes'
+  }
+
+  /** Ends what is going on; all that was said stays. */
+  interrupt(): void {
+    this.#running?.abort()
+  }
+
+  close(): void {
+    this.interrupt()
+    this.writer.journal.close()
+  }
+
+  /** Brings tools and context into line with what the conversation is fitted with now. */
+  syncSetup(): void {
+    const { state } = this
+    const tools = this.setup.specs()
+    if (!areSameTools(state.tools, tools)) this.writer.append({ event: 'tools', tools })
+    if (!state.context_manager) {
+      const context_manager = this.setup.contextManager(contextWindowTokens(state))
+      this.writer.append({ event: 'context', context_manager })
+    }
+    this.setup.rules = this.state.context_manager?.paths ?? []
+  }
+
+  /** The innermost one that is open. */
+  tangent(): { readonly name: string | null; readonly seconds: number } | undefined {
+    const seconds = tangentSeconds(this.state, this.writer.tangentNow())
+    return seconds === undefined
+      ? undefined
+      : { name: openTangents(this.state).at(-1)?.name ?? null, seconds: Math.max(0, seconds) }
+  }
+
+  /** How full the window is, in percent: as the server counted it last, else estimated. */
+  windowPercent(): number {
+    return Math.round((Math.max(this.#usedTokens, baseTokens(this.state)) / contextWindowTokens(this.state)) * 100)
+  }
+
+  async *#runExclusive(
+    work: (signal: AbortSignal) => AsyncGenerator<ChatSessionEvent>,
+  ): AsyncGenerator<ChatSessionEvent> {
+    if (this.#running) throw new Error('one thing at a time: a turn is running')
+    const running = new AbortController()
+    this.#running = running
+    try {
+      for await (const event of work(running.signal)) {
+        this.#recordUsage(event)
+        yield event
+      }
+    } finally {
+      running.abort()
+      this.#earlyAnswers.clear()
+      this.#running = undefined
+    }
+  }
+
+  #recordUsage(event: ChatSessionEvent): void {
+    if (event.kind === 'usage' && event.purpose === 'answer' && !event.estimated)
+      this.#usedTokens = event.usage.total_tokens
+    if (event.kind === 'compacted' || event.kind === 'moved' || event.kind === 'started') this.#usedTokens = 0
+  }
+
+  async *#sendPrompt(resolved: ResolvedPrompt, signal: AbortSignal): AsyncGenerator<ChatSessionEvent> {
+    const text = yield* this.#fitPrompt(sanitizeUnicodeTags(resolved.text), signal)
+    if (text === undefined) return
+    const { writer, setup } = this
+    this.#closeResults()
+    if (resolved.source !== null)
+      yield noticeEvent('prompt', phrase(`Said: ${resolved.source}`, `登録した文章で依頼しました：${resolved.source}`))
+    const { readAttachments, filterAttachable, attachmentPathsIn } = await import('./attach/attachments.ts')
+    const named = resolved.mayAttach ? attachmentPathsIn(text, setup.workspace) : []
+    const typed = [...this.attachments.splice(0), ...attachmentPathsIn(resolved.typed, setup.workspace)]
+    const { paths, notes } = filterAttachable([...new Set([...typed, ...named])], typed, setup.workspace)
+    const attached = readAttachments(paths)
+    for (const note of [...notes, ...attached.notes]) yield noticeEvent('attached', note)
+    await setup.hooks.ready()
+    setup.hooks.beforeTurn(text)
+    const hooks = hookContext(await setup.hooks.promptHooks(text, signal), 'userPromptSubmit') ?? ''
+    yield* setup.hooks.takeNotices()
+    this.#addPriorExchanges(resolved.before)
+    const given = { ...attached, images: [...resolved.images, ...attached.images] }
+    const message = withAttachments(newPrompt(text, writer.localNow(), writer.env()), given, hooks)
+    setup.setDocuments(message, attached.documents)
+    writer.append({ event: 'next_message', message })
+    yield* this.sendWaiting(signal)
+  }
+
+  /** Exchanges that a server's prompt begins with stand in the history as if they had taken place. */
+  #addPriorExchanges(before: ResolvedPrompt['before']): void {
+    const { writer } = this
+    for (const { user, assistant } of before) {
+      const userMessage = newPrompt(user === '' ? EMPTY_PROMPT : user, writer.localNow(), writer.env())
+      const entry = { user: userMessage, assistant: newResponse(null, assistant), request_metadata: null }
+      writer.append({ event: 'copied', number: writer.nextNumber(), entry, into: 'history' })
+    }
+  }
+
+  /** For a command, within what it does. */
+  async *sendWaiting(signal: AbortSignal): AsyncGenerator<ChatSessionEvent> {
+    const { runSessionTurn } = await import('./turn/turn.ts')
+    const ask = (question: ToolQuestion, stop: AbortSignal): Promise<ToolConsent | undefined> =>
+      this.#waitForConsent(question.id, stop)
+    yield* runSessionTurn(this.writer, this.setup, ask, signal)
+    yield* this.#proposeCompaction()
+  }
+
+  /** The text, cut where it is too large and somebody agrees; nothing when it is not to be sent. */
+  async *#fitPrompt(text: string, signal: AbortSignal): AsyncGenerator<ChatSessionEvent, string | undefined> {
+    const bytes = byteLength(text)
+    if (bytes <= MAX_USER_MESSAGE_SIZE) return text === '' ? EMPTY_PROMPT : text
+    const [actual, allowed] = [bytes, MAX_USER_MESSAGE_SIZE].map((size) => size.toLocaleString('en-US'))
+    const size = phrase(
+      `The prompt has ${actual} bytes, ${allowed} are the most.`,
+      `依頼が ${actual} バイトあります。上限は ${allowed} バイトです。`,
+    )
+    if (this.setup.settings.attended) {
+      const summary = phrase(`${size.en} Cut it at its end?`, `${size.ja}末尾を切り詰めますか？`)
+      const need = { level: 'changes', summary } as const
+      yield { kind: 'consent_needed', id: 'prompt', name: 'prompt', need }
+      const consent = await this.#waitForConsent('prompt', signal)
+      if (consent === 'yes' || consent === 'trust') return truncateSafeInPlace(text, MAX_USER_MESSAGE_SIZE)
+    }
+    yield errorEvent(
+      phrase(
+        `${size.en} It was not sent: put it into a file, and let the model read that.`,
+        `${size.ja}送りませんでした。ファイルに書いて、モデルに読ませてください。`,
+      ),
+    )
+    yield { kind: 'ended', how: 'overflow' }
+    return undefined
+  }
+
+  /** Results that were never sent stay in the history before something else is said. */
+  #closeResults(): void {
+    const waiting = this.state.next_message
+    if (!waiting || promptOf(waiting) !== undefined) return
+    const number = this.writer.nextNumber()
+    const assistant = newResponse(null, NO_ANSWER)
+    this.writer.append({ event: 'interrupted', number, assistant, request_metadata: null, reason: 'cut' })
+  }
+
+  #waitForConsent(id: string, signal: AbortSignal): Promise<ToolConsent | undefined> {
+    return new Promise((resolve) => {
+      const done = (consent: ToolConsent | undefined): void => {
+        this.#waiting.delete(id)
+        this.#earlyAnswers.delete(id)
+        signal.removeEventListener('abort', giveUp)
+        if (consent !== undefined) this.writer.transcribe(consentKey(consent))
+        resolve(consent)
+      }
+      const giveUp = (): void => done(undefined)
+      const early = this.#earlyAnswers.get(id)
+      if (signal.aborted || early !== undefined) return done(signal.aborted ? undefined : early)
+      signal.addEventListener('abort', giveUp, { once: true })
+      this.#waiting.set(id, done)
+    })
+  }
+
+  *#proposeCompaction(): Generator<ChatSessionEvent> {
+    const percent = this.windowPercent()
+    const level = percent >= 90 ? 90 : percent >= 75 ? 75 : 0
+    if (level > this.#proposedPercent) yield { kind: 'compact_proposed', percent }
+    this.#proposedPercent = level
+  }
+}
+
+const NO_ANSWER = 'No answer came to this.'
+
+function withAttachments(message: UserMessage, { images, context }: Attachments, hooks: string): UserMessage {
+  const additional_context = [context, hooks].filter((text) => text !== '').join('\n')
+  return { ...message, additional_context, images: images.length > 0 ? images : null }
+}
+
+function consentKey(consent: ToolConsent): string {
+  if (typeof consent === 'object') return consent.text
+  return { yes: 'y', no: 'n', trust: 't' }[consent]
+}
+
+const areSameTools = (a: ConversationState['tools'], b: ConversationState['tools']): boolean =>
+  a === b || isSameJson(toPlainTools(a), toPlainTools(b))
+
+const toPlainTools = (tools: ConversationState['tools']): unknown => Object.fromEntries(tools)
+
+const PIPED_WITH_COMMAND = phrase(
+  'A command takes no piped text. Run it without a pipe.',
+  'コマンドにはパイプの内容を渡せません。パイプなしで実行してください。',
+)

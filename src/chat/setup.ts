@@ -1,0 +1,283 @@
+/** What a conversation is fitted with: its server, its agent, tools and who may use them, the files around it. */
+import type { UserMessage } from '../conversation/message.ts'
+import type { ContextManager, Tools } from '../conversation/record.ts'
+import { calcMaxContextFilesSize } from '../conversation/request/budget.ts'
+import { type Phrase, phrase, untranslated } from '../model/phrase.ts'
+import type { FilePart } from '../openai/message.ts'
+import { type AgentFile, contextPathsOf } from './agent-file/agent-file.ts'
+import type { FoundAgent } from './agent-file/find-agents.ts'
+import { type CollectedFiles, collectFiles, MAX_FILES_PER_RULE, type OutsideFile } from './context/collect-files.ts'
+import { sendBoundary } from './context/send-boundary.ts'
+import { NO_SANDBOX, type SandboxSetup } from './processes/sandbox.ts'
+import { SeenFiles } from './tools/files/seen-files.ts'
+import { isDeniedToRead } from './tools/permission/path-decision.ts'
+import { decidePermission, type PermissionDecision, type PermissionRules } from './tools/permission/permission.ts'
+import { isSameTool, type ToolName } from './tools/permission/tool-patterns.ts'
+import { createExecuteBash } from './tools/shell/execute-bash.ts'
+import type { CallNeed, ChatTool, Workspace } from './tools/tool.ts'
+import { buildToolSet, type ToolSet } from './tools/tool-set.ts'
+import type { TrustStore } from './trust/trust-store.ts'
+import { type ChatSessionEvent, type NoticeEvent, noticeEvent } from './turn/chat-session-event.ts'
+import { NO_SESSION_HOOKS, type SessionHooks } from './turn/hooks.ts'
+import { DEFAULT_TURN_LIMITS, type TurnLimits } from './turn/turn-budget.ts'
+import type { FinishedToolCall, ModelServer, TurnContext, TurnSetup, TurnTools } from './turn/turn-setup.ts'
+
+export interface ChatSetupOptions {
+  readonly place: Workspace
+  readonly server: ModelServer
+  readonly agent: AgentFile
+  /** Where the agent's file is; built-in where nothing is said. */
+  readonly agentPlace?: FoundAgent['place']
+  /** What the user has decided; without it he has decided nothing. */
+  readonly trust?: TrustStore
+  readonly builtIn: readonly ChatTool[]
+  /** What the model has seen of the files. */
+  readonly seen?: SeenFiles
+  /** `--trust-tools`. */
+  readonly trusted?: readonly string[]
+  /** `--trust-all-tools`. */
+  readonly trustAll?: boolean
+  readonly autoCompact: boolean
+  /** Somebody can be asked. */
+  readonly attended: boolean
+  /** Of each turn. */
+  readonly limits?: TurnLimits
+  readonly help?: SessionHooks
+  readonly sandboxing?: SandboxSetup
+}
+
+export class ChatSetup implements TurnSetup, TurnTools {
+  readonly workspace: Workspace
+  readonly settings: TurnSetup['settings']
+  readonly hooks: SessionHooks
+  readonly seen: SeenFiles
+  /** Of the model's commands; what a person types after `!` runs without. */
+  readonly sandboxing: SandboxSetup
+  server: ModelServer
+  /** The paths and patterns of the conversation's context files, as they are now. */
+  rules: readonly string[] = []
+  readonly #builtIn: readonly ChatTool[]
+  readonly #documents = new WeakMap<UserMessage, readonly FilePart[]>()
+  /** Of `--trust-tools`: patterns, for this session. */
+  readonly #patterns: Set<string>
+  /** Trusted by `t` and `/tools trust`, for this session. */
+  #trusted: readonly ToolName[] = []
+  #trustsAll: boolean
+  #mcp: readonly ChatTool[] = []
+  readonly #trust: TrustStore | undefined
+  #agent: AgentFile
+  #agentPlace: FoundAgent['place']
+  #toolSet: ToolSet
+  #lastNotices = ''
+
+  constructor(options: ChatSetupOptions) {
+    const { place, server, agent, builtIn, trusted = [], trustAll = false, autoCompact, attended } = options
+    this.workspace = place
+    this.server = server
+    this.settings = { autoCompact, attended, limits: options.limits ?? DEFAULT_TURN_LIMITS }
+    this.hooks = options.help ?? NO_SESSION_HOOKS
+    this.seen = options.seen ?? new SeenFiles()
+    this.sandboxing = options.sandboxing ?? NO_SANDBOX
+    this.#builtIn = builtIn
+    this.#patterns = new Set(trusted)
+    this.#trustsAll = trustAll
+    this.#agent = agent
+    this.#agentPlace = options.agentPlace ?? 'built-in'
+    this.#trust = options.trust
+    this.#toolSet = this.#buildToolSet()
+  }
+
+  get tools(): TurnTools {
+    return this
+  }
+
+  get agent(): AgentFile {
+    return this.#agent
+  }
+
+  get toolSet(): ToolSet {
+    return this.#toolSet
+  }
+
+  /** For what a person wants to run. */
+  get shell(): ChatTool | undefined {
+    return this.#builtIn.some(({ hostName }) => hostName === USER_SHELL.hostName) ? USER_SHELL : undefined
+  }
+
+  get trusted(): {
+    readonly all: boolean
+    readonly patterns: readonly string[]
+    readonly tools: readonly ToolName[]
+  } {
+    const patterns = [...this.#agent.allowedTools, ...this.#patterns]
+    return { all: this.#trustsAll, patterns, tools: this.#trusted }
+  }
+
+  get agentPlace(): FoundAgent['place'] {
+    return this.#agentPlace
+  }
+
+  switchAgent({ agent, place }: Pick<FoundAgent, 'agent' | 'place'>): void {
+    this.#agent = agent
+    this.#agentPlace = place
+    this.#toolSet = this.#buildToolSet()
+  }
+
+  /** Tools of servers that run now. */
+  setMcpTools(mcp: readonly ChatTool[]): void {
+    this.#mcp = mcp
+    this.#toolSet = this.#buildToolSet()
+  }
+
+  #buildToolSet(): ToolSet {
+    const { tools, toolAliases } = this.#agent
+    return buildToolSet({ builtIn: this.#builtIn, mcp: this.#mcp, offered: tools, aliases: toolAliases })
+  }
+
+  specs(): Tools {
+    return this.#toolSet.byOrigin()
+  }
+
+  find(name: string): ChatTool | undefined {
+    return this.#toolSet.find(name)
+  }
+
+  names(): readonly string[] {
+    return this.#toolSet.all.map(({ name }) => name)
+  }
+
+  decide(tool: ChatTool, need: CallNeed): PermissionDecision {
+    const { all, patterns, tools } = this.trusted
+    const settings = this.#agent.toolsSettings
+    const rules: PermissionRules = {
+      allowedTools: patterns,
+      trustedTools: tools,
+      trustAll: all,
+      settings,
+      ...this.workspace,
+    }
+    return decidePermission(tool, need, rules)
+  }
+
+  denied(): (path: string) => boolean {
+    return isDeniedToRead({ settings: this.#agent.toolsSettings, ...this.workspace })
+  }
+
+  trust({ origin, hostName }: ToolName): void {
+    if (!this.#trusted.some((one) => isSameTool(one, { origin, hostName })))
+      this.#trusted = [...this.#trusted, { origin, hostName }]
+  }
+
+  /** @param pattern of `--trust-tools`, as it was given there */
+  untrust(pattern: string, tools: readonly ToolName[]): void {
+    this.#patterns.delete(pattern)
+    this.#trusted = this.#trusted.filter((one) => !tools.some((tool) => isSameTool(one, tool)))
+  }
+
+  trustAll(isOn: boolean): void {
+    this.#trustsAll = isOn
+    if (isOn) return
+    this.#patterns.clear()
+    this.#trusted = []
+  }
+
+  /** What a conversation with this agent begins with. @param window in tokens */
+  contextManager(window: number): ContextManager {
+    return {
+      max_context_files_size: calcMaxContextFilesSize(window),
+      current_profile: this.#agent.name,
+      paths: contextPathsOf(this.#agent),
+      hooks: this.#agent.hooks,
+    }
+  }
+
+  /** The context files of these rules, without those that may not be sent. @param budget in tokens */
+  collectContextFiles(rules: readonly string[], budget: number): CollectedFiles {
+    const from = { agent: this.#agent, place: this.#agentPlace }
+    return collectFiles(rules, this.workspace, budget, sendBoundary(this.workspace, from, this.#trust))
+  }
+
+  async collectContext(budget: number, signal: AbortSignal): Promise<TurnContext> {
+    const { included, dropped, unreadable, outside, cut } = this.collectContextFiles(this.rules, budget)
+    const notices: NoticeEvent[] = []
+    if (outside.length > 0) notices.push(noticeEvent('context_outside', outsideFilesText(outside)))
+    if (dropped.length > 0) {
+      const { en, ja } = listPaths(dropped.map(({ path }) => path))
+      const text = phrase(`No room for ${en}.`, `コンテキストに入りきらないため省きました：${ja}。`)
+      notices.push(noticeEvent('context_dropped', text))
+    }
+    if (unreadable.length > 0) {
+      const { en, ja } = listPaths(unreadable)
+      const text = phrase(
+        `Left out of the context, no text: ${en}.`,
+        `テキストではないため、コンテキストから省きました：${ja}。`,
+      )
+      notices.push(noticeEvent('context_unreadable', text))
+    }
+    if (cut.length > 0) {
+      const { en, ja } = listPaths(cut)
+      const limit = MAX_FILES_PER_RULE.toLocaleString('en-US')
+      const text = phrase(
+        `Only the first ${limit} files are looked at: ${en}.`,
+        `先頭の ${limit} ファイルだけを対象にします：${ja}。`,
+      )
+      notices.push(noticeEvent('context_dropped', text))
+    }
+    const spawnHooks = await this.hooks.spawnHooks(signal)
+    const { prompt } = this.#agent
+    return {
+      files: included,
+      spawnHooks,
+      ...(prompt !== null && { instruction: prompt }),
+      notices: this.#newNotices(notices),
+    }
+  }
+
+  /** The same is not told with every request. */
+  #newNotices(notices: readonly NoticeEvent[]): readonly NoticeEvent[] {
+    const text = JSON.stringify(notices)
+    if (text === this.#lastNotices) return []
+    this.#lastNotices = text
+    return notices
+  }
+
+  setDocuments(message: UserMessage, documents: readonly FilePart[]): void {
+    this.#documents.set(message, documents)
+  }
+
+  documentsOf(message: UserMessage): readonly FilePart[] {
+    return this.#documents.get(message) ?? []
+  }
+
+  beforeTool(...call: Parameters<SessionHooks['beforeTool']>): Promise<string | undefined> {
+    return this.hooks.beforeTool(...call)
+  }
+
+  afterTool(outcome: FinishedToolCall, signal: AbortSignal): AsyncIterable<ChatSessionEvent> {
+    return this.hooks.afterTool(outcome, signal)
+  }
+
+  afterTurn(signal: AbortSignal): AsyncIterable<ChatSessionEvent> {
+    return this.hooks.afterTurn(signal)
+  }
+}
+
+const USER_SHELL = createExecuteBash()
+
+/** Says how to send it nevertheless. */
+export function outsideFilesText(files: readonly OutsideFile[]): Phrase {
+  const { en, ja } = listPaths(files.map(({ path, real }) => (path === real ? path : `${path} → ${real}`)))
+  const real = files[0]?.real
+  return phrase(
+    `Not sent, because it is outside of this directory: ${en}. To send it, type in a terminal: /context add ${real}`,
+    `このディレクトリーの外にあるため送りません：${ja}。送るには、端末で /context add ${real} と入力してください。`,
+  )
+}
+
+const MAX_NAMED_PATHS = 3
+
+function listPaths(paths: readonly string[]): Phrase {
+  const more = paths.length - MAX_NAMED_PATHS
+  const first = paths.slice(0, MAX_NAMED_PATHS).join(', ')
+  return more > 0 ? phrase(`${first} and ${more} more`, `${first} ほか ${more} 件`) : untranslated(first)
+}

@@ -1,0 +1,278 @@
+/** The files and folders that a command names, for rules about paths. */
+import { delimiter, isAbsolute, join, resolve } from 'node:path'
+import { isFolder, listEntries, statOf } from '../../../lib/files/safe-fs.ts'
+import type { PlainCommand } from '../../../lib/shell/plain-commands.ts'
+import { isFullyKnown, type ScriptWord } from '../../../lib/shell/script.ts'
+import { resolveRealPath, stepsTo } from '../files/tool-paths.ts'
+import type { ResolvedPath, Workspace } from '../tool.ts'
+import { looseTexts } from './loose-texts.ts'
+import { containsDenied, isAtOrBelow, isDeniedToRead } from './path-decision.ts'
+import type { PermissionRules } from './permission.ts'
+import { isReadOnlyProgram } from './read-only-programs.ts'
+import { programNameOf, type StartedProgram, type StartedPrograms } from './started-programs.ts'
+
+/**
+ * Whether a command reads where `fs_read.deniedPaths` forbids it. `yes`: a word of it is such a path. `maybe`: it could be, by a
+ * pattern, an expansion, a folder that is searched, the name of a denied file in a word, or because the command changes its
+ * directory or moves files.
+ */
+export function checkDeniedReads(
+  all: StartedPrograms,
+  rules: PermissionRules,
+): { readonly is: 'yes' | 'maybe' | 'no'; readonly byReader: boolean } {
+  if (rules.settings.fs_read.deniedPaths.length === 0) return { is: 'no', byReader: false }
+  const isDenied = isDeniedToRead(rules)
+  const contains = containsDenied(rules)
+  const isDeniedPath = ({ named, real }: ResolvedPath): boolean => isDenied(named) || isDenied(real)
+  let maybe = !all.isCertain || namesDenied(all, rules.settings.fs_read.deniedPaths)
+  const pathAt = pathsFrom(rules)
+  for (const one of all.started) {
+    const named = findNamedPaths(one, rules, pathAt)
+    if (named.sure.some(isDeniedPath)) return { is: 'yes', byReader: isReadOnlyProgram(programNameOf(one.words)) }
+    maybe ||= named.isOpen || named.followsLinks || named.possible.some(isDeniedPath)
+    maybe ||= [...named.sure, ...named.possible].some(({ isMachine }) => isMachine)
+    if (named.mayReadBelow)
+      maybe ||= [...named.sure, ...named.possible].some(
+        ({ named, real }) => isFolder(real) && (contains(named) || contains(real)),
+      )
+  }
+  return { is: maybe ? 'maybe' : 'no', byReader: false }
+}
+
+/** Whether the name of a denied file stands in what a program gets that may read files in ways that are not modelled: `sed 'r secret'`. */
+function namesDenied(all: StartedPrograms, denied: readonly string[]): boolean {
+  const names = denied.flatMap((pattern) => nameIn(pattern) ?? [])
+  return looseTexts(all).some((text) => names.some((name) => name.test(text)))
+}
+
+/** The last fixed name in a pattern: `secret` of `secret/**`, `.pem` of `*.pem`. Letters may stand before one that is not short. */
+function nameIn(pattern: string): RegExp | undefined {
+  const steps = pattern.split('/').map((step) => step.split(/[*?[\]]+/).sort((a, b) => b.length - a.length)[0] ?? '')
+  const name = steps.findLast((step) => /\w/.test(step))
+  if (name === undefined) return undefined
+  const before = name.length < 4 && /^\w/.test(name) ? '(?<![A-Za-z0-9])' : ''
+  return new RegExp(`${before}${name.replaceAll(/[.+^${}()|\\]/g, '\\$&')}(?![A-Za-z0-9])`, 'i')
+}
+
+interface PassedPath extends ResolvedPath {
+  /** The way to it leads through what is no file of a disk. */
+  readonly isMachine: boolean
+}
+
+interface NamedPaths {
+  /** Words, values of options and targets of redirections. */
+  readonly sure: readonly PassedPath[]
+  /** Pieces of words, and what patterns match. */
+  readonly possible: readonly PassedPath[]
+  /** An expansion or another command decides what it reads. */
+  readonly isOpen: boolean
+  /** It reads all that is below its folders. */
+  readonly isTree: boolean
+  /** It does, or it is a program of which that is not known. */
+  readonly mayReadBelow: boolean
+  /** It also reads where links below them lead. */
+  readonly followsLinks: boolean
+}
+
+/** More words than these are not looked at. */
+const MAX_WORDS = 1000
+/** Their arguments are no files. */
+const PROGRAMS_WITHOUT_FILES = new Set(['echo', 'pwd', 'type', 'which', 'true', 'false', ':'])
+/** Of a folder they read at most the names in it, unless an option tells them otherwise. */
+const FLAT = new Set('ls dir cat head tail grep egrep fgrep wc stat file test [ mkdir basename dirname'.split(' '))
+/** They change which file a path is, here or for the next command. */
+const DIRECTORY_CHANGERS = new Set('cd pushd popd mv ln'.split(' '))
+/** They read names of files from their input. */
+const NAMES_FROM_INPUT = new Set('xargs parallel cpio pax'.split(' '))
+/** They let a program work in another folder, or read names of files from a file. */
+const ELSEWHERE = /^-[^-]*C|^--(?:ch|dir|cwd|work|prefix|git-dir)|^--[\w-]*from|^--files/
+const TREE_READERS = new Set('find rg ag ack fd tree tar cp rsync scp zip 7z du rgrep'.split(' '))
+
+function findNamedPaths(
+  { words, redirects }: StartedProgram,
+  workspace: Workspace,
+  pathAt = pathsFrom(workspace),
+): NamedPaths {
+  const name = programNameOf(words)
+  const rest = words.slice(1)
+  const files = PROGRAMS_WITHOUT_FILES.has(name) ? rest.filter((word) => hasPattern(word)) : withoutPattern(name, rest)
+  const isTree = isTreeReader(name, rest)
+  const all = [...files, ...redirects.map(({ target }) => target)].slice(0, MAX_WORDS)
+  const certain = all.filter(isFullyKnown).flatMap(({ value }) => pathsInWord(value))
+  const globs = all.filter((word) => !isFullyKnown(word) && hasPattern(word))
+  const expanded = globs.map(({ value }) => expandGlob(value, workspace.cwd))
+  const possible = [
+    ...all.filter(isFullyKnown).flatMap(({ value }) => piecesOf(value)),
+    ...expanded.flatMap((found) => found ?? []),
+  ]
+  const isOpen =
+    (words.length > 0 && name === '') ||
+    DIRECTORY_CHANGERS.has(name) ||
+    NAMES_FROM_INPUT.has(name) ||
+    (!isReadOnlyProgram(name) && rest.some(({ value }) => ELSEWHERE.test(value))) ||
+    expanded.includes(undefined) ||
+    rest.some(({ value }) => /^-[^-]/.test(value) && value.length > MOST_LETTERS) ||
+    words.length > MAX_WORDS ||
+    all.some((word) => word.value.includes('\0') || (!isFullyKnown(word) && !globs.includes(word)))
+  const implicit = isTree && readsWorkingDirectory(name, rest, files) ? ['.'] : []
+  return {
+    sure: [...new Set([...implicit, ...certain])].map(pathAt),
+    possible: [...new Set(possible)].map(pathAt),
+    isOpen,
+    isTree,
+    mayReadBelow: isTree || !(FLAT.has(name) || PROGRAMS_WITHOUT_FILES.has(name)),
+    followsLinks: isTree && followsLinks(name, rest),
+  }
+}
+
+/** Looks at each path once: a command may name the same ones a thousand times. */
+function pathsFrom(workspace: Workspace): (path: string) => PassedPath {
+  const seen = new Map<string, PassedPath>()
+  return (path) => {
+    const found = seen.get(path) ?? passedPath(path, workspace)
+    seen.set(path, found)
+    return found
+  }
+}
+
+/** As the system finds it: links are followed one by one. */
+function passedPath(path: string, { cwd }: Workspace): PassedPath {
+  const named = resolve(cwd, path)
+  const steps = stepsTo(path, cwd)
+  const real = steps?.at(-1) ?? named
+  // Only by this name: what is `/dev/null` for us behind /proc/self is something else for the command.
+  return { named, real, isMachine: path !== '/dev/null' && [named, ...(steps ?? [])].some(isMachine) }
+}
+
+/** Whether it reads the working directory without being told. */
+function readsWorkingDirectory(name: string, rest: readonly ScriptWord[], files: readonly ScriptWord[]): boolean {
+  const operands = files.filter(({ value }) => !value.startsWith('-'))
+  const options = rest.filter(({ value }) => value.startsWith('-'))
+  if (name === 'find') return !/^[^-(!]/.test(rest[0]?.value ?? '')
+  if (name === 'grep') return files === rest || operands.length === 0
+  if (name === 'ls' || name === 'dir')
+    return (
+      operands.length === 0 ||
+      !options.every(({ value }) => /^-[a-zA-HJ-SU-Z1]+$|^--[a-z-]+=/.test(value) && !value.includes('w'))
+    )
+  return true
+}
+
+function followsLinks(name: string, rest: readonly ScriptWord[]): boolean {
+  const options = isGrep(name) ? /^-(?!-).*R|^--der/s : /^-(?!-).*[LH]|^-+(?:follow|deref|copy-links)/s
+  return rest.some(({ value }) => options.test(value))
+}
+
+/** Nothing in it is expanded but patterns. */
+const hasPattern = ({ value, known }: ScriptWord): boolean =>
+  known < value.length && /^[*?[]/.test(value.slice(known)) && !/[$`{]/.test(value)
+
+/** The first operand of grep is no file, when it is sure which word that is. */
+function withoutPattern(name: string, rest: readonly ScriptWord[]): readonly ScriptWord[] {
+  if (name !== 'grep') return rest
+  const at = rest.findIndex(({ value }) => !value.startsWith('-'))
+  const before = rest.slice(0, at)
+  const isSure =
+    at >= 0 && before.every((word) => isFullyKnown(word) && /^-[chilnoqrsvwxyEFGHIRLTUVZz]+$/.test(word.value))
+  const hasOther = rest.some(({ value }) => /^-(?!-).*[ef]|^--(?:r|f)/s.test(value))
+  return isSure && !hasOther ? rest.toSpliced(at, 1) : rest
+}
+
+const isGrep = (name: string): boolean => /^[ef]?grep$/.test(name)
+
+function isTreeReader(name: string, rest: readonly ScriptWord[]): boolean {
+  if (TREE_READERS.has(name)) return true
+  const has = (pattern: RegExp): boolean => rest.some(({ value }) => pattern.test(value))
+  if (isGrep(name)) return has(/^-(?!-).*[rRd]|^--(?:rec|der|di)/s)
+  if (name === 'ls' || name === 'dir') return has(/^-(?!-).*R|^--rec/s)
+  return name === 'git' && has(/^grep$/)
+}
+
+const isPath = (text: string): boolean => text !== '' && !text.includes('\0')
+
+/** The word itself, and the value of an option in it. */
+function pathsInWord(value: string): readonly string[] {
+  const paths = [value]
+  if (value.includes('=')) paths.push(value.slice(value.indexOf('=') + 1))
+  if (/^-[^-]./.test(value)) paths.push(value.slice(2))
+  return paths.filter(isPath)
+}
+
+/** Longer options are not looked at letter by letter. */
+const MOST_LETTERS = 300
+
+/** What a program might take for a path in it: `-rfsecret`, `HEAD:secret`, `@secret`. */
+function piecesOf(value: string): readonly string[] {
+  const pieces = /[=:,@]/.test(value) ? value.split(/[=:,@]/) : []
+  if (/^-[^-]/.test(value))
+    for (let at = 3; at < Math.min(value.length, MOST_LETTERS); at++) pieces.push(value.slice(at))
+  return pieces.filter(isPath)
+}
+
+const MAX_MATCHES = 1000
+
+/** The files that a pattern of bash might match, hidden ones too; nothing when there are too many to tell. */
+export function expandGlob(pattern: string, cwd: string): readonly string[] | undefined {
+  let found: readonly string[] = [pattern.startsWith('/') ? '/' : '.']
+  for (const step of pattern.split('/').filter((one) => one !== '')) {
+    if (!/[*?[]/.test(step)) found = found.map((folder) => `${folder}/${step}`)
+    else {
+      const matches = stepMatcher(step)
+      found = found.flatMap((folder) =>
+        listEntries(stepsTo(folder, cwd)?.at(-1) ?? '').flatMap(({ name }) =>
+          matches.test(name) ? [`${folder}/${name}`] : [],
+        ),
+      )
+    }
+    if (found.length > MAX_MATCHES) return undefined
+  }
+  return found
+}
+
+/** Too many rather than too few: a class stands for anything. */
+function stepMatcher(step: string): RegExp {
+  const literal = /^[^*?[]*/.exec(step)?.[0] ?? ''
+  return new RegExp(`^${literal.replaceAll(/[.+^${}()|\]\\]/g, '\\$&')}`, 'u')
+}
+
+/** Reading from them can block, act, or tell the variables of other programs. */
+const DEVICE_FOLDERS = ['/dev', '/proc', '/sys']
+
+const isMachine = (path: string): boolean => DEVICE_FOLDERS.some((folder) => isAtOrBelow(folder, path))
+
+/** Whether commands that read touch what is no file of a disk, or might. */
+export function readsDeviceFiles(all: StartedPrograms, workspace: Workspace): boolean {
+  return all.started.some((one) => {
+    const { sure: certain, possible, isTree, isOpen, followsLinks } = findNamedPaths(one, workspace)
+    const holdsMachine = (path: string): boolean => isTree && DEVICE_FOLDERS.some((folder) => isAtOrBelow(path, folder))
+    // A link below may lead to it.
+    if (isOpen || followsLinks) return true
+    return [...certain, ...possible].some((path) => path.isMachine || holdsMachine(path.real))
+  })
+}
+
+/** Found by name in the folders of PATH; the others are builtins. */
+const BUILTINS = new Set(['echo', 'pwd', 'type'])
+
+/** Whether bash would take a program of the project for one of these: PATH may name its folders, as in scripts of npm. */
+export function findsProjectPrograms(
+  commands: readonly PlainCommand[],
+  { cwd }: Workspace,
+  path: string = process.env['PATH'] ?? '',
+): boolean {
+  const folders = path
+    .split(delimiter)
+    .map((folder) => ({ folder: resolve(cwd, folder), isOwn: !isProjectFolder(folder, cwd) }))
+  return commands.some(({ words: [word] }) => {
+    const name = word?.value ?? ''
+    if (BUILTINS.has(name)) return false
+    const first = folders.find(({ folder }) => statOf(join(folder, name))?.isFile())
+    return first?.isOwn === false
+  })
+}
+
+const isProjectFolder = (folder: string, cwd: string): boolean =>
+  !isAbsolute(folder) ||
+  /node_modules[\\/]\.bin[\\/]?$/.test(folder) ||
+  isAtOrBelow(cwd, resolve(folder)) ||
+  isAtOrBelow(cwd, resolveRealPath(folder))

@@ -1,0 +1,94 @@
+/** The tools of a conversation: built-in ones, those of MCP servers, and the names by which the model knows them. */
+import { DUMMY_TOOL_NAME, NATIVE_TOOLS } from '../../conversation/limits.ts'
+import type { Tool, ToolOrigin, ToolSpec, Tools } from '../../conversation/record.ts'
+import { JsonMap } from '../../lib/json/lossless.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
+import { offersTool, toolLabel } from './permission/tool-patterns.ts'
+import { type ChatTool, refuseCall } from './tool.ts'
+
+export interface ToolSetInput {
+  readonly builtIn: readonly ChatTool[]
+  /** Of all servers that run, in the order in which they were named. */
+  readonly mcp?: readonly ChatTool[]
+  /** The agent's `tools`: which of them the model is offered. */
+  readonly offered?: readonly string[]
+  /** The agent's `toolAliases`: `@server/tool` or a name → the name for the model. */
+  readonly aliases?: ReadonlyMap<string, string>
+}
+
+/** A tool that is not offered, and why. */
+export interface OmittedTool {
+  readonly label: string
+  readonly reason: Phrase
+}
+
+export interface ToolSet {
+  readonly all: readonly ChatTool[]
+  /** Tools that their origin offers but the model cannot get. */
+  readonly omitted: readonly OmittedTool[]
+  /** By the name that the model uses. */
+  find(name: string): ChatTool | undefined
+  /** For a request: all origins in one list. */
+  specs(): readonly ToolSpec[]
+  /** For the `tools` of the state. */
+  byOrigin(): Tools
+}
+
+export function buildToolSet({ builtIn, mcp = [], offered = ['*'], aliases = new Map() }: ToolSetInput): ToolSet {
+  const byName = new Map<string, ChatTool>()
+  const omitted: OmittedTool[] = []
+  for (const tool of [DUMMY_TOOL, ...builtIn, ...mcp]) {
+    const named = withAlias(tool, aliases)
+    if (tool !== DUMMY_TOOL && !offersTool(offered, named)) continue
+    const known = byName.get(named.name)
+    if (known) {
+      const reason = phrase(
+        `${toolLabel(known)} has the name ${named.name} already`,
+        `${named.name} という名前は ${toolLabel(known)} がすでに使っています`,
+      )
+      omitted.push({ label: toolLabel(tool), reason })
+    } else byName.set(named.name, named)
+  }
+  const all = [...byName.values()]
+  return {
+    all: all.filter((tool) => tool !== DUMMY_TOOL),
+    omitted,
+    find: (name) => byName.get(name),
+    specs: () => all.map(({ name, description, schema }) => ({ name, description, input_schema: schema })),
+    byOrigin: () => originsOf(all),
+  }
+}
+
+function withAlias(tool: ChatTool, aliases: ReadonlyMap<string, string>): ChatTool {
+  const alias = aliases.get(toolLabel(tool))
+  return alias === undefined ? tool : { ...tool, name: alias }
+}
+
+function originsOf(tools: readonly ChatTool[]): Tools {
+  const origins = new JsonMap<readonly Tool[]>()
+  for (const { origin, name, description, schema } of tools) {
+    const tool = { ToolSpecification: { name, description, input_schema: { json: schema } } }
+    origins.set(origin, [...(origins.get(origin) ?? []), tool])
+  }
+  return origins
+}
+
+/** Names in the state that nobody offers any more, for a conversation that goes on. */
+export function findMissingTools(
+  before: Tools,
+  now: ToolSet,
+): readonly { readonly origin: ToolOrigin; readonly name: string }[] {
+  return [...before].flatMap(([origin, tools]) =>
+    tools.flatMap(({ ToolSpecification: { name } }) => (now.find(name) ? [] : [{ origin, name }])),
+  )
+}
+
+/** Stands in for tools that are gone, where a history still speaks of them. */
+const DUMMY_TOOL: ChatTool = {
+  name: DUMMY_TOOL_NAME,
+  hostName: DUMMY_TOOL_NAME,
+  origin: NATIVE_TOOLS,
+  description: 'Stands for a tool that is no longer there. It does nothing: never call it.',
+  schema: { type: 'object', properties: {} },
+  check: async () => refuseCall('This tool is no longer there. Use another one, or answer without it.'),
+}

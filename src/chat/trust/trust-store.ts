@@ -1,0 +1,223 @@
+/** What the user has decided, in `trust.json` of the data directory: trusted project files, chat directories, context paths. */
+import { join } from 'node:path'
+import { readRegularFile } from '../../lib/files/regular-file.ts'
+import { replaceOwnFile } from '../../lib/files/replace-file.ts'
+import { statOf } from '../../lib/files/safe-fs.ts'
+import { isSameJson } from '../../lib/json/equality.ts'
+import { fieldsOf, listOf, stringOf } from '../../lib/unknown-values.ts'
+
+/** A file of a project as it was when the user looked at it. */
+export interface FileFingerprint {
+  /** Absolute. */
+  readonly path: string
+  /** Of the exact bytes of the file. */
+  readonly sha256: string
+  /** Of the file that `prompt` names; null where the prompt is in the file itself. */
+  readonly prompt_sha256: string | null
+}
+
+export interface TrustedFile extends FileFingerprint {
+  /** UTC. */
+  readonly at: string
+}
+
+/** A context path outside of the project that the user typed. */
+interface ContextPath {
+  /** The path or pattern, absolute. */
+  readonly rule: string
+  /** Where it was, with links followed, when the user typed it: the file, or the folder in which a pattern begins. */
+  readonly real: string
+}
+
+/** What the user chose for one chat. A journal is a file that may have come from elsewhere: what it says counts for less. */
+interface ChatChoices {
+  /** In place of the one in its journal. */
+  readonly directory?: string
+  /** Only agents other than the default one. */
+  readonly agent?: ChosenAgent
+}
+
+export interface ChosenAgent {
+  readonly name: string
+  readonly place: 'own' | 'project'
+  /** Of its file. */
+  readonly path: string | null
+}
+
+interface Decisions {
+  readonly files: readonly TrustedFile[]
+  /** In which the user started or confirmed a chat, newest last. */
+  readonly directories: readonly string[]
+  /** By the ids of the chats. */
+  readonly conversations: ReadonlyMap<string, ChatChoices>
+  readonly context: readonly ContextPath[]
+}
+
+const NO_DECISIONS: Decisions = { files: [], directories: [], conversations: new Map(), context: [] }
+
+/** The oldest decisions are dropped above this: the user is asked again. */
+const MAX_DECISIONS = 2000
+
+/**
+ * Read again for each question, so that a decision of another process counts. A damaged file, or one that other users can
+ * write, holds no decisions: the user is asked again.
+ */
+export class TrustStore {
+  readonly path: string
+
+  constructor(data: string) {
+    this.path = join(data, 'trust.json')
+  }
+
+  files(): readonly TrustedFile[] {
+    return this.#read().files
+  }
+
+  isTrusted(file: FileFingerprint): boolean {
+    return this.files().some(
+      ({ path, sha256, prompt_sha256 }) =>
+        path === file.path && sha256 === file.sha256 && prompt_sha256 === file.prompt_sha256,
+    )
+  }
+
+  /** Whether an earlier version of the file was trusted. */
+  wasTrusted({ path }: Pick<FileFingerprint, 'path'>): boolean {
+    return this.files().some((one) => one.path === path)
+  }
+
+  /** Takes the place of what was trusted at this path before. Throws AppError. */
+  add({ path, sha256, prompt_sha256 }: FileFingerprint): void {
+    const now = this.#read()
+    const at = new Date().toISOString()
+    const others = now.files.filter((one) => one.path !== path)
+    this.#write({ ...now, files: [...others, { path, sha256, prompt_sha256, at }] })
+  }
+
+  /** False where it was not trusted. Throws AppError. */
+  remove(path: string): boolean {
+    const now = this.#read()
+    const files = now.files.filter((one) => one.path !== path)
+    if (files.length === now.files.length) return false
+    this.#write({ ...now, files })
+    return true
+  }
+
+  directories(): readonly string[] {
+    return this.#read().directories
+  }
+
+  /** @param path absolute, with links followed. Throws AppError. */
+  addDirectory(path: string): void {
+    const now = this.#read()
+    if (!now.directories.includes(path)) this.#write({ ...now, directories: [...now.directories, path] })
+  }
+
+  /** The directory that the user chose for this chat in place of the one in its journal. */
+  directoryOf(conversation: string): string | undefined {
+    return this.#read().conversations.get(conversation)?.directory
+  }
+
+  /** Throws AppError. */
+  setDirectoryOf(conversation: string, directory: string): void {
+    this.#choose(conversation, { directory })
+  }
+
+  /** The agent that the user chose for this chat; undefined for the default one. */
+  agentOf(conversation: string): ChosenAgent | undefined {
+    return this.#read().conversations.get(conversation)?.agent
+  }
+
+  /** @param agent undefined: the default one. Throws AppError. */
+  setAgentOf(conversation: string, agent: ChosenAgent | undefined): void {
+    const before = this.agentOf(conversation)
+    if (!isSameJson(before, agent)) this.#choose(conversation, { agent })
+  }
+
+  #choose(conversation: string, change: { readonly [key in keyof ChatChoices]: ChatChoices[key] | undefined }): void {
+    const now = this.#read()
+    const { directory, agent } = { ...now.conversations.get(conversation), ...change }
+    const others = [...now.conversations].filter(([id]) => id !== conversation)
+    const chosen: ChatChoices = { ...(directory !== undefined && { directory }), ...(agent && { agent }) }
+    const isEmpty = directory === undefined && agent === undefined
+    this.#write({ ...now, conversations: new Map(isEmpty ? others : [...others, [conversation, chosen]]) })
+  }
+
+  /** Rules that the user typed, absolute, and where each of them led to then. */
+  contextPaths(): ReadonlyMap<string, string> {
+    return new Map(this.#read().context.map(({ rule, real }) => [rule, real]))
+  }
+
+  /** Throws AppError. */
+  addContextPath(rule: string, real: string): void {
+    const now = this.#read()
+    this.#write({ ...now, context: [...now.context.filter((one) => one.rule !== rule), { rule, real }] })
+  }
+
+  #read(): Decisions {
+    if (!isOwnedByUser(this.path)) return NO_DECISIONS
+    try {
+      return decisionsOf(JSON.parse(readRegularFile(this.path).toString()))
+    } catch {
+      return NO_DECISIONS
+    }
+  }
+
+  #write({ files, directories, conversations, context }: Decisions): void {
+    const last = <T>(all: readonly T[]): readonly T[] => all.slice(-MAX_DECISIONS)
+    const json = {
+      version: 1,
+      files: last(files),
+      directories: last(directories),
+      conversations: Object.fromEntries(last([...conversations])),
+      context: last(context),
+    }
+    replaceOwnFile(this.path, `${JSON.stringify(json, null, 2)}\n`)
+  }
+}
+
+/** A file that somebody else can write decides nothing. */
+function isOwnedByUser(path: string): boolean {
+  const found = statOf(path)
+  if (!found?.isFile()) return false
+  if (process.platform === 'win32') return true
+  return found.uid === process.getuid?.() && (found.mode & 0o022) === 0
+}
+
+function decisionsOf(json: unknown): Decisions {
+  const fields = fieldsOf(json)
+  const texts = (value: unknown): readonly string[] => listOf(value).flatMap((one) => stringOf(one) ?? [])
+  return {
+    files: listOf(fields?.['files']).flatMap(fileOf),
+    directories: texts(fields?.['directories']),
+    conversations: new Map(
+      Object.entries(fieldsOf(fields?.['conversations']) ?? {}).map(([id, chosen]) => [id, choicesOf(chosen)]),
+    ),
+    context: listOf(fields?.['context']).flatMap((one) => {
+      const rule = stringOf(fieldsOf(one)?.['rule'])
+      const real = stringOf(fieldsOf(one)?.['real'])
+      return rule === undefined || real === undefined ? [] : [{ rule, real }]
+    }),
+  }
+}
+
+function choicesOf(value: unknown): ChatChoices {
+  const directory = stringOf(fieldsOf(value)?.['directory'])
+  const agent = fieldsOf(fieldsOf(value)?.['agent'])
+  const name = stringOf(agent?.['name'])
+  const place = agent?.['place']
+  return {
+    ...(directory !== undefined && { directory }),
+    ...(name !== undefined &&
+      (place === 'own' || place === 'project') && { agent: { name, place, path: stringOf(agent?.['path']) ?? null } }),
+  }
+}
+
+function fileOf(value: unknown): readonly TrustedFile[] {
+  const fields = fieldsOf(value)
+  const path = stringOf(fields?.['path'])
+  const sha256 = stringOf(fields?.['sha256'])
+  if (path === undefined || sha256 === undefined) return []
+  return [
+    { path, sha256, prompt_sha256: stringOf(fields?.['prompt_sha256']) ?? null, at: stringOf(fields?.['at']) ?? '' },
+  ]
+}

@@ -1,0 +1,112 @@
+/** What one turn may use: requests to the model, tokens, and calls that repeat themselves. */
+import type { AssistantToolUse } from '../../conversation/message.ts'
+import { sha256 } from '../../lib/hash.ts'
+import { plainJson } from '../../lib/json/lossless.ts'
+import { isObject } from '../../lib/unknown-values.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
+import type { ChatSessionEvent } from './chat-session-event.ts'
+
+export interface TurnLimits {
+  /** Requests to the model's server, with retries and summaries. */
+  readonly maxRequests: number
+  /** Tokens that the requests of a turn use, sent and received; null: any number. */
+  readonly maxTokens: number | null
+}
+
+export const DEFAULT_TURN_LIMITS: TurnLimits = { maxRequests: 50, maxTokens: null }
+
+/** The same tool with the same arguments, denied or failed each time. */
+const MAX_SAME_FAILED_CALLS = 3
+/** The same, with success: a command that is polled is asked for several times with good reason. */
+const MAX_SAME_CALLS = 10
+
+export class TurnBudget {
+  readonly #limits: TurnLimits
+  /** By the id of a use, while it is worked on. */
+  readonly #calls = new Map<string, Call>()
+  readonly #counts = new Map<string, { all: number; failed: number }>()
+  #requests = 0
+  #tokens = 0
+  #repeated: Phrase | undefined
+
+  constructor(limits: TurnLimits) {
+    this.#limits = limits
+  }
+
+  /** Before the calls of an answer are run. */
+  startCalls(uses: readonly AssistantToolUse[]): void {
+    this.#calls.clear()
+    for (const { id, name, args } of uses) this.#calls.set(id, { name, key: callKey(name, args) })
+  }
+
+  note(event: ChatSessionEvent): void {
+    switch (event.kind) {
+      case 'started':
+      case 'retry':
+      case 'compacting':
+        this.#requests++
+        break
+      case 'usage':
+        this.#tokens += event.usage.total_tokens
+        break
+      case 'tool_done':
+        this.#countCall(event.id, event.result.status === 'Error')
+        break
+      case 'tools_cancelled':
+        for (const id of event.ids) this.#countCall(id, true)
+        break
+    }
+  }
+
+  /** Why no further request may be made; nothing while one may. */
+  findReachedLimit(): Phrase | undefined {
+    const { maxRequests, maxTokens } = this.#limits
+    if (this.#repeated) return this.#repeated
+    if (this.#requests >= maxRequests)
+      return phrase(
+        `Stopped after ${countText(this.#requests, 'request')} in this turn. --max-requests or chat.maxRequests changes the limit.`,
+        `このターンの要求が ${numberText(this.#requests)} 件になったため、停止しました。上限は --max-requests または chat.maxRequests で変更できます。`,
+      )
+    if (maxTokens !== null && this.#tokens >= maxTokens)
+      return phrase(
+        `Stopped after ${countText(this.#tokens, 'token')} in this turn; the limit is ${numberText(maxTokens)}. --max-tokens or chat.maxTokens changes it.`,
+        `このターンで ${numberText(this.#tokens)} トークンを使ったため、停止しました（上限 ${numberText(maxTokens)}）。上限は --max-tokens または chat.maxTokens で変更できます。`,
+      )
+    return undefined
+  }
+
+  #countCall(id: string, hasFailed: boolean): void {
+    const call = this.#calls.get(id)
+    if (!call) return
+    this.#calls.delete(id)
+    const { all, failed } = this.#counts.get(call.key) ?? { all: 0, failed: 0 }
+    const now = { all: all + 1, failed: failed + (hasFailed ? 1 : 0) }
+    this.#counts.set(call.key, now)
+    if (now.failed >= MAX_SAME_FAILED_CALLS)
+      this.#repeated = phrase(
+        `Stopped: the model called ${call.name} ${now.failed} times with the same arguments, and each call was denied or failed.`,
+        `モデルが同じ引数で ${call.name} を ${now.failed} 回呼び出し、すべて拒否または失敗したため、停止しました。`,
+      )
+    else if (now.all >= MAX_SAME_CALLS)
+      this.#repeated = phrase(
+        `Stopped: the model called ${call.name} ${now.all} times with the same arguments.`,
+        `モデルが同じ引数で ${call.name} を ${now.all} 回呼び出したため、停止しました。`,
+      )
+  }
+}
+
+interface Call {
+  readonly name: string
+  readonly key: string
+}
+
+const numberText = (value: number): string => value.toLocaleString('en-US')
+
+const countText = (value: number, noun: string): string => `${numberText(value)} ${noun}${value === 1 ? '' : 's'}`
+
+/** Arguments may be large, and the order of their keys says nothing. */
+const callKey = (name: string, args: AssistantToolUse['args']): string =>
+  sha256(JSON.stringify([name, plainJson(args)], (_, value: unknown) => (isObject(value) ? sortKeys(value) : value)))
+
+const sortKeys = (value: object): object =>
+  Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)))

@@ -1,0 +1,117 @@
+/** What could stand at the cursor: commands, their words, files. Pure, but for what is asked of `Known`. */
+import { CHAT_COMMANDS } from '../../../chat/commands/command-list.ts'
+import { toPrintable } from '../../../lib/text.ts'
+import { localize } from '../../language.ts'
+import type { CompletionItem, CompletionList } from './completion-item.ts'
+import type { TextLine } from './text-line.ts'
+
+/** What is there now. */
+export interface CompletionData {
+  agents(): readonly string[]
+  rules(): readonly string[]
+  tags(): readonly string[]
+  tools(): readonly string[]
+  prompts(): readonly { readonly name: string; readonly note: string }[]
+  /** In a folder, given as it was typed; none where there is no such folder. */
+  files(folder: string): readonly { readonly name: string; readonly isFolder: boolean }[]
+}
+
+export function findCompletions({ text, at }: TextLine, data: CompletionData): CompletionList {
+  const typed = text.slice(0, at)
+  const word = /(?:@?"[^"\n]*|\S*)$/.exec(typed.slice(-MAX_WORD_LENGTH))?.[0] ?? ''
+  const from = at - word.length
+  return { from, all: completionsAt(typed.slice(0, from), word, data).filter(isPrintable) }
+}
+
+/** Nothing that could be completed is longer. */
+const MAX_WORD_LENGTH = 4096
+
+/** A name that would tell the terminal what to do is not offered. */
+const isPrintable = ({ text, note = '' }: CompletionItem): boolean => toPrintable(text + note) === text + note
+
+function completionsAt(head: string, word: string, data: CompletionData): readonly CompletionItem[] {
+  if (head === '' && word.startsWith('/')) return completeCommands(word)
+  const match = /^\/(\S+)\s+([\s\S]*)$/.exec(head)
+  const command = match && CHAT_COMMANDS.find(({ name, aliases = [] }) => [name, ...aliases].includes(match[1] ?? ''))
+  if (command) {
+    const before = (match[2] ?? '').split(/\s+/).filter(Boolean)
+    const words = before.length === 0 ? (command.words ?? []).map((text) => ({ text })) : []
+    return [...startingWith(words, word), ...completeArguments(command.name, before[0], word, data)]
+  }
+  if (!word.startsWith('@')) return []
+  const prompts = head === '' ? data.prompts().map(({ name, note }) => ({ text: `@${name}`, note })) : []
+  return [
+    ...startingWith(prompts, word),
+    ...completeFiles(word.slice(1), data).map((one) => ({ ...one, text: `@${one.text}` })),
+  ]
+}
+
+const startingWith = (completions: readonly CompletionItem[], word: string): readonly CompletionItem[] =>
+  completions.filter(({ text }) => text.startsWith(word))
+
+const completeCommands = (word: string): readonly CompletionItem[] =>
+  startingWith(
+    CHAT_COMMANDS.map(({ name, help }) => ({ text: `/${name}`, note: localize(help) })),
+    word,
+  )
+
+type ArgumentSource = (data: CompletionData) => readonly string[]
+
+const commandNames: ArgumentSource = () => CHAT_COMMANDS.map(({ name }) => name)
+const agentNames: ArgumentSource = (data) => data.agents()
+const contextRules: ArgumentSource = (data) => data.rules()
+const checkpointTags: ArgumentSource = (data) => data.tags()
+const toolNames: ArgumentSource = (data) => data.tools()
+const promptNames: ArgumentSource = (data) => data.prompts().map(({ name }) => name)
+
+/** By command, and by its first word where that decides. */
+const ARGUMENT_SOURCES: { readonly [call: string]: ArgumentSource | 'files' } = {
+  help: commandNames,
+  attach: 'files',
+  save: 'files',
+  load: 'files',
+  'agent show': agentNames,
+  'agent swap': agentNames,
+  'context add': 'files',
+  'context remove': contextRules,
+  'checkpoint expand': checkpointTags,
+  'checkpoint diff': checkpointTags,
+  'checkpoint restore': checkpointTags,
+  'tools trust': toolNames,
+  'tools untrust': toolNames,
+  'prompts get': promptNames,
+  'prompts details': promptNames,
+  'prompts edit': promptNames,
+  'prompts remove': promptNames,
+}
+
+function completeArguments(
+  command: string,
+  first: string | undefined,
+  word: string,
+  data: CompletionData,
+): readonly CompletionItem[] {
+  const source = ARGUMENT_SOURCES[command] ?? ARGUMENT_SOURCES[`${command} ${first}`]
+  if (source === undefined) return []
+  if (source === 'files') return completeFiles(word, data)
+  return startingWith(
+    source(data).map((text) => ({ text })),
+    word,
+  )
+}
+
+/** With quotes where a name has spaces. Hidden ones only where a dot was typed. */
+function completeFiles(typed: string, data: CompletionData): readonly CompletionItem[] {
+  const isQuoted = typed.startsWith('"')
+  const path = isQuoted ? typed.slice(1) : typed
+  const folder = path.slice(0, path.lastIndexOf('/') + 1)
+  const prefix = path.slice(folder.length)
+  return data
+    .files(folder)
+    .filter(({ name }) => name.startsWith(prefix) && (prefix.startsWith('.') || !name.startsWith('.')))
+    .map(({ name, isFolder }) => {
+      const fullPath = `${folder}${name}${isFolder ? '/' : ''}`
+      const quoted = isQuoted || /\s/.test(fullPath) ? `"${fullPath}${isFolder ? '' : '"'}` : fullPath
+      return isFolder ? { text: quoted, isOpen: true } : { text: quoted }
+    })
+}

@@ -1,0 +1,280 @@
+/** Markdown written to a terminal while it streams: words as they come, blocks where they end, nothing moved afterwards. */
+import { paint } from '../../view/paint.ts'
+import { colorDiffLine } from '../output/diff.ts'
+import { PrintableStream } from '../output/printable-stream.ts'
+import { WordWrapper } from '../output/word-wrapper.ts'
+import { parseInline } from './inline.ts'
+import { isIncompletePrefix, type LinePrefix, parseLinePrefix } from './line-prefix.ts'
+import { isTableLine, renderMarkdownTable } from './table.ts'
+
+/** Longer lines are tiring to read. */
+const MAX_COLUMNS = 100
+
+interface OpenLine {
+  readonly block: LinePrefix
+  readonly wrapper: WordWrapper
+  /** The letter before what comes next. */
+  previous: string
+}
+
+interface OpenCode {
+  readonly lines: CodeHighlighter
+  readonly fence: string
+  readonly indent: number
+}
+
+export class MarkdownStream {
+  readonly #columns: () => number
+  #pending = ''
+  readonly #printable = new PrintableStream()
+  #line: OpenLine | undefined
+  #code: OpenCode | undefined
+  #table: string[] = []
+  /** Blank lines are written one at a time, and not at the beginning. */
+  #isAfterBlank = true
+
+  constructor(columns: () => number) {
+    this.#columns = columns
+  }
+
+  /** What can be written now. Has no escape sequences but our own. */
+  add(text: string): string {
+    this.#pending += this.#printable.add(text)
+    return this.#drain(false)
+  }
+
+  /** All that is left. What follows begins on a line of its own. */
+  end(): string {
+    this.#pending += this.#printable.end()
+    const isOpen = this.#pending !== '' || this.#line !== undefined
+    if (isOpen && !this.#pending.endsWith('\n')) this.#pending += '\n'
+    const out = this.#drain(true) + this.#endTable()
+    this.#code = undefined
+    this.#isAfterBlank = true
+    return out
+  }
+
+  #drain(isComplete: boolean): string {
+    let out = ''
+    for (;;) {
+      const step = this.#code
+        ? this.#codeLine(this.#code)
+        : this.#line
+          ? this.#continueLine(this.#line)
+          : this.#startLine(isComplete)
+      if (step === undefined) return out
+      out += step
+    }
+  }
+
+  /** Up to the end of the line; nothing where that has not come. */
+  #takeLine(): string | undefined {
+    const end = this.#pending.indexOf('\n')
+    if (end < 0) return undefined
+    const line = this.#pending.slice(0, end)
+    this.#pending = this.#pending.slice(end + 1)
+    return line
+  }
+
+  #codeLine({ lines, fence, indent }: OpenCode): string | undefined {
+    const line = this.#takeLine()
+    if (line === undefined) return undefined
+    const text = line.trim()
+    if (text.startsWith(fence) && /^(?:`+|~+)$/.test(text)) {
+      this.#code = undefined
+      return ''
+    }
+    const content = line.slice(0, indent).trimStart() + line.slice(indent)
+    return `${' '.repeat(indent + 2)}${lines.highlightLine(content)}\n`
+  }
+
+  #continueLine(line: OpenLine): string | undefined {
+    const { block, wrapper } = line
+    const end = this.#pending.indexOf('\n')
+    if (end < 0 && this.#pending === '') return undefined
+    const text = end < 0 ? this.#pending : this.#pending.slice(0, end)
+    const { spans, rest } = parseInline(text, end >= 0, block.styles, line.previous)
+    line.previous = text.slice(0, text.length - rest.length).at(-1) ?? line.previous
+    if (end < 0) {
+      this.#pending = rest
+      return wrapper.add(spans) || undefined
+    }
+    this.#pending = this.#pending.slice(end + 1)
+    this.#line = undefined
+    return `${wrapper.add(spans)}${wrapper.end()}\n`
+  }
+
+  /** At the beginning of a line. */
+  #startLine(isComplete: boolean): string | undefined {
+    const hasEnd = this.#pending.includes('\n')
+    if (this.#pending === '') return undefined
+    if (!hasEnd && !isComplete && isIncompletePrefix(this.#pending)) return undefined
+    if (isTableLine(this.#pending)) {
+      const row = this.#takeLine()
+      if (row === undefined) return undefined
+      this.#table.push(row)
+      return ''
+    }
+    if (this.#table.length > 0) return this.#endTable()
+    return hasEnd ? this.#startBlock(this.#pending.slice(0, this.#pending.indexOf('\n'))) : this.#beginLine()
+  }
+
+  /** What can only be told from a whole line. */
+  #startBlock(line: string): string {
+    if (line.trim() === '') {
+      this.#takeLine()
+      const out = this.#isAfterBlank ? '' : '\n'
+      this.#isAfterBlank = true
+      return out
+    }
+    const fence = /^(\s*)(`{3,}|~{3,})([^`]*)$/.exec(line)
+    if (fence) {
+      this.#takeLine()
+      this.#isAfterBlank = false
+      const indent = Math.min(12, fence[1]?.length ?? 0)
+      this.#code = {
+        lines: new CodeHighlighter(fence[3]?.trim().split(/\s/)[0] ?? ''),
+        fence: fence[2] ?? '```',
+        indent,
+      }
+      return ''
+    }
+    if (/^ {0,3}([-*_])(?:[ \t]*\1){2,}[ \t]*$/.test(line)) {
+      this.#takeLine()
+      this.#isAfterBlank = false
+      return `${paint.dim('─'.repeat(Math.min(40, this.#width())))}\n`
+    }
+    return this.#beginLine()
+  }
+
+  #beginLine(): string {
+    const block = parseLinePrefix(this.#pending)
+    this.#pending = this.#pending.slice(block.length)
+    this.#isAfterBlank = false
+    this.#line = { block, wrapper: new WordWrapper(this.#width(), block.indent, block.column), previous: ' ' }
+    return block.head
+  }
+
+  #endTable(): string {
+    if (this.#table.length === 0) return ''
+    this.#isAfterBlank = false
+    return renderMarkdownTable(this.#table.splice(0), this.#columns() - 1)
+  }
+
+  #width(): number {
+    return Math.min(MAX_COLUMNS, this.#columns() - 1)
+  }
+}
+
+/** A whole text. */
+export function renderMarkdownText(text: string, columns: () => number): string {
+  const stream = new MarkdownStream(columns)
+  return stream.add(text) + stream.end()
+}
+
+/** Code with a calm highlighting: comments step back, strings and keywords stand out a little. Line by line. */
+interface HighlightRules {
+  /** Begins a comment up to the end of the line. */
+  readonly comment?: string
+  /** Begins and ends one of several lines. */
+  readonly block?: readonly [begin: string, end: string]
+  /** Quotes that may span lines, longest first. */
+  readonly long?: readonly string[]
+  readonly quotes: string
+}
+
+const C_RULES: HighlightRules = { comment: '//', block: ['/*', '*/'], quotes: '"\'' }
+const SCRIPT_RULES: HighlightRules = { ...C_RULES, long: ['`'] }
+const HASH_RULES: HighlightRules = { comment: '#', quotes: '"\'' }
+
+const RULES_BY_LANGUAGE: ReadonlyMap<string, HighlightRules> = new Map([
+  ...forLanguages('c cpp c++ cc h hpp java cs csharp kotlin kt swift scala dart php', C_RULES),
+  ...forLanguages('rust rs', { ...C_RULES, quotes: '"' }),
+  ...forLanguages('go', SCRIPT_RULES),
+  ...forLanguages('js javascript ts typescript jsx tsx mjs json jsonc json5', SCRIPT_RULES),
+  ...forLanguages('css scss less', { block: ['/*', '*/'], quotes: '"\'' }),
+  ...forLanguages('py python', { ...HASH_RULES, long: ['"""', "'''"] }),
+  ...forLanguages(
+    'sh bash zsh shell console ruby rb perl yaml yml toml ini make makefile dockerfile r elixir nix',
+    HASH_RULES,
+  ),
+  ...forLanguages('sql lua haskell hs ada', { comment: '--', quotes: '"\'' }),
+  ...forLanguages('html xml svg vue svelte', { block: ['<!--', '-->'], quotes: '"\'' }),
+])
+
+function forLanguages(names: string, language: HighlightRules): readonly (readonly [string, HighlightRules])[] {
+  return names.split(' ').map((name) => [name, language])
+}
+
+const KEYWORDS = new Set(
+  `abstract and as assert async await begin bool boolean break case catch char class const continue crate def default
+  defer del delete do double elif else end enum except export extends extern false final finally float fn for foreach from
+  func function global go goto if impl implements import in instanceof int interface is lambda let local long loop match mod
+  module move mut namespace new nil none not null of operator or package pass private protected pub public raise readonly ref
+  return select self static struct super switch template then this throw trait true try type typeof undefined union unless
+  unsafe until use using var virtual void when where while with yield None True False SELECT FROM WHERE INSERT INTO UPDATE
+  SET DELETE CREATE TABLE JOIN LEFT ON AND OR NOT NULL ORDER BY GROUP LIMIT VALUES fi done esac echo`.split(/\s+/),
+)
+
+/** Longer lines are shown as they are. */
+const MAX_HIGHLIGHTED_LENGTH = 2000
+
+interface OpenToken {
+  readonly end: string
+  shade(text: string): string
+}
+
+class CodeHighlighter {
+  readonly #language: HighlightRules | undefined
+  readonly #isDiff: boolean
+  /** What ends the comment or the string that an earlier line began. */
+  #open: OpenToken | undefined
+
+  constructor(name: string) {
+    this.#isDiff = /^(?:diff|patch)$/i.test(name)
+    this.#language = RULES_BY_LANGUAGE.get(name.toLowerCase())
+  }
+
+  highlightLine(line: string): string {
+    if (this.#isDiff) return colorDiffLine(line)
+    return this.#language && line.length <= MAX_HIGHLIGHTED_LENGTH ? this.#highlight(line, this.#language) : line
+  }
+
+  #highlight(line: string, language: HighlightRules): string {
+    let out = ''
+    let at = 0
+    while (at < line.length) {
+      const piece = this.#token(line, at, language)
+      out += piece.shown
+      at += piece.length
+    }
+    return out
+  }
+
+  #token(line: string, at: number, language: HighlightRules): { readonly shown: string; readonly length: number } {
+    if (this.#open) return this.#untilEnd(line, at, 0, this.#open)
+    const rest = line.slice(at)
+    const { comment, block, long = [], quotes } = language
+    if (block && rest.startsWith(block[0]))
+      return this.#untilEnd(line, at, block[0].length, { end: block[1], shade: paint.dim })
+    if (comment !== undefined && rest.startsWith(comment) && (comment !== '#' || /^$|\s/.test(line[at - 1] ?? '')))
+      return { shown: paint.dim(rest), length: rest.length }
+    const quote = long.find((one) => rest.startsWith(one))
+    if (quote !== undefined) return this.#untilEnd(line, at, quote.length, { end: quote, shade: paint.green })
+    if (quotes.includes(rest[0] ?? '')) {
+      const text = rest[0] === '"' ? /^"(?:[^"\\]|\\.)*"?/.exec(rest)?.[0] : /^'(?:[^'\\]|\\.)*'/.exec(rest)?.[0]
+      return text === undefined ? { shown: "'", length: 1 } : { shown: paint.green(text), length: text.length }
+    }
+    const word = /^[\p{L}_$][\p{L}\p{N}_$]*/u.exec(rest)?.[0]
+    if (word !== undefined) return { shown: KEYWORDS.has(word) ? paint.cyan(word) : word, length: word.length }
+    const other = /^(?:\d[\w.]*|[^\p{L}\p{N}_$"'`#/<*-]+|[\s\S])/u.exec(rest)?.[0] ?? ''
+    return { shown: other, length: Math.max(1, other.length) }
+  }
+
+  #untilEnd(line: string, at: number, startLength: number, open: OpenToken) {
+    const end = line.indexOf(open.end, at + startLength)
+    this.#open = end < 0 ? open : undefined
+    const length = (end < 0 ? line.length : end + open.end.length) - at
+    return { shown: open.shade(line.slice(at, at + length)), length }
+  }
+}

@@ -1,0 +1,100 @@
+/** One prompt without a person: the answer on standard output, all else on standard error, an exit code for each ending. */
+import { constants } from 'node:os'
+import type { ChatSessionEvent, OpenedChat, TurnEnding } from '../../chat/open/open-chat.ts'
+import type { CallNeed } from '../../chat/tools/tool.ts'
+import { say } from '../language.ts'
+import { writeData, writeErr, writeOut, writeOutJson } from '../output.ts'
+import { formatEventLine } from './event-lines.ts'
+import { PrintableStream } from './output/printable-stream.ts'
+
+/** Those of errors that stop a command are in `model/error.ts`. */
+export const ENDING_EXIT_CODES: { readonly [how in TurnEnding]: number } = {
+  answered: 0,
+  failed: 10,
+  refused: 11,
+  consent: 12,
+  overflow: 13,
+  limit: 14,
+  interrupted: 130,
+}
+
+const SIGHUP_EXIT_CODE = 128 + constants.signals.SIGHUP
+
+/** @param prompt the whole prompt, and what of it was typed: the rest was piped in and names no files outside of the project */
+export async function runOneShot(
+  { session: chat, greeting }: OpenedChat,
+  prompt: { readonly text: string; readonly typed: string },
+  json: boolean,
+): Promise<number> {
+  const stop = (): void => chat.interrupt()
+  // The terminal is gone: what was said is kept, and the exit code is the one of the signal.
+  let isHungUp = false
+  const hangUp = (): void => {
+    isHungUp = true
+    chat.interrupt()
+  }
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  process.on('SIGHUP', hangUp)
+  let ending: TurnEnding | undefined
+  let isMidLine = false
+  // A program gets what was said to the letter, a terminal what is safe to print.
+  const printable = new PrintableStream()
+  const writeAnswer = (text: string): Promise<void> =>
+    process.stdout.isTTY ? writeOut(printable.add(text)) : writeData(text)
+  const writeEvent = async (event: ChatSessionEvent): Promise<void> => {
+    if (json) return writeOutJson(toEnglishEvent(event))
+    if (event.kind === 'delta') {
+      isMidLine = !event.text.endsWith('\n')
+      return writeAnswer(event.text)
+    }
+    if (event.kind === 'output') return writeAnswer(say(event.text, event.ja))
+    // An answer with calls ends in the middle of a line.
+    if ((event.kind === 'entry' || event.kind === 'ended') && isMidLine) {
+      isMidLine = false
+      await writeOut(`${printable.end()}\n`)
+    }
+    const line = formatEventLine(event)
+    if (line !== undefined) await writeErr(`${line}\n`)
+  }
+  try {
+    for (const event of greeting) await writeEvent(event)
+    for await (const event of chat.send(prompt.text, prompt.typed)) {
+      if (event.kind === 'ended') ending = event.how
+      if (event.kind === 'error') ending ??= 'failed'
+      await writeEvent(event)
+    }
+    return isHungUp ? SIGHUP_EXIT_CODE : ENDING_EXIT_CODES[ending ?? 'answered']
+  } finally {
+    process.off('SIGHUP', hangUp)
+    process.off('SIGINT', stop)
+    process.off('SIGTERM', stop)
+  }
+}
+
+/** Events as programs read them: every sentence in English, whatever the language of the run. */
+function toEnglishEvent(event: ChatSessionEvent): object {
+  switch (event.kind) {
+    case 'notice':
+    case 'output':
+    case 'error': {
+      const { ja: _, ...rest } = event
+      return rest
+    }
+    case 'tool_started':
+      return { ...event, summary: event.summary.en }
+    case 'tools_cancelled':
+      return { ...event, reason: event.reason.en }
+    case 'tool_asked':
+    case 'consent_needed':
+      return { ...event, need: toEnglishNeed(event.need) }
+    default:
+      return event
+  }
+}
+
+const toEnglishNeed = (need: CallNeed): object => ({
+  ...need,
+  summary: need.summary.en,
+  ...(need.reason && { reason: need.reason.en }),
+})

@@ -1,0 +1,105 @@
+/** Where the person sits: at a terminal with all its keys, or behind a pipe, line by line. */
+import { constants } from 'node:os'
+import { createInterface } from 'node:readline'
+import type { ChatSession } from '../../chat/open/open-chat.ts'
+import { writeOut } from '../output.ts'
+import { terminalWidth } from '../view/table.ts'
+import type { Completer } from './input/completion-item.ts'
+import { appendPromptHistory, readPromptHistory } from './input/history-file.ts'
+import { PromptHistory } from './input/prompt-history.ts'
+import { Terminal } from './input/terminal.ts'
+
+export interface PromptReader {
+  /** Something can be drawn over, and other programs can be lent the screen. */
+  readonly isTerminal: boolean
+  columns(): number
+  rows(): number
+  /** The next thing to say; nothing when the person has left. */
+  prompt(prefix: string): Promise<string | undefined>
+  /** An answer to a question that was just shown. */
+  answer(prefix: string): Promise<string | undefined>
+  /** Runs another program that has the screen meanwhile. */
+  releaseFor<T>(work: () => T): T
+  close(): void
+}
+
+export function openPromptReader(chat: ChatSession): PromptReader {
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true && process.env['TERM'] !== 'dumb'
+  return isTerminal ? terminalInput(chat) : pipeInput(chat)
+}
+
+function terminalInput(chat: ChatSession): PromptReader {
+  const { data } = chat.commandContext
+  const history = new PromptHistory(readPromptHistory(data))
+  let complete: Completer | undefined
+  // Who only talks does not wait for what knows all commands.
+  const beforeTab = async (): Promise<void> => {
+    complete ??= (await import('./completion-data.ts')).createCompleter(chat)
+  }
+  const terminal = new Terminal(process.stdin, process.stdout, () => chat.interrupt())
+  const leave = (): void => {
+    chat.interrupt()
+    terminal.end()
+  }
+  process.on('SIGTERM', leave).on('SIGHUP', leave)
+  terminal.open()
+  return {
+    isTerminal: true,
+    columns: () => terminal.size.columns,
+    rows: () => terminal.size.rows,
+    async prompt(prefix) {
+      const text = await terminal.readLine(prefix, {
+        history,
+        beforeTab,
+        complete: (line) => complete?.(line) ?? { from: line.at, all: [] },
+      })
+      if (text !== undefined && text.trim() !== '') {
+        history.add(text)
+        appendPromptHistory(data, text)
+      }
+      return text
+    },
+    answer: (prefix) => terminal.readLine(prefix, { isQuestion: true }),
+    releaseFor: (work) => terminal.releaseFor(work),
+    close() {
+      terminal.close()
+      process.off('SIGTERM', leave).off('SIGHUP', leave)
+    },
+  }
+}
+
+/** Nobody scrolls there: a block may be longer than on most screens. */
+const PIPE_ROWS = 48
+
+function pipeInput(chat: ChatSession): PromptReader {
+  const lines = createInterface({ input: process.stdin, terminal: false })
+  const typed = lines[Symbol.asyncIterator]()
+  const stop = (): void => {
+    if (chat.isRunning) chat.interrupt()
+    else lines.close()
+  }
+  // What was said is kept and what runs is ended, as at a terminal; the exit code is that of the signal.
+  const leave = (signal: 'SIGTERM' | 'SIGHUP'): void => {
+    process.exitCode = 128 + constants.signals[signal]
+    chat.interrupt()
+    lines.close()
+  }
+  process.on('SIGINT', stop).on('SIGTERM', leave).on('SIGHUP', leave)
+  const ask = async (prefix: string): Promise<string | undefined> => {
+    await writeOut(prefix)
+    const { value, done } = await typed.next()
+    return done ? undefined : value
+  }
+  return {
+    isTerminal: false,
+    columns: terminalWidth,
+    rows: () => PIPE_ROWS,
+    prompt: ask,
+    answer: ask,
+    releaseFor: (work) => work(),
+    close() {
+      process.off('SIGINT', stop).off('SIGTERM', leave).off('SIGHUP', leave)
+      lines.close()
+    },
+  }
+}

@@ -1,0 +1,210 @@
+/** Opens the conversation that was asked for, and holds it with a person or without one. */
+import { realpathSync } from 'node:fs'
+import type { App } from '../../app.ts'
+import {
+  type ChatConfig,
+  fetchModels,
+  type OpenedChat,
+  openChatWithConfig,
+  readRecording,
+  resolveEndpoint,
+} from '../../chat/open/open-chat.ts'
+import { isInsideFolder } from '../../chat/tools/files/tool-paths.ts'
+import { directoryWarning } from '../../chat/trust/directory-warning.ts'
+import { TrustStore } from '../../chat/trust/trust-store.ts'
+import { describeConfigProblem, readConfig } from '../../config/config.ts'
+import { dataDirectory, thisMachine } from '../../lib/files/data-directory.ts'
+import { toPrintable } from '../../lib/text.ts'
+import { AppError } from '../../model/error.ts'
+import type { ChatCommandOptions } from '../commands/chat.ts'
+import { configFlags } from '../config-flags.ts'
+import { localize } from '../language.ts'
+import { writeErr, writeOut, writeOutJson } from '../output.ts'
+import type { ChosenLog } from '../sessions/choose-session.ts'
+
+export async function runChat(
+  first: string | undefined,
+  rawOptions: ChatCommandOptions,
+  program: string | null,
+): Promise<void> {
+  const { prompt, options } = splitPrompt(first, rawOptions)
+  rejectConflictingOptions(options)
+  const chatConfig = await readChatConfig()
+  if (options.listModels) await printModels(chatConfig, options)
+  else await runSession(chatConfig, prompt, options, program)
+}
+
+/** `--resume "And now?"`: what has a space in it is no id, but what to say. */
+function splitPrompt(prompt: string | undefined, options: ChatCommandOptions) {
+  const isPrompt = prompt === undefined && typeof options.resume === 'string' && /\s/.test(options.resume)
+  if (!isPrompt) return { prompt, options }
+  return { prompt: String(options.resume), options: { ...options, resume: true } as const }
+}
+
+/** Without the house, which takes its time: what is wrong with the settings of agents is told by who reads their logs. */
+async function readChatConfig(): Promise<ChatConfig> {
+  const environment = thisMachine()
+  const config = readConfig(environment, { agents: [], flags: configFlags() })
+  for (const problem of config.problems.filter(({ key }) => !/^agents(?:\.|$)/.test(key))) {
+    if (problem.where === '--set') throw new AppError('bad_usage', describeConfigProblem(problem))
+    await writeErr(`fumi: ${localize(describeConfigProblem(problem))}\n`)
+  }
+  return { environment, config }
+}
+
+function rejectConflictingOptions({ resume, continue: continued, interactive, json }: ChatCommandOptions): void {
+  if (resume !== undefined && continued !== undefined)
+    throw new AppError(
+      'bad_usage',
+      '--resume goes on with a conversation of fumibako, --continue with any: give one of them.',
+      '--resume は fumibako の会話、--continue は任意の会話を続けます。どちらか一方を指定してください。',
+    )
+  if (json && interactive)
+    throw new AppError(
+      'bad_usage',
+      '--json goes with --no-interactive.',
+      '--json は --no-interactive と一緒に指定してください。',
+    )
+}
+
+async function printModels(chatConfig: ChatConfig, options: ChatCommandOptions): Promise<void> {
+  const models = await fetchModels(resolveEndpoint(endpointOptions(options), chatConfig))
+  if (options.json) await writeOutJson(models)
+  else for (const { id } of models) await writeOut(`${toPrintable(id)}\n`)
+}
+
+const endpointOptions = ({ profile, baseUrl, model }: ChatCommandOptions) => ({
+  ...(profile !== undefined && { profile }),
+  ...(baseUrl !== undefined && { baseURL: baseUrl }),
+  ...(model !== undefined && { model }),
+})
+
+async function runSession(
+  chatConfig: ChatConfig,
+  prompt: string | undefined,
+  options: ChatCommandOptions,
+  program: string | null,
+): Promise<void> {
+  const fullPrompt = options.interactive ? prompt : await readFullPrompt(prompt)
+  const opened = await openChat(chatConfig, options, program)
+  try {
+    if (!options.interactive) {
+      const { runOneShot } = await import('./one-shot.ts')
+      process.exitCode = await runOneShot(
+        opened,
+        { text: fullPrompt ?? '', typed: prompt ?? '' },
+        options.json === true,
+      )
+    } else {
+      const { runInteractive } = await import('./interactive.ts')
+      await runInteractive(opened, fullPrompt)
+    }
+  } finally {
+    await opened.close()
+  }
+}
+
+/** What is piped in goes along with what was typed. */
+async function readFullPrompt(prompt: string | undefined): Promise<string> {
+  const pieces: Buffer[] = []
+  if (!process.stdin.isTTY) for await (const piece of process.stdin) pieces.push(piece as Buffer)
+  const piped = Buffer.concat(pieces).toString('utf8').trim()
+  const fullPrompt = [prompt ?? '', piped].filter((text) => text !== '').join('\n\n')
+  if (fullPrompt === '')
+    throw new AppError(
+      'bad_usage',
+      'say something: fumi chat --no-interactive "…", or pipe it in.',
+      '話す内容がありません。fumi chat --no-interactive "…" のように指定するか、パイプで渡してください。',
+    )
+  return fullPrompt
+}
+
+async function openChat(
+  chatConfig: ChatConfig,
+  options: ChatCommandOptions,
+  program: string | null,
+): Promise<OpenedChat> {
+  const { agent, trustTools, trustAllTools = false, interactive, sandbox, maxRequests, maxTokens } = options
+  const recorded = options.replay === undefined ? undefined : await findRecording(options.replay, options)
+  const resume = await resumeTarget(options)
+  const cwd = realpathSync(process.cwd())
+  const { askTrust, canAsk } = await import('../trust-question.ts')
+  const opened = await openChatWithConfig(
+    {
+      ...endpointOptions(options),
+      cwd,
+      program,
+      attended: interactive,
+      trustAll: trustAllTools,
+      trusted: (trustTools ?? '').split(',').flatMap((name) => name.trim() || []),
+      ...(sandbox !== undefined && { sandbox: sandbox ? 'on' : 'off' }),
+      ...(agent !== undefined && { agent }),
+      ...(maxRequests !== undefined && { maxRequests }),
+      ...(maxTokens !== undefined && { maxTokens }),
+      ...(resume !== undefined && { resume }),
+      ...(recorded && { recorded }),
+      ...(interactive && canAsk() && { askTrust }),
+    },
+    chatConfig,
+  )
+  trustChatDirectory(cwd, chatConfig)
+  return opened
+}
+
+/** The user has started a chat here: the page may continue it here. Directories that are too wide are confirmed there. */
+function trustChatDirectory(cwd: string, { environment }: ChatConfig): void {
+  const data = dataDirectory(environment)
+  if (directoryWarning(cwd, { home: environment.home, data })) return
+  try {
+    new TrustStore(data).addDirectory(cwd)
+  } catch (error) {
+    // The chat itself works: the page only asks once more.
+    if (!(error instanceof AppError)) throw error
+  }
+}
+
+async function resumeTarget(options: ChatCommandOptions): Promise<string | null | undefined> {
+  if (options.continue !== undefined) return continueSession(options.continue, options)
+  return options.resume === true ? null : options.resume
+}
+
+/** Ours is gone on with, and so is the copy that was made of another; else one is made. */
+async function continueSession(name: string, options: ChatCommandOptions): Promise<string> {
+  return withNamedLog(name, options, async ({ environment, directory, backup: backupStore }, { log, id }) => {
+    const nativeId = /^fumibako:(.+)$/.exec(id)?.[1]
+    if (nativeId !== undefined && isInsideFolder(log.source.path, directory)) return nativeId
+    const { findCopy } = await import('../../chat/open/find-journal.ts')
+    const existingCopy = findCopy(directory, id)
+    if (existingCopy !== undefined) return existingCopy
+    const { handOver } = await import('../../convert.ts')
+    const cwd = realpathSync(process.cwd())
+    const from = { agent: log.agent, source: log.source, session: id }
+    const { session } = await handOver(from, 'fumibako', { environment, directory, keep: backupStore, cwd })
+    return session.native_id
+  })
+}
+
+const findRecording = (name: string, options: ChatCommandOptions): ReturnType<typeof readRecording> =>
+  withNamedLog(name, options, (_, { log, id }) => readRecording({ agent: log.agent, source: log.source, session: id }))
+
+async function withNamedLog<T>(
+  name: string,
+  { session }: ChatCommandOptions,
+  work: (app: App, found: ChosenLog) => Promise<T>,
+): Promise<T> {
+  const [{ openApp }, { resolveLog }] = await Promise.all([
+    import('../open-app.ts'),
+    import('../sessions/choose-session.ts'),
+  ])
+  const app = await openApp()
+  try {
+    const found = await resolveLog(app, name, session === undefined ? {} : { session })
+    try {
+      return await work(app, found)
+    } finally {
+      await found.release()
+    }
+  } finally {
+    app.close()
+  }
+}

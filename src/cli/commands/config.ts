@@ -1,0 +1,120 @@
+/** `fumi config`: every setting, its value and where that comes from. */
+import type { Command } from 'commander'
+import type { App } from '../../app.ts'
+import { type ConfigProblem, describeConfigProblem, type ResolvedSetting } from '../../config/config.ts'
+import { AppError } from '../../model/error.ts'
+import { formatExamples } from '../help/examples.ts'
+import { localize, say } from '../language.ts'
+import { createApp } from '../open-app.ts'
+import { writeErr, writeOut, writeOutJson } from '../output.ts'
+
+interface Options {
+  readonly unset?: boolean
+  readonly json?: boolean
+}
+
+export function configCommand(program: Command): void {
+  program
+    .command('config')
+    .summary(say('show or change the settings, and where each value comes from', '設定の表示と変更。値の由来も示す'))
+    .argument(
+      '[key]',
+      say(
+        'a setting, or the beginning of several: agents.codex',
+        '設定の名前、または複数に共通する先頭部分（agents.codex）',
+      ),
+    )
+    .argument('[value...]', say('what it shall be from now on; several for a list', '新しい値。リストには複数指定'))
+    .option('--unset', say('take the setting out of the file', '設定をファイルから取り除く'))
+    .option('--json', say('print JSON', 'JSON で出力'))
+    .addHelpText(
+      'after',
+      formatExamples(
+        'fumi config',
+        'fumi config keep all',
+        'fumi config agents.codex.roots /backup/codex /mnt/old/.codex',
+        'fumi config agents.kiro.enabled off',
+        'fumi config --unset keep',
+        'fumi --set keep=none config keep',
+      ),
+    )
+    .action(run)
+}
+
+async function run(key: string | undefined, values: readonly string[], options: Options): Promise<void> {
+  const app = createApp()
+  try {
+    if (options.unset || values.length > 0) await changeSetting(app, key, values, options)
+    else await showSettings(app, key, options)
+  } finally {
+    app.close()
+  }
+}
+
+async function changeSetting(app: App, key: string | undefined, values: readonly string[], options: Options) {
+  if (key === undefined || (options.unset && values.length > 0))
+    throw new AppError(
+      'bad_usage',
+      'say which setting: fumi config --unset <key>, or fumi config <key> <value>.',
+      '設定を指定してください: fumi config --unset <key>、または fumi config <key> <value>',
+    )
+  await app.configure(key, options.unset ? undefined : values)
+  const { settings, file, problems } = await app.config()
+  const current = settings.find((one) => one.key === key)
+  if (!current) return
+  if (options.json) await writeOutJson(toSettingJson(current))
+  else
+    await writeOut(
+      say(
+        `${key} is ${formatValue(current)} (${current.from}), in ${file}\n`,
+        `${key} は ${formatValue(current)} です（${ORIGIN_LABELS_JA[current.from]}）。ファイル: ${file}\n`,
+      ),
+    )
+  if (!options.unset && current.from !== 'file') await writeErr(`fumi: ${overrideNote(current)}\n`)
+  await printProblems(problems)
+}
+
+async function showSettings(app: App, key: string | undefined, options: Options): Promise<void> {
+  const { settings, file, problems } = await app.config()
+  const exact = settings.find((one) => one.key === key)
+  const wanted = exact ? [exact] : settings.filter((one) => key === undefined || one.key.startsWith(`${key}.`))
+  if (wanted.length === 0)
+    throw new AppError(
+      'not_found',
+      `there is no setting "${key}". fumi config lists those that there are.`,
+      `「${key}」という設定はありません。fumi config で一覧を見られます。`,
+    )
+  if (options.json)
+    await writeOutJson(
+      exact
+        ? toSettingJson(exact)
+        : { file, settings: wanted.map(toSettingJson), problems: problems.map(toProblemJson) },
+    )
+  else if (exact) await writeOut(`${[exact.value].flat().join('\n')}\n`)
+  else await writeOut((await import('../view/config-report.ts')).renderConfigReport(wanted, file))
+  await printProblems(problems)
+}
+
+async function printProblems(problems: readonly ConfigProblem[]): Promise<void> {
+  for (const problem of problems) await writeErr(`fumi: ${localize(describeConfigProblem(problem))}\n`)
+}
+
+const ORIGIN_LABELS_JA = { default: '既定', file: 'ファイル', environment: '環境変数', flag: '--set' } as const
+
+function overrideNote({ from, variable }: ResolvedSetting): string {
+  const what = from === 'flag' ? '--set' : variable
+  return say(`${what} goes before the file.`, `ファイルより ${what} が優先されます。`)
+}
+
+const formatValue = ({ value }: ResolvedSetting): string => JSON.stringify(value)
+
+const toSettingJson = ({ key, value, from, standard, variable, what }: ResolvedSetting): object => ({
+  key,
+  value,
+  from,
+  default: standard,
+  variable,
+  description: what.en,
+})
+
+const toProblemJson = (problem: ConfigProblem): object => ({ ...problem, reason: problem.reason.en })

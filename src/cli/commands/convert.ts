@@ -1,0 +1,222 @@
+/** `fumi convert`: a conversation of one agent as another's. */
+
+import { existsSync } from 'node:fs'
+import type { Command } from 'commander'
+import {
+  type Conversion,
+  convertLog,
+  type LogOptions,
+  type Report,
+  SIDECAR_END,
+  SIDECAR_START,
+  sidecarLine,
+  sidecarOf,
+} from '../../convert.ts'
+import { AtomicFile } from '../../lib/files/atomic-file.ts'
+import { specialKindAt } from '../../lib/files/regular-file.ts'
+import { AppError } from '../../model/error.ts'
+import { formatCut, maxTokensOption } from '../convert/max-tokens.ts'
+import { saveLosses } from '../convert/save-losses.ts'
+import { formatExamples } from '../help/examples.ts'
+import { say } from '../language.ts'
+import { openApp } from '../open-app.ts'
+import { writeData, writeErr } from '../output.ts'
+import { type ChosenLog, resolveLog } from '../sessions/choose-session.ts'
+
+interface Options {
+  readonly to: string
+  readonly output?: string
+  readonly report?: string
+  readonly strict?: boolean
+  readonly profile?: string
+  readonly history?: string
+  readonly extensions: boolean
+  readonly cwd?: string
+  readonly maxTokens?: number
+  readonly in?: string
+  readonly session?: string
+  readonly force?: boolean
+}
+
+export function convertCommand(program: Command): void {
+  program
+    .command('convert')
+    .summary(
+      say(
+        "write a conversation as another agent's, and say what is lost",
+        '会話を別のエージェントの形式に変換し、失われる内容を示す',
+      ),
+    )
+    .argument(
+      '<session>',
+      say(
+        'a session as fumi list names it, or a log file; - for standard input',
+        'fumi list が示す会話、またはログファイル。- は標準入力',
+      ),
+    )
+    .requiredOption(
+      '--to <format>',
+      say(
+        'codex, openai, sft, normalized …; an unknown one lists all',
+        '変換先: codex、openai、sft、normalized など。不明な名前なら一覧を表示',
+      ),
+    )
+    .option(
+      '-o, --output <file>',
+      say('write to this file; otherwise to standard output', '書き込むファイル。省くと標準出力'),
+    )
+    .option(
+      '--report <file>',
+      say(
+        'what was lost, where it is kept, and what was mended, as JSON',
+        '失われた内容、その保存場所、修正した内容を書く JSON ファイル',
+      ),
+    )
+    .option(
+      '--strict',
+      say(
+        'exit with 1, and write nothing, when something would be kept nowhere',
+        'どこにも残らない内容があれば、何も書かず終了コード 1 で終了',
+      ),
+    )
+    .option(
+      '--profile <server>',
+      say(
+        'messages that this server takes: openai, openai-strict, ollama, vllm, llamacpp, lmstudio',
+        'このサーバーが受け付けるメッセージにする: openai、openai-strict、ollama、vllm、llamacpp、lmstudio',
+      ),
+    )
+    .option(
+      '--history <which>',
+      say(
+        'live: what the model still knows; all: also what was taken back or compacted',
+        'live: モデルに今も見える分だけ、all: 取り消しや圧縮で外れた分も',
+      ),
+      'live',
+    )
+    .option(
+      '--no-extensions',
+      say('leave out x_conv, which only the way back needs', '逆変換だけに必要な x_conv を省く'),
+    )
+    .addOption(maxTokensOption())
+    .option(
+      '--cwd <directory>',
+      say('the directory in which the conversation goes on', '会話の続きを始めるディレクトリー'),
+    )
+    .option(
+      '--in <path>',
+      say('look for the session in this database, file or folder', '会話を探すデータベース、ファイル、フォルダー'),
+    )
+    .option(
+      '--session <which>',
+      say(
+        'one of several conversations in a file: its number, or its id',
+        '1 つのファイルに複数ある会話のどれか（番号または ID）',
+      ),
+    )
+    .option('--force', say('overwrite an existing file', '既存のファイルを上書き'))
+    .addHelpText(
+      'after',
+      formatExamples(
+        'fumi convert rollout.jsonl --to openai -o talk.json',
+        'fumi convert talk.json --to codex -o rollout.jsonl --report losses.json',
+        'fumi convert codex:019c22d1 --to sft --no-extensions >> examples.jsonl',
+      ),
+    )
+    .action(run)
+}
+
+async function run(name: string, options: Options): Promise<void> {
+  if (options.history !== 'live' && options.history !== 'all')
+    throw new AppError(
+      'bad_usage',
+      `--history is live or all, not ${options.history}.`,
+      `--history は live か all です。「${options.history}」は使えません。`,
+    )
+  const app = await openApp()
+  const found = await resolveLog(app, name, options)
+  try {
+    const report = await runConversion(found, app.directory, options)
+    if (options.report !== undefined) await saveLosses(options.report, report)
+    const { renderLosses } = await import('../convert/render-losses.ts')
+    await writeErr(renderLosses(report))
+    if (options.strict && isLossy(report)) process.exitCode = EXIT_LOSSY
+  } finally {
+    await found.release()
+    app.close()
+  }
+}
+
+/** Not an error of the command: it did what it was asked for. */
+const EXIT_LOSSY = 1
+
+const isLossy = ({ losses }: Report): boolean => losses.some(({ kept_in }) => kept_in === null)
+
+async function runConversion({ log, id }: ChosenLog, directory: string, options: Options): Promise<Report> {
+  const settings: LogOptions = {
+    directory,
+    isWhole: options.history === 'all',
+    withoutExtensions: !options.extensions,
+    // Nothing can lie beside a device or a pipe.
+    hasSidecar: options.output !== undefined && options.extensions && specialKindAt(options.output) === undefined,
+    ...(options.profile !== undefined && { profile: options.profile }),
+    ...(options.cwd !== undefined && { cwd: options.cwd }),
+    ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
+    onCut: (cut) => void writeErr(formatCut(cut)),
+  }
+  const from = { agent: log.agent, source: log.source, session: id }
+  const start = (): Promise<Conversion> => convertLog(from, options.to, settings)
+  if (options.output === undefined) return writeToStandardOutput(start, options.strict === true)
+  const saving: SaveTarget = { path: options.output, force: options.force === true }
+  return saveConversion(await start(), saving, (report) => !(options.strict && isLossy(report)))
+}
+
+/** What has been printed cannot be taken back: a strict conversion is tried first. */
+async function writeToStandardOutput(start: () => Promise<Conversion>, isStrict: boolean): Promise<Report> {
+  if (isStrict) {
+    const trial = await start()
+    for await (const _ of trial.pieces);
+    if (isLossy(trial.report())) return trial.report()
+  }
+  const conversion = await start()
+  for await (const piece of conversion.pieces) if (piece.kind === 'bytes') await writeData(piece.bytes)
+  return conversion.report()
+}
+
+/** Writes a conversion to a file, and what belongs beside it to a file beside: both, or neither. */
+interface SaveTarget {
+  readonly path: string
+  readonly force: boolean
+}
+
+/** @param isWanted asked when everything is written and nothing is in place yet */
+async function saveConversion(
+  { pieces, report }: Conversion,
+  { path, force }: SaveTarget,
+  isWanted: (report: Report) => boolean,
+): Promise<Report> {
+  const isSpecial = specialKindAt(path) !== undefined
+  if (!force && !isSpecial && existsSync(path))
+    throw new AppError(
+      'bad_usage',
+      `${path} exists. Give another name, or --force to overwrite it.`,
+      `${path} はすでにあります。別の名前を指定するか、--force で上書きしてください。`,
+    )
+  const output = new AtomicFile(path)
+  const sidecar = new AtomicFile(sidecarOf(path))
+  try {
+    let parts = 0
+    for await (const piece of pieces) {
+      if (piece.kind === 'bytes') output.write(piece.bytes)
+      else sidecar.write(`${parts === 0 ? SIDECAR_START : ''}${sidecarLine(piece, parts++ === 0)}`)
+    }
+    if (parts > 0) sidecar.write(SIDECAR_END)
+    const finalReport = report()
+    if (!isWanted(finalReport)) return finalReport
+    AtomicFile.commitAll(isSpecial ? [output] : [output, sidecar])
+    return finalReport
+  } finally {
+    output.discard()
+    sidecar.discard()
+  }
+}

@@ -1,0 +1,188 @@
+/** `fumi detect`: what a file is, and what gave it away. */
+import type { Command } from 'commander'
+import type { Agent, FileDescription } from '../../agents/agent.ts'
+import { allAgents } from '../../agents/load-agents.ts'
+import { isFolder } from '../../lib/files/safe-fs.ts'
+import { AppError } from '../../model/error.ts'
+import type { Issue } from '../../model/issue.ts'
+import { PICK_WORDING, type PickWording, phrase } from '../../model/phrase.ts'
+import { headOf } from '../../normalize.ts'
+import { formatExamples } from '../help/examples.ts'
+import { say } from '../language.ts'
+import { spoolInput } from '../logs/spool-input.ts'
+import { writeOut, writeOutJson } from '../output.ts'
+import { toTerminalLine } from '../view/conversation.ts'
+import { formatCount, plural, renderTable, type TableColumn } from '../view/table.ts'
+
+interface Options {
+  readonly json?: boolean
+}
+
+export function detectCommand(program: Command): void {
+  program
+    .command('detect')
+    .summary(
+      say(
+        'say what a file is: agent, format, how many conversations',
+        'ファイルの種類を判別: エージェント、形式、会話の数',
+      ),
+    )
+    .argument('<file...>', say('files of any kind; - for standard input', '任意のファイル。- は標準入力'))
+    .option('--json', say('print JSON, with what could not be read line by line', '読めなかった行も含む JSON で出力'))
+    .addHelpText(
+      'after',
+      formatExamples('fumi detect *.json *.jsonl', 'fumi detect --json train.jsonl | jq .[].formats'),
+    )
+    .action(run)
+}
+
+/** One for each file. */
+export interface DetectedFile {
+  readonly path: string
+  /** Nothing when no agent reads it. */
+  readonly agent: string | null
+  readonly label: string | null
+  readonly format: string
+  /** How many conversations have which format, where a file holds several. */
+  readonly formats: Readonly<Record<string, number>>
+  readonly conversations: number
+  /** Of these conversations: sessions that branch off another one in the same file. */
+  readonly branches: number
+  readonly messages: number
+  readonly why: string
+  readonly issues: readonly Issue[]
+}
+
+async function run(paths: readonly string[], options: Options): Promise<void> {
+  const agents = await allAgents()
+  const sayIn = options.json ? PICK_WORDING.en : say
+  const detected: DetectedFile[] = []
+  for (const path of paths) {
+    const spool = await spoolInput(path)
+    try {
+      detected.push({ ...(await detectFile(agents, spool?.path ?? path, sayIn)), path })
+    } finally {
+      spool?.remove()
+    }
+  }
+  await (options.json ? writeOutJson(detected) : writeOut(await loadDetectTable(detected)))
+  if (detected.every(({ agent }) => agent === null))
+    throw new AppError(
+      'nothing_readable',
+      'no agent reads any of these files; the last column says what they are.',
+      'どのエージェントのファイルでもありません。何のファイルかは最後の列にあります。',
+    )
+}
+
+async function detectFile(agents: readonly Agent[], path: string, sayIn: PickWording): Promise<DetectedFile> {
+  if (isFolder(path))
+    return { path, agent: null, label: null, ...describeFormat(FOLDER_DESCRIPTION, sayIn), ...NO_COUNTS }
+  const head = await headOf(path)
+  const agent = agents.find((one) => one.recognize(head, path))
+  if (!agent)
+    return {
+      path,
+      agent: null,
+      label: null,
+      ...describeFormat(describeUnread(agents, head, path), sayIn),
+      ...NO_COUNTS,
+    }
+  const described = agent.describe?.(head, path) ?? { format: agent.label, why: KNOWN_BY_CONTENT }
+  return {
+    path,
+    agent: agent.id,
+    label: agent.label,
+    ...describeFormat(described, sayIn),
+    ...(await countContents(agent, path)),
+  }
+}
+
+const NO_COUNTS = { formats: {}, conversations: 0, branches: 0, messages: 0, issues: [] }
+
+const KNOWN_BY_CONTENT = phrase('known by its content', '内容から判別')
+
+const describeFormat = (
+  { format, why }: FileDescription,
+  sayIn: PickWording,
+): { readonly format: string; readonly why: string } => ({
+  format,
+  why: sayIn(why.en, why.ja),
+})
+
+const FOLDER_DESCRIPTION: FileDescription = {
+  format: 'folder',
+  why: phrase('give its files, or fumi list <folder>', '中のファイルを指定するか、fumi list <フォルダー>'),
+}
+
+const UNKNOWN_DESCRIPTION: FileDescription = {
+  format: 'unknown',
+  why: phrase('no agent knows what this is', 'どのエージェントの形式でもありません'),
+}
+
+/** An agent may know what it does not read. */
+function describeUnread(agents: readonly Agent[], head: Uint8Array, path: string): FileDescription {
+  for (const agent of agents) {
+    const description = agent.describe?.(head, path)
+    if (description) return description
+  }
+  return UNKNOWN_DESCRIPTION
+}
+
+async function countContents(agent: Agent, path: string) {
+  const formats: Record<string, number> = {}
+  const issues: Issue[] = []
+  let conversations = 0
+  let branches = 0
+  let messages = 0
+  /** A conversation and its branches, which follow it. */
+  let family = new Set<string>()
+  for await (const source of agent.find(path)) {
+    for await (const batch of agent.scan({ ...source, shown: path })) {
+      for (const one of batch) {
+        if (one.kind === 'counts') messages += one.counts.messages
+        if (one.kind === 'issue') issues.push(one.issue)
+        if (one.kind !== 'session' || family.has(one.session.id)) continue
+        const { id, parent, origin } = one.session
+        if (parent !== undefined && family.has(parent)) branches++
+        else {
+          family = new Set()
+          conversations++
+          if (origin !== undefined) formats[origin] = (formats[origin] ?? 0) + 1
+        }
+        family.add(id)
+      }
+    }
+  }
+  return { formats, conversations, branches, messages, issues }
+}
+
+/** Loaded for people only: measuring the width of letters takes a large table. */
+async function loadDetectTable(detected: readonly DetectedFile[]): Promise<string> {
+  return renderDetectTable(detected)
+}
+
+/** What `fumi detect` prints for a person. */
+const COLUMNS: readonly TableColumn[] = [
+  { title: say('file', 'ファイル'), grows: true, keepsEnd: true },
+  { title: say('agent', 'エージェント') },
+  { title: say('format', '形式'), grows: true },
+  { title: say('conversations', '会話'), right: true },
+  { title: say('messages', 'メッセージ'), right: true },
+  { title: say('why', '根拠'), grows: true },
+]
+
+const renderDetectTable = (found: readonly DetectedFile[]): string => renderTable(COLUMNS, found.map(toRow))
+
+function toRow(file: DetectedFile): readonly string[] {
+  const { path, agent, conversations, messages, why, issues } = file
+  if (agent === null) return [toTerminalLine(path), '–', file.format, '', '', why]
+  const more =
+    issues.length > 0 ? say(`${plural(issues.length, 'issue')}; `, `問題 ${formatCount(issues.length)} 件、`) : ''
+  return [toTerminalLine(path), agent, formatName(file), formatCount(conversations), formatCount(messages), more + why]
+}
+
+/** All of them, where a file mixes several. */
+function formatName({ format, formats }: DetectedFile): string {
+  const kinds = Object.entries(formats)
+  return kinds.length > 1 ? kinds.map(([kind, number]) => `${kind} ${formatCount(number)}`).join(', ') : format
+}

@@ -1,0 +1,349 @@
+/** `fumi export`: conversations as documents for people, or as data for programs. */
+import { randomUUID } from 'node:crypto'
+import { extname, join } from 'node:path'
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import type { App } from '../../app.ts'
+import type { ExportInput, ExportOptions, ExportWriter } from '../../export/export-input.ts'
+import {
+  EXPORT_FORMAT_ENTRIES,
+  EXPORT_FORMAT_NAMES,
+  type ExportFormatEntry,
+  type ExportFormatName,
+} from '../../export/formats.ts'
+import { OutlineCollector } from '../../export/outline.ts'
+import type { Privacy } from '../../export/privacy.ts'
+import { AppError } from '../../model/error.ts'
+import type { AgentId } from '../../model/ids.ts'
+import type { Issue } from '../../model/issue.ts'
+import { parseTurnRange, type TurnRange } from '../../model/turn.ts'
+import type { RedactionResult } from '../../redact/redactor.ts'
+import { ExportAttempts } from '../export/export-attempts.ts'
+import {
+  createImageSaver,
+  ExportFileNames,
+  isFolderTarget,
+  printExport,
+  refuseOverwriting,
+  saveExport,
+} from '../export/write-export.ts'
+import { formatExamples } from '../help/examples.ts'
+import { say } from '../language.ts'
+import { readOverview, readSessionMessages } from '../logs/session-overview.ts'
+import { openApp } from '../open-app.ts'
+import { writeErr, writeOut } from '../output.ts'
+import { printIssues } from '../print-issues.ts'
+import { type ChosenLog, noSessionError, resolveLog, type SessionSelector } from '../sessions/choose-session.ts'
+import { formatCount, plural } from '../view/table.ts'
+
+interface Options extends SessionSelector {
+  readonly redact?: boolean
+  readonly anonymize?: boolean
+  readonly format?: ExportFormatName
+  readonly output?: string
+  readonly turns?: TurnRange
+  readonly all?: boolean
+  readonly images?: 'files' | 'inline'
+  readonly force?: boolean
+}
+
+export function exportCommand(program: Command): void {
+  program
+    .command('export')
+    .summary(
+      say(
+        'write conversations as Markdown, HTML, text, JSON or training examples',
+        '会話を Markdown、HTML、テキスト、JSON、学習例にエクスポート',
+      ),
+    )
+    .argument(
+      '<session...>',
+      say(
+        'sessions as fumi list names them, or log files; - for standard input',
+        'fumi list が示す会話、またはログファイル。- は標準入力',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--format <format>',
+        say(
+          'what to write (default: by the name of the output, else md)',
+          '出力形式（既定: 出力ファイルの名前から。決まらなければ md）',
+        ),
+      ).choices(EXPORT_FORMAT_NAMES),
+    )
+    .option(
+      '-o, --output <path>',
+      say(
+        'a file, or a folder for one file each; - for standard output',
+        'ファイル、または会話ごとに 1 ファイルを置くフォルダー。- は標準出力',
+      ),
+    )
+    .option(
+      '--turns <a..b>',
+      say('only these turns: 3, 2..5, 4.. or ..3', 'このターンだけ: 3、2..5、4..、..3'),
+      parseTurnsOption,
+    )
+    .option('--all', say('every record, also context, events and copies', '文脈・イベント・重複も含むすべての記録'))
+    .option(
+      '--redact',
+      say(
+        'take out secrets, user names, home directories and e-mail addresses, and say how many',
+        '秘密情報・ユーザー名・ホームディレクトリー・メールアドレスを取り除き、件数を示す',
+      ),
+    )
+    .option(
+      '--anonymize',
+      say(
+        'replace every word and keep the shape, to show a fault to somebody',
+        '形を保ったまま言葉をすべて置き換える（不具合の報告用）',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--images <how>',
+        say('images of md as files beside it, or inline', 'md の画像を別ファイルにするか、埋め込むか'),
+      ).choices(['files', 'inline']),
+    )
+    .option(
+      '--in <path>',
+      say('look for the sessions in this database, file or folder', '会話を探すデータベース、ファイル、フォルダー'),
+    )
+    .option(
+      '--session <which>',
+      say(
+        'one of several conversations in a file: its number, or its id',
+        '1 つのファイルに複数ある会話のどれか（番号または ID）',
+      ),
+    )
+    .option('--force', say('overwrite existing files', '既存のファイルを上書き'))
+    .addHelpText(
+      'after',
+      formatExamples(
+        'fumi export codex:019c22d1 -o talk.html',
+        'fumi export rollout.jsonl > talk.md',
+        'fumi export codex:019c22d1 amazon-q:1b4e28ba --format html -o talks/',
+        'fumi export codex:019c22d1 --turns 2..4 --format txt',
+        'fumi export codex:019c22d1 kiro:22222222 --format sft -o train.jsonl',
+      ),
+    )
+    .action(run)
+}
+
+async function run(names: readonly string[], options: Options): Promise<void> {
+  const name = options.format ?? formatFromPath(options.output)
+  const target = resolveTarget(names.length, name, EXPORT_FORMAT_ENTRIES[name], options)
+  const app = await openApp()
+  try {
+    await writeExports(app, names, EXPORT_FORMAT_ENTRIES[name], target, options)
+  } finally {
+    app.close()
+  }
+}
+
+function formatFromPath(output: string | undefined): ExportFormatName {
+  const extension = output === undefined ? '' : extname(output).slice(1).toLowerCase()
+  return EXPORT_FORMAT_NAMES.find((name) => EXPORT_FORMAT_ENTRIES[name].extension === extension) ?? 'md'
+}
+
+type ExportTarget =
+  | { readonly kind: 'stream' }
+  | { readonly kind: 'file'; readonly path: string }
+  | { readonly kind: 'folder'; readonly path: string }
+
+function resolveTarget(
+  sessions: number,
+  name: ExportFormatName,
+  format: ExportFormatEntry,
+  { output, force }: Options,
+): ExportTarget {
+  const isDocument = format.between === undefined
+  if (output === undefined || output === '-') {
+    if (isDocument && sessions > 1)
+      throw new AppError(
+        'bad_usage',
+        `each session is a ${name} file of its own: name a folder with -o.`,
+        `${name} は会話ごとに 1 ファイルになります。-o でフォルダーを指定してください。`,
+      )
+    return { kind: 'stream' }
+  }
+  if (isFolderTarget(output) || (isDocument && sessions > 1)) return { kind: 'folder', path: output }
+  refuseOverwriting(output, force === true)
+  return { kind: 'file', path: output }
+}
+
+async function writeExports(
+  app: App,
+  sessions: readonly string[],
+  format: ExportFormatEntry,
+  target: ExportTarget,
+  options: Options,
+): Promise<void> {
+  const issues: Issue[] = []
+  const attempts = new ExportAttempts(sessions.length)
+  const privacy = await createPrivacy(app, options)
+  const names = new ExportFileNames()
+  const writer = await format.load()
+  async function* inputs(): AsyncGenerator<Named> {
+    for (const name of sessions) {
+      const one = await attempts.at(name, () => resolveLog(app, name, options))
+      if (!one) continue
+      try {
+        const ready = await attempts.at(name, () => prepareExport(app, one, privacy))
+        issues.push(...(ready?.issues ?? []))
+        if (ready) yield { name, material: ready.material }
+      } finally {
+        await one.release()
+      }
+    }
+  }
+  const joinedTo = (path: string | undefined): AsyncIterable<string> =>
+    joinExports(inputs(), attempts, writer, format.between, exportOptions(options, path))
+  if (target.kind === 'stream') await printExport(joinedTo(undefined))
+  else if (target.kind === 'file') {
+    await saveExport(target.path, joinedTo(target.path))
+    await writeOut(`${target.path}\n`)
+  } else
+    for await (const { name, material: input } of inputs())
+      await attempts.at(name, async () => {
+        const path = join(target.path, names.of(input.session.id, format.extension))
+        refuseOverwriting(path, options.force === true)
+        await saveExport(path, renderExport(input, writer, exportOptions(options, path)))
+        await writeOut(`${path}\n`)
+      })
+  await printIssues(issues)
+  const redacted = privacy?.redacted()
+  if (redacted) await writeErr(renderRedactionReport(redacted))
+}
+
+/** A session as the user named it. */
+interface Named {
+  readonly name: string
+  readonly material: ExportInput
+}
+
+async function createPrivacy({ environment }: App, { redact, anonymize }: Options): Promise<Privacy | undefined> {
+  if (redact && anonymize)
+    throw new AppError(
+      'bad_usage',
+      '--anonymize replaces every word: leave --redact out.',
+      '--anonymize は言葉をすべて置き換えるため、--redact は不要です。どちらかだけを指定してください。',
+    )
+  if (!redact && !anonymize) return undefined
+  const { createAnonymization, createRedaction } = await import('../../export/privacy.ts')
+  if (anonymize) return createAnonymization(randomUUID())
+  const { peopleOnMachine } = await import('../../redact/people.ts')
+  return createRedaction(peopleOnMachine(environment))
+}
+
+async function* joinExports(
+  inputs: AsyncIterable<Named>,
+  attempts: ExportAttempts,
+  write: ExportWriter,
+  between: string | undefined,
+  options: ExportOptions,
+): AsyncGenerator<string> {
+  let isFirst = true
+  for await (const { name, material: input } of inputs) {
+    let isBegun = false
+    try {
+      for await (const text of renderExport(input, write, options)) {
+        if (!isBegun && !isFirst) yield between ?? ''
+        isBegun = true
+        yield text
+      }
+    } catch (error) {
+      await attempts.failed(name, error)
+      if (isBegun) yield '\n'
+    }
+    if (isBegun) isFirst = false
+  }
+}
+
+async function* renderExport(input: ExportInput, write: ExportWriter, options: ExportOptions): AsyncGenerator<string> {
+  let isEmpty = true
+  for await (const text of write(input, options)) {
+    isEmpty = false
+    yield text
+  }
+  if (isEmpty)
+    await writeErr(
+      say(
+        `${input.session.id} holds nothing for this format; left out\n`,
+        `${input.session.id} にはこの形式で書き出せる内容がないため、省きました\n`,
+      ),
+    )
+}
+
+function exportOptions({ all, turns, images }: Options, document: string | undefined): ExportOptions {
+  const hasImageFolder = document !== undefined && images !== 'inline'
+  if (images === 'files' && document === undefined)
+    throw new AppError(
+      'bad_usage',
+      '--images files needs a file or a folder: name it with -o.',
+      '--images files には書き込み先が必要です。-o でファイルかフォルダーを指定してください。',
+    )
+  return {
+    ...(all !== undefined && { all }),
+    ...(turns && { turns }),
+    ...(hasImageFolder && { placeImage: createImageSaver(document) }),
+    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  }
+}
+
+function parseTurnsOption(text: string): TurnRange {
+  const range = parseTurnRange(text)
+  if (range) return range
+  throw new InvalidArgumentError(
+    say('Give turns as 3, 2..5, 4.. or ..3.', 'ターンは 3、2..5、4..、..3 のように指定してください。'),
+  )
+}
+
+/** The sessions that were named, read as far as an export must know them before it begins. */
+interface PreparedExport {
+  readonly material: ExportInput
+  readonly issues: readonly Issue[]
+}
+
+/** Reads the session once; its messages are read again while it is written, and for what must be taken out of them. */
+async function prepareExport(app: App, { log, id }: ChosenLog, privacy?: Privacy): Promise<PreparedExport> {
+  const collector = new OutlineCollector()
+  const overview = await readOverview(log, id, (message) => collector.add(message))
+  if (!overview.session) throw noSessionError(log.source.path)
+  const annotation = app.annotations.get(id)
+  const input: ExportInput = {
+    session: overview.session,
+    agent: agentNameIn(log.agent.label, overview.session.agent),
+    ...(annotation && {
+      mark: { name: annotation.name, starred: annotation.starred, tags: annotation.tags, note: annotation.note },
+    }),
+    outline: collector.outline(overview.links),
+    messages: readSessionMessages(log, overview),
+  }
+  const privateInput = privacy ? await privacy.apply(input, () => readSessionMessages(log, overview)) : input
+  return { material: privateInput, issues: overview.issues }
+}
+
+/** An agent's label may name several, and more than the name: `Amazon Q and Kiro`. */
+function agentNameIn(label: string, id: AgentId): string {
+  const at = label.toLowerCase().indexOf(id.replaceAll('-', ' '))
+  return at < 0 ? id : label.slice(at, at + id.length)
+}
+
+/** What was taken out of an export, by kind. Never what it was. */
+function renderRedactionReport({ redactions, images }: RedactionResult): string {
+  const kinds = redactions.map(({ kind, distinct, count: places }) =>
+    say(
+      `${kind} ${formatCount(distinct)} (${plural(places, 'place')})`,
+      `${kind} ${formatCount(distinct)} 種類（${formatCount(places)} か所）`,
+    ),
+  )
+  const summary =
+    kinds.length === 0
+      ? say('nothing was found to take out', '取り除くものはありませんでした')
+      : say(`taken out: ${kinds.join(', ')}`, `取り除いたもの：${kinds.join('、')}`)
+  const imagesNote =
+    images > 0
+      ? say(`; ${plural(images, 'image')} not looked into`, `。画像 ${formatCount(images)} 件は調べていません`)
+      : ''
+  return `${summary}${imagesNote}\n`
+}

@@ -1,0 +1,155 @@
+/** `fumi handoff`: a conversation goes on in another agent's program. */
+import { resolve } from 'node:path'
+import type { Command } from 'commander'
+import { formatShellLine } from '../../agents/resume-command.ts'
+import { type HandedOver, handOver, targetsOfHandoff } from '../../convert.ts'
+import { WARNING_TEXTS_JA } from '../../model/code-texts/warning-texts.ts'
+import { AppError } from '../../model/error.ts'
+import { formatCut, maxTokensOption } from '../convert/max-tokens.ts'
+import { saveLosses } from '../convert/save-losses.ts'
+import { formatExamples } from '../help/examples.ts'
+import { say } from '../language.ts'
+import { openApp } from '../open-app.ts'
+import { writeErr, writeOut, writeOutJson } from '../output.ts'
+import { resolveLog } from '../sessions/choose-session.ts'
+
+interface Options {
+  readonly to: string
+  readonly cwd?: string
+  readonly maxTokens?: number
+  readonly report?: string
+  readonly dryRun?: boolean
+  readonly replace?: boolean
+  readonly in?: string
+  readonly session?: string
+  readonly json?: boolean
+}
+
+export function handoffCommand(program: Command): void {
+  program
+    .command('handoff')
+    .summary(say("go on with a session in another agent's program", '会話を別のエージェントに引き継ぐ'))
+    .argument(
+      '<session>',
+      say('a session as fumi list names it, or a log file', 'fumi list が示す会話、またはログファイル'),
+    )
+    .requiredOption(
+      '--to <agent>',
+      say(
+        'codex, amazon-q, kiro …; an unknown one lists all',
+        '引き継ぎ先: codex、amazon-q、kiro など。不明な名前なら一覧を表示',
+      ),
+    )
+    .addOption(maxTokensOption())
+    .option(
+      '--cwd <directory>',
+      say("where to go on; otherwise the session's own directory", '続きを始める場所。省くと会話の元のディレクトリー'),
+    )
+    .option(
+      '--report <file>',
+      say(
+        'what was lost, where it is kept, and what was mended, as JSON',
+        '失われた内容、その保存場所、修正した内容を書く JSON ファイル',
+      ),
+    )
+    .option(
+      '--dry-run',
+      say(
+        'convert and compare, but write nothing into the other store',
+        '変換と比較だけを行い、引き継ぎ先には何も書かない',
+      ),
+    )
+    .option(
+      '--replace',
+      say('put it in the place of an older conversation, which is kept first', '古い会話を、保管したうえで置き換える'),
+    )
+    .option(
+      '--in <path>',
+      say('look for the session in this database, file or folder', '会話を探すデータベース、ファイル、フォルダー'),
+    )
+    .option(
+      '--session <which>',
+      say(
+        'one of several conversations in a file: its number, or its id',
+        '1 つのファイルに複数ある会話のどれか（番号または ID）',
+      ),
+    )
+    .option('--json', say('print JSON', 'JSON で出力'))
+    .addHelpText(
+      'after',
+      formatExamples(
+        'fumi handoff codex:019c22d1 --to amazon-q',
+        'fumi handoff amazon-q:1b4e28ba --to codex --cwd ~/src/app --dry-run',
+      ),
+    )
+    .addHelpText(
+      'after',
+      say(
+        '\nA newer conversation is never replaced. When the other program would read something else than was said here, all is taken back.',
+        '\nもっと新しい会話は置き換えません。引き継ぎ先のプログラムが元と違う内容を読み取る場合は、すべて元に戻します。',
+      ),
+    )
+    .action(run)
+}
+
+async function run(name: string, options: Options): Promise<void> {
+  const targets = await targetsOfHandoff()
+  if (!targets.includes(options.to))
+    throw new AppError(
+      'bad_usage',
+      `nothing can be given to ${options.to}. Known: ${targets.join(', ')}.`,
+      `${options.to} には引き継げません。引き継ぎ先は ${targets.join('、')} です。`,
+    )
+  const app = await openApp()
+  try {
+    const { log, id, release } = await resolveLog(app, name, options)
+    try {
+      const { environment, directory, backup: backupStore } = app
+      const done = await handOver({ agent: log.agent, source: log.source, session: id }, options.to, {
+        environment,
+        directory,
+        keep: backupStore,
+        isDry: options.dryRun === true,
+        mayReplace: options.replace === true,
+        ...(options.cwd !== undefined && { cwd: resolve(options.cwd) }),
+        ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
+      })
+      await printResult(done, options)
+      if (options.report !== undefined) await saveLosses(options.report, done.report)
+    } finally {
+      await release()
+    }
+  } finally {
+    app.close()
+  }
+}
+
+async function printResult(done: HandedOver, options: Options): Promise<void> {
+  const { session, source, isDry, isReplacement, backup, resume, exchanges, cut, report, repairs, warnings } = done
+  if (options.json) {
+    const { path } = source
+    const result = { session: session.id, path, isDry, isReplacement, backup, resume, exchanges, cut, repairs }
+    await writeOutJson({ ...result, warnings: warnings.map(({ what }) => what), report })
+    return
+  }
+  const { renderLosses } = await import('../convert/render-losses.ts')
+  await writeErr(renderLosses(report))
+  if (cut) await writeErr(formatCut(cut))
+  for (const repair of repairs) await writeErr(`${say('mended', '修正:')} ${repair}\n`)
+  for (const { code, what } of warnings) await writeErr(`fumi: ${say(what, WARNING_TEXTS_JA[code])}\n`)
+  await writeOut(
+    say(
+      `${session.id}, ${exchanges} exchanges, ${isDry ? 'would be' : 'is'} in ${source.path}\n`,
+      `${session.id}（やり取り ${exchanges} 件）を ${source.path} に${isDry ? '引き継げます' : '引き継ぎました'}\n`,
+    ),
+  )
+  if (isReplacement && isDry)
+    await writeOut(
+      say('An older conversation would be replaced, and kept.\n', '古い会話は、保管したうえで置き換えます。\n'),
+    )
+  if (backup !== undefined)
+    await writeOut(
+      say(`What stood there is kept, and also in ${backup}\n`, `置き換えた会話は保管してあります。控え: ${backup}\n`),
+    )
+  if (resume && !isDry) await writeOut(`${say('Go on with:', '続きを始めるには:')} ${formatShellLine(resume)}\n`)
+}

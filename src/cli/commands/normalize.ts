@@ -1,0 +1,152 @@
+/** `fumi normalize`: one NormalizedMessage per line. */
+
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { Command } from 'commander'
+import { toPrintableField } from '../../lib/text.ts'
+import { describeIssue } from '../../model/code-texts/issue-texts.ts'
+import { incompleteReasonOf } from '../../model/code-texts/read-problems.ts'
+import { AppError } from '../../model/error.ts'
+import type { Issue } from '../../model/issue.ts'
+import { serializeMessage } from '../../model/serialize-message.ts'
+import { type Log, readLog } from '../../normalize.ts'
+import { formatExamples } from '../help/examples.ts'
+import { reportIncomplete } from '../incomplete-results.ts'
+import { localize, say } from '../language.ts'
+import { findLogsAt } from '../logs/find-logs.ts'
+import { LineWriter, writeErr, writeErrJson } from '../output.ts'
+import { createLogProgress, type LogProgress } from '../progress/log-progress.ts'
+
+interface Options {
+  readonly sanitized?: boolean
+  readonly includePrivate?: boolean
+  readonly jsonIssues?: boolean
+}
+
+export function normalizeCommand(program: Command): void {
+  program
+    .command('normalize')
+    .summary(
+      say(
+        'print a log as NormalizedMessages, one JSON object per line',
+        'ログを NormalizedMessage として出力（1 行に JSON 1 件）',
+      ),
+    )
+    .argument(
+      '<path...>',
+      say('log files or folders; - for standard input', 'ログファイルまたはフォルダー。- は標準入力'),
+    )
+    .option(
+      '--sanitized',
+      say(
+        'text as sanitised HTML, as the NormalizedMessage specification says',
+        '本文を無害化した HTML にする（NormalizedMessage の仕様どおり）',
+      ),
+    )
+    .option(
+      '--include-private',
+      say('ciphertext as it stands in the log, not only its hash', '暗号文をハッシュだけでなく、ログのまま出力'),
+    )
+    .option(
+      '--json-issues',
+      say(
+        'issues on standard error as JSON, one per line',
+        '読めなかった内容を標準エラーに JSON で出力（1 行に 1 件）',
+      ),
+    )
+    .addHelpText(
+      'after',
+      formatExamples(
+        'fumi normalize rollout.jsonl | jq .role',
+        'fumi normalize ~/.codex/sessions > all.ndjson',
+        'zstdcat old.jsonl.zst | fumi normalize -',
+      ),
+    )
+    .action(run)
+}
+
+async function run(paths: readonly string[], options: Options): Promise<void> {
+  const unread: Issue[] = []
+  const reportIssue = (issue: Issue): Promise<void> => {
+    if (issue.code === 'unreadable') unread.push(issue)
+    return options.jsonIssues ? writeErrJson(issue) : writeErr(`${toPrintableField(localize(describeIssue(issue)))}\n`)
+  }
+  const { logs, release } = await findLogsAt(paths)
+  const progress = process.stdout.isTTY ? undefined : await createLogProgress(logs)
+  const writer = new LineWriter()
+  let messages = 0
+  try {
+    for (const log of logs) {
+      messages += await normalizeLog(log, options, reportIssue, progress, writer)
+      progress?.done(log)
+    }
+    await writer.flush()
+  } finally {
+    progress?.stop()
+    await release()
+  }
+  await reportIncomplete(unread)
+  if (messages > 0 || unread.some(incompleteReasonOf)) return
+  const where = paths.join(', ')
+  throw new AppError(
+    'nothing_readable',
+    `nothing readable in ${where}. Give a log of a known agent; see fumi normalize --help.`,
+    `${where} に読み取れる内容がありません。対応するエージェントのログを指定してください（fumi normalize --help を参照）。`,
+  )
+}
+
+/** An unknown file is read too, so that each of its lines is accounted for, but its records are no messages. */
+async function normalizeLog(
+  log: Log,
+  options: Options,
+  reportIssue: (issue: Issue) => Promise<void>,
+  progress: LogProgress | undefined,
+  writer: LineWriter,
+): Promise<number> {
+  let count = 0
+  let cursors = 0
+  for await (const batch of readLog(log.agent, log.source, options)) {
+    for (const one of batch) {
+      if (one.kind === 'issue') await reportIssue(one.issue)
+      if (one.kind === 'cursor') {
+        progress?.at(log, one.cursor.offset ?? 0)
+        if (++cursors % CURSORS_PER_COLLECTION === 0) collectGarbage()
+      }
+      if (one.kind !== 'message' || log.unknown) continue
+      const { json, cut } = serializeMessage(one.message)
+      if (cut) await reportIssue(tooDeepIssue(log, one.message.raw.line_index))
+      const waiting = writer.writeLine(json)
+      if (waiting) await waiting
+      if (json.length > LONG_LINE_LENGTH) collectGarbage()
+      count++
+    }
+  }
+  return count
+}
+
+/** A log gives a cursor about once a megabyte. */
+const CURSORS_PER_COLLECTION = 24
+/** What a line leaves behind is several times its length. */
+const LONG_LINE_LENGTH = 8_000_000
+
+const tooDeepIssue = ({ source }: Log, line: number): Issue => ({
+  code: 'too_deep',
+  reason: 'parts nested too deep were left out',
+  path: source.shown ?? source.path,
+  line,
+})
+
+/** Keeps a long run in little memory. */
+let runGc: (() => void) | undefined
+
+/**
+ * Frees what is no longer used. Left alone, the collector lets tens of megabytes of old messages pile up before it
+ * looks at them, though some eight are in use. Node offers no other way to ask for it.
+ */
+function collectGarbage(): void {
+  if (!runGc) {
+    setFlagsFromString('--expose-gc')
+    runGc = runInNewContext('gc') as () => void
+  }
+  runGc()
+}

@@ -1,0 +1,270 @@
+/** `fumi validate`: what a server or a program would refuse in a file, and messages without it. */
+import { readFileSync } from 'node:fs'
+import { type Command, Option } from 'commander'
+import { allAgents } from '../../agents/load-agents.ts'
+import { CHECK_TARGETS, type CheckTarget, checkTargetFile } from '../../convert/check/check-target.ts'
+import type { CheckFinding } from '../../convert/check/finding.ts'
+import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
+import { type OpenFile, openFile } from '../../lib/files/file-bytes.ts'
+import { readUserFile } from '../../lib/files/regular-file.ts'
+import { isFile } from '../../lib/files/safe-fs.ts'
+import { isSystemError, toReadError } from '../../lib/files/system-error.ts'
+import { AppError } from '../../model/error.ts'
+import { headOf } from '../../normalize.ts'
+import { checkFile, type FileCheck, PROFILES, type ProfileName } from '../../openai.ts'
+import { formatExamples } from '../help/examples.ts'
+import { localize, runLanguage, say } from '../language.ts'
+import { spoolInput } from '../logs/spool-input.ts'
+import { writeData, writeErr, writeErrJson, writeOut, writeOutJson } from '../output.ts'
+
+interface Options {
+  readonly target?: CheckTarget
+  readonly profile?: ProfileName
+  readonly fix?: boolean
+  readonly output?: string
+  readonly json?: boolean
+}
+
+export function validateCommand(program: Command): void {
+  program
+    .command('validate')
+    .summary(
+      say(
+        'check a file against what a program or a server takes, and mend OpenAI messages',
+        'プログラムやサーバーが受け付けるファイルかを検査。OpenAI のメッセージは修正も',
+      ),
+    )
+    .argument(
+      '<file>',
+      say(
+        'messages, a rollout, or a saved conversation; - for standard input',
+        'メッセージ、Codex のログ、保存した会話のファイル。- は標準入力',
+      ),
+    )
+    .addOption(
+      new Option(
+        '--target <name>',
+        say('whose format; without it, told by what is in the file', '検査する形式。指定がなければ内容から判別'),
+      ).choices(CHECK_TARGETS),
+    )
+    .addOption(
+      new Option(
+        '--profile <name>',
+        say('whose rules, for OpenAI messages (default: openai)', 'OpenAI のメッセージに適用する規則（既定: openai）'),
+      ).choices(Object.keys(PROFILES)),
+    )
+    .option(
+      '--fix',
+      say('write the file with its messages mended; needs -o', 'メッセージを修正したファイルを書く。-o が必要'),
+    )
+    .option('-o, --output <file>', say('where to; - for standard output', '書き込むファイル。- は標準出力'))
+    .option('--json', say('print JSON', 'JSON で出力'))
+    .addHelpText(
+      'after',
+      say(
+        '\nExits with 1 when there are problems that were not mended; warnings are none.',
+        '\n修正されていない問題があると、終了コード 1 で終了します。警告は問題に含みません。',
+      ),
+    )
+    .addHelpText(
+      'after',
+      formatExamples(
+        'fumi validate messages.json',
+        'fumi validate train.jsonl --profile fine-tune',
+        'fumi validate chat.json --profile ollama --fix -o mended.json',
+        'fumi validate rollout-2026-01-02T03-04-05-….jsonl',
+        'fumi validate saved.json --target amazon-q',
+      ),
+    )
+    .action(run)
+}
+
+async function run(path: string, options: Options): Promise<void> {
+  if (options.fix && options.output === undefined)
+    throw new AppError(
+      'bad_usage',
+      '--fix needs -o <file>; - for standard output.',
+      '--fix には -o <ファイル> が必要です。- は標準出力です。',
+    )
+  if (!options.fix && options.output !== undefined)
+    throw new AppError('bad_usage', '-o is for --fix.', '-o は --fix とともに使います。')
+  const target = options.target ?? (await detectTarget(path, options))
+  if (target !== 'openai') {
+    if (options.fix || options.profile !== undefined)
+      throw new AppError(
+        'bad_usage',
+        '--fix and --profile are for --target openai.',
+        '--fix と --profile は --target openai でだけ使えます。',
+      )
+    if (await validateTarget(path, target, options.json === true)) process.exitCode = EXIT_PROBLEMS
+    return
+  }
+  const checked = checkFile(readInputText(path), options.profile)
+  if (checked.records === 0)
+    throw new AppError(
+      'nothing_readable',
+      `${path} holds no messages: ${checked.foreign?.en ?? 'nothing is in it'}. fumi detect says what it is.`,
+      `${path} にメッセージがありません（${checked.foreign?.ja ?? '中身がありません'}）。何のファイルかは fumi detect で分かります。`,
+    )
+  if (options.fix) await saveRepaired(path, checked, options.output ?? '-')
+  else if (checked.problems.length > 0) process.exitCode = EXIT_PROBLEMS
+  const isToErr = options.output === '-'
+  if (options.json) await (isToErr ? writeErrJson : writeOutJson)(toCheckJson(path, checked, options))
+  else await (isToErr ? writeErr : writeOut)(await renderProblems(path, checked))
+}
+
+/** What asks for messages, and what is not looked at twice, is taken for messages. */
+async function detectTarget(path: string, { fix, profile }: Options): Promise<CheckTarget> {
+  if (fix || profile !== undefined || path === '-' || !isFile(path)) return 'openai'
+  const head = await headOf(path)
+  const agent = (await allAgents()).find((one) => one.recognize(head, path))
+  return CHECK_TARGETS.find((one) => one === agent?.id) ?? 'openai'
+}
+
+/** Not an error of the command: it did what it was asked for. */
+const EXIT_PROBLEMS = 1
+
+function readInputText(path: string): string {
+  try {
+    return (path === '-' ? readFileSync(0) : readUserFile(path)).toString()
+  } catch (error) {
+    throw toReadError(path, error)
+  }
+}
+
+async function saveRepaired(
+  path: string,
+  { mended: repaired, unmendable: unrepairable }: FileCheck,
+  to: string,
+): Promise<void> {
+  if (unrepairable > 0)
+    throw new AppError(
+      'bad_usage',
+      `${path} holds ${unrepairable} conversations in a form that cannot be mended in place; only lists of chat messages can.`,
+      `${path} には、そのままでは修正できない形の会話が ${unrepairable} 件あります。修正できるのはチャットメッセージの配列だけです。`,
+    )
+  if (to === '-') {
+    await writeData(repaired)
+    return
+  }
+  writeFileAtomically(to, [repaired])
+}
+
+const toCheckJson = (path: string, { problems, records }: FileCheck, { profile = 'openai', fix }: Options): object => ({
+  path,
+  target: 'openai',
+  profile,
+  conversations: records,
+  mended: fix === true,
+  problems: problems.map(({ ja: _, ...problem }) => problem),
+})
+
+async function renderProblems(path: string, { problems, records }: FileCheck): Promise<string> {
+  const { formatCount, plural, renderTable } = await import('../view/table.ts')
+  if (problems.length === 0)
+    return say(
+      `${path}: ${plural(records, 'conversation')}, no problem\n`,
+      `${path}: 会話 ${formatCount(records)} 件、問題なし\n`,
+    )
+  const columns = [
+    { title: say('line', '行'), right: true },
+    { title: say('where', '場所') },
+    { title: say('what', '内容'), grows: true },
+    { title: say('repair', '修正'), grows: true },
+  ]
+  const rows = problems.map(({ line, path: where, ja, ...en }) => {
+    const { what, repair } = runLanguage === 'ja' && ja ? ja : en
+    return [String(line), where, what, repair]
+  })
+  const sum = say(
+    `${plural(problems.length, 'problem')} in ${plural(records, 'conversation')}`,
+    `会話 ${formatCount(records)} 件に問題 ${formatCount(problems.length)} 件`,
+  )
+  return `${renderTable(columns, rows)}${sum}\n`
+}
+
+// Checks a file against the format of a program, for `fumi validate --target`.
+
+/** @returns whether there are errors */
+async function validateTarget(path: string, target: CheckTarget, json: boolean): Promise<boolean> {
+  const spool = await spoolInput(path)
+  try {
+    const findings = await readFindings(spool?.path ?? path, path, target, spool !== undefined)
+    if (json) await writeOutJson({ path, target, findings: findings.map(toEnglishFinding) })
+    else await writeOut(await renderFindings(path, findings))
+    return findings.some(({ severity }) => severity === 'error')
+  } finally {
+    spool?.remove()
+  }
+}
+
+/** What programs read is the same in every language. */
+const toEnglishFinding = (finding: CheckFinding): object => ({ ...finding, what: finding.what.en })
+
+async function readFindings(
+  path: string,
+  shownPath: string,
+  target: CheckTarget,
+  isStream: boolean,
+): Promise<readonly CheckFinding[]> {
+  const file = openForCheck(path, shownPath)
+  try {
+    if (file.size === 0) throw new AppError('nothing_readable', `${shownPath} is empty.`, `${shownPath} は空です。`)
+    const findings: CheckFinding[] = []
+    // What came through a pipe has no name to check.
+    const options = isStream ? {} : { path: shownPath }
+    for await (const finding of checkTargetFile(target, () => file.chunks(0), options)) findings.push(finding)
+    return findings
+  } finally {
+    file.close()
+  }
+}
+
+function openForCheck(path: string, shownPath: string): OpenFile {
+  try {
+    return openFile(path)
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'EISDIR')
+      throw new AppError(
+        'bad_usage',
+        `${shownPath} is a folder.`,
+        `${shownPath} はフォルダーです。ファイルを指定してください。`,
+      )
+    throw toReadError(shownPath, error)
+  }
+}
+
+async function renderFindings(path: string, findings: readonly CheckFinding[]): Promise<string> {
+  const { formatCount, plural, renderTable } = await import('../view/table.ts')
+  if (findings.length === 0) return `${path}: ${say('no problem', '問題なし')}\n`
+  const columns = [
+    { title: '' },
+    { title: say('where', '場所'), grows: true },
+    { title: say('rule', '規則') },
+    { title: say('what', '内容'), grows: true },
+  ]
+  const rows = findings.map(({ severity, place, rule, what }) => [
+    severityLabel(severity),
+    say(place, toJapanesePlace(place)),
+    rule,
+    localize(what),
+  ])
+  const errors = findings.filter(({ severity }) => severity === 'error').length
+  const warnings = findings.length - errors
+  const sum = say(
+    `${plural(errors, 'error')}, ${plural(warnings, 'warning')}`,
+    `エラー ${formatCount(errors)} 件、警告 ${formatCount(warnings)} 件`,
+  )
+  return `${renderTable(columns, rows)}${sum}\n`
+}
+
+const severityLabel = (severity: CheckFinding['severity']): string =>
+  say(severity, severity === 'error' ? 'エラー' : '警告')
+
+/** The rest of a place is a path, which is the same in every language. */
+const toJapanesePlace = (place: string): string =>
+  place
+    .replace(/^line (\d+)/, '$1 行目')
+    .replace(/^element (\d+)/, '$1 番目の要素')
+    .replace(/^the end$/, '末尾')
+    .replace(/^name$/, 'ファイル名')

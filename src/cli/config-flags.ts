@@ -1,0 +1,22 @@
+/** Settings of this run, as `--set` gives them. */
+import { AppError } from '../model/error.ts'
+
+let currentFlags: ReadonlyMap<string, string> = new Map()
+
+/** @param given `key=value`, as `--set` takes them */
+export function setConfigFlags(given: readonly string[]): void {
+  currentFlags = new Map(given.map(splitFlag))
+}
+
+export const configFlags = (): ReadonlyMap<string, string> => currentFlags
+
+function splitFlag(text: string): [key: string, value: string] {
+  const at = text.indexOf('=')
+  if (at <= 0)
+    throw new AppError(
+      'bad_usage',
+      '--set takes a setting and its value: --set keep=all',
+      '--set には設定と値を指定してください: --set keep=all',
+    )
+  return [text.slice(0, at), text.slice(at + 1)]
+}

@@ -1,0 +1,78 @@
+/** Where exports go: one stream, one file, or a file for each session. */
+import { existsSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import type { ExportImage } from '../../export/export-input.ts'
+import { AtomicFile, writeFileAtomically } from '../../lib/files/atomic-file.ts'
+import { specialKindAt } from '../../lib/files/regular-file.ts'
+import { sha256 } from '../../lib/hash.ts'
+import { batchTexts } from '../../lib/text-chunks.ts'
+import { AppError } from '../../model/error.ts'
+import { writeData } from '../output.ts'
+
+export async function printExport(texts: AsyncIterable<string>): Promise<void> {
+  for await (const piece of batchTexts(texts)) await writeData(piece)
+}
+
+/** Whole or not at all; a new file is for its user alone. */
+export async function saveExport(path: string, texts: AsyncIterable<string>): Promise<void> {
+  const file = new AtomicFile(path, NEW_FOLDER_OPTIONS)
+  try {
+    file.write('')
+    for await (const piece of batchTexts(texts)) file.write(piece)
+    file.commit()
+  } finally {
+    file.discard()
+  }
+}
+
+const NEW_FOLDER_OPTIONS = { folders: 0o777 }
+
+/** It is one, or is meant to become one. */
+export function isFolderTarget(path: string): boolean {
+  try {
+    return /[\\/]$/.test(path) || statSync(path).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+export function refuseOverwriting(path: string, force: boolean): void {
+  if (!force && specialKindAt(path) === undefined && existsSync(path))
+    throw new AppError(
+      'bad_usage',
+      `${path} exists. Give another name, or --force to overwrite it.`,
+      `${path} はすでにあります。別の名前にするか、--force で上書きしてください。`,
+    )
+}
+
+/** In every file system, and never twice for two sessions of one run. */
+export class ExportFileNames {
+  readonly #taken = new Set<string>()
+
+  of(session: string, extension: string): string {
+    const name = session
+      .replaceAll(/[^\w.~-]+/g, '-')
+      .replace(/^[.-]+/, '')
+      .slice(0, MAX_FILE_NAME_LENGTH)
+    for (let n = 1; ; n++) {
+      const fileName = `${name || 'session'}${n === 1 ? '' : `-${n}`}.${extension}`
+      if (this.#taken.has(fileName.toLowerCase())) continue
+      this.#taken.add(fileName.toLowerCase())
+      return fileName
+    }
+  }
+}
+
+const MAX_FILE_NAME_LENGTH = 120
+
+/** Images as files in a folder beside the document, each once; answers their addresses as seen from there. */
+export function createImageSaver(document: string): (image: ExportImage) => string {
+  const folder = `${basename(document).replace(/\.\w+$/, '')}.images`
+  return ({ data_uri, extension }) => {
+    const bytes = Buffer.from(data_uri.slice(data_uri.indexOf(',') + 1), 'base64')
+    const name = `${sha256(bytes).slice(0, 16)}.${extension}`
+    const path = join(dirname(document), folder, name)
+    if (!existsSync(path)) writeFileAtomically(path, [bytes], NEW_FOLDER_OPTIONS)
+    return `${encodeURIComponent(folder)}/${name}`
+  }
+}

@@ -1,0 +1,51 @@
+/** An answer without a source that could not be read: it is given, called incomplete, and makes the exit code non-zero. */
+
+import { describeIssue } from '../model/code-texts/issue-texts.ts'
+import { incompleteReasonOf } from '../model/code-texts/read-problems.ts'
+import { AppError, exitCodes } from '../model/error.ts'
+import type { Issue } from '../model/issue.ts'
+import { say } from './language.ts'
+import { writeErr } from './output.ts'
+
+interface IncompleteResult {
+  readonly code: 'busy' | 'no_permission'
+  readonly issues: readonly Issue[]
+}
+
+/** Nothing where all that is missing would be missing whoever asks, and whenever. A lock counts first: it goes away. */
+function findIncomplete(issues: readonly Issue[]): IncompleteResult | undefined {
+  const found = issues.flatMap((issue) => {
+    const code = incompleteReasonOf(issue)
+    return code === undefined ? [] : [{ code, issue }]
+  })
+  if (found.length === 0) return undefined
+  const code = found.some((one) => one.code === 'busy') ? 'busy' : 'no_permission'
+  return { code, issues: found.map(({ issue }) => issue) }
+}
+
+/** After the answer and its issues. */
+export async function reportIncomplete(issues: readonly Issue[]): Promise<void> {
+  const found = findIncomplete(issues)
+  if (!found) return
+  const { length } = found.issues
+  await writeErr(
+    say(
+      `fumi: this answer is incomplete: ${length === 1 ? '1 source' : `${length} sources`} could not be read.\n`,
+      `fumi: この結果は完全ではありません。読み取れなかったものが ${length} 件あります。\n`,
+    ),
+  )
+  process.exitCode = exitCodes[found.code]
+}
+
+/** Instead of "there is nothing": what was asked for may lie in what could not be read. */
+export function incompleteError(issues: readonly Issue[]): AppError | undefined {
+  const found = findIncomplete(issues)
+  const [first] = found?.issues ?? []
+  if (!found || !first) return undefined
+  const { en, ja } = describeIssue(first)
+  return new AppError(
+    found.code,
+    `nothing was found, but this answer is incomplete: ${en}`,
+    `見つかりませんでしたが、この結果は完全ではありません: ${ja}`,
+  )
+}

@@ -1,0 +1,158 @@
+/** Runs the first pass over logs and adds up what it finds. */
+
+import type { ScanItem } from '../../agents/agent.ts'
+import { catchReaderErrors } from '../../agents/catch-reader-errors.ts'
+import type { HistorySummary } from '../../amazon-q.ts'
+import { type AgentId, assignSessionIds, type SessionClaim } from '../../model/ids.ts'
+import type { Issue } from '../../model/issue.ts'
+import type { Session } from '../../model/session.ts'
+import { addCosts, costOfUsage, NO_COST, type PriceList } from '../../model/tokens/prices.ts'
+import { addEstimates } from '../../model/tokens/token-estimate.ts'
+import { addCostTo, addUsageTo, type DayFormatter, emptyTotals, mergeTotals, type Totals } from '../../model/totals.ts'
+import { addUsage, NO_USAGE } from '../../model/usage.ts'
+import type { Log } from '../../normalize.ts'
+import type { LogProgress } from '../progress/log-progress.ts'
+
+export interface LogTotals {
+  readonly totals: Totals
+  /** Of the conversations that are told in entries. */
+  readonly histories: readonly HistorySummary[]
+  readonly issues: readonly Issue[]
+}
+
+export interface TotalsOptions {
+  readonly dayOf: DayFormatter
+  readonly prices: PriceList
+}
+
+export async function countTotals(
+  logs: readonly Log[],
+  options: TotalsOptions,
+  progress: LogProgress,
+): Promise<LogTotals> {
+  const found: SessionCounts[] = []
+  const issues: Issue[] = []
+  for (const log of logs) {
+    if (!log.unknown) for await (const one of countSessions(log, options, progress, issues)) found.push(one)
+    progress.done(log)
+  }
+  return { ...addUpSessions(found), issues }
+}
+
+/** What a session adds. There may be very many: nothing is kept of one that is not needed to add it up. */
+interface SessionCounts {
+  readonly claim: SessionClaim
+  readonly cwd: string | undefined
+  readonly agent: AgentId
+  readonly lines: number
+  readonly messages: number
+  /** Tools and tokens, where there are any. */
+  readonly used: Totals | undefined
+  readonly history: HistorySummary | undefined
+}
+
+/** One for each conversation of the log. What follows a header belongs to it. */
+async function* countSessions(
+  log: Log,
+  options: TotalsOptions,
+  progress: LogProgress,
+  issues: Issue[],
+): AsyncGenerator<SessionCounts> {
+  let open = new SessionCounter(options)
+  for await (const batch of catchReaderErrors(log.source, log.agent.scan(log.source))) {
+    for (const one of batch) {
+      if (one.kind === 'issue' && one.issue.code !== 'not_a_session') issues.push(one.issue)
+      if (one.kind === 'cursor') progress.at(log, one.cursor.offset ?? 0)
+      if (one.kind === 'session' && open.session && open.session.id !== one.session.id) {
+        const found = open.end()
+        if (found) yield found
+        open = new SessionCounter(options)
+      }
+      open.add(one)
+    }
+  }
+  const found = open.end()
+  if (found) yield found
+}
+
+class SessionCounter {
+  session: Session | undefined
+  readonly #options: TotalsOptions
+  #lines = 0
+  #messages = 0
+  #used: Totals | undefined
+  #history: HistorySummary | undefined
+
+  constructor(options: TotalsOptions) {
+    this.#options = options
+  }
+
+  add(one: ScanItem): void {
+    if (one.kind === 'session') this.session = one.session
+    if (one.kind === 'history') this.#history = one.summary
+    if (one.kind === 'counts') {
+      this.#lines += one.counts.lines
+      this.#messages += one.counts.messages
+      for (const [name, calls] of Object.entries(one.counts.tools)) {
+        this.#used ??= emptyTotals()
+        this.#used.tools[name] = (this.#used.tools[name] ?? 0) + calls
+      }
+    }
+    if (one.kind === 'estimate') {
+      this.#used ??= emptyTotals()
+      this.#used.estimate = addEstimates(this.#used.estimate, one.estimate)
+      this.#used.estimated_sessions = 1
+    }
+    if (one.kind === 'usage') this.#spend(one)
+  }
+
+  #spend({ at, model = 'unknown', usage }: Extract<ScanItem, { kind: 'usage' }>): void {
+    this.#used ??= emptyTotals()
+    const { dayOf, prices } = this.#options
+    const spent = costOfUsage(usage, model === 'unknown' ? undefined : model, at, prices)
+    const { cost } = this.#used
+    this.#used.usage = addUsage(this.#used.usage, usage)
+    addUsageTo(this.#used.by_model, model, usage)
+    addUsageTo(this.#used.by_day, dayOf(at), usage)
+    cost.all = addCosts(cost.all, spent)
+    addCostTo(cost.by_model, model, spent)
+    addCostTo(cost.by_day, dayOf(at), spent)
+  }
+
+  /** Nothing when it was no conversation. */
+  end(): SessionCounts | undefined {
+    if (this.session?.kind !== 'conversation') return undefined
+    const { id, started_at, first_record, cwd, agent } = this.session
+    const claim = { id, at: started_at, first: first_record }
+    const counts = { lines: this.#lines, messages: this.#messages, used: this.#used, history: this.#history }
+    return { claim, cwd, agent, ...counts }
+  }
+}
+
+/** Every session counts, but what copies of one session hold counts once: the longest stands for all. */
+function addUpSessions(found: readonly SessionCounts[]): Pick<LogTotals, 'totals' | 'histories'> {
+  const sum = emptyTotals()
+  const ids = assignSessionIds(found.map(({ claim }) => claim))
+  const longest = new Map<string, SessionCounts>()
+  found.forEach((one, at) => {
+    sum.sessions++
+    sum.lines += one.lines
+    const id = ids[at] ?? one.claim.id
+    const other = longest.get(id)
+    if (!other || isLonger(one, other)) longest.set(id, one)
+  })
+  for (const [id, { cwd, agent, messages, used }] of longest) {
+    const usage = used?.usage ?? NO_USAGE
+    sum.messages += messages
+    if (used) mergeTotals(sum, used)
+    const keys = { by_session: id, by_project: cwd ?? 'unknown', by_agent: agent }
+    for (const table of ['by_session', 'by_project', 'by_agent'] as const) {
+      addUsageTo(sum[table], keys[table], usage)
+      addCostTo(sum.cost[table], keys[table], used?.cost.all ?? NO_COST)
+    }
+  }
+  return { totals: sum, histories: [...longest.values()].flatMap(({ history }) => history ?? []) }
+}
+
+const isLonger = (a: SessionCounts, b: SessionCounts): boolean =>
+  a.lines === b.lines ? a.messages > b.messages : a.lines > b.lines

@@ -1,0 +1,74 @@
+/** A first reading of a conversation: later records speak of earlier ones, which must be known before these are shown. */
+import { catchReaderErrors } from '../../agents/catch-reader-errors.ts'
+import type { HistorySummary } from '../../amazon-q.ts'
+import type { SessionId } from '../../model/ids.ts'
+import type { Issue } from '../../model/issue.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import type { Session } from '../../model/session.ts'
+import { collectBacklinks, type MessageBacklinks } from '../../model/turn.ts'
+import type { Log } from '../../normalize.ts'
+
+export interface SessionOverview {
+  readonly session: Session | undefined
+  readonly links: MessageBacklinks
+  readonly issues: readonly Issue[]
+  /** The messages that belong to the whole, which some logs tell last. */
+  readonly headerMessages: readonly NormalizedMessage[]
+  /** The one among them that holds the state. */
+  readonly state: NormalizedMessage | undefined
+}
+
+/**
+ * @param id the session that is meant, where the log holds several
+ * @param onMessage is shown each message on the way
+ */
+export async function readOverview(
+  log: Log,
+  id: SessionId,
+  onMessage?: (message: NormalizedMessage) => void,
+): Promise<SessionOverview> {
+  let session: Session | undefined
+  const issues: Issue[] = []
+  const headerMessages: NormalizedMessage[] = []
+  async function* messages(): AsyncGenerator<NormalizedMessage> {
+    for await (const batch of catchReaderErrors(log.source, log.agent.read(log.source))) {
+      for (const one of batch) {
+        if (one.kind === 'message' && one.message.raw.session_id === id) {
+          if (one.message.raw.line_index === 0) headerMessages.push(one.message)
+          onMessage?.(one.message)
+          yield one.message
+        }
+        if (one.kind === 'session' && one.session.id === id) session = one.session
+        if (one.kind === 'issue') issues.push(one.issue)
+      }
+    }
+  }
+  const links = await collectBacklinks(messages())
+  return {
+    session,
+    links,
+    issues,
+    headerMessages,
+    state: headerMessages.find(({ source_type }) => source_type === 'session'),
+  }
+}
+
+/** In the order of their numbers: what belongs to the whole comes first. */
+export async function* readSessionMessages(
+  log: Log,
+  { session, headerMessages }: SessionOverview,
+): AsyncGenerator<NormalizedMessage> {
+  yield* headerMessages
+  for await (const batch of catchReaderErrors(log.source, log.agent.read(log.source))) {
+    for (const one of batch) {
+      if (one.kind !== 'message' || one.message.raw.session_id !== session?.id) continue
+      if (one.message.raw.line_index > 0) yield one.message
+    }
+  }
+}
+
+export async function readHistorySummary(log: Log): Promise<HistorySummary | undefined> {
+  for await (const batch of catchReaderErrors(log.source, log.agent.scan(log.source)))
+    for (const one of batch) if (one.kind === 'history') return one.summary
+  return undefined
+}

@@ -1,0 +1,159 @@
+/** Reads every log for what was asked in it, and every list of what was typed. */
+import { catchReaderErrors } from '../../agents/catch-reader-errors.ts'
+import type { App } from '../../app.ts'
+import { toSourceFailure } from '../../lib/failure.ts'
+import { debug } from '../../lib/logger.ts'
+import type { Instant } from '../../model/ids.ts'
+import type { Issue } from '../../model/issue.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import type { Session } from '../../model/session.ts'
+import { collectBacklinks, isPrompt } from '../../model/turn.ts'
+import type { Log } from '../../normalize.ts'
+import { refreshIndex } from '../index-queries/refresh-index.ts'
+import { createLogProgress } from '../progress/log-progress.ts'
+import type { LoggedPrompt, TypedList } from './link-prompts.ts'
+
+export interface CollectedPrompts {
+  readonly prompts: readonly LoggedPrompt[]
+  readonly lists: readonly TypedList[]
+  readonly issues: readonly Issue[]
+  /** Prompts of a session are missing because of a bug. */
+  readonly isIncomplete: boolean
+}
+
+export async function collectPrompts(app: App): Promise<CollectedPrompts> {
+  return (await refreshIndex(app, 'both')) ? collectFromIndex(app) : collectFromLogs(app)
+}
+
+async function collectFromIndex(app: App): Promise<CollectedPrompts> {
+  const collector = new PromptCollector()
+  let candidates: NormalizedMessage[] = []
+  let session: Session | undefined
+  const end = (): void => {
+    if (session) collector.add(session, candidates)
+    candidates = []
+  }
+  for await (const body of app.prompts()) {
+    if (body.known.session !== session?.id) {
+      end()
+      session = app.index.header(body.known.session)
+    }
+    if (body.kind === 'body' && mayBePrompt(body.message)) candidates.push(body.message)
+  }
+  end()
+  collector.issues.push(...app.index.unreadable())
+  return collector
+}
+
+async function collectFromLogs(app: App): Promise<CollectedPrompts> {
+  const logs: Log[] = []
+  for await (const log of app.findLogs([])) if (!log.unknown) logs.push(log)
+  const progress = await createLogProgress(logs)
+  const collector = new PromptCollector()
+  try {
+    for (const log of logs) {
+      await readLogPrompts(log, collector, (offset) => progress.at(log, offset))
+      progress.done(log)
+    }
+    for await (const log of app.backupService.onlyInBackup(collector.sessions, []))
+      await readLogPrompts(log, collector, () => {})
+  } finally {
+    progress.stop()
+  }
+  return collector
+}
+
+async function readLogPrompts(log: Log, collector: PromptCollector, onOffset: (offset: number) => void): Promise<void> {
+  let session: Session | undefined
+  const candidates: NormalizedMessage[] = []
+  async function* messages(): AsyncGenerator<NormalizedMessage> {
+    for await (const batch of catchReaderErrors(log.source, log.agent.read(log.source)))
+      for (const one of batch) {
+        if (one.kind === 'session') session = one.session
+        if (one.kind === 'cursor') onOffset(one.cursor.offset ?? 0)
+        if (one.kind === 'issue' && one.issue.code === 'unreadable') collector.issues.push(one.issue)
+        if (one.kind !== 'message') continue
+        if (mayBePrompt(one.message)) candidates.push(one.message)
+        yield one.message
+      }
+  }
+  const links = await collectBacklinks(messages())
+  if (!session) return
+  const isTyped = session.kind === 'prompts'
+  collector.add(session, isTyped ? candidates : candidates.filter((message) => isPrompt(message, links)))
+}
+
+class PromptCollector implements CollectedPrompts {
+  readonly sessions = new Set<string>()
+  readonly prompts: LoggedPrompt[] = []
+  readonly lists: TypedList[] = []
+  readonly issues: Issue[] = []
+  isIncomplete = false
+  /** Copies of one log hold the same messages. */
+  readonly #seen = new Set<string>()
+
+  /** A session that fails costs its own prompts and no others. */
+  add(session: Session, candidates: readonly NormalizedMessage[]): void {
+    this.sessions.add(session.id)
+    try {
+      this.#add(session, candidates)
+    } catch (error) {
+      const { code, reason, stack } = toSourceFailure(error)
+      this.issues.push({ code, reason, path: session.path })
+      this.isIncomplete = true
+      if (stack !== undefined) debug(stack)
+    }
+  }
+
+  #add(session: Session, candidates: readonly NormalizedMessage[]): void {
+    if (session.kind === 'prompts') this.lists.push(toTypedList(session, candidates))
+    // What a sub-agent is asked was written by its parent.
+    else if (session.relation !== 'subagent') this.#conversation(session, candidates)
+  }
+
+  #conversation(session: Session, prompts: readonly NormalizedMessage[]): void {
+    for (const message of prompts) {
+      const key = `${session.id}\n${message.id}`
+      const text = withoutInjected(message)
+      if (text === '' || this.#seen.has(key)) continue
+      this.#seen.add(key)
+      this.prompts.push({
+        agent: session.agent,
+        session: session.id,
+        message_id: message.id,
+        cwd: session.cwd ?? null,
+        text,
+        at: message.timestamp as Instant,
+        at_inferred: message.metadata?.['timestamp_inferred'] === true,
+      })
+    }
+  }
+}
+
+const mayBePrompt = ({ role, metadata }: NormalizedMessage): boolean =>
+  role === 'user' || metadata?.['event_kind'] === 'user_message'
+
+function toTypedList({ agent, started_at }: Session, messages: readonly NormalizedMessage[]): TypedList {
+  const prompts = messages.map((message) => {
+    const nativeSession = message.metadata?.['prompt_of']
+    const isTimed = message.metadata?.['timestamp_inferred'] !== true
+    return {
+      text: withoutInjected(message),
+      at: isTimed ? (message.timestamp as Instant) : undefined,
+      of: typeof nativeSession === 'string' ? nativeSession : undefined,
+    }
+  })
+  return { agent, at: started_at, prompts }
+}
+
+/** Without what the program put before it. */
+function withoutInjected({ segments }: NormalizedMessage): string {
+  const parts = segments.map(({ text = '', annotations }) => {
+    const injected = annotations?.find((annotation) => annotation.kind === 'injected')
+    return injected ? text.slice(injected.end) : text
+  })
+  return parts
+    .filter((part) => part.trim() !== '')
+    .join('\n')
+    .trim()
+}

@@ -1,0 +1,117 @@
+/** Where fumibako keeps what is its own, and what its user wants it to do. */
+import { join } from 'node:path'
+import { dataDirectory, type HostMachine } from '../lib/files/data-directory.ts'
+import { replaceOwnFile } from '../lib/files/replace-file.ts'
+import { isJsonObject, type JsonObject, type JsonValue, jsonEntries } from '../lib/json/lossless.ts'
+import { toJsonMap, writeJson } from '../lib/json/write.ts'
+import { AppError } from '../model/error.ts'
+import type { AgentId } from '../model/ids.ts'
+import { readJsonFile } from './json-file.ts'
+import { type Configuration, resolveConfig } from './resolve.ts'
+import { profileOfKey, settingKey, settingsFor, variableOfKey } from './settings.ts'
+
+export { dataDirectory, type HostMachine } from '../lib/files/data-directory.ts'
+export { type ConfigProblem, describeConfigProblem } from './config-problem.ts'
+export { type PriceSettings, readPrices } from './price-file.ts'
+export type { Configuration, ResolvedSetting } from './resolve.ts'
+
+export interface ConfigOptions {
+  /** Ids of all agents that are known. */
+  readonly agents: readonly AgentId[]
+  /** By key, as they were typed: for this run only. */
+  readonly flags?: ReadonlyMap<string, string>
+  readonly cwd?: string
+}
+
+const configPath = (machine: HostMachine): string => join(dataDirectory(machine), 'config.json')
+
+/** The environment variable that can hold the key of a profile. */
+export const profileKeyVariable = (profile: string): string => variableOfKey(settingKey('profiles.*.key', profile))
+
+/** Read anew each time. What is wrong is among its problems; every setting has a value nevertheless. */
+export function readConfig(machine: HostMachine, options: ConfigOptions): Configuration {
+  const { agents, flags = new Map(), cwd = process.cwd() } = options
+  return resolveConfig({ ...machine, cwd, agents, flags, file: readJsonFile(configPath(machine)) })
+}
+
+/**
+ * Writes one setting to the file; no words take it out. Throws AppError: nothing was changed then.
+ * @param words what was typed: one, or any number for a list
+ */
+export function changeConfig(
+  machine: HostMachine,
+  options: ConfigOptions,
+  key: string,
+  words: readonly string[] | undefined,
+): void {
+  const profile = profileOfKey(key)
+  const settings = settingsFor(options.agents, profile === undefined ? [] : [profile])
+  const setting = settings.get(key)
+  if (!setting) {
+    const known = [...settings.keys()]
+    throw new AppError(
+      'bad_usage',
+      `there is no setting "${key}". There are ${known.join(', ')}.`,
+      `「${key}」という設定はありません。使えるのは ${known.join('、')} です。`,
+    )
+  }
+  if (words === undefined) {
+    changeConfigFile(configPath(machine), key, undefined)
+    return
+  }
+  const { kind } = setting
+  const context = { ...machine, cwd: options.cwd ?? process.cwd() }
+  const [first = '', ...more] = words.map((word) => kind.fromText(word, context))
+  if (more.length > 0 && !kind.isList)
+    throw new AppError('bad_usage', `${key} takes one value.`, `${key} に指定できる値は 1 つです。`)
+  const value = kind.isList ? [first, ...more].filter((one) => one !== '') : first
+  const parsed = kind.read(value, context)
+  if (!parsed.ok) {
+    const { at, reason } = parsed
+    throw new AppError('bad_usage', `${key}${at} ${reason.en}.`, `${key}${at} ${reason.ja}。`)
+  }
+  changeConfigFile(configPath(machine), key, value)
+}
+
+// Changes the file `config.json` without losing anything that stands in it.
+
+/**
+ * With nothing for a value the key is taken out. All else stays as it is, also what is not understood. Throws AppError when
+ * the file cannot be used or written.
+ */
+function changeConfigFile(path: string, key: string, value: JsonValue | undefined): void {
+  const { content, problem } = readJsonFile(path)
+  if (problem)
+    throw new AppError(
+      'unusable_data',
+      `${problem.where}: ${problem.reason.en} It was left as it is: mend it first.`,
+      `${problem.where}: ${problem.reason.ja}ファイルはそのままです。先に直してください。`,
+    )
+  const text = writeJson(withSetting(content, key.split('.'), value), 2)
+  if (text === writeJson(content, 2)) return
+  replaceOwnFile(path, `${text}\n`)
+}
+
+function withSetting(
+  object: JsonObject,
+  [key = '', ...rest]: readonly string[],
+  value: JsonValue | undefined,
+): JsonObject {
+  const fields = toJsonMap<JsonValue>(object)
+  if (rest.length === 0) {
+    if (value === undefined) fields.delete(key)
+    else fields.set(key, value)
+    return fields
+  }
+  const inner = fields.get(key) ?? {}
+  if (!isJsonObject(inner))
+    throw new AppError(
+      'unusable_data',
+      `"${key}" in the file is no object. Mend it first: nothing was changed.`,
+      `ファイルの「${key}」がオブジェクトではありません。何も変更していません。先に直してください。`,
+    )
+  const next = withSetting(inner, rest, value)
+  if (value === undefined && jsonEntries(next).length === 0) fields.delete(key)
+  else fields.set(key, next)
+  return fields
+}

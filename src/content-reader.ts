@@ -1,0 +1,78 @@
+/** All that reads bodies for a question: windows of a session, searches, deep searches. */
+import type { PrivacyOptions } from './agents/agent.ts'
+import type { SessionAnnotation } from './annotations/records.ts'
+import type { BackupDatabase } from './backup/backup-database.ts'
+import type { WindowOptions } from './index/read/message-window.ts'
+import type { SessionFilter } from './index/read/session-filter.ts'
+import type { IndexReader } from './index/reader.ts'
+import type { IndexedMessage } from './index/records.ts'
+import { type LoadedMessage, MessageStore } from './messages/message-store.ts'
+import type { SessionId } from './model/ids.ts'
+import { type DeepSearchEvent, type DeepSearchOptions, deepSearch } from './search/deep/deep-search.ts'
+import { type SearchAnswer, SearchEngine, type SearchOptions } from './search/search-engine.ts'
+import {
+  findMatchesInSession,
+  findMatchingSessions,
+  type MatchingSessionsAnswer,
+  type MessageMatchesAnswer,
+} from './search/session-matches.ts'
+
+/** Opened when they are first asked for. */
+export interface ContentSources {
+  backup(): BackupDatabase
+  annotations(): readonly SessionAnnotation[]
+}
+
+export class ContentReader {
+  readonly #reader: IndexReader
+  readonly #keep: () => BackupDatabase
+  readonly #bodies: MessageStore
+  readonly #finder: SearchEngine
+  readonly #marks: () => readonly SessionAnnotation[]
+
+  constructor(reader: IndexReader, { backup, annotations }: ContentSources) {
+    this.#reader = reader
+    this.#keep = backup
+    this.#bodies = new MessageStore(reader, backup)
+    this.#marks = annotations
+    this.#finder = new SearchEngine(reader, this.#bodies, annotations)
+  }
+
+  messages(id: SessionId, options: WindowOptions): Promise<readonly LoadedMessage[]> {
+    return this.#bodies.readWindow(id, options)
+  }
+
+  /** Bodies of messages of one session, in the order in which they are given. */
+  async readMessages(
+    session: SessionId,
+    messages: readonly IndexedMessage[],
+    options: PrivacyOptions = {},
+  ): Promise<readonly LoadedMessage[]> {
+    const sessionSource = this.#reader.sourceOf(session)
+    const loaded: LoadedMessage[] = []
+    for (const indexed of messages) loaded.push(await this.#bodies.readMessage(indexed, sessionSource, options))
+    return loaded
+  }
+
+  /** Every message of a session that says it. */
+  findMatchesInSession(session: SessionId, query: string): Promise<MessageMatchesAnswer> {
+    return findMatchesInSession(this.#reader, this.#finder, session, query)
+  }
+
+  findMatchingSessions(query: string, filter: SessionFilter): Promise<MatchingSessionsAnswer> {
+    return findMatchingSessions(this.#reader, this.#finder, query, filter, this.#marks())
+  }
+
+  /** Session by session. */
+  async *prompts(): AsyncGenerator<LoadedMessage> {
+    for (const indexed of this.#reader.prompts()) yield this.#bodies.readMessage(indexed)
+  }
+
+  search(query: string, options: SearchOptions): Promise<SearchAnswer> {
+    return this.#finder.search(query, options)
+  }
+
+  deepSearch(query: string, options: DeepSearchOptions): AsyncGenerator<DeepSearchEvent> {
+    return deepSearch(query, { reader: this.#reader, finder: this.#finder, keep: this.#keep }, options)
+  }
+}

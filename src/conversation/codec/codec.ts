@@ -1,0 +1,197 @@
+/** What a codec is, and the codecs of single values, lists, tuples and maps. */
+
+import {
+  isJsonArray,
+  isJsonObject,
+  isMovedKey,
+  JsonMap,
+  JsonNumber,
+  type JsonValue,
+  jsonEntries,
+} from '../../lib/json/lossless.ts'
+import { type JsonMarks, markJson, markMapKeys } from '../../lib/json/write.ts'
+import { Entries } from '../entries.ts'
+import { addRepair, describeKind, formatPath, type ReadContext, UnreadableError } from './read-context.ts'
+
+export interface Codec<T> {
+  /** Gives the same object back where nothing had to change. Throws Unreadable. */
+  read(value: unknown, context: ReadContext): T
+  /** The value as JSON.stringify has to see it; the same object where it can stay. */
+  lower(value: T, context: LowerContext): JsonValue
+  /** Holds no part of its own that could be mended or has to be named in a path. */
+  readonly leaf?: true
+  /** What a tolerant reading takes as it is, without asking `read`. */
+  readonly takes?: 'string' | 'boolean' | 'all'
+  readonly takesNull?: true
+}
+
+export interface LowerContext {
+  /** `known` leaves out what the original program does not know. */
+  readonly keep: 'all' | 'known'
+  /** For numbers and keys that JSON.stringify would change. */
+  readonly marks: JsonMarks
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/u
+
+export const text: Codec<string> = {
+  leaf: true,
+  takes: 'string',
+  read(value, context) {
+    if (typeof value !== 'string') throw new UnreadableError(context, `expected text, found ${describeKind(value)}`)
+    if (context.refusesLoneSurrogates && LONE_SURROGATE.test(value))
+      throw new UnreadableError(context, 'half of a surrogate pair')
+    return value
+  },
+  lower: (value) => value,
+}
+
+export const flag: Codec<boolean> = {
+  leaf: true,
+  takes: 'boolean',
+  read(value, context) {
+    if (typeof value !== 'boolean')
+      throw new UnreadableError(context, `expected true or false, found ${describeKind(value)}`)
+    return value
+  },
+  lower: (value) => value,
+}
+
+const MAX_UINT64: bigint = 2n ** 64n - 1n
+
+/** A whole number from 0 to 2^64 - 1. */
+export const unsigned: Codec<number | JsonNumber> = {
+  leaf: true,
+  read(value, context) {
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+    if (value instanceof JsonNumber && /^\d{1,20}$/.test(value.text) && BigInt(value.text) <= MAX_UINT64) return value
+    throw new UnreadableError(context, `expected a whole number from 0 on, found ${describeNumber(value)}`)
+  },
+  lower: (value, context) => (typeof value === 'number' ? value : markJson(value, context.marks)),
+}
+
+/** A whole number between two bounds. */
+export function integer(min: number, max: number): Codec<number> {
+  return {
+    leaf: true,
+    read(value, context) {
+      if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value
+      throw new UnreadableError(
+        context,
+        `expected a whole number from ${min} to ${max}, found ${describeNumber(value)}`,
+      )
+    },
+    lower: (value) => value,
+  }
+}
+
+function describeNumber(value: unknown): string {
+  return typeof value === 'number' || value instanceof JsonNumber ? 'another number' : describeKind(value)
+}
+
+export function nullable<T>(codec: Codec<T>): Codec<T | null> {
+  return {
+    ...(codec.leaf && { leaf: true }),
+    ...(codec.takes && { takes: codec.takes, takesNull: true }),
+    read: (value, context) => (value === null ? null : codec.read(value, context)),
+    lower: (value, context) => (value === null || value === undefined ? null : codec.lower(value, context)),
+  }
+}
+
+export function list<T>(codec: Codec<T>): Codec<readonly T[]> {
+  return {
+    read(value, context) {
+      if (!isJsonArray(value)) throw new UnreadableError(context, `expected a list, found ${describeKind(value)}`)
+      let changed: T[] | undefined
+      const depth = context.path.push(0)
+      for (let i = 0; i < value.length; i++) {
+        context.path[depth - 1] = i
+        const item = codec.read(value[i], context)
+        if (item !== value[i]) changed ??= [...value] as T[]
+        if (changed) changed[i] = item
+      }
+      context.path.pop()
+      return changed ?? (value as readonly T[])
+    },
+    lower(value, context) {
+      let changed: JsonValue[] | undefined
+      for (let i = 0; i < value.length; i++) {
+        const item = value[i] as T
+        const lowered = codec.lower(item, context)
+        if (lowered !== item) changed ??= [...value] as JsonValue[]
+        if (changed) changed[i] = lowered
+      }
+      return changed ?? (value as readonly JsonValue[])
+    },
+  }
+}
+
+/** A list held as shared entries. A tolerant reading sets unreadable ones aside instead of refusing them all. */
+export function entryList<T>(codec: Codec<T>): Codec<Entries<T>> {
+  const items = list(codec)
+  return {
+    read(value, context) {
+      if (context.strict || !isJsonArray(value)) return Entries.over([...items.read(value, context)])
+      const read: T[] = []
+      value.forEach((item, index) => {
+        const depth = context.path.push(index)
+        try {
+          read.push(codec.read(item, context))
+        } catch (error) {
+          if (!(error instanceof UnreadableError)) throw error
+          context.path.length = depth
+          context.leaf = undefined
+          context.setAside.push({ path: formatPath(context.path), value: item })
+          addRepair(context, 'entry_set_aside', `not readable and kept aside: ${error.message} at ${error.path}`)
+        }
+        context.path.pop()
+      })
+      return Entries.over(read)
+    },
+    lower: (value, context) => items.lower(value.toArray(), context),
+  }
+}
+
+export function tuple<A, B>(first: Codec<A>, second: Codec<B>): Codec<readonly [A, B]> {
+  return {
+    read(value, context) {
+      if (!isJsonArray(value)) throw new UnreadableError(context, `expected a pair, found ${describeKind(value)}`)
+      if (value.length !== 2) throw new UnreadableError(context, `expected a pair, found a list of ${value.length}`)
+      context.path.push(0)
+      const a = first.read(value[0], context)
+      context.path[context.path.length - 1] = 1
+      const b = second.read(value[1], context)
+      context.path.pop()
+      return a === value[0] && b === value[1] ? (value as unknown as readonly [A, B]) : [a, b]
+    },
+    lower(value, context) {
+      const a = first.lower(value[0], context)
+      const b = second.lower(value[1], context)
+      return a === value[0] && b === value[1] ? (value as unknown as JsonValue) : [a, b]
+    },
+  }
+}
+
+/** An object with free keys. The last of two equal keys wins, as in the original. */
+export function dictionary<T>(codec: Codec<T>, key: Codec<string> = text): Codec<ReadonlyMap<string, T>> {
+  return {
+    read(value, context) {
+      if (!isJsonObject(value)) throw new UnreadableError(context, `expected an object, found ${describeKind(value)}`)
+      const map = new JsonMap<T>()
+      for (const [name, item] of jsonEntries(value)) {
+        context.path.push(name)
+        map.set(key.read(name, context), codec.read(item, context))
+        context.path.pop()
+      }
+      return map
+    },
+    lower(value, context) {
+      const lowered = new JsonMap<JsonValue>()
+      for (const [name, item] of jsonEntries(value)) {
+        if (context.keep === 'known' && key.lower(name, context) === null) continue
+        lowered.set(name, codec.lower(item, context))
+      }
+      return [...lowered.keys()].some(isMovedKey) ? markMapKeys(lowered, context.marks) : Object.fromEntries(lowered)
+    },
+  }
+}

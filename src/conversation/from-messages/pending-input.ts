@@ -1,0 +1,190 @@
+/** What goes to the model before its next answer: instructions, prompts, images, results. */
+import { toWellFormed } from '../../lib/text.ts'
+import type { MessageSegment, NormalizedMessage } from '../../model/normalized.ts'
+import { toConversionChange } from '../../model/replay/conversion-change.ts'
+import { attachmentNote } from '../../model/replay/element-facts.ts'
+import { attachmentsOf, imageAddressesOf, type OrphanStep, textsOfMessage } from '../../model/replay/step.ts'
+import { envState } from '../codec/message.ts'
+import { readValueAs } from '../codec/read-state.ts'
+import {
+  CONTEXT_ENTRY_END_HEADER,
+  CONTEXT_ENTRY_START_HEADER,
+  EMPTY_PROMPT,
+  MAX_CURRENT_WORKING_DIRECTORY_LEN,
+  MAX_IMAGE_SIZE,
+  MAX_NUMBER_OF_IMAGES_PER_REQUEST,
+  MAX_USER_MESSAGE_SIZE,
+} from '../limits.ts'
+import type { ImageBlock, UserEnvContext, UserMessage, UserMessageContent } from '../message.ts'
+import { imageFormatOf } from '../new-message.ts'
+import { trimWhiteSpace } from '../render.ts'
+import { byteLength, truncateSafe, truncateSafeInPlace } from '../truncate.ts'
+import { parseZonedTime } from '../zoned-time.ts'
+import { toUseOutcome, type UseNaming, type WrittenToolUse } from './tool-uses.ts'
+
+export interface UserInput {
+  readonly user: UserMessage
+  /** Ids of the results that nobody gave. */
+  readonly synthetic: readonly string[]
+  /** Results and a prompt fit into one message only as a cancellation: it is none. */
+  readonly notCancelled: boolean
+}
+
+export class PendingInput {
+  readonly #naming: UseNaming
+  readonly #cwd: string | undefined
+  #contexts: string[] = []
+  #prompts: string[] = []
+  #images: ImageBlock[] = []
+  #first: NormalizedMessage | undefined
+  #nativeMessage: UserMessage | undefined
+  /** All that came was not sent yet. */
+  isPending = true
+
+  constructor(naming: UseNaming, cwd: string | undefined) {
+    this.#naming = naming
+    this.#cwd = cwd
+  }
+
+  /** Nobody said anything to the model. Instructions alone wait for somebody who does. */
+  get isEmpty(): boolean {
+    return this.#prompts.length === 0 && !this.#nativeMessage
+  }
+
+  get hasContext(): boolean {
+    return this.#contexts.length > 0
+  }
+
+  /** A message of the program's own, which goes as it is and alone. */
+  get nativeMessage(): UserMessage | undefined {
+    return this.#nativeMessage
+  }
+
+  setNativeMessage(user: UserMessage): void {
+    this.#nativeMessage = user
+  }
+
+  addInstruction(message: NormalizedMessage): void {
+    const texts = [...textsOfMessage(message), ...attachmentsOf(message).map(attachmentNote)]
+    if (texts.length > 0) this.#contexts.push(texts.join('\n\n'))
+    this.#addImages(message.segments, (note) => this.#contexts.push(note))
+  }
+
+  addPrompt(message: NormalizedMessage, isPending: boolean): void {
+    const texts = [...textsOfMessage(message), ...attachmentsOf(message).map(attachmentNote)]
+    this.#addImages(message.segments, (note) => texts.push(note))
+    this.#take(message, texts.join('\n\n'), isPending)
+  }
+
+  /** The program would refuse a result without its call: it is told in words. */
+  addOrphan({ result }: OrphanStep): void {
+    const { message, tool, isPending } = result
+    this.#naming.repair(toConversionChange('result_in_words'))
+    const texts = [`[tool result ${tool.call_id ?? ''}]\n${tool.output ?? ''}`]
+    this.#addImages(message.segments, (note) => texts.push(note))
+    this.#take(message, texts.join('\n\n'), isPending)
+  }
+
+  /** The message to the model. Nothing is left behind. */
+  takeMessage(uses: readonly WrittenToolUse[]): UserInput {
+    const nativeMessage = this.#nativeMessage
+    this.#nativeMessage = undefined
+    if (nativeMessage) return { user: nativeMessage, synthetic: [], notCancelled: false }
+    for (const { call } of uses)
+      if (call.result) this.#addImages(call.result.segments, (note) => this.#contexts.push(note))
+    const outcomes = uses.map((use) => toUseOutcome(use, this.#naming))
+    const results = outcomes.map(({ result }) => result)
+    const synthetic = outcomes.flatMap(({ result, isSynthetic }) => (isSynthetic ? [result.tool_use_id] : []))
+    const prompt = this.isEmpty ? null : this.#text()
+    const isCancelled =
+      uses.length > 0 && uses.every(({ call }) => !call.result || call.result.tool.status === 'cancelled')
+    const content: UserMessageContent =
+      uses.length === 0
+        ? { Prompt: { prompt: prompt ?? '' } }
+        : prompt !== null || isCancelled
+          ? { CancelledToolUses: { prompt, tool_use_results: results } }
+          : { ToolUseResults: { tool_use_results: results } }
+    const first = this.#first
+    const user: UserMessage = {
+      additional_context: this.#context(),
+      env_context: messageEnvironment(first, this.#cwd),
+      content,
+      timestamp: prompt !== null && first ? sourceTimestamp(first) : null,
+      images: this.#images.length > 0 ? this.#images : null,
+    }
+    this.#contexts = []
+    this.#prompts = []
+    this.#images = []
+    this.#first = undefined
+    this.isPending = true
+    return { user, synthetic, notCancelled: 'CancelledToolUses' in content && !isCancelled }
+  }
+
+  #take(message: NormalizedMessage, text: string, isPending: boolean): void {
+    this.#first ??= message
+    this.#prompts.push(text)
+    this.isPending &&= isPending
+  }
+
+  #text(): string {
+    const text = toWellFormed(this.#prompts.join('\n\n'))
+    // The program sends a prompt without the space around it.
+    if (trimWhiteSpace(text) === '') {
+      this.#naming.repair(toConversionChange('prompt_empty', EMPTY_PROMPT))
+      return EMPTY_PROMPT
+    }
+    return this.#cut(text, 'prompt_cut')
+  }
+
+  /** In the program's own marks, which it puts around what it says beside the prompt. */
+  #context(): string {
+    const known = this.#contexts.map((text) => `${CONTEXT_ENTRY_START_HEADER}${text}\n${CONTEXT_ENTRY_END_HEADER}`)
+    return this.#cut(toWellFormed(known.join('')), 'context_cut')
+  }
+
+  #cut(text: string, code: 'prompt_cut' | 'context_cut'): string {
+    if (byteLength(text) <= MAX_USER_MESSAGE_SIZE) return text
+    this.#naming.loss(toConversionChange(code))
+    return truncateSafeInPlace(text, MAX_USER_MESSAGE_SIZE)
+  }
+
+  /** @param note takes in words what cannot be shown */
+  #addImages(segments: readonly MessageSegment[], note: (text: string) => void): void {
+    for (const url of imageAddressesOf(segments)) {
+      const image = this.#images.length < MAX_NUMBER_OF_IMAGES_PER_REQUEST ? imageBlockFromUrl(url) : undefined
+      if (image) this.#images.push(image)
+      else {
+        this.#naming.loss(toConversionChange('image_unheld'))
+        note(attachmentNote({ format: 'image', ...(!url.startsWith('data:') && { url }) }))
+      }
+    }
+  }
+}
+
+/** The source's own spelling where the program reads it. */
+function sourceTimestamp({ raw, timestamp, metadata }: NormalizedMessage): string | null {
+  if (typeof raw.timestamp === 'string' && parseZonedTime(raw.timestamp)) return raw.timestamp
+  return metadata?.['timestamp_inferred'] === true ? null : timestamp
+}
+
+function messageEnvironment(message: NormalizedMessage | undefined, cwd: string | undefined): UserEnvContext {
+  const env = message?.metadata?.['env']
+  const known = env === undefined ? undefined : readValueAs(envState, env, { mode: 'strict' })
+  if (known?.ok) return { env_state: known.value }
+  if (cwd === undefined) return { env_state: null }
+  const current_working_directory = truncateSafe(toWellFormed(cwd), MAX_CURRENT_WORKING_DIRECTORY_LEN)
+  return { env_state: { operating_system: null, current_working_directory, environment_variables: [] } }
+}
+
+/** Images as the program stores them: four formats, few and not too large. */
+const IMAGE_DATA_URI = /^data:image\/([a-z]+)(?:;[^,;]+)*;base64,/i
+
+/** Nothing for an image that cannot be stored. */
+function imageBlockFromUrl(url: string): ImageBlock | undefined {
+  const [head = '', extension = ''] = IMAGE_DATA_URI.exec(url) ?? []
+  const format = imageFormatOf(extension)
+  if (format === undefined) return undefined
+  const bytes = Buffer.from(url.slice(head.length), 'base64')
+  if (bytes.length === 0 || bytes.length > MAX_IMAGE_SIZE) return undefined
+  return { format, source: { Bytes: Array.from(bytes) } }
+}

@@ -1,0 +1,256 @@
+/** ConversationState as library users know it from the specification: one conversation, whose state moves on. */
+
+import { AppError } from '../../model/error.ts'
+import type { Repair } from '../codec/read-context.ts'
+import { type NotRead, type Read, readState, readStateValue } from '../codec/read-state.ts'
+import { type WriteOptions, writeState } from '../codec/write-state.ts'
+import type * as data from '../message.ts'
+import { environmentOf, type Machine } from '../new-message.ts'
+import type { ModelInfo, RequestMetadata } from '../record.ts'
+import { type CompactStrategy, createSummaryRequest } from '../request/compact.ts'
+import type { ContextInput } from '../request/context.ts'
+import { withInvariants } from '../request/invariants.ts'
+import { asSendable, type Sendable } from '../request/send.ts'
+import { dropLastExchange, rewindTo, stateBranches, switchToBranch } from '../rewind.ts'
+import * as core from '../state.ts'
+import * as tangent from '../tangent.ts'
+import { appendUserTranscript } from '../transcript.ts'
+import type { TangentTime } from '../zoned-time.ts'
+import { AssistantMessage } from './assistant-message.ts'
+import {
+  type AgentSettings,
+  type ConfiguredTool,
+  modelFromId,
+  newContextManager,
+  toolCatalogue,
+} from './conversation-setup.ts'
+import { normalizeTimestamp } from './timestamp.ts'
+import { UserMessage } from './user-message.ts'
+
+/** The machine and the clock that a conversation lives with. */
+export interface Environment extends Machine {
+  /** RFC 3339 with offset. */
+  readonly now: () => string
+  readonly log?: (line: string) => void
+}
+
+export interface CreateOptions {
+  readonly conversationId: string
+  /** The agent that is in use, if any. */
+  readonly agents?: { readonly active?: AgentSettings }
+  readonly toolConfig?: Readonly<Record<string, ConfiguredTool>>
+  /** Kept for the caller; never written. */
+  readonly toolManager?: unknown
+  readonly currentModelId?: string | null
+  /** What is known of that model. Without it the window is taken for 200,000 tokens. */
+  readonly modelInfo?: ModelInfo
+  readonly environment: Environment
+  readonly mcpEnabled?: boolean
+  readonly historyLimit?: core.HistoryLimit
+}
+
+/**
+ * @example
+ * const conversation = ConversationState.create({ conversationId, environment })
+ * conversation.setNextUserMessage('Hello')
+ * conversation.pushAssistantMessage(AssistantMessage.newResponse('m1', 'Hi.'))
+ * conversation.enterTangentMode()
+ * conversation.exitTangentModeWithTail()
+ */
+export class ConversationState {
+  readonly environment: Environment
+  readonly agents: CreateOptions['agents']
+  readonly toolManager: unknown
+  /** What had to be mended when it was read. */
+  readonly repairs: readonly Repair[]
+  readonly #limit: core.HistoryLimit
+  #state: core.ConversationState
+
+  constructor(
+    state: core.ConversationState,
+    options: Omit<CreateOptions, 'conversationId'>,
+    repairs: readonly Repair[] = [],
+  ) {
+    this.#state = state
+    this.environment = options.environment
+    this.agents = options.agents
+    this.toolManager = options.toolManager
+    this.repairs = repairs
+    this.#limit = options.historyLimit ?? 'original'
+  }
+
+  static create(options: CreateOptions): ConversationState {
+    const model_info = options.modelInfo ?? modelFromId(options.currentModelId)
+    const state = core.newState(options.conversationId, {
+      tools: toolCatalogue(options.toolConfig ?? {}),
+      context_manager: newContextManager(options.agents?.active, model_info),
+      ...(model_info && { model_info }),
+      mcp_enabled: options.mcpEnabled ?? true,
+    })
+    return new ConversationState(state, options)
+  }
+
+  /**
+   * From the text of a saved state, or from its parsed value. Tolerant unless `strict` is asked for. Throws when it is
+   * no state; {@link readState} gives a value instead.
+   */
+  static fromJSON(
+    source: unknown,
+    options: Omit<CreateOptions, 'conversationId'>,
+    mode: 'tolerant' | 'strict' = 'tolerant',
+  ): ConversationState {
+    const now = tangent.tangentTimeOf(options.environment.now())
+    const readOptions = { mode, ...(now && { now }) }
+    const read: Read<core.ConversationState> | NotRead =
+      typeof source === 'string' ? readState(source, readOptions) : readStateValue(source, readOptions)
+    if (!read.ok)
+      throw new AppError(
+        'nothing_readable',
+        `This is no conversation state: ${read.reason}`,
+        `会話の状態ではありません（${read.reason}）`,
+      )
+    return new ConversationState(read.value, options, read.repairs)
+  }
+
+  /** The state as a value. It never changes; the next step makes another one. */
+  get state(): core.ConversationState {
+    return this.#state
+  }
+
+  /** For JSON.stringify. Numbers that JavaScript cannot spell lose their spelling there; {@link write} keeps it. */
+  toJSON(): unknown {
+    return JSON.parse(this.write())
+  }
+
+  /** As the original writes it: compact as in its database, or pretty as `/save` does. */
+  write(options: WriteOptions = {}): string {
+    return writeState(this.#state, options)
+  }
+
+  setNextUserMessage(prompt: string): void {
+    this.#state = core.setNextUserMessage(this.#state, prompt, this.#now(), this.#env())
+  }
+
+  addToolResults(results: readonly data.ToolUseResult[]): void {
+    this.#state = core.addToolResults(this.#state, results, this.#env())
+  }
+
+  addToolResultsWithImages(results: readonly data.ToolUseResult[], images: readonly data.ImageBlock[]): void {
+    this.#state = core.addToolResultsWithImages(this.#state, results, images, this.#now(), this.#env())
+  }
+
+  abandonToolUse(toolUseIds: Iterable<string>, prompt: string): void {
+    this.#state = core.abandonToolUse(this.#state, toolUseIds, prompt, this.#now(), this.#env())
+  }
+
+  nextUserMessage(): UserMessage | undefined {
+    return this.#state.next_message ? new UserMessage(this.#state.next_message) : undefined
+  }
+
+  /** Without a waiting message there is nothing to answer, and nothing changes. */
+  pushAssistantMessage(
+    message: AssistantMessage | data.AssistantMessage,
+    metadata: RequestMetadata | null = null,
+  ): void {
+    const answer = message instanceof AssistantMessage ? message.toJSON() : message
+    this.#state = core.pushAssistantMessage(this.#state, answer, metadata, this.#limit)
+  }
+
+  appendUserTranscript(text: string): void {
+    this.#state = { ...this.#state, transcript: appendUserTranscript(this.#state.transcript, text) }
+  }
+
+  enforceConversationInvariants(): void {
+    this.#state = withInvariants(this.#state, this.#env(), this.#limit)
+  }
+
+  /** The request for the waiting message. Entries outside the valid range are gone afterwards. */
+  asSendable(context: ContextInput = {}): Sendable | undefined {
+    const sent = asSendable(this.#state, { ...context, env: this.#env(), limit: this.#limit })
+    this.#state = sent.state
+    return sent.request
+  }
+
+  createSummaryRequest(strategy?: CompactStrategy, customPrompt?: string): Sendable | undefined {
+    return createSummaryRequest(this.#state, this.#env(), strategy, customPrompt)
+  }
+
+  replaceHistoryWithSummary(summary: string, metadata: RequestMetadata, keepLast = 0): void {
+    this.#state = core.replaceHistoryWithSummary(this.#state, summary, metadata, keepLast)
+  }
+
+  enterTangentMode(options: tangent.EnterOptions = {}): void {
+    this.#state = tangent.enterTangent(this.#state, this.#tangentNow(), options)
+  }
+
+  isInTangentMode(): boolean {
+    return tangent.isInTangent(this.#state)
+  }
+
+  getTangentDurationSeconds(): number | undefined {
+    return tangent.tangentSeconds(this.#state, this.#tangentNow())
+  }
+
+  exitTangentMode(): void {
+    this.#state = tangent.exitTangent(this.#state)
+  }
+
+  exitTangentModeWithTail(): void {
+    this.#state = tangent.exitTangentWithTail(this.#state)
+  }
+
+  /** Not in the original: what the tangent came to goes back to the main conversation. */
+  exitTangentModeWithSummary(summary: string): void {
+    this.#state = tangent.exitTangentWithSummary(this.#state, summary, this.#now(), this.#env())
+  }
+
+  /** Not in the original: names of the open tangents from the outermost in, null for those without. */
+  tangentNames(): readonly (string | null)[] {
+    return tangent.openTangents(this.#state).map(({ name }) => name)
+  }
+
+  /** Not in the original: makes this entry the last one and keeps what came after it as a branch. */
+  rewindTo(entry: number, name: string | null = null): void {
+    this.#state = rewindTo(this.#state, entry, name)
+  }
+
+  branches(): readonly core.ConversationBranch[] {
+    return stateBranches(this.#state)
+  }
+
+  switchToBranch(index: number): void {
+    this.#state = switchToBranch(this.#state, index)
+  }
+
+  /** Not in the original: deletes the last prompt with everything that answered it. */
+  dropLastExchange(): void {
+    this.#state = dropLastExchange(this.#state)
+  }
+
+  clear(): void {
+    this.#state = core.clear(this.#state)
+  }
+
+  modelId(): string | null {
+    return core.modelOf(this.#state)
+  }
+
+  #now(): string {
+    return normalizeTimestamp(this.environment.now())
+  }
+
+  #tangentNow(): TangentTime {
+    const now = tangent.tangentTimeOf(this.environment.now())
+    if (!now)
+      throw new AppError(
+        'bad_usage',
+        'the clock must give a time with its offset, such as 2025-10-25T14:53:00+09:00',
+        '時計は、2025-10-25T14:53:00+09:00 のように時差まで含む時刻を返す必要があります',
+      )
+    return now
+  }
+
+  #env(): data.UserEnvContext {
+    return environmentOf(this.environment, this.environment.log)
+  }
+}

@@ -1,0 +1,137 @@
+/** UserMessage as library users know it from the specification: a value with methods. Nothing changes in place. */
+
+import type * as data from '../message.ts'
+import {
+  environmentOf,
+  type Machine,
+  NO_ENVIRONMENT,
+  newCancelledToolUses,
+  newPrompt,
+  newToolUseResults,
+  newToolUseResultsWithImages,
+} from '../new-message.ts'
+import type { Tools } from '../record.ts'
+import {
+  contentWithContext,
+  hasToolUseResults,
+  promptOf,
+  replaceContentWithToolUseResults,
+  toolUseResultsOf,
+} from '../render.ts'
+import { intoHistoryEntry, intoUserInputMessage, type UserInputMessage } from '../request/send.ts'
+import { truncateMessage, type Warn } from '../truncate.ts'
+import { normalizeTimestamp } from './timestamp.ts'
+
+/**
+ * Its fields are the message's JSON, so that it can stand wherever a plain message is asked for.
+ *
+ * @example
+ * const message = UserMessage.newPrompt('Hello, Q!', '2025-10-25T14:53:00+09:00')
+ * message.contentWithContext()
+ */
+export class UserMessage implements data.UserMessage {
+  readonly additional_context: string
+  readonly env_context: data.UserEnvContext
+  readonly content: data.UserMessageContent
+  readonly timestamp: string | null
+  readonly images: readonly data.ImageBlock[] | null
+
+  constructor(message: data.UserMessage) {
+    this.additional_context = message.additional_context
+    this.env_context = message.env_context
+    this.content = message.content
+    this.timestamp = message.timestamp
+    this.images = message.images
+  }
+
+  /** @param env what {@link UserEnvContext.generateNew} gives; without it the message says nothing of the machine */
+  static newPrompt(
+    prompt: string,
+    timestamp: string | null = null,
+    env: data.UserEnvContext = NO_ENVIRONMENT,
+  ): UserMessage {
+    return new UserMessage(newPrompt(prompt, normalizeTimestamp(timestamp), env))
+  }
+
+  /**
+   * @example
+   * UserMessage.newCancelledToolUses('Cancel these tools', ['tool_1', 'tool_2'])
+   */
+  static newCancelledToolUses(
+    prompt: string | null,
+    toolUseIds: Iterable<string>,
+    timestamp: string | null = null,
+    env: data.UserEnvContext = NO_ENVIRONMENT,
+  ): UserMessage {
+    return new UserMessage(newCancelledToolUses(prompt, toolUseIds, normalizeTimestamp(timestamp), env))
+  }
+
+  /**
+   * @example
+   * UserMessage.newToolUseResults([{ tool_use_id: 'tool_1', content: [{ Text: 'Success' }], status: 'Success' }])
+   */
+  static newToolUseResults(
+    results: readonly data.ToolUseResult[],
+    env: data.UserEnvContext = NO_ENVIRONMENT,
+  ): UserMessage {
+    return new UserMessage(newToolUseResults(results, env))
+  }
+
+  static newToolUseResultsWithImages(
+    results: readonly data.ToolUseResult[],
+    images: readonly data.ImageBlock[],
+    timestamp: string | null = null,
+    env: data.UserEnvContext = NO_ENVIRONMENT,
+  ): UserMessage {
+    return new UserMessage(newToolUseResultsWithImages(results, images, normalizeTimestamp(timestamp), env))
+  }
+
+  /** As a past message of a request: with its tool results, without tools. */
+  intoHistoryEntry(): UserInputMessage {
+    return intoHistoryEntry(this)
+  }
+
+  /**
+   * As the message of a request that is sent now.
+   *
+   * @example
+   * message.intoUserInputMessage('anthropic.claude-3-5-sonnet-20241022-v2:0', new Map())
+   */
+  intoUserInputMessage(modelId: string | null, tools: Tools): UserInputMessage {
+    return intoUserInputMessage(this, modelId, tools)
+  }
+
+  hasToolUseResults(): boolean {
+    return hasToolUseResults(this)
+  }
+
+  toolUseResults(): readonly data.ToolUseResult[] | undefined {
+    return toolUseResultsOf(this)
+  }
+
+  prompt(): string | undefined {
+    return promptOf(this)
+  }
+
+  /** A message whose content has at most about so many bytes; this one stays. */
+  truncateSafe(maxBytes: number, warn?: Warn): UserMessage {
+    return new UserMessage(truncateMessage<data.UserMessage>(this, maxBytes, warn))
+  }
+
+  /** A message that says its tool results as a prompt; this one stays. */
+  replaceContentWithToolUseResults(warn?: Warn): UserMessage {
+    return new UserMessage(replaceContentWithToolUseResults<data.UserMessage>(this, warn))
+  }
+
+  /** The prompt as the model sees it, with time and context around it. */
+  contentWithContext(): string {
+    return contentWithContext(this)
+  }
+}
+
+export const UserEnvContext = {
+  /** Of a machine, for instance `processMachine`. Where its directory cannot be read, a line is logged and the message goes without. */
+  generateNew(machine: Machine, log?: Warn): data.UserEnvContext {
+    return environmentOf(machine, log)
+  },
+} as const

@@ -1,0 +1,323 @@
+/** Gives a conversation to another agent's program: written, put into its store, read again there, compared. */
+import { existsSync, realpathSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type {
+  Agent,
+  Delivery,
+  DeliveryBackup,
+  DeliveryWarning,
+  HostEnvironment,
+  ResumeCommand,
+  Source,
+} from '../../agents/agent.ts'
+import { agentIdsOf, agentServing } from '../../agents/agent-roots.ts'
+import type { BackupDatabase } from '../../backup/backup-database.ts'
+import { copyToBackupFile, writeBackupFile } from '../../lib/files/backup-file.ts'
+import { copyFileAtomically } from '../../lib/files/copy-file.ts'
+import { isFolder } from '../../lib/files/safe-fs.ts'
+import { createTempFolder } from '../../lib/files/temp-folder.ts'
+import { toPrintableField } from '../../lib/text.ts'
+import { AppError } from '../../model/error.ts'
+import { type AgentId, type Instant, instantFromMs } from '../../model/ids.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
+import type { Session } from '../../model/session.ts'
+import { type ConversionSource, convert, readSessionFacts, readSourceMessages } from '../convert.ts'
+import type { Report } from '../loss-report.ts'
+import { findRowSidecar, rowSidecarPath } from '../sidecar/row-sidecar.ts'
+import { type Cut, shortenConversation } from '../trim/shorten.ts'
+import { type AllowedChanges, findDifference } from './compare.ts'
+import { type Exchange, readExchanges } from './exchanges.ts'
+import { type SavedConversion, saveToFolder } from './save-conversion.ts'
+
+export interface HandoffOptions {
+  readonly agents: readonly Agent[]
+  readonly environment: HostEnvironment
+  /** Fumibako's own: for backups, and for what the target cannot hold. */
+  readonly directory: string
+  readonly keep: BackupDatabase
+  /** Where the other program will go on; the session's own directory where none is given. */
+  readonly cwd?: string
+  /** An older conversation in its place may go; it is kept first. */
+  readonly mayReplace?: boolean
+  /** Everything but writing into the store. */
+  readonly isDry?: boolean
+  readonly now: () => Date
+  readonly newId: () => string
+  /** For a smaller window: whole turns from the end, and a summary of facts for the others. */
+  readonly maxTokens?: number
+}
+
+export interface HandedOver {
+  readonly session: Session
+  /** Where it was put, or would be. */
+  readonly source: Source
+  readonly cwd: string
+  readonly isDry: boolean
+  readonly isReplacement: boolean
+  /** Where what stood there lies now. */
+  readonly backup: string | undefined
+  readonly resume: ResumeCommand | undefined
+  readonly exchanges: number
+  /** What was cut for a smaller window, where that was asked for. */
+  readonly cut: Cut | undefined
+  readonly report: Report
+  readonly repairs: readonly string[]
+  readonly warnings: readonly DeliveryWarning[]
+}
+
+/** Agents to which a conversation can be given, by the names that they bear. */
+export const handoffTargets = (agents: readonly Agent[]): readonly AgentId[] =>
+  agents.filter((agent) => agent.write && agent.deliver).flatMap(agentIdsOf)
+
+/** Throws AppError, and then the store is as it was. */
+export async function handoff(from: ConversionSource, to: AgentId, options: HandoffOptions): Promise<HandedOver> {
+  const { agents } = options
+  const targets = handoffTargets(agents)
+  if (!targets.includes(to))
+    throw new AppError(
+      'bad_usage',
+      `nothing can be given to ${to}. Known: ${targets.join(', ')}.`,
+      `「${to}」には引き継げません。使えるのは ${targets.join('、')} です。`,
+    )
+  const agent = agentServing(to, agents)
+  const folder = createTempFolder('handoff')
+  try {
+    return await runHandoff(from, agent, to, folder.path, options)
+  } finally {
+    folder.remove()
+  }
+}
+
+async function runHandoff(
+  original: ConversionSource,
+  agent: Agent,
+  to: AgentId,
+  folder: string,
+  options: HandoffOptions,
+): Promise<HandedOver> {
+  const { session, facts } = await readSessionFacts(original)
+  const fullSource: ConversionSource = {
+    ...original,
+    session: session.id,
+    ...findRowSidecar(original, session, options.directory),
+  }
+  const open = (): AsyncIterable<NormalizedMessage> => readSourceMessages(fullSource, session)
+  const trimmed = options.maxTokens === undefined ? undefined : await shortenConversation(open, options.maxTokens)
+  const from: ConversionSource = trimmed ? { ...fullSource, beside: trimmed.open } : fullSource
+  const cwd = resolveDirectory(options.cwd ?? session.cwd)
+  const { now, newId, isDry = false } = options
+  const conversion = await convert(from, { agent, form: to }, { cwd, now, newId, hasSidecar: true })
+  const saved = await saveToFolder(folder, agent, conversion)
+  const report = conversion.report()
+  const source = (): AsyncGenerator<Exchange> => readExchanges(readSourceMessages(from, session), facts)
+  const { exchanges, lastAt } = await measureSource(readSourceMessages(from, session), source())
+  await verifyTarget(source(), { agent, source: { agent: to, path: saved.path } }, report, UNCHANGED)
+  const backups = new HandoffBackups(options)
+  const delivery = await deliverTo(agent, to, saved, { ...options, cwd, lastAt, session, backups })
+  const target: ConversionSource = { agent, source: isDry ? { agent: to, path: saved.path } : delivery.source }
+  const placed = await finishDelivery(target, delivery, saved, source, report, { ...options, backups })
+  return {
+    session: placed,
+    source: delivery.source,
+    cwd,
+    isDry,
+    isReplacement: delivery.isReplacement,
+    backup: backups.path,
+    resume: agent.resume?.({ ...placed, agent: to, cwd }),
+    exchanges,
+    cut: trimmed?.cut,
+    report,
+    repairs: delivery.repairs,
+    warnings: delivery.warnings,
+  }
+}
+
+/** As the system calls it: programs find conversations by that name. */
+function resolveDirectory(cwd: string | undefined): string {
+  if (cwd === undefined)
+    throw new AppError(
+      'bad_usage',
+      'the session does not say in which directory it took place. Say it with --cwd.',
+      'どのディレクトリーの会話か記録されていません。--cwd で指定してください。',
+    )
+  if (!isFolder(cwd)) {
+    // It comes from a log: on one line, it cannot look like a message of ours.
+    const shown = toPrintableField(cwd)
+    throw new AppError(
+      'bad_usage',
+      `${shown} is no directory on this machine. Choose one with --cwd.`,
+      `${shown} というディレクトリーはこのマシンにありません。--cwd で指定してください。`,
+    )
+  }
+  return realpathSync(cwd)
+}
+
+interface HandoffMeasure {
+  readonly exchanges: number
+  readonly lastAt: Instant | undefined
+}
+
+async function measureSource(
+  messages: AsyncIterable<NormalizedMessage>,
+  exchanges: AsyncIterable<Exchange>,
+): Promise<HandoffMeasure> {
+  let lastAt: Instant | undefined
+  for await (const { timestamp, metadata } of messages)
+    if (metadata?.['timestamp_inferred'] !== true && (lastAt === undefined || timestamp > lastAt))
+      lastAt = timestamp as Instant
+  let count = 0
+  for await (const _ of exchanges) count++
+  if (count === 0) throw new AppError('nothing_readable', 'nothing was said in it.', 'この会話には発言がありません。')
+  return { exchanges: count, lastAt }
+}
+
+const UNCHANGED = phrase('nothing was changed', '何も変更していません')
+const ROLLED_BACK = phrase('it was taken back', '元に戻しました')
+
+/** Throws `cannot_write` when it reads otherwise than the source. */
+async function verifyTarget(
+  source: AsyncGenerator<Exchange>,
+  target: ConversionSource,
+  report: Report,
+  outcome: Phrase,
+): Promise<Session> {
+  const { session, facts } = await readSessionFacts(target)
+  const found = (): AsyncGenerator<Exchange> =>
+    readExchanges(readSourceMessages({ ...target, session: session.id }, session), facts)
+  // Where the oldest had to go, the rest must be the same.
+  const isCut = report.losses.some(({ code }) => code === 'oldest_left_out')
+  const difference = await findDifference(
+    isCut ? await lastExchanges(source, found()) : source,
+    found(),
+    allowedChangesIn(report),
+  )
+  if (difference === undefined) return session
+  throw new AppError(
+    'cannot_write',
+    `it does not read there as it should (${difference.en}); ${outcome.en}.`,
+    `引き継ぎ先で同じように読めません（${difference.ja}）。${outcome.ja}。`,
+  )
+}
+
+const allowedChangesIn = ({ losses, repairs }: Report): AllowedChanges => ({
+  names: repairs.some(({ code }) => code === 'tool_renamed'),
+  images: [...losses, ...repairs].reduce(
+    (sum, { code, times }) => sum + (code === 'image_unheld' || code === 'image_unaddressed' ? times : 0),
+    0,
+  ),
+})
+
+async function lastExchanges(source: AsyncGenerator<Exchange>, found: AsyncGenerator<Exchange>) {
+  let wanted = 0
+  for await (const _ of found) wanted++
+  const latest: Exchange[] = []
+  for await (const one of source) {
+    latest.push(one)
+    if (latest.length > wanted) latest.shift()
+  }
+  return iterate(latest)
+}
+
+async function* iterate<T>(values: readonly T[]): AsyncGenerator<T> {
+  yield* values
+}
+
+interface DeliveryContext extends HandoffOptions {
+  readonly cwd: string
+  readonly lastAt: Instant | undefined
+  readonly session: Session
+  readonly backups: DeliveryBackup
+}
+
+async function deliverTo(
+  agent: Agent,
+  to: AgentId,
+  { path }: SavedConversion,
+  context: DeliveryContext,
+): Promise<Delivery> {
+  const { environment, cwd, lastAt, session, mayReplace = false, isDry = false, now, backups } = context
+  const title = toTitle(session.title ?? session.first_prompt)
+  const delivery = await agent.deliver?.(path, {
+    environment,
+    to,
+    cwd,
+    now: now(),
+    mayReplace,
+    isDry,
+    ...(lastAt !== undefined && { lastAt }),
+    ...(title !== undefined && { title }),
+    backup: backups,
+  })
+  if (!delivery) throw new AppError('bad_usage', `nothing can be given to ${to}.`, `「${to}」には引き継げません。`)
+  return delivery
+}
+
+const MAX_TITLE_LENGTH = 80
+
+/** On one line, and without half of a letter at its end, which some programs do not read. */
+const toTitle = (text: string | undefined): string | undefined =>
+  text
+    ?.replaceAll(/\s+/g, ' ')
+    .slice(0, MAX_TITLE_LENGTH)
+    .replace(/[\ud800-\udbff]$/, '')
+
+/** Until its owner saves the conversation, it brings by itself what is then put beside. */
+async function finishDelivery(
+  target: ConversionSource,
+  delivery: Delivery,
+  saved: SavedConversion,
+  source: () => AsyncGenerator<Exchange>,
+  report: Report,
+  { directory, isDry, backups }: HandoffOptions & { readonly backups: HandoffBackups },
+): Promise<Session> {
+  let sidecarPath: string | undefined
+  try {
+    const placed = await verifyTarget(source(), target, report, ROLLED_BACK)
+    await backups.keep(target.agent)
+    if (isDry || saved.sidecar === undefined) return placed
+    sidecarPath = rowSidecarPath(directory, delivery.source.agent, placed.native_id)
+    copyFileAtomically(saved.sidecar, sidecarPath)
+    return placed
+  } catch (error) {
+    await delivery.undo()
+    if (sidecarPath !== undefined && existsSync(sidecarPath)) rmSync(sidecarPath)
+    throw error
+  }
+}
+
+/** What stood in the place of a conversation: in a file of its own, and in the keep where it was a row. */
+class HandoffBackups implements DeliveryBackup {
+  readonly #options: HandoffOptions
+  #row: { readonly source: Source; readonly bytes: Uint8Array } | undefined
+  path: string | undefined
+
+  constructor(options: HandoffOptions) {
+    this.#options = options
+  }
+
+  row(source: Source, bytes: Uint8Array): void {
+    this.#row = { source, bytes }
+    this.path = writeBackupFile(this.#folder, bytes, this.#options.now())
+  }
+
+  file(path: string): string {
+    const copy = copyToBackupFile(this.#folder, path, this.#options.now())
+    this.path = copy
+    return copy
+  }
+
+  async keep(agent: Agent): Promise<void> {
+    const { source, bytes } = this.#row ?? {}
+    if (!source || !bytes || source.key === undefined) return
+    const captured = await agent.volatile?.capture({ ...source, bytes })
+    const from = { agent: source.agent, store: source.path, key: source.key }
+    const at = instantFromMs(this.#options.now().getTime()) as Instant
+    if (captured?.kind === 'conversation') this.#options.keep.put(captured.capture, from, at)
+    else if (captured?.kind === 'unreadable') this.#options.keep.putUnreadable(captured.bytes, from, at)
+  }
+
+  get #folder(): string {
+    return join(this.#options.directory, 'backups')
+  }
+}

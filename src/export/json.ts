@@ -1,0 +1,29 @@
+/** A session and its messages as they were read, as one line of JSON. */
+import type { NormalizedMessage } from '../model/normalized.ts'
+import { serializeMessage } from '../model/serialize-message.ts'
+import { isPrompt } from '../model/turn.ts'
+import type { ExportInput, ExportOptions } from './export-input.ts'
+
+/** Every record, whether `all` is asked for or not: what it is good for, the reader decides. */
+export async function* exportJson(
+  { session, mark: annotation, outline, messages }: ExportInput,
+  { turns }: ExportOptions,
+) {
+  yield `${JSON.stringify(annotation ? { session, mark: annotation } : { session }).slice(0, -1)},"messages":[`
+  let number = 0
+  let isFirst = true
+  for await (const message of messages) {
+    if (isPrompt(message, outline.links)) number++
+    if (turns && number > turns.to) break
+    if (turns && number < turns.from) continue
+    yield `${isFirst ? '' : ','}${serializeMessage(withoutCiphertext(message)).json}`
+    isFirst = false
+  }
+  yield ']}\n'
+}
+
+function withoutCiphertext(message: NormalizedMessage): NormalizedMessage {
+  if (message.raw.encrypted_content === undefined) return message
+  const { encrypted_content: _, ...raw } = message.raw
+  return { ...message, raw }
+}

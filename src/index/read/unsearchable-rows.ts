@@ -1,0 +1,78 @@
+/** The messages of a session that no search finds, in the order of their source. */
+import type { Db } from '../../lib/sqlite/own-database.ts'
+import { type UnsearchableRow, unpackUnsearchable } from '../rows/unsearchable-rows.ts'
+import { prepareCached } from './statements.ts'
+
+export type MessagePosition = readonly [line: number, part: number]
+
+/** Before everything. */
+export const START_POSITION: MessagePosition = [-1, 0]
+/** After everything. */
+export const END_POSITION: MessagePosition = [Number.MAX_SAFE_INTEGER, 0]
+
+/** Before or after each other. */
+export const comparePositions = (a: MessagePosition, b: MessagePosition): number => a[0] - b[0] || a[1] - b[1]
+
+const positionOfRow = ({ line, part }: UnsearchableRow): MessagePosition => [line, part]
+
+/** From a place on, or back from it; without the place itself where `open` says so. The first `limit` are all there. */
+export function readUnsearchableFrom(
+  db: Db,
+  session: number,
+  from: MessagePosition,
+  isExclusive: boolean,
+  direction: 1 | -1,
+  limit: number,
+): readonly UnsearchableRow[] {
+  if (limit <= 0) return []
+  // +: the index is for the order, so that no more is unpacked than is wanted.
+  const [border, order] = direction === 1 ? ['+last_line >= ?', 'first_line'] : ['+first_line <= ?', 'last_line DESC']
+  const pieces = prepareCached(
+    db,
+    `SELECT first_line, last_line, packed FROM aside WHERE session_id = ? AND ${border} ORDER BY ${order}`,
+  ).iterate(session, from[0]) as Iterable<{ first_line: number; last_line: number; packed: Uint8Array }>
+  const found: UnsearchableRow[] = []
+  for (const { first_line, last_line, packed } of pieces) {
+    const end = found[limit - 1]
+    if (end && (direction === 1 ? first_line > end.line : last_line < end.line)) break
+    for (const row of unpackUnsearchable(packed)) {
+      const beyond = comparePositions(positionOfRow(row), from) * direction
+      if (beyond > 0 || (beyond === 0 && !isExclusive)) found.push(row)
+    }
+    found.sort((a, b) => comparePositions(positionOfRow(a), positionOfRow(b)) * direction)
+  }
+  return found
+}
+
+/** All of them, in order; no more of them are held than overlap. */
+export function* readUnsearchable(db: Db, session: number): Generator<UnsearchableRow> {
+  const pieces = prepareCached(
+    db,
+    'SELECT first_line, packed FROM aside WHERE session_id = ? ORDER BY first_line',
+  ).iterate(session) as Iterable<{ first_line: number; packed: Uint8Array }>
+  let pending: UnsearchableRow[] = []
+  for (const { first_line, packed } of pieces) {
+    const firstLater = pending.findIndex(({ line }) => line >= first_line)
+    yield* firstLater < 0 ? pending : pending.slice(0, firstLater)
+    pending = [...(firstLater < 0 ? [] : pending.slice(firstLater)), ...unpackUnsearchable(packed)]
+    pending.sort((a, b) => comparePositions(positionOfRow(a), positionOfRow(b)))
+  }
+  yield* pending
+}
+
+/** How many lie in a stretch, the end not among them. */
+export function countUnsearchable(db: Db, session: number, from: MessagePosition, to: MessagePosition): number {
+  const batches = prepareCached(
+    db,
+    'SELECT id, first_line > ? AND last_line < ? AS is_within, count FROM aside WHERE session_id = ? AND last_line >= ? AND +first_line <= ?',
+  ).all(from[0], to[0], session, from[0], to[0]) as { id: number; is_within: number; count: number }[]
+  const piece = prepareCached(db, 'SELECT packed FROM aside WHERE id = ?')
+  return batches.reduce((sum, { id, is_within, count }) => {
+    if (is_within === 1) return sum + count
+    const { packed } = piece.get(id) as { packed: Uint8Array }
+    const within = unpackUnsearchable(packed)
+      .map(positionOfRow)
+      .filter((position) => comparePositions(position, from) >= 0 && comparePositions(position, to) < 0)
+    return sum + within.length
+  }, 0)
+}

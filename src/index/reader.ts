@@ -1,0 +1,322 @@
+/** Reads the index: sessions as a list, messages as a window, what has changed. Empty while there is no index. */
+import { statSync } from 'node:fs'
+import { type Db, withDatabaseErrors } from '../lib/sqlite/own-database.ts'
+import { AppError } from '../model/error.ts'
+import type { AgentId, SessionId } from '../model/ids.ts'
+import type { Issue } from '../model/issue.ts'
+import type { Session } from '../model/session.ts'
+import type { Totals } from '../model/totals.ts'
+import {
+  IndexDamagedError,
+  indexPath,
+  isIndexDamage,
+  markIndexSuspect,
+  type OpenIndex,
+  openIndexToRead,
+} from './index-file.ts'
+import {
+  EMPTY_INDEX_SIZE,
+  type FilterChoices,
+  type IndexSize,
+  NO_FILTER_CHOICES,
+  readFilterChoices,
+  readIndexSize,
+} from './read/filter-choices.ts'
+import { readSessionIssues, readUnreadableSources } from './read/issues.ts'
+import {
+  MESSAGE_COLUMNS,
+  type MessageRow,
+  readMessageWindow,
+  toIndexedMessage,
+  type WindowOptions,
+} from './read/message-window.ts'
+import { readSessionDetails, type SessionDetails } from './read/session-details.ts'
+import type { SessionFilter } from './read/session-filter.ts'
+import {
+  anchorBefore,
+  anchorOf,
+  countMessages,
+  EMPTY_LAYOUT,
+  readOffset,
+  readSessionLayout,
+  type SessionLayout,
+} from './read/session-layout.ts'
+import { readSessionEntries, readSessionPage, type SessionListOptions, type SessionPage } from './read/session-list.ts'
+import { readSessionSource, type SessionSource } from './read/session-source.ts'
+import { prepareCached, prepareFirstColumn } from './read/statements.ts'
+import { type FilesTouched, readTouches } from './read/touched-files.ts'
+import { readUnsearchableFrom, START_POSITION } from './read/unsearchable-rows.ts'
+import type { IndexedMessage, SessionChange, SessionEntry } from './records.ts'
+import { DUPLICATE, INJECTED, REPLAYED, ROLES, roleOfKind } from './rows/message-kind.ts'
+import {
+  type ActivityQuarter,
+  type DayUsage,
+  readActivity,
+  readUsageSeries,
+  type UsageSeriesOptions,
+} from './statistics/series.ts'
+import { type IndexStatistics, readHistories, readStatistics, type StatisticsOptions } from './statistics/statistics.ts'
+import { type IndexTotalsOptions, readTotals } from './statistics/totals.ts'
+
+export class IndexReader {
+  readonly #directory: string
+  #opened: OpenIndex | undefined
+  #inode = 0
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  /** Nothing while there is no index. Another one means that all that was read before may be different now. */
+  get epoch(): string | undefined {
+    return this.#withDamageCheck(() => this.#open()?.epoch)
+  }
+
+  list(options: SessionListOptions = {}): SessionPage {
+    return this.read((db) => readSessionPage(db, options), { total: 0, sessions: [] })
+  }
+
+  get(id: SessionId): SessionEntry | undefined {
+    return this.read((db) => readSessionEntries(db, [id])[0], undefined)
+  }
+
+  /** By its id, by the agent's own, or by the beginning of either. @returns a few of those that it may mean */
+  findByName(name: string): readonly SessionEntry[] {
+    const ids = this.read((db) => findSessionsByName(db, name), [])
+    return ids.length === 0 ? [] : this.list({ ids, kind: 'any', children: 'all' }).sessions
+  }
+
+  /** The header as it was last read. */
+  header(id: SessionId): Session | undefined {
+    return this.read<Session | undefined>((db) => {
+      const text = prepareFirstColumn(db, 'SELECT header FROM session WHERE name = ?').get(id) as string | undefined
+      return text === undefined ? undefined : (JSON.parse(text) as Session)
+    }, undefined)
+  }
+
+  messages(id: SessionId, options: WindowOptions = {}): readonly IndexedMessage[] {
+    return this.read((db) => readMessageWindow(db, id, options), [])
+  }
+
+  /**
+   * A stretch of a session with its place: how many messages stand before it, and how many there are.
+   * @param layout of the session as it is now, where it is known: places in a long one are found sooner
+   */
+  window(id: SessionId, options: WindowOptions, layout?: SessionLayout): MessageWindow {
+    return this.read((db) => {
+      const { offset, end } = options
+      const anchor = layout && offset !== undefined ? anchorBefore(layout, offset) : undefined
+      const messages = readMessageWindow(db, id, anchor ? { ...options, anchor } : options)
+      const [first] = messages
+      const total = layout?.total ?? countMessages(db, id)
+      if (!first) return { messages, offset: Math.min(offset ?? 0, total), total }
+      const before =
+        offset ?? (end ? total - messages.length : readOffset(db, id, first, layout && anchorOf(layout, first)))
+      return { messages, offset: before, total }
+    }, EMPTY_WINDOW)
+  }
+
+  /** @param before the layout that it had when it was asked for last */
+  layout(id: SessionId, before?: SessionLayout): SessionLayout {
+    return this.read((db) => readSessionLayout(db, id, before), EMPTY_LAYOUT)
+  }
+
+  /** Beside what the list tells of each. */
+  details(ids: readonly SessionId[]): ReadonlyMap<SessionId, SessionDetails> {
+    return this.read((db) => readSessionDetails(db, ids), NO_DETAILS)
+  }
+
+  issues(id: SessionId, limit: number): ReturnType<typeof readSessionIssues> {
+    return this.read((db) => readSessionIssues(db, id, limit), [])
+  }
+
+  choices(): FilterChoices {
+    return this.read((db) => readFilterChoices(db), NO_FILTER_CHOICES)
+  }
+
+  extent(): IndexSize {
+    return this.read((db) => readIndexSize(db), EMPTY_INDEX_SIZE)
+  }
+
+  series(options: UsageSeriesOptions): readonly DayUsage[] {
+    return this.read((db) => readUsageSeries(db, options), [])
+  }
+
+  activity(filter: SessionFilter): readonly ActivityQuarter[] {
+    return this.read((db) => readActivity(db, filter), [])
+  }
+
+  /** Where a session is read. */
+  sourceOf(id: SessionId): SessionSource | undefined {
+    return this.read((db) => readSessionSource(db, id), undefined)
+  }
+
+  /** Every source that tells a session, the one that stands for it first. */
+  allSourcesOf(
+    id: SessionId,
+  ): readonly { readonly path: string; readonly claim: string; readonly first_record: string }[] {
+    const sql = `SELECT s.path, s.claim, s.first_record FROM session t JOIN source s ON s.session_id = t.id
+      WHERE t.name = ? AND s.claim IS NOT NULL ORDER BY s.id = t.source_id DESC`
+    return this.read((db) => db.prepare(sql).all(id) as { path: string; claim: string; first_record: string }[], [])
+  }
+
+  /** Sessions with a revision above this one, oldest change first. */
+  changesSince(revision: number, limit = 1000): readonly SessionChange[] {
+    return this.read((db) => {
+      const sql = `SELECT name AS session, revision, 0 AS removed FROM session WHERE revision > ?
+        UNION ALL SELECT name, revision, 1 FROM removed WHERE revision > ? ORDER BY revision LIMIT ?`
+      const rows = prepareCached(db, sql).all(revision, revision, limit) as {
+        session: SessionId
+        revision: number
+        removed: number
+      }[]
+      return rows.map(({ removed, ...change }) => (removed ? { ...change, removed: true } : change))
+    }, [])
+  }
+
+  stats(options: StatisticsOptions): IndexStatistics | undefined {
+    return this.read<IndexStatistics | undefined>((db) => readStatistics(db, options), undefined)
+  }
+
+  totals(filter: SessionFilter, measures: IndexTotalsOptions): Totals | undefined {
+    return this.read<Totals | undefined>((db) => readTotals(db, filter, measures), undefined)
+  }
+
+  /** Sources that are there and could not be read. @param agent only this one's */
+  unreadable(agent?: AgentId): readonly Issue[] {
+    return this.read((db) => readUnreadableSources(db, agent), [])
+  }
+
+  /** What people asked, session by session. */
+  prompts(): readonly IndexedMessage[] {
+    return this.read((db) => readPromptRows(db), [])
+  }
+
+  histories(filter: SessionFilter = {}): readonly unknown[] {
+    return this.read((db) => readHistories(db, filter).map((text) => JSON.parse(text) as unknown), [])
+  }
+
+  /** Every tool call that spoke of a file, newest first. */
+  touches(path: string, limit?: number): FilesTouched {
+    return this.read((db) => readTouches(db, path, limit), { total: 0, touched: [] })
+  }
+
+  get revision(): number {
+    return this.read(
+      (db) => Number(prepareFirstColumn(db, "SELECT value FROM setting WHERE name = 'revision'").get()),
+      0,
+    )
+  }
+
+  /** In one transaction, so that all of it is of one moment. */
+  read<T>(work: (db: Db) => T, fallback: T): T {
+    return this.#withDamageCheck(() => {
+      const opened = this.#open()
+      if (!opened) return fallback
+      return withDatabaseErrors(indexPath(this.#directory), () =>
+        opened.db.transaction(() => work(opened.db)).deferred(),
+      )
+    })
+  }
+
+  #withDamageCheck<T>(work: () => T): T {
+    try {
+      return work()
+    } catch (error) {
+      // What is neither expected nor SQLite's is a row that holds what no writer wrote.
+      if (error instanceof AppError && !isIndexDamage(error, this.#directory)) throw error
+      markIndexSuspect(this.#directory)
+      this.close()
+      throw new IndexDamagedError(indexPath(this.#directory), error)
+    }
+  }
+
+  close(): void {
+    this.#opened?.close()
+    this.#opened = undefined
+  }
+
+  /** An index that was made anew is another file. */
+  #open(): OpenIndex | undefined {
+    const inode = inodeOf(indexPath(this.#directory))
+    if (this.#opened && inode === this.#inode) return this.#opened
+    this.close()
+    this.#opened = inode === 0 ? undefined : openIndexToRead(this.#directory)
+    this.#inode = inode
+    return this.#opened
+  }
+}
+
+export interface MessageWindow {
+  readonly messages: readonly IndexedMessage[]
+  readonly offset: number
+  readonly total: number
+}
+
+const EMPTY_WINDOW: MessageWindow = { messages: [], offset: 0, total: 0 }
+const NO_DETAILS: ReadonlyMap<SessionId, SessionDetails> = new Map()
+
+/** 0 also where its folder is none, or may not be looked into. */
+function inodeOf(path: string): number {
+  try {
+    return statSync(path).ino
+  } catch {
+    return 0
+  }
+}
+
+// Which sessions a name may mean.
+
+/** Less could mean anything. */
+const MIN_NAME_LENGTH = 4
+const MAX_NAME_MATCHES = 4
+
+/** One that it means exactly; else those that begin so. */
+function findSessionsByName(db: Db, name: string): readonly SessionId[] {
+  const exact = db
+    .prepare('SELECT name FROM session WHERE name = ? OR native_id = ? ORDER BY name = ? DESC LIMIT 1')
+    .pluck()
+    .get(name, name, name) as SessionId | undefined
+  if (exact !== undefined) return [exact]
+  if (name.length < MIN_NAME_LENGTH) return []
+  return db
+    .prepare(
+      `SELECT name FROM session WHERE substr(name, 1, length(:name)) = :name OR substr(native_id, 1, length(:name)) = :name
+       ORDER BY last_at DESC LIMIT :most`,
+    )
+    .pluck()
+    .all({ name, most: MAX_NAME_MATCHES }) as SessionId[]
+}
+
+/** What people asked: the rows of prompts, without what programs put there. */
+const USER_ROLE = ROLES.indexOf('user')
+const ASSISTANT_ROLE = ROLES.indexOf('assistant')
+const NOT_TYPED = DUPLICATE | REPLAYED | INJECTED
+
+/**
+ * Session by session, so that one log after the other is opened. What a sub-agent is asked was written by its parent. Of a log that
+ * was trimmed to its events all rows come that say something: which of them were typed, their bodies tell.
+ */
+function readPromptRows(db: Db): readonly IndexedMessage[] {
+  const rows = db
+    .prepare(
+      `SELECT t.id AS session, ${MESSAGE_COLUMNS} FROM session t CROSS JOIN message m ON m.session_id = t.id
+       WHERE t.relation IS NOT 'subagent' AND m.kind & ${NOT_TYPED} = 0 AND (m.kind & 7 = ${USER_ROLE} OR NOT EXISTS
+         (SELECT 1 FROM message o WHERE o.session_id = t.id AND o.kind & 7 IN (${USER_ROLE}, ${ASSISTANT_ROLE})))
+       ORDER BY t.id, m.line, m.part`,
+    )
+    .all() as (MessageRow & { session: number })[]
+  const events = new Map<number, boolean>()
+  const isTrimmed = (session: number): boolean => {
+    const known = events.get(session) ?? !hasReplayedMessages(db, session)
+    events.set(session, known)
+    return known
+  }
+  return rows.filter(({ kind, session }) => roleOfKind(kind) === 'user' || isTrimmed(session)).map(toIndexedMessage)
+}
+
+/** What people and models said before a fork lies aside. */
+function hasReplayedMessages(db: Db, session: number): boolean {
+  const unsearchable = readUnsearchableFrom(db, session, START_POSITION, true, 1, Number.POSITIVE_INFINITY)
+  return unsearchable.some(({ kind }) => roleOfKind(kind) === 'user' || roleOfKind(kind) === 'assistant')
+}

@@ -1,0 +1,221 @@
+/** The tables of the index: what lists, search and statistics need, and where each body lies. Never a body. */
+
+import type { DatabaseFormat } from '../lib/sqlite/own-database.ts'
+import { TEXT_SCOPES } from '../model/searchable-text.ts'
+import { TOKENIZER } from '../search/words/analyse.ts'
+
+/** The columns of `said`; what nobody typed has a table of its own. */
+export const TEXT_COLUMNS = TEXT_SCOPES.filter((scope) => scope !== 'context')
+
+/**
+ * `source` is one unit of reading with what the first pass found in it; `session` stands for all sources that tell it, by
+ * its `source_id`, and holds how far the second pass has come (`cursor`). Rows that were read after the last cursor
+ * are `provisional`: they go when reading goes on. A session in a source that may hold several has a row of its own in `source`,
+ * which names the row of the `whole` one. `source_known` is what a sweep compares, beside the rows.
+ *
+ * A message's id is its time, the next that is free, so that newest first is the order of ids backwards (`rows/time-id.ts`);
+ * `rest` is what the id does not tell of its time. Messages that no search finds lie `aside`, many in one row.
+ *
+ * A quarter is 900,000 ms since 1970: time zones differ by quarters. An `estimate` is bytes of what was said in logs that count no tokens.
+ */
+const FIRST_VERSION = `
+CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
+
+CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
+
+CREATE TABLE source (
+  id INTEGER PRIMARY KEY,
+  agent TEXT NOT NULL,
+  path TEXT NOT NULL,
+  key TEXT NOT NULL,
+  root TEXT,
+  kept INTEGER NOT NULL,
+  version INTEGER NOT NULL,
+  fingerprint TEXT,
+  size INTEGER NOT NULL DEFAULT 0,
+  modified INTEGER NOT NULL DEFAULT 0,
+  gone INTEGER NOT NULL DEFAULT 0,
+  session_id INTEGER,
+  claim TEXT,
+  claim_at TEXT,
+  first_record TEXT,
+  header TEXT,
+  history TEXT,
+  cursor BLOB,
+  sure TEXT,
+  lines INTEGER NOT NULL DEFAULT 0,
+  messages INTEGER NOT NULL DEFAULT 0,
+  tools TEXT,
+  whole INTEGER,
+  UNIQUE (path, key, agent, kept)
+) STRICT;
+CREATE INDEX source_claim ON source (claim);
+CREATE INDEX source_session ON source (session_id);
+CREATE INDEX source_whole ON source (whole) WHERE whole IS NOT NULL;
+CREATE INDEX source_known ON source (path, key, agent, kept, id, root, version, fingerprint, gone) WHERE whole IS NULL;
+
+CREATE TABLE session (
+  id INTEGER PRIMARY KEY,
+  name TEXT NOT NULL UNIQUE,
+  agent TEXT NOT NULL,
+  native_id TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  source_id INTEGER,
+  header TEXT NOT NULL,
+  title TEXT,
+  project TEXT,
+  started_at INTEGER NOT NULL,
+  last_at INTEGER NOT NULL,
+  lines INTEGER NOT NULL,
+  messages INTEGER NOT NULL,
+  tools INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  cached_input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  reasoning_output_tokens INTEGER NOT NULL,
+  total_tokens INTEGER NOT NULL,
+  parent TEXT,
+  relation TEXT,
+  gone INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  indexed INTEGER NOT NULL DEFAULT 0,
+  cursor BLOB,
+  read_bytes INTEGER NOT NULL DEFAULT 0,
+  cut_bytes INTEGER NOT NULL DEFAULT 0,
+  cut_after INTEGER NOT NULL DEFAULT 0,
+  spoke_at INTEGER,
+  first_row INTEGER,
+  last_row INTEGER
+) STRICT;
+CREATE INDEX session_last ON session (last_at);
+CREATE INDEX session_revision ON session (revision);
+CREATE INDEX session_parent ON session (parent) WHERE parent IS NOT NULL;
+CREATE INDEX session_unread ON session (last_at) WHERE indexed = 0;
+
+CREATE TABLE model_of (
+  model_id INTEGER NOT NULL,
+  session_id INTEGER NOT NULL,
+  PRIMARY KEY (model_id, session_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX model_session ON model_of (session_id);
+
+CREATE TABLE name_given (
+  agent TEXT NOT NULL,
+  native_id TEXT NOT NULL,
+  title TEXT NOT NULL,
+  source_id INTEGER NOT NULL,
+  PRIMARY KEY (agent, native_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE message (
+  id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL,
+  line INTEGER NOT NULL,
+  part INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  tool INTEGER,
+  rest INTEGER NOT NULL,
+  locator BLOB NOT NULL
+) STRICT;
+CREATE INDEX message_place ON message (session_id, line, part);
+CREATE INDEX message_provisional ON message (session_id) WHERE kind & 64;
+CREATE INDEX message_error ON message (id) WHERE kind & 1024;
+CREATE INDEX message_image ON message (id) WHERE kind & 2048;
+
+CREATE TABLE aside (
+  id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL,
+  first_line INTEGER NOT NULL,
+  last_line INTEGER NOT NULL,
+  provisional INTEGER NOT NULL,
+  count INTEGER NOT NULL,
+  packed BLOB NOT NULL
+) STRICT;
+CREATE INDEX aside_first ON aside (session_id, first_line);
+CREATE INDEX aside_last ON aside (session_id, last_line);
+
+CREATE VIRTUAL TABLE said USING fts5(
+  ${TEXT_COLUMNS.join(', ')}, content='', contentless_delete=1, tokenize="${TOKENIZER}"
+);
+INSERT INTO said (said, rank) VALUES ('hashsize', 50331648);
+
+CREATE VIRTUAL TABLE given USING fts5(
+  context, content='', contentless_delete=1, tokenize="${TOKENIZER}"
+);
+
+CREATE VIRTUAL TABLE titled USING fts5(
+  title, content='', contentless_delete=1, tokenize="${TOKENIZER}"
+);
+
+CREATE TABLE usage (
+  source_id INTEGER NOT NULL,
+  quarter INTEGER NOT NULL,
+  model_id INTEGER NOT NULL,
+  provisional INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  cached_input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  reasoning_output_tokens INTEGER NOT NULL,
+  total_tokens INTEGER NOT NULL,
+  PRIMARY KEY (source_id, quarter, model_id, provisional)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE estimate (
+  source_id INTEGER NOT NULL,
+  quarter INTEGER NOT NULL,
+  model_id INTEGER NOT NULL,
+  provisional INTEGER NOT NULL,
+  user_bytes INTEGER NOT NULL,
+  assistant_bytes INTEGER NOT NULL,
+  PRIMARY KEY (source_id, quarter, model_id, provisional)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE tool_use (
+  session_id INTEGER NOT NULL,
+  tool_id INTEGER NOT NULL,
+  provisional INTEGER NOT NULL,
+  calls INTEGER NOT NULL,
+  results INTEGER NOT NULL,
+  errors INTEGER NOT NULL,
+  duration_ms INTEGER NOT NULL,
+  timed INTEGER NOT NULL,
+  PRIMARY KEY (session_id, tool_id, provisional)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE activity (
+  session_id INTEGER NOT NULL,
+  quarter INTEGER NOT NULL,
+  provisional INTEGER NOT NULL,
+  prompts INTEGER NOT NULL,
+  answers INTEGER NOT NULL,
+  calls INTEGER NOT NULL,
+  PRIMARY KEY (session_id, quarter, provisional)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE file (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE) STRICT;
+
+CREATE TABLE touched (
+  session_id INTEGER NOT NULL,
+  message_id INTEGER NOT NULL,
+  file_id INTEGER NOT NULL,
+  how INTEGER NOT NULL,
+  PRIMARY KEY (session_id, message_id, file_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX touched_file ON touched (file_id);
+
+CREATE TABLE issue (
+  id INTEGER PRIMARY KEY,
+  source_id INTEGER NOT NULL,
+  pass INTEGER NOT NULL,
+  provisional INTEGER NOT NULL,
+  line INTEGER,
+  code TEXT NOT NULL,
+  reason TEXT NOT NULL
+) STRICT;
+CREATE INDEX issue_source ON issue (source_id, pass);
+
+CREATE TABLE removed (name TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+`
+
+/** The application id is `fumi` in ASCII: an index of fumibako. */
+export const INDEX_FORMAT: DatabaseFormat = { application: 0x66756d69, migrations: [FIRST_VERSION], canShrink: true }

@@ -1,0 +1,321 @@
+/** The one who writes the index. Each door is one transaction. */
+
+import { type Db, withDatabaseErrors } from '../lib/sqlite/own-database.ts'
+import type { SessionId } from '../model/ids.ts'
+import type { Issue } from '../model/issue.ts'
+import { indexPath, type OpenIndex, openIndexToWrite, setAutomerge } from './index-file.ts'
+import type {
+  KnownSource,
+  ReadTask,
+  ScannedSource,
+  SessionChange,
+  SessionChunk,
+  SourceCounts,
+  SourceLocation,
+} from './records.ts'
+import { decompressText } from './rows/compressed-text.ts'
+import { sealIndex } from './seal.ts'
+import { type ChunkWriter, chunkWriter } from './write/chunks.ts'
+import { type SessionWriter, sessionWriter } from './write/sessions.ts'
+import { partsAsSources, type SourceParts, sourcePartsIn } from './write/source-parts.ts'
+import { issueWriter, type SourceWriter, sourceWriter } from './write/sources.ts'
+import { type StringIds, stringIdsIn } from './write/string-ids.ts'
+
+const SELECT_SOURCES =
+  'SELECT id, agent, path, key, root, kept, version, fingerprint, gone FROM source WHERE whole IS NULL'
+
+export class IndexWriter {
+  readonly path: string
+  readonly epoch: string
+  /** Where a damaged index was put when this one was made. */
+  readonly setAside: string | undefined
+  readonly #db: Db
+  readonly #directory: string
+  readonly #unsealed: number
+  readonly #numbers: readonly StringIds[]
+  readonly #sources: SourceWriter
+  readonly #sessions: SessionWriter
+  readonly #chunks: ChunkWriter
+  readonly #parts: SourceParts
+
+  constructor(directory: string, opened: OpenIndex = openIndexToWrite(directory)) {
+    this.path = indexPath(directory)
+    this.#directory = directory
+    this.#unsealed = opened.sealMismatches ?? 0
+    this.epoch = opened.epoch
+    this.setAside = opened.setAside
+    this.#db = opened.db
+    try {
+      const words = stringIdsIn(this.#db, 'word', 'text')
+      this.#parts = sourcePartsIn(this.#db)
+      const files = stringIdsIn(this.#db, 'file', 'path')
+      this.#numbers = [words, files]
+      this.#sources = sourceWriter(this.#db, words)
+      this.#sessions = sessionWriter(this.#db, words)
+      this.#chunks = chunkWriter(this.#db, words, files, issueWriter(this.#db))
+    } catch (error) {
+      this.#db.close()
+      throw error
+    }
+  }
+
+  /** All sources that were ever met. */
+  sources(): readonly KnownSource[] {
+    return withDatabaseErrors(this.path, () => this.#db.prepare(SELECT_SOURCES).raw().all() as SourceColumns[]).map(
+      toKnownSource,
+    )
+  }
+
+  source({ agent, path, key, kept }: SourceLocation): KnownSource | undefined {
+    const sql = `${SELECT_SOURCES} AND path = ? AND key = ? AND agent = ? AND kept = ?`
+    const row = this.#db.prepare(sql).get(path, key ?? '', agent, kept ? 1 : 0) as SourceRow | undefined
+    return row && rowToKnownSource(row)
+  }
+
+  /** Where the first pass over a source goes on. */
+  resume(source: number): { readonly cursor: unknown; readonly sure: SourceCounts } | undefined {
+    const row = this.#db.prepare('SELECT cursor, sure FROM source WHERE id = ?').get(source) as
+      | { cursor: Uint8Array | null; sure: string | null }
+      | undefined
+    if (!row || row.cursor === null || row.sure === null) return undefined
+    return { cursor: JSON.parse(decompressText(row.cursor)), sure: JSON.parse(row.sure) as SourceCounts }
+  }
+
+  /** Writes what the first pass found. */
+  putScanned(scannedSources: readonly ScannedSource[]): readonly SessionChange[] {
+    return this.#write((revision) => {
+      const unreadSessions = new Set<number>()
+      const unchangedSessions = new Set<number>()
+      const putOne = (scanned: ScannedSource, container?: number): number => {
+        const { source, before, claims, unreadable, named } = this.#sources(scanned, container)
+        for (const session of named) unchangedSessions.add(session)
+        if (claims) {
+          if (before !== null) unchangedSessions.add(before)
+          if (before !== null && scanned.fromStart && !scanned.session) this.#unassign(source)
+          const claim = this.#claimOf(source)
+          for (const session of claim === null ? [] : this.#sessions.settle(claim)) unchangedSessions.add(session)
+        }
+        const session = this.#sessionOf(source)
+        if (session !== null) (unreadable ? unchangedSessions : unreadSessions).add(session)
+        return source
+      }
+      for (const scanned of scannedSources) {
+        const container = putOne(scanned)
+        if (!scanned.parts) continue
+        for (const session of this.#parts.markGone(container)) unchangedSessions.add(session)
+        for (const part of partsAsSources(scanned)) putOne(part, container)
+      }
+      for (const session of unchangedSessions)
+        if (!unreadSessions.has(session)) this.#sessions.chooseSource(session, revision, false)
+      for (const session of unreadSessions) this.#sessions.chooseSource(session, revision, true)
+    })
+  }
+
+  /** Sources that are there no more, or again. */
+  putGone(gone: readonly KnownSource[], back: readonly KnownSource[]): readonly SessionChange[] {
+    if (gone.length + back.length === 0) return []
+    return this.#write((revision) => {
+      const setGone = this.#db.prepare('UPDATE source SET gone = :flag WHERE id = :id OR whole = :id')
+      const sessions = new Set<number>()
+      for (const [ids, flag] of [
+        [gone, 1],
+        [back, 0],
+      ] as const)
+        for (const { id } of ids) {
+          setGone.run({ flag, id })
+          for (const session of this.#parts.sessions(id)) sessions.add(session)
+        }
+      for (const session of sessions) this.#sessions.chooseSource(session, revision, false)
+    })
+  }
+
+  /** Sources that are to be left alone: a session goes with the last of its sources. */
+  putUnwanted(unwanted: readonly KnownSource[]): readonly SessionChange[] {
+    if (unwanted.length === 0) return []
+    const removed: SessionChange[] = []
+    const remaining = this.#write((revision) => {
+      for (const id of unwanted.flatMap((one) => this.#parts.rows(one.id))) {
+        const session = this.#sessionOf(id)
+        this.#dropSource(id)
+        if (session === null) continue
+        const others = this.#db.prepare('SELECT 1 FROM source WHERE session_id = ?').get(session)
+        const name = this.#db.prepare('SELECT name FROM session WHERE id = ?').pluck().get(session) as SessionId
+        if (others) this.#sessions.chooseSource(session, revision, false)
+        else if (this.#forget(name)) removed.push({ session: name, revision, removed: true })
+      }
+    })
+    return [...remaining, ...removed]
+  }
+
+  /** Sessions that are not read to their end, newest first. */
+  tasks(): readonly ReadTask[] {
+    const rows = this.#db
+      .prepare(
+        `SELECT t.id AS session, t.name, t.source_id AS source, s.agent, s.path, s.key, s.root, s.kept, s.size, t.read_bytes AS read, t.cursor, t.project
+         FROM session t JOIN source s ON s.id = t.source_id
+         WHERE t.indexed = 0 AND s.gone = 0 AND s.whole IS NULL ORDER BY t.last_at DESC, t.id DESC`,
+      )
+      .all() as TaskRow[]
+    return [...rows.map(toReadTask), ...this.#parts.tasks()]
+  }
+
+  putChunks(chunks: readonly SessionChunk[]): readonly SessionChange[] {
+    return this.#write((revision) => this.#chunks.put(chunks, revision))
+  }
+
+  /** The second pass over a session ended with a failure: what is there of it stays, and it is tried again. */
+  putFailed(session: number, source: number, issue: Issue): readonly SessionChange[] {
+    return this.#write((revision) => {
+      this.#db.prepare(`DELETE FROM issue WHERE source_id = ? AND pass = 2 AND code = ?`).run(source, issue.code)
+      issueWriter(this.#db)(source, 2, 1, issue)
+      this.#db.prepare('UPDATE session SET revision = ? WHERE id = ?').run(revision, session)
+    })
+  }
+
+  /**
+   * Before much is written, and after that. Meanwhile the text's index only grows: its pieces are put together sixteen at a time, instead
+   * of a few after each transaction. A process that dies in between leaves it so, until the next one has opened it.
+   */
+  setBulkLoad(isBulkLoad: boolean): void {
+    withDatabaseErrors(this.path, () => setAutomerge(this.#db, !isBulkLoad))
+  }
+
+  /** A session and all its sources leave the index. */
+  forget(name: SessionId): boolean {
+    this.#db.pragma('secure_delete = ON')
+    return withDatabaseErrors(this.path, () => this.#db.transaction(() => this.#forget(name)).immediate())
+  }
+
+  /** Gives room that is no longer needed back to the disk. */
+  shrink(): void {
+    withDatabaseErrors(this.path, () => this.#db.pragma('incremental_vacuum'))
+  }
+
+  close(): void {
+    this.#db.close()
+    sealIndex(this.#directory, this.path, this.#unsealed)
+  }
+
+  /** Whether what SQLite can check holds. Reads all of it. */
+  isSound(): boolean {
+    try {
+      return this.#db.pragma('quick_check(1)', { simple: true }) === 'ok'
+    } catch {
+      return false
+    }
+  }
+
+  #write(work: (revision: number) => void): readonly SessionChange[] {
+    const write = this.#db.transaction(() => {
+      const revision = this.#nextRevision()
+      work(revision)
+      return this.#db
+        .prepare('SELECT name AS session, revision FROM session WHERE revision = ?')
+        .all(revision) as SessionChange[]
+    })
+    try {
+      return withDatabaseErrors(this.path, () => write.immediate())
+    } catch (error) {
+      // What was given a number in it has none any more.
+      for (const numbers of this.#numbers) numbers.reset()
+      throw error
+    }
+  }
+
+  #nextRevision(): number {
+    const sql = "UPDATE setting SET value = CAST(value AS INTEGER) + 1 WHERE name = 'revision' RETURNING value"
+    return Number(this.#db.prepare(sql).pluck().get())
+  }
+
+  #claimOf(source: number): string | null {
+    return this.#db.prepare('SELECT claim FROM source WHERE id = ?').pluck().get(source) as string | null
+  }
+
+  #sessionOf(source: number): number | null {
+    return this.#db.prepare('SELECT session_id FROM source WHERE id = ?').pluck().get(source) as number | null
+  }
+
+  #unassign(source: number): void {
+    this.#db.prepare('UPDATE source SET session_id = NULL WHERE id = ?').run(source)
+  }
+
+  #forget(name: SessionId): boolean {
+    const session = this.#db.prepare('SELECT id FROM session WHERE name = ?').pluck().get(name) as number | undefined
+    if (session === undefined) return false
+    this.#chunks.forget(session)
+    const sources = this.#db.prepare('SELECT id FROM source WHERE session_id = ?').pluck().all(session) as number[]
+    for (const source of sources) this.#dropSource(source)
+    for (const [table, column] of [
+      ['titled', 'rowid'],
+      ['model_of', 'session_id'],
+      ['session', 'id'],
+    ])
+      this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(session)
+    this.#db.prepare('INSERT OR REPLACE INTO removed VALUES (?, ?)').run(name, this.#nextRevision())
+    return true
+  }
+
+  #dropSource(source: number): void {
+    for (const [table, column] of [
+      ['usage', 'source_id'],
+      ['estimate', 'source_id'],
+      ['issue', 'source_id'],
+      ['source', 'id'],
+    ])
+      this.#db.prepare(`DELETE FROM ${table} WHERE ${column} = ?`).run(source)
+  }
+}
+
+interface SourceRow {
+  readonly id: number
+  readonly agent: string
+  readonly path: string
+  readonly key: string
+  readonly root: string | null
+  readonly kept: number
+  readonly version: number
+  readonly fingerprint: string | null
+  readonly gone: number
+}
+
+type SourceColumns = readonly [number, string, string, string, string | null, number, number, string | null, number]
+
+/** A sweep asks for all of them: no more is made of each than must be. */
+function toKnownSource([id, agent, path, key, root, kept, version, fingerprint, gone]: SourceColumns): KnownSource {
+  const source = { id, agent, path, kept: kept === 1, version, fingerprint: fingerprint ?? undefined, gone: gone === 1 }
+  if (key === '') return root === null ? source : { ...source, root }
+  return root === null ? { ...source, key } : { ...source, key, root }
+}
+
+const rowToKnownSource = ({ key, root, kept, fingerprint, gone, ...rest }: SourceRow): KnownSource => ({
+  ...rest,
+  ...(key !== '' && { key }),
+  ...(root !== null && { root }),
+  kept: kept === 1,
+  fingerprint: fingerprint ?? undefined,
+  gone: gone === 1,
+})
+
+interface TaskRow {
+  readonly session: number
+  readonly name: SessionId
+  readonly source: number
+  readonly agent: string
+  readonly path: string
+  readonly key: string
+  readonly root: string | null
+  readonly kept: number
+  readonly size: number
+  readonly read: number
+  readonly cursor: Uint8Array | null
+  readonly project: string | null
+}
+
+const toReadTask = ({ key, root, kept, cursor, project, ...rest }: TaskRow): ReadTask => ({
+  ...rest,
+  ...(key !== '' && { key }),
+  ...(root !== null && { root }),
+  kept: kept === 1,
+  ...(cursor !== null && { cursor: decompressText(cursor) }),
+  ...(project !== null && { project }),
+})

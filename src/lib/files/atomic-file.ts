@@ -1,0 +1,189 @@
+/** A file that is written beside its place and takes it when it is whole: nobody sees half of it, and a crash leaves the old one or the new one. */
+import { randomBytes } from 'node:crypto'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { openSpecialOutput, specialKindAt } from './regular-file.ts'
+import { isFile, statOf } from './safe-fs.ts'
+import { syncFolder } from './sync-folder.ts'
+import { isSystemError } from './system-error.ts'
+import { toWriteError } from './write-error.ts'
+
+export interface AtomicFileOptions {
+  /** Else that of the file whose place it takes; where there is none, it is for its user alone. */
+  readonly mode?: number
+  /** The mode of folders that are made for it; else its folder must be there. */
+  readonly folders?: number
+}
+
+/**
+ * A link stays a link: the file that it points to is replaced. One that may not be written stays, unless a mode is given:
+ * then it is our own. What is no file (a pipe, a device) is written to as it is.
+ * Whatever the system says is thrown as an AppError. Whoever makes a draft calls `discard` in the end.
+ */
+export class AtomicFile {
+  readonly #path: string
+  readonly #target: string
+  readonly #options: AtomicFileOptions
+  #fd: number | undefined
+  /** Where it is written. */
+  #temporary: string | undefined
+  /** What stood in its place. */
+  #previous: string | undefined
+  /** Nothing was written, not even an empty piece. */
+  #isUnwritten = true
+  #isCommitted = false
+
+  constructor(path: string, options: AtomicFileOptions = {}) {
+    this.#path = path
+    this.#target = resolveTarget(path)
+    this.#options = options
+  }
+
+  write(piece: string | Uint8Array): void {
+    this.#try(() => {
+      this.#fd ??= this.#open()
+      writeFileSync(this.#fd, piece)
+    })
+  }
+
+  /** On disk when it returns. Where nothing was written, what stands in its place is taken away. */
+  commit(): void {
+    AtomicFile.commitAll([this])
+  }
+
+  /** All of them, or none: where one cannot take its place, those before it give theirs back. */
+  static commitAll(files: readonly AtomicFile[]): void {
+    const committed: AtomicFile[] = []
+    try {
+      for (const file of files) file.#try(() => file.#finish())
+      for (const file of files) {
+        file.#try(() => file.#moveIntoPlace(files.length > 1))
+        committed.push(file)
+      }
+    } catch (error) {
+      for (const file of committed.reverse()) file.#try(() => file.#rollBack())
+      throw error
+    } finally {
+      for (const file of files) file.discard()
+    }
+    for (const file of files) file.#try(() => syncFolder(dirname(file.#target)))
+  }
+
+  /** Leaves nothing beside. What was kept stays. */
+  discard(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd)
+    this.#fd = undefined
+    for (const path of [this.#temporary, this.#previous]) if (path !== undefined) rmSync(path, { force: true })
+    this.#temporary = undefined
+    this.#previous = undefined
+  }
+
+  #open(): number {
+    const { mode, folders } = this.#options
+    this.#isUnwritten = false
+    if (folders !== undefined) mkdirSync(dirname(this.#target), { recursive: true, mode: folders })
+    const existing = statOf(this.#target)
+    if (existing && !existing.isFile() && !existing.isDirectory()) return openSpecialOutput(this.#target)
+    if (existing?.isFile() && mode === undefined) accessSync(this.#target, constants.W_OK)
+    const temporary = temporaryPathFor(this.#target)
+    const fd = openSync(temporary, 'wx', 0o600)
+    this.#temporary = temporary
+    const wantedMode = (mode ?? (existing?.isFile() ? existing.mode : 0o600)) & 0o777
+    if ((fstatSync(fd).mode & 0o777) !== wantedMode) fchmodSync(fd, wantedMode)
+    return fd
+  }
+
+  #finish(): void {
+    if (this.#fd === undefined) return
+    if (this.#temporary !== undefined) fsyncSync(this.#fd)
+    closeSync(this.#fd)
+    this.#fd = undefined
+  }
+
+  #moveIntoPlace(canRollBack: boolean): void {
+    if (canRollBack && isFile(this.#target)) this.#previous = linkBackup(this.#target)
+    if (this.#temporary !== undefined) renameSync(this.#temporary, this.#target)
+    else if (this.#isUnwritten) removeIfPresent(this.#target)
+    this.#isCommitted = this.#temporary !== undefined
+    this.#temporary = undefined
+  }
+
+  #rollBack(): void {
+    if (this.#previous !== undefined) renameSync(this.#previous, this.#target)
+    else if (this.#isCommitted) removeIfPresent(this.#target)
+    this.#previous = undefined
+  }
+
+  #try(work: () => void): void {
+    try {
+      work()
+    } catch (error) {
+      throw toWriteError(this.#path, error)
+    }
+  }
+}
+
+/** The whole of it, at once. */
+export function writeFileAtomically(
+  path: string,
+  pieces: Iterable<string | Uint8Array>,
+  options?: AtomicFileOptions,
+): void {
+  const file = new AtomicFile(path, options)
+  try {
+    file.write('')
+    for (const piece of pieces) file.write(piece)
+    file.commit()
+  } finally {
+    file.discard()
+  }
+}
+
+function resolveTarget(path: string): string {
+  // What `/dev/stdout` leads to may have no path of its own.
+  if (specialKindAt(path) !== undefined) return path
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}
+
+/** A name that no program takes for one of its files. */
+const temporaryPathFor = (path: string): string => join(dirname(path), `.fumi-${randomBytes(6).toString('hex')}.tmp`)
+
+/** The same file under another name; a copy where a file has but one. */
+function linkBackup(path: string): string {
+  const temporary = temporaryPathFor(path)
+  try {
+    linkSync(path, temporary)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    copyFileSync(path, temporary, constants.COPYFILE_EXCL)
+  }
+  return temporary
+}
+
+function removeIfPresent(path: string): void {
+  try {
+    unlinkSync(path)
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'ENOENT') throw error
+  }
+}

@@ -1,0 +1,132 @@
+/** Reads a file's bytes in order, plain or `.zst`, never for writing. */
+import { closeSync, fstatSync, readSync, statSync } from 'node:fs'
+import { openRegularFile } from './regular-file.ts'
+import { unzstd, type ZstdFailure } from './zstd.ts'
+
+const CHUNK_BYTES = 1 << 18
+
+export interface OpenFile {
+  readonly size: number
+  readonly modifiedMs: number
+  readonly inode: number
+  /** The file's beginning, decompressed: enough to see what it is. */
+  head(length: number): Promise<Buffer>
+  /** The bytes from `offset` on, decompressed. Each chunk is valid until the next one is asked for. */
+  chunks(offset: number): AsyncGenerator<Buffer>
+  /** Set once the bytes turned out not to be whole Zstandard, or to ask for too much. */
+  damaged(): ZstdFailure | undefined
+  close(): void
+}
+
+export const isCompressed = (path: string): boolean => path.endsWith('.zst')
+
+/**
+ * Throws what the file system says. Reads block: a quarter of a megabyte takes less time than the thread pool's
+ * answer would. Larger chunks make larger batches, which outlive the garbage collector's young generation.
+ */
+export function openFile(path: string): OpenFile {
+  const fd = openRegularFile(path)
+  const { size, mtimeMs, ino } = fstatSync(fd)
+  let damaged: ZstdFailure | undefined
+  const chunks = (offset: number): AsyncGenerator<Buffer> => {
+    if (!isCompressed(path)) return readChunks(fd, offset)
+    const decompressed = unzstd(readChunks(fd, 0), (reason) => {
+      damaged = reason
+    })
+    return skipBytes(decompressed, offset)
+  }
+  return {
+    size,
+    modifiedMs: Math.trunc(mtimeMs),
+    inode: ino,
+    head: (length) => (isCompressed(path) ? readFirst(chunks(0), length) : Promise.resolve(readRange(fd, 0, length))),
+    chunks,
+    damaged: () => damaged,
+    close: () => closeSync(fd),
+  }
+}
+
+/** Another file lies there now, or a part of it is gone. */
+export function wasReplaced(path: string, { inode, size }: OpenFile): boolean {
+  const now = statSync(path, { throwIfNoEntry: false })
+  return !now || now.ino !== inode || now.size < size
+}
+
+/** A stretch of a file, decompressed. Shorter than asked for when the file is. */
+export async function readFileRange(path: string, offset: number, length: number): Promise<Buffer> {
+  if (isCompressed(path)) return readDecompressedRange(path, offset, length)
+  const fd = openRegularFile(path)
+  try {
+    return readRange(fd, offset, length)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** The file that was last asked for, unless it is large: whoever asks for one stretch of it asks for more. */
+let lastDecompressed: { readonly path: string; readonly stamp: string; readonly bytes: Buffer } | undefined
+const MAX_CACHED_BYTES = 16 << 20
+
+async function readDecompressedRange(path: string, offset: number, length: number): Promise<Buffer> {
+  const file = openFile(path)
+  try {
+    const stamp = `${file.size} ${file.modifiedMs} ${file.inode}`
+    if (lastDecompressed?.path !== path || lastDecompressed.stamp !== stamp) {
+      const bytes = await readFirst(file.chunks(0), MAX_CACHED_BYTES)
+      if (bytes.length >= MAX_CACHED_BYTES) return await readFirst(file.chunks(offset), length)
+      lastDecompressed = { path, stamp, bytes }
+    }
+    return lastDecompressed.bytes.subarray(offset, offset + length)
+  } finally {
+    file.close()
+  }
+}
+
+/** A stretch of an open file, as it is. Shorter than asked for when the file is. */
+export function readRange(fd: number, offset: number, length: number): Buffer {
+  const bytes = Buffer.allocUnsafe(length)
+  let filled = 0
+  while (filled < length) {
+    const read = readSync(fd, bytes, filled, length - filled, offset + filled)
+    if (read === 0) break
+    filled += read
+  }
+  return bytes.subarray(0, filled)
+}
+
+async function readFirst(chunks: AsyncIterable<Buffer>, length: number): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  let remaining = length
+  for await (const chunk of chunks) {
+    pieces.push(Buffer.from(chunk.subarray(0, remaining)))
+    remaining -= chunk.length
+    if (remaining <= 0) break
+  }
+  return Buffer.concat(pieces)
+}
+
+/** Using chunks again keeps the garbage collector quiet. */
+const freeBuffers: Buffer[] = []
+const MAX_FREE_BUFFERS = 4
+
+async function* readChunks(fd: number, from: number): AsyncGenerator<Buffer> {
+  const buffer = freeBuffers.pop() ?? Buffer.allocUnsafeSlow(CHUNK_BYTES)
+  try {
+    for (let at = from; ; ) {
+      const read = readSync(fd, buffer, 0, CHUNK_BYTES, at)
+      if (read === 0) return
+      yield buffer.subarray(0, read)
+      at += read
+    }
+  } finally {
+    if (freeBuffers.length < MAX_FREE_BUFFERS) freeBuffers.push(buffer)
+  }
+}
+
+async function* skipBytes(chunks: AsyncIterable<Buffer>, count: number): AsyncGenerator<Buffer> {
+  let remaining = count
+  for await (const chunk of chunks) {
+    if (remaining < chunk.length) yield chunk.subarray(remaining)
+    remaining = Math.max(0, remaining - chunk.length)
+  }
+}

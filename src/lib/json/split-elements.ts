@@ -1,0 +1,178 @@
+/** Cuts a JSON array into its elements while it is read, so that an array of any size takes the memory of one element. */
+import { type ByteLine, LineBuffer, MAX_LINE_BYTES } from '../lines/split-lines.ts'
+
+/** After which element reading goes on; nothing for the beginning, where the array has not been opened. */
+export interface ElementPosition {
+  /** Of the byte behind the element. */
+  readonly offset: number
+  /** Of the element that comes next, from 1. */
+  readonly number: number
+}
+
+/**
+ * One batch of elements per chunk, each as if it were a line: number, offset and bytes. The last one is not `ended`
+ * when the array is cut short in it. What is no array gives nothing.
+ * @param onTrailingBytes is told of bytes that follow the array and are more than white space
+ */
+export async function* splitElements(
+  chunks: AsyncIterable<Buffer>,
+  start: ElementPosition | undefined,
+  onTrailingBytes: () => void = () => {},
+): AsyncGenerator<readonly ByteLine[]> {
+  const scanner = new ElementScanner(start)
+  for await (const chunk of chunks) {
+    const batch = scanner.feed(chunk)
+    if (batch.length > 0) yield batch
+    if (scanner.hasStrayBytes) break
+  }
+  if (scanner.hasStrayBytes) onTrailingBytes()
+  const last = scanner.end()
+  if (last) yield [last]
+}
+
+class ElementScanner {
+  /** Something stands before or behind the array that does not belong there. */
+  hasStrayBytes = false
+  #depth: number
+  #isString = false
+  #isEscaped = false
+  #closed = false
+  #number: number
+  /** Of the chunk's first byte. */
+  #base: number
+  /** Where the open element begins in the chunk; -1 when it began in an earlier one, or none is open. */
+  #from = -1
+  /** Of the open element. */
+  #offset = 0
+  /** Two in turn: an element that began in an earlier chunk is still being read when the next one begins. */
+  #current = new LineBuffer(MAX_LINE_BYTES)
+  #previous = new LineBuffer(MAX_LINE_BYTES)
+
+  constructor(start: ElementPosition | undefined) {
+    this.#depth = start ? 1 : 0
+    this.#base = start?.offset ?? 0
+    this.#number = start?.number ?? 1
+  }
+
+  feed(chunk: Buffer): readonly ByteLine[] {
+    const batch: ByteLine[] = []
+    this.#previous.clear()
+    if (this.#current.length > 0) this.#from = 0
+    for (let at = 0; at < chunk.length && !this.hasStrayBytes; ) {
+      if (this.#isString) at = this.#inString(chunk, at)
+      else if (this.#depth > 1) at = this.#inElement(chunk, at)
+      else this.#between(chunk[at] ?? 0, at++, chunk, batch)
+    }
+    if (this.#from >= 0) this.#current.add(chunk.subarray(this.#from))
+    this.#from = -1
+    this.#base += chunk.length
+    return batch
+  }
+
+  end(): ByteLine | undefined {
+    const { length } = this.#current
+    if (length === 0) return undefined
+    return {
+      number: this.#number,
+      offset: this.#offset,
+      length,
+      bytes: this.#current.bytes(),
+      ended: false,
+      utf8: false,
+    }
+  }
+
+  /** Answers where the string ends, or the chunk. */
+  #inString(chunk: Buffer, from: number): number {
+    let at = this.#isEscaped ? from + 1 : from
+    this.#isEscaped = false
+    for (;;) {
+      const quote = chunk.indexOf(QUOTE, at)
+      const end = quote < 0 ? chunk.length : quote
+      let slashes = 0
+      while (end - slashes > at && chunk[end - slashes - 1] === BACKSLASH) slashes++
+      const isEscaped = slashes % 2 === 1
+      if (quote < 0) this.#isEscaped = isEscaped
+      else if (isEscaped) {
+        at = quote + 1
+        continue
+      } else this.#isString = false
+      return end + 1
+    }
+  }
+
+  /** Answers where a string begins, or the element ends, or the chunk. */
+  #inElement(chunk: Buffer, from: number): number {
+    for (let at = from; at < chunk.length; at++) {
+      const byte = chunk[at]
+      if (byte === QUOTE) {
+        this.#isString = true
+        return at + 1
+      }
+      if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) this.#depth++
+      else if ((byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) && --this.#depth === 1) return at + 1
+    }
+    return chunk.length
+  }
+
+  /** On the level of the array itself: elements that are no objects or arrays end where the next comma stands. */
+  #between(byte: number, at: number, chunk: Buffer, batch: ByteLine[]): void {
+    if (byte <= LAST_SPACE_CODE || isByteOrderMark(byte, this.#depth)) return
+    if (this.#closed) {
+      this.hasStrayBytes = true
+      return
+    }
+    if (this.#depth === 0) {
+      if (byte === OPEN_ARRAY) this.#depth = 1
+      else this.hasStrayBytes = true
+      return
+    }
+    const isOpen = this.#from >= 0
+    if (byte === COMMA || byte === CLOSE_ARRAY) {
+      if (isOpen) batch.push(this.#take(chunk, at))
+      if (byte === CLOSE_ARRAY) this.#closed = true
+      return
+    }
+    if (!isOpen) {
+      this.#from = at
+      this.#offset = this.#base + at
+    }
+    if (byte === QUOTE) this.#isString = true
+    if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) this.#depth++
+  }
+
+  #take(chunk: Buffer, end: number): ByteLine {
+    const piece = chunk.subarray(this.#from, end)
+    let bytes: Buffer | undefined = piece
+    let { length } = piece
+    if (this.#current.length > 0) {
+      this.#current.add(piece)
+      bytes = this.#current.bytes()
+      length = this.#current.length
+      const used = this.#current
+      this.#current = this.#previous
+      this.#previous = used
+      this.#current.clear()
+    }
+    this.#from = -1
+    if (bytes) {
+      while (length > 0 && (bytes[length - 1] ?? 0) <= LAST_SPACE_CODE) length--
+      bytes = bytes.subarray(0, length)
+    }
+    return { number: this.#number++, offset: this.#offset, length, bytes, ended: true, utf8: false }
+  }
+}
+
+/** The byte order mark before the array. */
+const isByteOrderMark = (byte: number, depth: number): boolean =>
+  depth === 0 && (byte === 0xef || byte === 0xbb || byte === 0xbf)
+
+/** White space and NULs. */
+const LAST_SPACE_CODE = 32
+const QUOTE = 34
+const COMMA = 44
+const OPEN_ARRAY = 91
+const BACKSLASH = 92
+const CLOSE_ARRAY = 93
+const OPEN_OBJECT = 123
+const CLOSE_OBJECT = 125

@@ -1,0 +1,199 @@
+/** Reads a database that belongs to another program, which may be at work, and changes none of its files. */
+import { existsSync } from 'node:fs'
+import { connectToFile, type SqlParameter, type SqlRow, selectRow, selectRows } from './connect.ts'
+import { copyDatabase, type DatabaseCopy } from './copy-database.ts'
+import {
+  type DatabaseOutcome,
+  databaseFailure,
+  databaseProblemOf,
+  sqliteCodeOf,
+  toDatabaseProblem,
+} from './database-problem.ts'
+import type { Connection } from './driver.ts'
+import { type DatabaseFiles, databaseFilesAt, readSqliteHeader, type SqliteHeader } from './header.ts'
+import { findLockHolder } from './lock-holder.ts'
+
+export interface ForeignDatabase {
+  /** A copy shows the moment it was made; in place, each reading shows the latest commit. */
+  readonly mode: 'in place' | 'copy'
+  get(sql: string, ...parameters: readonly SqlParameter[]): DatabaseOutcome<SqlRow | undefined>
+  /** For few and small rows: the owner cannot commit while they are read. */
+  all(sql: string, ...parameters: readonly SqlParameter[]): DatabaseOutcome<readonly SqlRow[]>
+  close(): void
+}
+
+export interface ForeignDatabaseOptions {
+  /** How long a reading waits for the owner to finish a commit. It blocks this thread. */
+  readonly busyMs?: number
+}
+
+const DEFAULT_BUSY_MS = 2000
+const BUSY_STEP_MS = 15
+const MAX_ATTEMPTS = 8
+const PAUSE_MS = 30
+
+/**
+ * Read large values as bytes, `CAST(value AS BLOB)`: to make a string of one takes longer than to read it and happens
+ * under the lock, loses what is not UTF-8, and beyond half a gigabyte ends the process. In a database that is kept in
+ * UTF-16 these bytes are UTF-16. Ask for a length with `octet_length(value)`, which reads nothing of the value.
+ */
+export function openForeignDatabase(
+  path: string,
+  options: ForeignDatabaseOptions = {},
+): DatabaseOutcome<ForeignDatabase> {
+  const files = databaseFilesAt(path)
+  const first = readSqliteHeader(files.main)
+  if (!first.ok) return first
+  let copy: OpenCopy | undefined
+  const access: InPlaceAccess = { files, busyMs: options.busyMs ?? DEFAULT_BUSY_MS, idle: undefined }
+  let closed = false
+
+  const read = <T>(work: (connection: Connection) => T): DatabaseOutcome<T> => {
+    if (closed) throw new Error('the database was closed')
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const header = copy ? first : readSqliteHeader(files.main)
+      if (!header.ok) return header
+      if (header.value.inode !== first.value.inode) return databaseFailure('replaced')
+      const connection = copy?.connection
+      if (connection) return toOutcome(header.value, () => work(connection))
+      const inPlace = readInPlace(access, header.value, work)
+      if (inPlace) return inPlace
+      const openedCopy = toOutcome(header.value, () => openCopy(files))
+      if (!openedCopy.ok) return openedCopy
+      copy = openedCopy.value
+      if (!copy) sleep()
+    }
+    return databaseFailure('busy')
+  }
+
+  const withLockHolder = <T>(outcome: DatabaseOutcome<T>): DatabaseOutcome<T> =>
+    !outcome.ok && outcome.problem.kind === 'busy'
+      ? { ok: false, problem: toDatabaseProblem('busy', findLockHolder(files.main)) }
+      : outcome
+
+  const database: ForeignDatabase = {
+    get mode() {
+      return copy ? 'copy' : 'in place'
+    },
+    get: (sql, ...parameters) => withLockHolder(read((connection) => selectRow(connection, sql, parameters))),
+    all: (sql, ...parameters) => withLockHolder(read((connection) => selectRows(connection, sql, parameters))),
+    close() {
+      closed = true
+      closeIdle(access)
+      copy?.close()
+      copy = undefined
+    },
+  }
+  const probe = database.get('PRAGMA schema_version')
+  if (probe.ok) return { ok: true, value: database }
+  database.close()
+  return probe
+}
+
+/** What SQLite says where it would have to finish a transaction or a log first and may not write. */
+const NEEDS_A_COPY = /^SQLITE_(?:CANTOPEN|READONLY_(?:ROLLBACK|RECOVERY|CANTINIT|CANTLOCK|DIRECTORY))/
+
+interface InPlaceAccess {
+  readonly files: DatabaseFiles
+  readonly busyMs: number
+  /** Used again by the next reading. */
+  idle: Connection | undefined
+}
+
+function closeIdle(access: InPlaceAccess): void {
+  access.idle?.close()
+  access.idle = undefined
+}
+
+/** On Windows an open file stands in the way of its owner. */
+const CAN_REUSE_CONNECTION = process.platform !== 'win32'
+
+/**
+ * Nothing when a copy must be read instead. An idle connection holds no lock in rollback mode, but in WAL mode it does, and
+ * keeps the owner from clearing its log away when it ends: there a connection lives for one reading.
+ */
+function readInPlace<T>(
+  access: InPlaceAccess,
+  header: SqliteHeader,
+  work: (connection: Connection) => T,
+): DatabaseOutcome<T> | undefined {
+  const { files, busyMs } = access
+  const hasLog = existsSync(files.wal)
+  const isLogged = hasLog || header.journal === 'wal'
+  if (isLogged) closeIdle(access)
+  // Who has a WAL database open has a log and shared memory beside it. Where one is missing, nobody has, and even a
+  // connection for reading would make it anew and leave it there.
+  if (isLogged && !(hasLog && existsSync(files.shm))) return undefined
+  let staysIdle = false
+  try {
+    const connection =
+      access.idle ?? connectToFile(files.main, { readonly: true, busyMs: Math.min(busyMs, BUSY_STEP_MS) })
+    access.idle = connection
+    const value = retryWhileBusy(busyMs, () => work(connection))
+    staysIdle = CAN_REUSE_CONNECTION && !isLogged
+    return { ok: true, value }
+  } catch (error) {
+    if (NEEDS_A_COPY.test(sqliteCodeOf(error))) return undefined
+    // A statement that would write.
+    if (sqliteCodeOf(error) === 'SQLITE_READONLY') throw error
+    if (!existsSync(files.main)) return databaseFailure('missing')
+    return toOutcome(header, () => {
+      throw error
+    })
+  } finally {
+    if (!staysIdle) closeIdle(access)
+  }
+}
+
+/** SQLite sleeps longer each time it finds a lock, and so misses the moments between the commits of a busy owner. */
+function retryWhileBusy<T>(busyMs: number, work: () => T): T {
+  for (const end = performance.now() + busyMs; ; ) {
+    try {
+      return work()
+    } catch (error) {
+      if (!sqliteCodeOf(error).startsWith('SQLITE_BUSY') || performance.now() >= end) throw error
+    }
+  }
+}
+
+interface OpenCopy {
+  readonly connection: Connection
+  close(): void
+}
+
+/** For reading and writing: SQLite finishes there what the owner did not. */
+function openCopy(files: DatabaseFiles): OpenCopy | undefined {
+  const copy = copyDatabase(files)
+  if (!copy) return undefined
+  const connection = connectToCopy(copy)
+  return {
+    connection,
+    close() {
+      connection.close()
+      copy.remove()
+    },
+  }
+}
+
+function connectToCopy(copy: DatabaseCopy): Connection {
+  try {
+    return connectToFile(copy.path, { readonly: false, busyMs: 0 })
+  } catch (error) {
+    copy.remove()
+    throw error
+  }
+}
+
+function toOutcome<T>(header: SqliteHeader, work: () => T): DatabaseOutcome<T> {
+  try {
+    return { ok: true, value: work() }
+  } catch (error) {
+    const found = databaseProblemOf(error)
+    if (found.kind === 'corrupt' && header.size < header.expectedSize) return databaseFailure('cut_short')
+    return { ok: false, problem: found }
+  }
+}
+
+function sleep(): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+}

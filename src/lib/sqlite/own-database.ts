@@ -1,0 +1,201 @@
+/** Opens a database of our own: private to its user, safe against crashes, never one that a newer fumibako wrote. */
+import { existsSync } from 'node:fs'
+import { AppError } from '../../model/error.ts'
+import { ensurePrivateFile } from '../files/private-file.ts'
+import { SpecialFileError } from '../files/regular-file.ts'
+import { isSystemError } from '../files/system-error.ts'
+import { copyDatabase, type DatabaseCopy } from './copy-database.ts'
+import { type Connection, openSqlite } from './driver.ts'
+import { databaseFilesAt } from './header.ts'
+
+export type Db = Connection
+
+export interface DatabaseFormat {
+  /** Written into the file, so that no other database is taken for it. */
+  readonly application: number
+  /** Each takes the database one version further; its place is the version it starts from. Never changed, only added. */
+  readonly migrations: readonly string[]
+  /** Room that is no longer needed can be given back to the disk. */
+  readonly canShrink?: true
+}
+
+/** How long one process waits for another. */
+const BUSY_TIMEOUT_MS = 30_000
+/** A log that grew beyond this for one large row is cut back. */
+const MAX_WAL_BYTES = 4 << 20
+
+/** One that may not be written is opened all the same, for reading: what lies there is still to be had. */
+export function openWritableOrCopy(path: string, format: DatabaseFormat): { readonly db: Db; close(): void } {
+  try {
+    const db = openOwnDatabase(path, format)
+    return { db, close: () => db.close() }
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'no_permission' || !existsSync(path)) throw error
+    return withDatabaseErrors(path, () => {
+      const opened = openDatabaseCopy(path, (copy) => openOwnDatabase(copy, format))
+      if (!opened) throw error
+      opened.db.pragma('query_only = ON')
+      return opened
+    })
+  }
+}
+
+/** What SQLite says where it would have to make a file beside the database and cannot. */
+const NEEDS_COPY_CODES = /^SQLITE_(?:CANTOPEN|READONLY|FULL|IOERR_SHM)/
+
+export const needsDatabaseCopy = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && NEEDS_COPY_CODES.test(String(error.code))
+
+/** A copy in the system's folder for such things, removed when it is closed. Nothing when somebody is writing just now. */
+export function openDatabaseCopy(
+  path: string,
+  open: (copy: string) => Db,
+): { readonly db: Db; close(): void } | undefined {
+  const copy = copyWithRetries(path)
+  if (!copy) return undefined
+  try {
+    const db = open(copy.path)
+    const close = (): void => {
+      db.close()
+      copy.remove()
+    }
+    return { db, close }
+  } catch (error) {
+    copy.remove()
+    throw error
+  }
+}
+
+const MAX_COPY_ATTEMPTS = 8
+const COPY_RETRY_MS = 30
+
+function copyWithRetries(path: string): DatabaseCopy | undefined {
+  for (let attempt = 0; attempt < MAX_COPY_ATTEMPTS; attempt++) {
+    const copy = copyDatabase(databaseFilesAt(path))
+    if (copy) return copy
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, COPY_RETRY_MS)
+  }
+  return undefined
+}
+
+/** Makes the folder and the file where they do not exist. */
+export function openOwnDatabase(path: string, format: DatabaseFormat): Db {
+  return withDatabaseErrors(path, () => {
+    ensurePrivateFile(path)
+    const db = openSqlite(path, { timeout: BUSY_TIMEOUT_MS })
+    try {
+      migrateDatabase(db, path, format)
+      return db
+    } catch (error) {
+      db.close()
+      throw error
+    }
+  })
+}
+
+function migrateDatabase(db: Db, path: string, format: DatabaseFormat): void {
+  // Written anew each time it is set, also where it is set already.
+  if (checkFormatVersion(db, path, format) === 0 && format.canShrink) db.pragma('auto_vacuum = INCREMENTAL')
+  db.pragma('journal_mode = WAL')
+  db.pragma('synchronous = FULL')
+  db.pragma('foreign_keys = ON')
+  db.pragma(`journal_size_limit = ${MAX_WAL_BYTES}`)
+  if (formatVersionOf(db) === format.migrations.length) return
+  const migrate = db.transaction(() => {
+    // Another process may have come first.
+    for (const step of format.migrations.slice(checkFormatVersion(db, path, format))) db.exec(step)
+    db.pragma(`application_id = ${format.application}`)
+    db.pragma(`user_version = ${format.migrations.length}`)
+  })
+  migrate.immediate()
+}
+
+const formatVersionOf = (db: Db): number => Number(db.pragma('user_version', { simple: true }))
+
+function checkFormatVersion(db: Db, path: string, format: DatabaseFormat): number {
+  const version = formatVersionOf(db)
+  const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined
+  if (!isEmpty && db.pragma('application_id', { simple: true }) !== format.application)
+    throw new AppError(
+      'unusable_data',
+      `${path} is a database of another program. Move it away, or set FUMI_HOME.`,
+      `${path} は別のプログラムのデータベースです。別の場所へ移すか、FUMI_HOME を設定してください。`,
+    )
+  if (version > format.migrations.length)
+    throw new AppError(
+      'unusable_data',
+      `${path} was written by a newer fumibako (format ${version}; this one knows ${format.migrations.length}). Update fumibako.`,
+      `${path} はもっと新しい fumibako が書いたものです（形式 ${version}。この版が扱えるのは ${format.migrations.length} まで）。fumibako を更新してください。`,
+    )
+  return version
+}
+
+/** Failures of the disk and of the file as AppErrors that say what to do; anything else as it is. */
+export function withDatabaseErrors<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw toDatabaseError(path, error)
+  }
+}
+
+function toDatabaseError(path: string, error: unknown): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (error instanceof AppError) return error
+  if (error instanceof SpecialFileError)
+    return new AppError(
+      'unusable_data',
+      `${error.path} is a ${error.kind}, not a regular file, so it was not opened. Remove it, or set FUMI_HOME.`,
+      `${error.path} は通常のファイルではないため（${error.kind}）、開きませんでした。取り除くか、FUMI_HOME を設定してください。`,
+    )
+  if (/^(?:SQLITE_FULL|ENOSPC|EDQUOT)/.test(code))
+    return new AppError(
+      'cannot_write',
+      `The disk is full: nothing was added to ${path}. Free some space and try again.`,
+      `ディスクがいっぱいです。${path} には何も追加していません。空きを作ってから、もう一度実行してください。`,
+    )
+  if (/^(?:SQLITE_IOERR|EIO|EFBIG)/.test(code))
+    return new AppError(
+      'cannot_write',
+      `The disk failed (${code}): nothing was added to ${path}. Check the disk and try again.`,
+      `ディスクのエラーです（${code}）。${path} には何も追加していません。ディスクを確認してから、もう一度実行してください。`,
+    )
+  if (/^(?:SQLITE_BUSY|SQLITE_LOCKED)/.test(code))
+    return new AppError(
+      'cannot_write',
+      `Another process holds ${path}. Let it finish, then try again.`,
+      `${path} は別のプロセスが使用中です。終わるのを待ってから、もう一度実行してください。`,
+    )
+  if (/^(?:SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EPERM|EROFS|ENOTDIR|EEXIST|EISDIR)/.test(code))
+    return new AppError(
+      'no_permission',
+      `${path} cannot be opened for writing (${code}). Check its folder, or set FUMI_HOME.`,
+      `${path} を書き込み用に開けません（${code}）。フォルダーを確認するか、FUMI_HOME を設定してください。`,
+    )
+  // Anything else comes from values that nobody wrote, or from a mistake of ours: the file itself can tell which.
+  const isDamaged =
+    /^(?:SQLITE_CORRUPT|SQLITE_NOTADB|Z_)/.test(code) ||
+    error instanceof SyntaxError ||
+    (!isSystemError(error) && !passesQuickCheck(path))
+  if (isDamaged)
+    return new AppError(
+      'unusable_data',
+      `${path} is damaged (${code || 'unreadable content'}). Move it away, and restore it from a backup if you have one.`,
+      `${path} が壊れています（${code || '内容を読めません'}）。別の場所へ移し、バックアップがあれば復元してください。`,
+    )
+  return error
+}
+
+/** Whether what SQLite can check holds. Reads all of it. */
+function passesQuickCheck(path: string): boolean {
+  try {
+    const db = openSqlite(path, { readonly: true, fileMustExist: true })
+    try {
+      return db.pragma('quick_check(1)', { simple: true }) === 'ok'
+    } finally {
+      db.close()
+    }
+  } catch {
+    return false
+  }
+}

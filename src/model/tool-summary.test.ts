@@ -1,0 +1,46 @@
+/** What a tool call is about, for every shape of arguments that agents use. */
+import { expect, test } from 'vitest'
+import type { ToolCall } from './normalized.ts'
+import { formatShortDuration, summarizeToolCall } from './tool-summary.ts'
+
+const summaryOf = (args: object): string =>
+  summarizeToolCall({ arguments_json: args, arguments: JSON.stringify(args) } as ToolCall)
+
+test('a file change is summarized by its path', () => {
+  expect(summaryOf({ command: 'str_replace', path: 'src/tea.ts', old_str: 'green', new_str: 'black' })).toBe(
+    'src/tea.ts',
+  )
+  expect(summaryOf({ command: 'create', path: 'お茶.md', file_text: 'black' })).toBe('お茶.md')
+  expect(summaryOf({ command: 'insert', path: 'a.ts', insert_line: 3, new_str: 'x' })).toBe('a.ts')
+})
+
+test('a shell call is summarized by its command', () => {
+  expect(summaryOf({ command: 'ls  -la\n' })).toBe('ls -la')
+  expect(summaryOf({ command: 'make create', path: '/srv' })).toBe('make create')
+  expect(summaryOf({ command: ['bash', '-lc', 'git status'] })).toBe('git status')
+  expect(summaryOf({ cmd: 'ls' })).toBe('ls')
+})
+
+test('read calls are summarized by their files', () => {
+  expect(summaryOf({ mode: 'Line', path: 'a.ts' })).toBe('a.ts')
+  expect(
+    summaryOf({
+      operations: [
+        { mode: 'Line', path: 'a.ts' },
+        { mode: 'Image', image_paths: ['b.png'] },
+      ],
+    }),
+  ).toBe('a.ts, b.png')
+})
+
+test('a duration never has sixty seconds', () => {
+  expect([0, 999.4, 999.6, 59_949, 59_999, 119_400, 119_999].map(formatShortDuration)).toEqual([
+    '0ms',
+    '999ms',
+    '1.0s',
+    '59.9s',
+    '1m00s',
+    '1m59s',
+    '2m00s',
+  ])
+})

@@ -1,0 +1,153 @@
+/** Makes one message what a server takes, by itself: what it owes to its neighbours is seen to elsewhere. */
+
+import { type Fields, fieldsOf, nonEmptyStringOf, stringOf, toJsonText } from '../../lib/unknown-values.ts'
+import { phrase } from '../../model/phrase.ts'
+import type { Role } from '../message.ts'
+import type { Profile } from '../profile.ts'
+import { makeCallId } from './legal-names.ts'
+import type { ReportProblem } from './problem.ts'
+import { OMITTED_PHRASE } from './problem.ts'
+import { shapeCallId, shapeCalls } from './shape-calls.ts'
+import { shapeContent } from './shape-content.ts'
+import { shapeFields, shapeRole } from './shape-fields.ts'
+
+/** @param seed tells this message from others, for ids that must be made */
+export function shapeMessage(given: Fields, profile: Profile, seed: string, report: ReportProblem): Fields {
+  const message = modernizeFunctionCall(given, profile, report)
+  const role = shapeRole(message, profile, report)
+  const content = shapeContent(message['content'], role, profile, report)
+  const keys = shapeFields(message, role, profile, report)
+  const id = role === 'tool' ? shapeResultId(keys['tool_call_id'], profile, report) : {}
+  const { tool_calls, tool_call_id, ...rest } = keys
+  const calls = 'tool_calls' in keys ? shapeCalls(tool_calls, profile, seed, report) : []
+  if (Array.isArray(tool_calls) && calls.length === 0)
+    report(
+      '.tool_calls',
+      'calls_empty',
+      phrase('The list of tool calls is empty.', 'ツールの呼び出しの一覧が空です。'),
+      OMITTED_PHRASE,
+    )
+  const contentField = settleContent(content, role, given, calls.length > 0, profile, report)
+  return withKeyOrderOf(given, {
+    role,
+    ...contentField,
+    ...id,
+    ...rest,
+    ...(calls.length > 0 && { tool_calls: calls }),
+  })
+}
+
+/** Fields stand where they stood; new ones follow. */
+function withKeyOrderOf(given: Fields, shaped: Fields): Fields {
+  const keys = [...new Set([...Object.keys(given), ...Object.keys(shaped)])]
+  return Object.fromEntries(keys.filter((key) => Object.hasOwn(shaped, key)).map((key) => [key, shaped[key]]))
+}
+
+/** Calls and results of the time before tools, in the form of today. Equal names give equal ids; pairing tells them apart. */
+function modernizeFunctionCall(message: Fields, profile: Profile, report: ReportProblem): Fields {
+  if (profile.roles.function === 'function') return message
+  const { function_call: functionCall, ...rest } = message
+  const idOf = (name: unknown): string => makeCallId(`function ${nonEmptyStringOf(name)}`, profile)
+  const call = fieldsOf(functionCall)
+  if (call) {
+    report(
+      '.function_call',
+      'legacy_function',
+      phrase(`${profile.label} knows no function calls of old.`, `${profile.label} は古い関数呼び出しを扱えません。`),
+      phrase('makes it a tool call', 'ツールの呼び出しにする'),
+    )
+    const toolCall = { id: idOf(call['name']), type: 'function', function: call }
+    return { ...rest, tool_calls: [...(Array.isArray(rest['tool_calls']) ? rest['tool_calls'] : []), toolCall] }
+  }
+  if (message['role'] !== 'function' || nonEmptyStringOf(message['tool_call_id'])) return message
+  report(
+    '',
+    'legacy_function',
+    phrase(`${profile.label} knows no function results of old.`, `${profile.label} は古い関数の結果を扱えません。`),
+    phrase('makes it a tool result', 'ツールの結果にする'),
+  )
+  return { ...message, role: 'tool', tool_call_id: idOf(message['name']) }
+}
+
+function shapeResultId(given: unknown, profile: Profile, report: ReportProblem): Fields {
+  const id = nonEmptyStringOf(typeof given === 'number' ? String(given) : given)
+  if (id === undefined) return {}
+  if (id !== given)
+    report(
+      '.tool_call_id',
+      'id_illegal',
+      phrase('The id of the answered call is no text.', '対応する呼び出しの ID が文字列ではありません。'),
+      phrase('writes it as text', '文字列として書く'),
+    )
+  return { tool_call_id: shapeCallId(id, '.tool_call_id', profile, report) }
+}
+
+/** Nothing said, in the way that the server wants it. @returns the field, or none */
+function settleContent(
+  content: unknown,
+  role: Role,
+  given: Fields,
+  hasCalls: boolean,
+  profile: Profile,
+  report: ReportProblem,
+): Fields {
+  const isMissing = content === undefined || content === null
+  const refusal = stringOf(given['refusal'])
+  if (role === 'assistant' && isMissing && refusal && !profile.keys.assistant.includes('refusal')) {
+    report(
+      '.content',
+      'content_missing',
+      phrase('All that is said is a refusal.', '内容が拒否だけです。'),
+      phrase('writes it as content', '内容として書く'),
+    )
+    return { content: refusal }
+  }
+  if (role === 'tool' && isMissing) {
+    report(
+      '.content',
+      'content_missing',
+      phrase('A tool result has no content.', 'ツールの結果に内容がありません。'),
+      phrase('writes an empty text', '空の文字列を書く'),
+    )
+    return { content: '' }
+  }
+  if (hasCalls && profile.silence === 'empty' && isMissing) {
+    report(
+      '.content',
+      'content_missing',
+      phrase(
+        `${profile.label} wants a text beside tool calls.`,
+        `${profile.label} ではツールの呼び出しに文字列が必要です。`,
+      ),
+      phrase('writes an empty text', '空の文字列を書く'),
+    )
+    return { content: '' }
+  }
+  if (hasCalls && content === '' && (profile.silence === 'null' || !profile.emptyText)) {
+    report(
+      '.content',
+      'content_empty',
+      phrase(
+        `${profile.label} wants no empty text beside tool calls.`,
+        `${profile.label} ではツールの呼び出しに空の文字列を添えられません。`,
+      ),
+      phrase('writes null', 'null を書く'),
+    )
+    return { content: null }
+  }
+  return content === undefined ? {} : { content }
+}
+
+/** Whether a message has neither words nor calls. Results may be empty: there are tools that have nothing to say. */
+export function isEmptyMessage(message: Fields, profile: Profile): boolean {
+  const { content, role } = message
+  if (role === 'tool' || role === 'function') return false
+  if (!(content === undefined || content === null || (content === '' && !profile.emptyText))) return false
+  return !['tool_calls', 'function_call', 'refusal', 'audio'].some((key) => message[key])
+}
+
+/** For who sends a message by itself: a text, even an empty one, where the API wants one. */
+export function toMessageBody(given: Fields, profile: Profile): Fields {
+  const shaped = shapeMessage(given, profile, toJsonText(given), () => {})
+  return isEmptyMessage(shaped, profile) ? { ...shaped, content: '' } : shaped
+}

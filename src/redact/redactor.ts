@@ -1,0 +1,158 @@
+/** Takes secrets, user names, home directories and e-mail addresses out of conversations, and counts what it took. */
+import type { NormalizedMessage } from '../model/normalized.ts'
+import type { Session } from '../model/session.ts'
+import { escapePattern, findPeople, findUsersInPaths, type People, searchableNames, wordsPattern } from './people.ts'
+import { applyEdits, createEdits, Placeholders, type Redaction, shiftPosition, type TextEdit } from './placeholders.ts'
+import { isDataUri, rewriteMessage, rewriteSession, type TextRewriter } from './rewrite-message.ts'
+import { findSecrets, type RedactionSpan } from './secrets.ts'
+
+export interface RedactionResult {
+  readonly redactions: readonly Redaction[]
+  /** Images that are parts of messages. They stay, and nobody looked into them. */
+  readonly images: number
+}
+
+/** Letters of text that are looked through at once. */
+const BATCH_CHARACTERS = 1 << 20
+/** A secret that was found once is found again without what gave it away, unless it is so short that it may be a word. */
+const MIN_SECRET_LENGTH = 12
+const NO_EDITS: readonly TextEdit[] = []
+
+/**
+ * One run: the same secret gets the same placeholder in all that goes through it. A secret that only its surroundings
+ * give away is also taken out where it stands alone, in what comes later; who can read twice calls `learn` with
+ * everything first, and it is taken out everywhere.
+ */
+export class Redactor {
+  readonly #placeholders = new Placeholders()
+  readonly #home: string | undefined
+  readonly #users: Set<string>
+  #words: RegExp | undefined
+  /** Secret to kind. */
+  readonly #secrets = new Map<string, string>()
+  #secretPattern: RegExp | undefined
+  #images = 0
+
+  constructor(people: People = { users: [] }) {
+    const { home, users } = people
+    const own = home === undefined ? [] : findUsersInPaths(`${home}/`)
+    this.#home = home !== undefined && home.length > 1 && home !== '/root' && own.length === 0 ? home : undefined
+    this.#users = new Set([...users, ...own])
+    this.#words = wordsPattern(searchableNames(this.#users))
+  }
+
+  /** Looks for secrets without changing anything. */
+  async learn(messages: AsyncIterable<NormalizedMessage> | Iterable<NormalizedMessage>): Promise<void> {
+    for await (const { texts } of toBatches(messages)) this.#addSecrets(await findSecrets(texts))
+  }
+
+  async *messages(
+    messages: AsyncIterable<NormalizedMessage> | Iterable<NormalizedMessage>,
+  ): AsyncGenerator<NormalizedMessage> {
+    for await (const { batch, texts } of toBatches(messages)) {
+      const rewriter = await this.#createRewriter(texts)
+      for (const message of batch) yield rewriteMessage(message, rewriter)
+    }
+  }
+
+  /** Its directory tells a user whose name is then taken out as a word too, so headers are best given first. */
+  async session(session: Session): Promise<Session> {
+    for (const name of findUsersInPaths(`${session.cwd ?? ''}/`)) this.#users.add(name)
+    this.#words = wordsPattern(searchableNames(this.#users))
+    const { texts, gathering: collectingRewriter } = createTextCollector()
+    rewriteSession(session, collectingRewriter)
+    return rewriteSession(session, await this.#createRewriter(texts))
+  }
+
+  /** What was taken out so far. */
+  redacted(): RedactionResult {
+    return { redactions: this.#placeholders.list(), images: this.#images }
+  }
+
+  #addSecrets(found: ReadonlyMap<string, readonly RedactionSpan[]>): void {
+    const before = this.#secrets.size
+    for (const [text, spans] of found)
+      for (const { start, end, kind } of spans)
+        if (end - start >= MIN_SECRET_LENGTH) this.#secrets.set(text.slice(start, end), kind)
+    if (this.#secrets.size === before) return
+    const longestFirst = [...this.#secrets.keys()].sort((a, b) => b.length - a.length)
+    this.#secretPattern = new RegExp(longestFirst.map(escapePattern).join('|'), 'gu')
+  }
+
+  async #createRewriter(texts: ReadonlySet<string>): Promise<TextRewriter> {
+    const secrets = await findSecrets(texts)
+    this.#addSecrets(secrets)
+    const edit = (text: string): readonly TextEdit[] => {
+      const found = [...(secrets.get(text) ?? []), ...this.#findKnownSecrets(text)]
+      const people = findPeople(text, this.#words, this.#home)
+      return found.length + people.length === 0 ? NO_EDITS : createEdits(text, found, people, this.#placeholders)
+    }
+    const rewrite = (text: string): string => (isDataUri(text) ? this.#countImage(text) : applyEdits(text, edit(text)))
+    return {
+      text: rewrite,
+      key: rewrite,
+      plain: (text) => {
+        const edits = edit(text)
+        return { text: applyEdits(text, edits), move: (position, side) => shiftPosition(edits, position, side) }
+      },
+      drops: (key, value) => {
+        const isCipher = isCipherText(key, value)
+        if (isCipher) this.#placeholders.count('encrypted')
+        return isCipher
+      },
+    }
+  }
+
+  #findKnownSecrets(text: string): readonly RedactionSpan[] {
+    if (!this.#secretPattern) return []
+    return Array.from(text.matchAll(this.#secretPattern), ({ 0: secret, index }) => ({
+      start: index,
+      end: index + secret.length,
+      kind: this.#secrets.get(secret) ?? '',
+    }))
+  }
+
+  #countImage(dataUri: string): string {
+    this.#images++
+    return dataUri
+  }
+}
+
+/** What nobody can read, nobody can look through. */
+const isCipherText = (key: string, value: unknown): boolean => key === 'encrypted_content' && typeof value === 'string'
+
+interface MessageBatch {
+  readonly batch: readonly NormalizedMessage[]
+  readonly texts: ReadonlySet<string>
+}
+
+async function* toBatches(
+  messages: AsyncIterable<NormalizedMessage> | Iterable<NormalizedMessage>,
+): AsyncGenerator<MessageBatch> {
+  let batch: NormalizedMessage[] = []
+  let collected = createTextCollector()
+  for await (const message of messages) {
+    batch.push(message)
+    rewriteMessage(message, collected.gathering)
+    if (collected.size() < BATCH_CHARACTERS) continue
+    yield { batch, texts: collected.texts }
+    batch = []
+    collected = createTextCollector()
+  }
+  if (batch.length > 0) yield { batch, texts: collected.texts }
+}
+
+/** A rewriting that changes nothing and remembers each text once: much is in a message twice. */
+function createTextCollector(): { readonly texts: Set<string>; readonly gathering: TextRewriter; size(): number } {
+  const texts = new Set<string>()
+  let size = 0
+  const add = (text: string): string => {
+    if (isDataUri(text) || texts.has(text)) return text
+    texts.add(text)
+    size += text.length
+    return text
+  }
+  const plain = (text: string) => ({ text: add(text), move: (position: number) => position })
+  const collectingRewriter = { text: add, key: add, plain, drops: isCipherText }
+  return { texts, gathering: collectingRewriter, size: () => size }
+}

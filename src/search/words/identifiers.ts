@@ -1,0 +1,77 @@
+/** Writes the parts of a text's identifiers, each identifier once. */
+import type { ByteBuffer } from '../../lib/byte-buffer.ts'
+import { identifierPartEnds, MAX_IDENTIFIER_LENGTH, type TextUnits } from './identifier-parts.ts'
+
+/**
+ * Stands before the parts of each identifier and where something was left out, so that no phrase reaches across. To FTS5 it is a word; in
+ * texts and queries underscores separate words, so nobody else writes or seeks it.
+ */
+export const BOUNDARY = '_'
+
+const SPACE = 0x20
+const BOUNDARY_BYTE = BOUNDARY.charCodeAt(0)
+
+/** Bytes that the parts of all identifiers of so many characters take at most: of `aa1b`, with a space behind it, nine for five. */
+export const maxBytesForParts = (length: number): number => 2 * length + 16
+
+const partEndBuffer = new Uint8Array(MAX_IDENTIFIER_LENGTH)
+
+/**
+ * The identifiers of a text by their hash: where each began, how long it was, and in which text, so that nothing need be cleared. Where two
+ * want the same slot the later one has it, and the first may be added again.
+ */
+const HASH_SLOTS = 4096
+const slotStarts = new Int32Array(HASH_SLOTS)
+const slotLengths = new Int32Array(HASH_SLOTS)
+const slotTexts = new Float64Array(HASH_SLOTS)
+let textNumber = 0
+
+/** From now on the units are others than before. */
+export function beginText(): void {
+  textNumber++
+}
+
+/** Writes the parts of an ASCII word, if it has any and the text did not have it before. There must be room. */
+export function addIdentifierParts(
+  units: TextUnits,
+  start: number,
+  end: number,
+  kinds: Uint8Array,
+  into: ByteBuffer,
+): void {
+  if (end - start > MAX_IDENTIFIER_LENGTH || isAlreadyAdded(units, start, end)) return
+  const count = identifierPartEnds(units, start, end, kinds, partEndBuffer)
+  if (count === 0) return
+  const { buffer } = into
+  let { used } = into
+  buffer[used++] = SPACE
+  buffer[used++] = BOUNDARY_BYTE
+  for (let at = start, part = 0; part < count; part++) {
+    buffer[used++] = SPACE
+    const last = start + (partEndBuffer[part] ?? 0)
+    while (at < last) buffer[used++] = units[at++] ?? SPACE
+  }
+  into.used = used
+}
+
+function isAlreadyAdded(units: TextUnits, start: number, end: number): boolean {
+  const length = end - start
+  let hash = length
+  for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (units[at] ?? 0)) | 0
+  const slot = (hash ^ (hash >>> 15)) & (HASH_SLOTS - 1)
+  if (
+    slotTexts[slot] === textNumber &&
+    slotLengths[slot] === length &&
+    areUnitsEqual(units, start, slotStarts[slot] ?? 0, length)
+  )
+    return true
+  slotTexts[slot] = textNumber
+  slotStarts[slot] = start
+  slotLengths[slot] = length
+  return false
+}
+
+function areUnitsEqual(units: TextUnits, a: number, b: number, length: number): boolean {
+  for (let at = 0; at < length; at++) if (units[a + at] !== units[b + at]) return false
+  return true
+}

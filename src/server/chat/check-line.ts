@@ -1,0 +1,62 @@
+/** What may be said over HTTP: nothing that runs unasked, no file from outside of the conversation's directory. */
+
+import { realpathSync } from 'node:fs'
+import { sep } from 'node:path'
+import { attachmentPathsIn } from '../../chat/attach/attachments.ts'
+import { CommandWords } from '../../chat/commands/command.ts'
+import type { ChatSession } from '../../chat/open/open-chat.ts'
+import { expandSavedPrompt } from '../../chat/prompts/saved-prompts.ts'
+import { resolveToolPath } from '../../chat/tools/files/tool-paths.ts'
+import type { Workspace } from '../../chat/tools/tool.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
+
+/** Their words are paths, or stay within the directory when they are taken for one. */
+const COMMANDS_WITH_PATHS: ReadonlySet<string> = new Set(['attach', 'context', 'save', 'load'])
+
+/** Why a line is not taken, for a person; nothing when it is. */
+export function refuseLine(line: string, session: ChatSession): Phrase | undefined {
+  const { workspace } = session.setup
+  if (line.startsWith('!'))
+    return phrase(
+      'Commands of your own for a shell are run in a terminal. Here the model can be asked for one, and asks you before.',
+      '自分でシェルのコマンドを実行するのは端末で行ってください。ここではモデルに頼むと、確認してから実行します。',
+    )
+  const match = /^\/([^\s/\\.]*)(?:\s([\s\S]*))?$/.exec(line)
+  if (!match) return refuseOutside(attachmentPathsIn(expandSavedPrompt(session, line), workspace), workspace)
+  const words = new CommandWords(match[2] ?? '')
+  const name = match[1] ?? ''
+  if (name === 'prompts' && words.first === 'get') return refuseLine(`@${words.rest.text.replace(/^@/, '')}`, session)
+  if (name === 'tools') return refuseTrust(words)
+  if (!COMMANDS_WITH_PATHS.has(name) || (name === 'context' && words.first !== 'add')) return undefined
+  return refuseOutside(
+    words.all.flatMap((word) => (name === 'load' ? [word, `${word}.json`] : [word])),
+    workspace,
+  )
+}
+
+function refuseTrust(words: CommandWords): Phrase | undefined {
+  if (words.first === 'trust-all') return ONE_BY_ONE
+  const isPattern = (word: string): boolean => /[*?]/.test(word) || /^@[^/]*\/?$/.test(word)
+  return words.first === 'trust' && words.rest.all.some(isPattern) ? ONE_BY_ONE : undefined
+}
+
+const ONE_BY_ONE = phrase(
+  'On the page tools are trusted one by one: when they ask, or by their names.',
+  'ページでは、ツールは 1 つずつ許可します。確認されたときか、名前を指定してください。',
+)
+
+function refuseOutside(paths: readonly string[], workspace: Workspace): Phrase | undefined {
+  const outside = paths.find((path) => !isWithinDirectory(path, workspace))
+  if (outside === undefined) return undefined
+  return phrase(
+    `${outside} lies outside of ${workspace.cwd}, and stays there.`,
+    `${outside} は ${workspace.cwd} の外にあるため、ここでは使えません。`,
+  )
+}
+
+/** Once links are followed. A pattern lies where it begins to be one. */
+export function isWithinDirectory(path: string, workspace: Workspace): boolean {
+  const { real } = resolveToolPath(path, workspace)
+  const folder = realpathSync(workspace.cwd)
+  return real === folder || real.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+}

@@ -1,0 +1,315 @@
+/** The conversations that are open here, by their ids. One that rests for a while is closed, so that others can have it. */
+
+import { realpathSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import type { App, SessionEntry } from '../../app.ts'
+import { findCopy, findJournal, journalDirectory } from '../../chat/open/find-journal.ts'
+import { type ChatConfig, openChatWithConfig } from '../../chat/open/open-chat.ts'
+import { resolveRealPath } from '../../chat/tools/files/tool-paths.ts'
+import { directoryWarning } from '../../chat/trust/directory-warning.ts'
+import { readProjectFile } from '../../chat/trust/project-file.ts'
+import { TrustNeededError } from '../../chat/trust/trust-needed.ts'
+import { TrustStore } from '../../chat/trust/trust-store.ts'
+import { readConfig } from '../../config/config.ts'
+import { handOver } from '../../convert.ts'
+import { isFolder } from '../../lib/files/safe-fs.ts'
+import { warn } from '../../lib/logger.ts'
+import type {
+  ChatBody,
+  ChatDirectory,
+  ChatDirectoryNeeded,
+  ChatDirectoryWarning,
+  ChatTrustBody,
+} from '../../model/api/chat.ts'
+import { AppError } from '../../model/error.ts'
+import type { SessionId } from '../../model/ids.ts'
+import { phrase } from '../../model/phrase.ts'
+import { ApiProblem } from '../api-problem.ts'
+import { OpenChat } from './open-chat.ts'
+
+export interface OpenChatsOptions {
+  readonly version: string
+  /** Where the server was started. */
+  readonly cwd?: string
+  /** Milliseconds that a conversation stays open when nobody listens and nothing runs. */
+  readonly linger?: number
+}
+
+const IDLE_CLOSE_MS = 60_000
+const MAX_OPEN_CHATS = 50
+
+export class OpenChats {
+  readonly #app: App
+  readonly #options: OpenChatsOptions
+  readonly #open = new Map<string, OpenChat>()
+  readonly #opening = new Map<string, Promise<OpenChat>>()
+  /** By what was asked for: who asks twice at once gets one copy. */
+  readonly #copying = new Map<string, Promise<string>>()
+  readonly #timers = new Map<string, NodeJS.Timeout>()
+
+  constructor(app: App, options: OpenChatsOptions) {
+    this.#app = app
+    this.#options = options
+  }
+
+  /** Where a conversation is held unless another place is chosen. */
+  get cwd(): string {
+    return realpathSync(this.#options.cwd ?? process.cwd())
+  }
+
+  /** Settings are read anew: a profile that was just made can be used. */
+  readChatConfig(): ChatConfig {
+    const { environment } = this.#app
+    return { environment, config: readConfig(environment, { agents: [] }) }
+  }
+
+  /** Directories of the archive and of earlier chats that are there, that of the server first. */
+  directories(): readonly ChatDirectory[] {
+    const { cwd } = this
+    const chosen = this.trust.directories()
+    const counts = new Map(this.#app.index.choices().projects.map(({ value, count }) => [value, count]))
+    const others = [...new Set([...counts.keys(), ...chosen])].filter((path) => path !== cwd && isFolder(path))
+    return [cwd, ...others].map((path) => {
+      const real = resolveRealPath(path)
+      return {
+        path,
+        sessions: counts.get(path) ?? 0,
+        chosen: chosen.includes(real),
+        warning: this.#warning(real) ?? null,
+      }
+    })
+  }
+
+  /** What the user has decided. */
+  get trust(): TrustStore {
+    return new TrustStore(this.#app.directory)
+  }
+
+  #warning(path: string): ChatDirectoryWarning | undefined {
+    const { environment, directory } = this.#app
+    return directoryWarning(path, { home: environment.home, data: directory })
+  }
+
+  /** Trusts a project's file in the version that the user has seen, and in no other. */
+  trustFile({ path, sha256, prompt_sha256 }: ChatTrustBody): { readonly path: string } {
+    const { trust } = this
+    const file = readProjectFile(path, this.cwd, trust)
+    if (!file.ok) throw new ApiProblem('not_possible', file.reason)
+    if (!this.directories().some((one) => resolveRealPath(one.path) === file.project)) throw unknownDirectory()
+    const { fingerprint, question } = file
+    if (fingerprint.sha256 !== sha256 || fingerprint.prompt_sha256 !== prompt_sha256)
+      throw new ApiProblem('trust_needed', FILE_CHANGED, { trust: question })
+    trust.add(fingerprint)
+    return { path: fingerprint.path }
+  }
+
+  get(id: string): OpenChat {
+    const chat = this.#open.get(id)
+    if (!chat || chat.isClosed)
+      throw new ApiProblem(
+        'not_found',
+        phrase(
+          `The conversation ${id} is not open here. Open it with POST /api/chat.`,
+          `会話 ${id} はここで開かれていません。もう一度開いてください（POST /api/chat）。`,
+        ),
+      )
+    return chat
+  }
+
+  async open(body: ChatBody): Promise<OpenChat> {
+    const { session } = body
+    if (session === undefined)
+      return this.#start(body, this.#checkDirectory(body.directory ?? this.cwd, body), undefined)
+    const id = await this.#resolveId(session, body)
+    const chat = this.#open.get(id)
+    if (chat && !chat.isClosed) return chat
+    await chat?.close()
+    const opening = this.#opening.get(id) ?? this.#start(body, this.#directoryOf(id, body), id)
+    this.#opening.set(id, opening)
+    try {
+      return await opening
+    } finally {
+      this.#opening.delete(id)
+    }
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers.values()) clearTimeout(timer)
+    await Promise.all(Array.from(this.#open.values(), (chat) => chat.close()))
+    this.#open.clear()
+  }
+
+  async #start(body: ChatBody, cwd: string, resume: string | undefined): Promise<OpenChat> {
+    if (this.#open.size >= MAX_OPEN_CHATS)
+      throw new ApiProblem(
+        'conversation_busy',
+        phrase(
+          `${MAX_OPEN_CHATS} conversations are open here. Close one of their pages.`,
+          `すでに ${MAX_OPEN_CHATS} 件の会話が開かれています。どれかのページを閉じてください。`,
+        ),
+      )
+    const { profile, model, agent } = body
+    const opened = await openChatWithConfig(
+      {
+        cwd,
+        program: this.#options.version,
+        attended: true,
+        ...(profile !== undefined && { profile }),
+        ...(model !== undefined && { model }),
+        ...(agent !== undefined && { agent }),
+        ...(resume !== undefined && { resume }),
+      },
+      this.readChatConfig(),
+    ).catch(throwApiProblem)
+    const id = opened.session.state.conversation_id
+    const chat = await OpenChat.of(opened, () => this.#scheduleClose(id)).catch(async (error: unknown) => {
+      await opened.close()
+      throw error
+    })
+    this.#open.set(id, chat)
+    this.#scheduleClose(id)
+    return chat
+  }
+
+  /** Counts anew from when somebody went, or something ended. */
+  #scheduleClose(id: string): void {
+    clearTimeout(this.#timers.get(id))
+    const chat = this.#open.get(id)
+    if (!chat) return
+    if (chat.isClosed) this.#closeIdle(id, chat)
+    else if (chat.isIdle) {
+      const timer = setTimeout(() => this.#closeIdle(id, chat), this.#options.linger ?? IDLE_CLOSE_MS)
+      timer.unref()
+      this.#timers.set(id, timer)
+    }
+  }
+
+  /** It stays among the open ones until its journal is free. */
+  #closeIdle(id: string, chat: OpenChat): void {
+    if (!chat.isClosed && !chat.isIdle) return
+    const forget = (): void => {
+      if (this.#open.get(id) === chat) this.#open.delete(id)
+    }
+    chat.close().then(forget, (error: unknown) => {
+      warn(String(error))
+      forget()
+    })
+  }
+
+  /**
+   * A directory that the user chose: one that the server itself offers, no path of a client's making. One that is too wide
+   * has to be confirmed. @param also one more that is offered: what a journal or a log suggests
+   */
+  #checkDirectory(directory: string, { confirmed = false }: ChatBody, also?: string): string {
+    const isOffered = directory === also || this.directories().some(({ path }) => path === directory)
+    if (!isOffered || !isFolder(directory)) throw unknownDirectory()
+    const real = realpathSync(directory)
+    const { trust } = this
+    const isKnown = trust.directories().includes(real)
+    if (!isKnown && !confirmed && this.#warning(real)) throw this.#directoryNeeded(directory, 'request')
+    trust.addDirectory(real)
+    return real
+  }
+
+  /** The user has to say where: what a log or a journal says is a suggestion and nothing more. */
+  #directoryNeeded(suggestion: string | null, from: ChatDirectoryNeeded['from']): ApiProblem {
+    const usable = suggestion !== null && isAbsolute(suggestion) && isFolder(suggestion)
+    const warning = usable ? (this.#warning(realpathSync(suggestion)) ?? null) : null
+    const needed: ChatDirectoryNeeded = { suggestion, usable, warning, from }
+    return new ApiProblem('directory_needed', DIRECTORY_NEEDED, { ...needed })
+  }
+
+  /** Where the user held this chat, by our own memory: its journal is a file that may have come from elsewhere. */
+  #directoryOf(id: string, body: ChatBody): string {
+    const { trust } = this
+    const written = journalDirectory(this.#app.directory, id)
+    if (body.directory !== undefined) {
+      const chosen = this.#checkDirectory(body.directory, body, written ?? undefined)
+      this.#remember(id, chosen)
+      return chosen
+    }
+    const chatDirectory = trust.directoryOf(id) ?? written
+    if (chatDirectory === null) return this.#checkDirectory(this.cwd, body)
+    const real = isAbsolute(chatDirectory) && isFolder(chatDirectory) ? realpathSync(chatDirectory) : undefined
+    if (real !== undefined && trust.directories().includes(real)) return real
+    if (real === this.cwd) return this.#checkDirectory(real, body)
+    throw this.#directoryNeeded(chatDirectory, 'journal')
+  }
+
+  #remember(id: string, chosen: string): void {
+    if (journalDirectory(this.#app.directory, id) !== chosen) this.trust.setDirectoryOf(id, chosen)
+  }
+
+  /** Ours is gone on with, and so is the copy that was made of another; else one is made. */
+  async #resolveId(session: string, body: ChatBody): Promise<string> {
+    const { directory } = this.#app
+    const own = /^(?:fumibako:)?([\da-f-]{36})$/i.exec(session)?.[1]
+    if (own !== undefined && journalDirectory(directory, own) !== null) return findJournal(directory, own)
+    const entry = this.#app.session(session as SessionId)
+    if (!entry)
+      throw new ApiProblem(
+        'session_not_found',
+        phrase(`There is no session ${session}.`, `会話 ${session} はありません。`),
+      )
+    const before = findCopy(directory, entry.id)
+    if (before !== undefined) return before
+    const key = JSON.stringify([entry.id, body.directory])
+    const copying = this.#copying.get(key) ?? this.#copy(entry, body)
+    this.#copying.set(key, copying)
+    try {
+      return await copying
+    } finally {
+      this.#copying.delete(key)
+    }
+  }
+
+  async #copy(entry: SessionEntry, body: ChatBody): Promise<string> {
+    const { environment, directory, backup } = this.#app
+    const log = await this.#app.logOf(entry.id)
+    if (!log)
+      throw new ApiProblem(
+        'source_gone',
+        phrase(
+          `The log of ${entry.id} is gone: ${entry.path}.`,
+          `会話 ${entry.id} のログ ${entry.path} がなくなっています。`,
+        ),
+      )
+    const loggedDirectory = this.#app.index.header(entry.id)?.cwd
+    if (body.directory === undefined) throw this.#directoryNeeded(loggedDirectory ?? null, 'log')
+    const cwd = this.#checkDirectory(
+      body.directory,
+      body,
+      loggedDirectory !== undefined && isAbsolute(loggedDirectory) ? loggedDirectory : undefined,
+    )
+    const from = { agent: log.agent, source: log.source, session: entry.id }
+    const done = await handOver(from, 'fumibako', { environment, directory, keep: backup, cwd }).catch(throwApiProblem)
+    this.#remember(done.session.native_id, cwd)
+    return done.session.native_id
+  }
+}
+
+const unknownDirectory = (): ApiProblem =>
+  new ApiProblem(
+    'not_possible',
+    phrase(
+      'A conversation is held in a directory that GET /api/chat/options names.',
+      '会話のディレクトリーは、GET /api/chat/options にあるものから選んでください。',
+    ),
+  )
+
+const DIRECTORY_NEEDED = phrase(
+  'Choose the directory of this chat, or confirm the suggested one: files below it are read without asking.',
+  'この会話のディレクトリーを選ぶか、候補を確認してください。その下のファイルは確認なしに読み取られます。',
+)
+
+const FILE_CHANGED = phrase(
+  'The file has changed since it was shown. Review it again.',
+  '表示した後にファイルが変更されました。もう一度確認してください。',
+)
+
+function throwApiProblem(error: unknown): never {
+  if (!(error instanceof AppError)) throw error
+  if (error instanceof TrustNeededError) throw new ApiProblem('trust_needed', error.phrase, { trust: error.question })
+  if (error.code === 'busy') throw new ApiProblem('conversation_busy', error.phrase)
+  throw new ApiProblem('not_possible', error.phrase)
+}

@@ -1,0 +1,203 @@
+/** Keeps the index up to date for the whole server, or follows the process that does, and tells the hub. */
+import { randomUUID } from 'node:crypto'
+import type { App, IndexSyncProgress, SyncOutcome, WatchOutcome } from '../../app.ts'
+import { currentInstant } from '../../app.ts'
+import { debug, warn } from '../../lib/logger.ts'
+import type { SyncOutcomeItem, SyncState } from '../../model/api/machine.ts'
+import { AppError } from '../../model/error.ts'
+import type { Phrase } from '../../model/phrase.ts'
+import { SEE_LOG } from '../api-problem.ts'
+import type { LiveEventBus } from './event-bus.ts'
+
+export interface IndexWatcherOptions {
+  /** Milliseconds between looks at an index that another process writes. */
+  readonly pollEvery?: number
+  /** Milliseconds between attempts to take over from another process. */
+  readonly retryEvery?: number
+  /** No watch at all: only what is asked for is done. */
+  readonly idle?: boolean
+}
+
+const POLL_INTERVAL_MS = 250
+const RETRY_INTERVAL_MS = 10_000
+/** Progress is told so often, in milliseconds. */
+const PROGRESS_INTERVAL_MS = 250
+/** A request waits so long, in milliseconds, for an index that is made again. */
+const MAX_REPAIR_WAIT_MS = 10_000
+
+export class IndexWatcher {
+  readonly #app: App
+  readonly #eventBus: LiveEventBus
+  readonly #options: IndexWatcherOptions
+  readonly #stop = new AbortController()
+  #watch: Extract<WatchOutcome, { kind: 'watching' }> | undefined
+  #poll: NodeJS.Timeout | undefined
+  #retry: NodeJS.Timeout | undefined
+  #state: SyncState = {
+    status: 'idle',
+    id: null,
+    started_at: null,
+    ended_at: null,
+    progress: null,
+    outcome: null,
+  }
+  #lastPublished = 0
+  #repairing: Promise<void> | undefined
+  #following: Promise<void> = Promise.resolve()
+  watching: 'here' | 'elsewhere' | 'starting' = 'starting'
+  problem: Phrase | null = null
+
+  constructor(app: App, eventBus: LiveEventBus, options: IndexWatcherOptions = {}) {
+    this.#app = app
+    this.#eventBus = eventBus
+    this.#options = options
+  }
+
+  get state(): SyncState {
+    return this.#state
+  }
+
+  /** The first look at everything is under way when it returns. */
+  async start(): Promise<void> {
+    if (this.#options.idle) return
+    this.#following = this.#forwardChanges()
+    await this.#startWatching()
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort()
+    clearInterval(this.#poll)
+    clearTimeout(this.#retry)
+    await this.#watch?.close()
+    await this.#following
+  }
+
+  /** Looks at everything now. @returns false while that is being done */
+  sync(): boolean {
+    if (this.#state.status === 'running') return false
+    void this.#run(() => this.#syncOnce())
+    return true
+  }
+
+  /** Makes a damaged index again. @returns whether that was done soon enough for whoever waits for it */
+  async repair(): Promise<boolean> {
+    if (!this.#repairing) {
+      this.#repairing = this.#run(() => this.#syncOnce()).finally(() => {
+        this.#repairing = undefined
+      })
+    }
+    const done = this.#repairing.then(() => this.problem === null)
+    let timer: NodeJS.Timeout | undefined
+    const timeout = new Promise<false>((resolve) => {
+      timer = setTimeout(resolve, MAX_REPAIR_WAIT_MS, false)
+    })
+    return Promise.race([done, timeout]).finally(() => clearTimeout(timer))
+  }
+
+  async #startWatching(): Promise<void> {
+    const outcome = await this.#app.watch({
+      onProgress: (progress) => this.#progress(progress),
+      onProblem: ({ phrase, message }) => {
+        this.problem = phrase
+        warn(message)
+      },
+    })
+    if (this.#stop.signal.aborted) {
+      if (outcome.kind === 'watching') await outcome.close()
+      return
+    }
+    if (outcome.kind === 'held') return this.#pollIndex()
+    this.#watch = outcome
+    this.watching = 'here'
+    clearInterval(this.#poll)
+    void this.#run(async () => {
+      return toSyncedItem(await outcome.ready)
+    })
+  }
+
+  /** Another process writes the index: what it changes is read there, until its place is free. */
+  #pollIndex(): void {
+    this.watching = 'elsewhere'
+    this.#retryLater()
+    if (this.#poll) return
+    let seen = this.#app.index.revision
+    this.#poll = setInterval(() => {
+      try {
+        const revision = this.#app.index.revision
+        if (revision === seen) return
+        this.#eventBus.publishChanges(this.#app.changesSince(revision < seen ? 0 : seen))
+        seen = revision
+      } catch (error) {
+        debug(`the index cannot be read now: ${String(error)}`)
+      }
+    }, this.#options.pollEvery ?? POLL_INTERVAL_MS)
+  }
+
+  /** One attempt after the other. */
+  #retryLater(): void {
+    const retry = async (): Promise<void> => {
+      try {
+        await this.#startWatching()
+      } catch (error) {
+        warnError(error)
+        this.#retryLater()
+      }
+    }
+    this.#retry = setTimeout(() => void retry(), this.#options.retryEvery ?? RETRY_INTERVAL_MS)
+  }
+
+  async #forwardChanges(): Promise<void> {
+    for await (const change of this.#app.changes(this.#stop.signal)) this.#eventBus.publishChanges([change])
+  }
+
+  async #syncOnce(): Promise<SyncOutcomeItem> {
+    if (this.#watch) {
+      return toSyncedItem(await this.#watch.sync())
+    }
+    const outcome = await this.#app.sync({ onProgress: (progress) => this.#progress(progress) })
+    if (outcome.kind === 'held')
+      return { kind: 'held', by: outcome.by ? `${outcome.by.what} (${outcome.by.pid})` : null }
+    return toSyncedItem(outcome.synced)
+  }
+
+  async #run(work: () => Promise<SyncOutcomeItem>): Promise<void> {
+    this.#set({ status: 'running', id: randomUUID(), started_at: currentInstant(), ended_at: null, progress: null })
+    let outcome: SyncOutcomeItem
+    try {
+      outcome = await work()
+      this.problem = null
+    } catch (error) {
+      if (!(error instanceof AppError)) warnError(error)
+      const [code, text] = error instanceof AppError ? [error.code, error.phrase] : [null, SEE_LOG]
+      outcome = { kind: 'failed', code, reason: text.en, reason_ja: text.ja }
+      this.problem = text
+    }
+    this.#set({ status: 'idle', ended_at: currentInstant(), outcome })
+  }
+
+  #progress(progress: IndexSyncProgress): void {
+    const now = performance.now()
+    this.#state = { ...this.#state, progress }
+    if (now - this.#lastPublished < PROGRESS_INTERVAL_MS) return
+    this.#lastPublished = now
+    this.#eventBus.publishSync(this.#state)
+  }
+
+  #set(change: Partial<SyncState>): void {
+    this.#state = { ...this.#state, ...change }
+    this.#eventBus.publishSync(this.#state)
+  }
+}
+
+type SyncCounts = Extract<SyncOutcome, { kind: 'synced' }>['synced']
+
+const toSyncedItem = ({ sources, scanned, gone, read }: SyncCounts): SyncOutcomeItem => ({
+  kind: 'synced',
+  sources,
+  scanned,
+  gone,
+  read,
+})
+
+const warnError = (error: unknown): void =>
+  warn(error instanceof Error ? (error.stack ?? error.message) : String(error))

@@ -1,0 +1,153 @@
+/** A stretch of a session as items, calls and results brought together. */
+import type { SessionEntry } from '../../../app.ts'
+import type { MessageItem } from '../../../model/api/message.ts'
+import type { ServerContext } from '../../context.ts'
+import { type MessageItemOptions, toMessageItem } from './message-item.ts'
+import { type BodyAtOffset, type CallPairs, MAX_PAIR_DISTANCE, pairToolCalls } from './pair-calls.ts'
+
+export interface MessageWindowRequest {
+  readonly offset?: number
+  readonly around?: string
+  readonly after?: string
+  readonly before?: string
+  readonly end?: true
+  readonly limit: number
+}
+
+export type MessageVariant = Pick<MessageItemOptions, 'variant' | 'inline'>
+
+export interface MessageItemWindow {
+  readonly items: readonly MessageItem[]
+  readonly offset: number
+  readonly total: number
+}
+
+type IndexedMessage = ReturnType<ServerContext['app']['index']['messages']>[number]
+
+export async function readWindowItems(
+  context: ServerContext,
+  entry: SessionEntry,
+  window: MessageWindowRequest,
+  variant: MessageVariant,
+): Promise<MessageItemWindow> {
+  const { messages, offset, total } = context.app.index.window(
+    entry.id,
+    window,
+    context.layouts.near(entry, window.offset ?? 0),
+  )
+  const placed = await readBodies(context, entry, messages, offset)
+  const pairs = await pairWithNeighbours(context, entry, placed)
+  const options = { ...variant, isRolledBack: rolledBackTest(context, entry) }
+  return { items: placed.map((one) => toMessageItem(one, pairs, options)), offset, total }
+}
+
+/** Nothing when there is no such message. */
+export async function readMessageItem(
+  context: ServerContext,
+  entry: SessionEntry,
+  id: string,
+  variant: MessageVariant,
+): Promise<MessageItem | undefined> {
+  const { messages, offset } = context.app.index.window(
+    entry.id,
+    { around: id, limit: 1 },
+    context.layouts.known(entry),
+  )
+  if (messages[0]?.id !== id) return undefined
+  const placed = await readBodies(context, entry, messages, offset)
+  const pairs = await pairWithNeighbours(context, entry, placed)
+  const options = { ...variant, whole: true, isRolledBack: rolledBackTest(context, entry) }
+  return placed.map((one) => toMessageItem(one, pairs, options))[0]
+}
+
+/** As far as the log was read to its end already. */
+function rolledBackTest(context: ServerContext, entry: SessionEntry): MessageItemOptions['isRolledBack'] {
+  const tally = context.tallies.known(entry)
+  return (id) => tally?.isRolledBack(id) ?? false
+}
+
+async function readBodies(
+  context: ServerContext,
+  { id }: SessionEntry,
+  messages: readonly IndexedMessage[],
+  offset: number,
+): Promise<readonly BodyAtOffset[]> {
+  const bodies = await (await context.app.contentReader()).readMessages(id, messages, { includePrivate: true })
+  return bodies.map((body, at) => ({ body, offset: offset + at }))
+}
+
+/** Looks a little before and after the window, where a call or a result in it has its other half. */
+async function pairWithNeighbours(
+  context: ServerContext,
+  entry: SessionEntry,
+  placed: readonly BodyAtOffset[],
+): Promise<CallPairs> {
+  const first = placed[0]
+  const last = placed.at(-1)
+  const windowPairs = pairToolCalls(placed)
+  if (!first || !last) return windowPairs
+  const openResults = findUnpaired(
+    placed,
+    'tool_result',
+    windowPairs.calls,
+    (offset) => offset - first.offset < MAX_PAIR_DISTANCE,
+  )
+  const openCalls = findUnpaired(
+    placed,
+    'tool_call',
+    windowPairs.results,
+    (offset) => last.offset - offset < MAX_PAIR_DISTANCE,
+  )
+  const { index } = context.app
+  const before =
+    openResults.size === 0 ? [] : index.messages(entry.id, { before: first.body.known.id, limit: MAX_PAIR_DISTANCE })
+  const after =
+    openCalls.size === 0 ? [] : index.messages(entry.id, { after: last.body.known.id, limit: MAX_PAIR_DISTANCE })
+  if (before.length + after.length === 0) return windowPairs
+  const earlier = before.map((known, at) => ({ known, offset: first.offset - before.length + at })).reverse()
+  const later = after.map((known, at) => ({ known, offset: last.offset + 1 + at }))
+  const calls = await readCounterparts(context, entry, earlier, 'tool_call', openResults)
+  const results = await readCounterparts(context, entry, later, 'tool_result', openCalls)
+  return pairToolCalls([...calls.toReversed(), ...placed, ...results])
+}
+
+/** Ids of calls that lack their other half, where that may be near. */
+function findUnpaired(
+  placed: readonly BodyAtOffset[],
+  type: 'tool_call' | 'tool_result',
+  has: CallPairs['calls'],
+  isNear: (offset: number) => boolean,
+): Set<string> {
+  const openCalls = new Set<string>()
+  for (const { body, offset } of placed) {
+    if (body.kind === 'gone' || body.known.source_type !== type || has.has(offset) || !isNear(offset)) continue
+    const id = body.message.tool_call?.call_id
+    if (id) openCalls.add(id)
+  }
+  return openCalls
+}
+
+interface NearbyMessage {
+  readonly known: IndexedMessage
+  readonly offset: number
+}
+
+/** The nearest first, and no more than are needed. */
+async function readCounterparts(
+  context: ServerContext,
+  entry: SessionEntry,
+  near: readonly NearbyMessage[],
+  type: 'tool_call' | 'tool_result',
+  wanted: Set<string>,
+): Promise<readonly BodyAtOffset[]> {
+  const messageStore = await context.app.contentReader()
+  const counterparts: BodyAtOffset[] = []
+  for (const { known, offset } of near) {
+    if (wanted.size === 0) break
+    if (known.source_type !== type) continue
+    const [body] = await messageStore.readMessages(entry.id, [known])
+    if (body?.kind !== 'body') continue
+    if (wanted.delete(body.message.tool_call?.call_id ?? '')) counterparts.push({ body, offset })
+  }
+  return counterparts
+}

@@ -1,0 +1,98 @@
+/** Sessions that are not wanted: they leave the index and the keep, and no sync brings them back. Their sources are not touched. */
+
+import type { BackupDatabase } from '../backup/backup-database.ts'
+import type { ForgottenSession } from '../backup/forgotten-sessions.ts'
+import { isIndexDamage, markIndexSuspect, openIndexToWrite, openIndexWithoutLock } from '../index/index-file.ts'
+import { takeIndexLock } from '../index/lock.ts'
+import type { IndexReader } from '../index/reader.ts'
+import type { ScannedSource } from '../index/records.ts'
+import { IndexWriter } from '../index/writer.ts'
+import { sha256 } from '../lib/hash.ts'
+import { AppError } from '../model/error.ts'
+import type { Instant, SessionId } from '../model/ids.ts'
+import type { Session } from '../model/session.ts'
+
+/** Throws `not_found` for what the index does not know. */
+export function forgetSession(
+  directory: string,
+  index: IndexReader,
+  backup: BackupDatabase,
+  session: SessionId,
+  at: Instant,
+): void {
+  const sessionSources = index.allSourcesOf(session)
+  const first = sessionSources[0]
+  if (!first) {
+    throw new AppError(
+      'not_found',
+      `No session ${session} is in the index. fumi list shows what is.`,
+      `会話 ${session} は索引にありません。索引にある会話は fumi list で見られます。`,
+    )
+  }
+  // The wish comes first: whatever fails behind it can be done again.
+  backup.forget({ session, claim: first.claim, first_record: first.first_record }, at)
+  backup.copies.forget(sessionSources.map(({ path }) => path))
+  const attempt = takeIndexLock(directory, 'forget')
+  try {
+    const writer = new IndexWriter(
+      directory,
+      attempt.kind === 'taken' ? openIndexToWrite(directory) : openIndexWithoutLock(directory),
+    )
+    try {
+      writer.forget(session)
+    } finally {
+      writer.close()
+    }
+  } catch (error) {
+    // Its holder makes it anew, without what is not wanted.
+    if (attempt.kind === 'taken' || !isIndexDamage(error, directory)) throw error
+    markIndexSuspect(directory)
+  } finally {
+    if (attempt.kind === 'taken') attempt.lock.release()
+  }
+}
+
+/** What a sync must leave out, and a sign that changes with it. */
+export class ForgottenFilter {
+  /** Empty when nothing is. */
+  readonly fingerprintSuffix: string
+  readonly #keys: ReadonlySet<string>
+
+  constructor(forgotten: readonly ForgottenSession[]) {
+    this.#keys = new Set(forgotten.map(({ claim, first_record }) => `${claim}\n${first_record}`))
+    this.fingerprintSuffix =
+      forgotten.length === 0 ? '' : ` forgotten ${sha256([...this.#keys].join('\n')).slice(0, 16)}`
+  }
+
+  /** A source that tells what is not wanted is known, so that it is not read again and again, but tells nothing of it. */
+  withoutForgotten(scanned: ScannedSource): ScannedSource {
+    const parts = scanned.parts?.filter(({ session }) => !this.#has(session))
+    if (parts && parts.length < (scanned.parts?.length ?? 0)) return { ...this.#withSuffix(scanned), parts }
+    const { session, history: _, cursor: __, ...rest } = scanned
+    return session && this.#has(session) ? { ...this.#withSuffix(rest), ...EMPTY_SCAN, fromStart: true } : scanned
+  }
+
+  #has({ id, first_record }: Session): boolean {
+    return this.#keys.has(`${id}\n${first_record}`)
+  }
+
+  #withSuffix<T extends Pick<ScannedSource, 'fingerprint'>>(scanned: T): T {
+    return {
+      ...scanned,
+      fingerprint: scanned.fingerprint === undefined ? undefined : scanned.fingerprint + this.fingerprintSuffix,
+    }
+  }
+}
+
+const ZERO_COUNTS = { lines: 0, messages: 0, tools: {} }
+const EMPTY_SCAN = {
+  sure: ZERO_COUNTS,
+  counts: ZERO_COUNTS,
+  usage: [],
+  provisionalUsage: [],
+  estimates: [],
+  provisionalEstimates: [],
+  titles: [],
+  issues: [],
+  provisionalIssues: [],
+}

@@ -1,0 +1,99 @@
+/** All sources of this machine: in the agents' places, in further folders, and what is only kept. */
+import { sep } from 'node:path'
+import type { Agent, Source } from '../agents/agent.ts'
+import { agentIdsOf } from '../agents/agent-roots.ts'
+import { backUpSources, backUpStore } from '../backup/back-up-store.ts'
+import type { BackupDatabase } from '../backup/backup-database.ts'
+import type { BackupFilter } from '../backup/records.ts'
+import { logSourceFailure, toSourceFailure } from '../lib/failure.ts'
+import { isMissing, statOf } from '../lib/files/safe-fs.ts'
+import type { Instant } from '../model/ids.ts'
+import type { FoundSource } from './sweep.ts'
+
+export interface SyncRoot {
+  readonly agent: Agent
+  readonly root: string
+}
+
+/**
+ * `volatile`: rows that their program overwrites. `all`: also files that it only adds to. `none`: nothing; rows are read where they lie, and
+ * what was kept before stays.
+ */
+export type BackupPolicy = 'volatile' | 'all' | 'none'
+
+/** Where sources are looked for, and what becomes of them. */
+export interface SyncContext {
+  readonly agents: readonly Agent[]
+  readonly places: readonly SyncRoot[]
+  /** What is copied on the way. */
+  readonly policy: BackupPolicy
+  readonly backup: BackupDatabase
+  readonly now: () => Instant
+  /** The user does not want it left alone. */
+  isWanted(source: Pick<Source, 'agent' | 'path'>): boolean
+}
+
+/** Rows that their owner overwrites are kept on the way and read from the keep, where they have every entry that they ever had. */
+export async function* listLiveSources(context: SyncContext): AsyncGenerator<FoundSource> {
+  const { places, policy } = context
+  for (const syncRoot of places) {
+    try {
+      yield* sourcesInRoot(syncRoot, context)
+    } catch (error) {
+      const { agent, root } = syncRoot
+      logSourceFailure(root, toSourceFailure(error))
+      yield { agent, source: { agent: agent.id, path: root }, isUnlisted: true }
+    }
+  }
+  yield* listBackedUpSources(context, policy === 'none' ? { alive: false } : {})
+}
+
+async function* sourcesInRoot({ agent, root }: SyncRoot, context: SyncContext): AsyncGenerator<FoundSource> {
+  const { policy, backup, now } = context
+  if (isMissing(root) && policy !== 'none') await backUpEmptiedStores(agent, root, context)
+  if (!statOf(root)) return
+  const stores = new Map<string, Source[]>()
+  for await (const source of agent.find(root)) {
+    if (!context.isWanted(source)) continue
+    if (policy === 'none' || !agent.volatile || source.key === undefined) yield { agent, source }
+    else {
+      const rows = stores.get(source.path)
+      if (rows) rows.push(source)
+      else stores.set(source.path, [source])
+    }
+  }
+  for (const [store, rows] of stores) await backUpSources(agent, store, rows, backup, { now })
+  if (policy !== 'none') await backUpEmptiedStores(agent, root, context, stores)
+}
+
+/** A store that gave no row may have lost its last one, or be gone: then what it held is here alone. */
+async function backUpEmptiedStores(
+  agent: Agent,
+  root: string,
+  { backup, now, isWanted }: SyncContext,
+  listed: ReadonlyMap<string, unknown> = new Map(),
+): Promise<void> {
+  if (!agent.volatile) return
+  const below = root.endsWith(sep) ? root : root + sep
+  const backedUp = backup
+    .list({ alive: true })
+    .filter((one) => agentIdsOf(agent).includes(one.agent) && isWanted({ agent: one.agent, path: one.store }))
+  const stores = new Set(backedUp.map(({ store }) => store))
+  for (const store of stores) {
+    if (listed.has(store) || (store !== root && !store.startsWith(below))) continue
+    if (isMissing(store)) await backUpSources(agent, store, [], backup, { now })
+    else await backUpStore(agent, store, backup, { now })
+  }
+}
+
+/** Sessions of the keep, whether their rows are still there or not. */
+export function* listBackedUpSources(
+  { agents, backup, isWanted }: SyncContext,
+  filter: BackupFilter = {},
+): Generator<FoundSource> {
+  for (const { agent: id, store, session, revision, size, kind } of backup.list(filter)) {
+    const agent = agents.find((one) => one.volatile && agentIdsOf(one).includes(id))
+    if (!agent || kind !== 'conversation' || !isWanted({ agent: id, path: store })) continue
+    yield { agent, kept: true, source: { agent: id, path: store, key: session, size, fingerprint: `kept:${revision}` } }
+  }
+}

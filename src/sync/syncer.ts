@@ -1,0 +1,365 @@
+/** Brings the index up to date: sweep, first pass, second pass. */
+import { availableParallelism } from 'node:os'
+import { type BackupDatabase, openBackupDatabase } from '../backup/backup-database.ts'
+import { isIndexDamage, isIndexSuspect, setIndexAside } from '../index/index-file.ts'
+import type {
+  KnownSource,
+  ReadTask,
+  ScannedSource,
+  SessionChange,
+  SessionChunk,
+  SourceLocation,
+} from '../index/records.ts'
+import { releaseRowBatch } from '../index/rows/row-batch.ts'
+import { IndexWriter } from '../index/writer.ts'
+import { logSourceFailure, type SourceFailure, toSourceFailure } from '../lib/failure.ts'
+import { AppError } from '../model/error.ts'
+import { ForgottenFilter } from './forget-session.ts'
+import { KnownSources } from './known-sources.ts'
+import { failedScan, issueForSource } from './passes/failed-source.ts'
+import { runInThisThread, runInThreads } from './passes/threads.ts'
+import type { JobResult, SyncJob } from './passes/worker.ts'
+import { type FoundSource, sweepSources } from './sweep.ts'
+
+export interface IndexSyncProgress {
+  readonly phase: 'scan' | 'read'
+  readonly done: number
+  readonly total: number
+  readonly bytes: number
+  readonly total_bytes: number
+}
+
+export interface SyncOptions {
+  /** Where sources were looked for; everywhere if not given. */
+  readonly paths?: Iterable<string>
+  /** What is not wanted leaves the index. */
+  readonly isWanted?: (source: SourceLocation) => boolean
+  readonly onProgress?: (progress: IndexSyncProgress) => void
+  readonly onChanges?: (changes: readonly SessionChange[]) => void
+  readonly signal?: AbortSignal
+  /** Lists and totals need no more than the first pass; search needs both. */
+  readonly passes?: 'first' | 'both'
+}
+
+export interface SyncResult {
+  readonly sources: number
+  readonly scanned: number
+  readonly gone: number
+  readonly read: number
+  /** It was stopped before its end. The next one goes on where it stopped. */
+  readonly stopped: boolean
+  /** Where a damaged index was put; this one was made anew. */
+  readonly setAside?: string
+}
+
+/** Less is done before threads are up. */
+const MIN_BYTES_FOR_THREADS = 4_000_000
+/** Bytes. */
+const BULK_LOAD_BYTES = 20_000_000
+/** Each transaction makes a piece of the text's index; the more pieces, the more there is to put together, the fewer, the more memory it takes. */
+const MAX_ROWS_PER_TRANSACTION = 16_000
+const MAX_TEXT_BYTES_PER_TRANSACTION = 8_000_000
+/** After fewer sessions there is no room worth giving back. */
+const MIN_SESSIONS_TO_SHRINK = 20
+const SOURCES_PER_TRANSACTION = 256
+/** What was read is seen after so many milliseconds, however little it is. */
+const MAX_BATCH_AGE_MS = 3000
+
+export class Syncer {
+  readonly directory: string
+  readonly #threads: number
+  readonly #backup: BackupDatabase
+  #writer: IndexWriter
+  #known: KnownSources
+  /** Where a damaged index was put, until that is told. */
+  #setAside: string | undefined
+
+  /** Only for who holds the lock. */
+  constructor(directory: string, threads = Math.max(1, availableParallelism() - 1)) {
+    this.directory = directory
+    this.#threads = threads
+    this.#backup = openBackupDatabase(directory)
+    const { writer, known, setAside } = openOrRebuild(directory)
+    this.#writer = writer
+    this.#known = known
+    this.#setAside = setAside
+  }
+
+  close(): void {
+    this.#backup.close()
+    this.#writer.close()
+  }
+
+  /**
+   * The same as `sync`; an index that turns out to be damaged, or that somebody found damaged, is set aside and made again.
+   * @param everything all that there is, for an index that is made again
+   */
+  async syncOrRebuild(
+    found: () => AsyncIterable<FoundSource> | Iterable<FoundSource>,
+    options: SyncOptions = {},
+    everything: typeof found = found,
+  ): Promise<SyncResult> {
+    try {
+      if (!isIndexSuspect(this.directory)) return this.#withSetAside(await this.sync(found(), options))
+    } catch (error) {
+      if (!isIndexDamage(error, this.directory) && (error instanceof AppError || this.#writer.isSound())) throw error
+    }
+    this.#writer.close()
+    this.#setAside = setIndexAside(this.directory)
+    this.#writer = new IndexWriter(this.directory)
+    this.#known = new KnownSources([])
+    const { paths: _, ...rest } = options
+    return this.#withSetAside(await this.sync(everything(), rest))
+  }
+
+  #withSetAside(synced: SyncResult): SyncResult {
+    const setAside = this.#setAside
+    this.#setAside = undefined
+    return setAside === undefined ? synced : { ...synced, setAside }
+  }
+
+  async sync(
+    found: AsyncIterable<FoundSource> | Iterable<FoundSource>,
+    options: SyncOptions = {},
+  ): Promise<SyncResult> {
+    const writer = this.#writer
+    const unwanted = new ForgottenFilter(this.#backup.forgotten())
+    const swept = await sweepSources(
+      found,
+      this.#known,
+      (id) => writer.resume(id),
+      options.paths,
+      unwanted.fingerprintSuffix,
+    )
+    const onChanges = (changes: readonly SessionChange[]): void => {
+      if (changes.length > 0) options.onChanges?.(changes)
+    }
+    const isWanted = options.isWanted ?? (() => true)
+    const gone = swept.gone.filter(isWanted)
+    onChanges(writer.putGone(gone, swept.back))
+    for (const source of gone) this.#known.set({ ...source, gone: true })
+    onChanges(this.#removeUnwanted([...this.#known.missed(options.paths)].filter((source) => !isWanted(source))))
+    for (const source of swept.back) this.#known.set({ ...source, gone: false })
+    await this.#scan(
+      swept.changed.map((task) => ({ kind: 'scan', task })),
+      options,
+      onChanges,
+      unwanted,
+    )
+    const read = options.passes === 'first' ? 0 : await this.#readAll(writer.tasks(), options, onChanges)
+    if (read > MIN_SESSIONS_TO_SHRINK) writer.shrink()
+    return {
+      sources: swept.sources,
+      scanned: swept.changed.length,
+      gone: gone.length,
+      read,
+      stopped: options.signal?.aborted ?? false,
+    }
+  }
+
+  #removeUnwanted(unwanted: readonly KnownSource[]): readonly SessionChange[] {
+    for (const source of unwanted) this.#known.delete(source)
+    return this.#writer.putUnwanted(unwanted)
+  }
+
+  async #scan(
+    jobs: readonly (SyncJob & { kind: 'scan' })[],
+    options: SyncOptions,
+    onChanges: OnChanges,
+    unwanted: ForgottenFilter,
+  ): Promise<void> {
+    const total_bytes = jobs.reduce((sum, { task }) => sum + (task.size ?? 0), 0)
+    let batch: ScannedSource[] = []
+    let done = 0
+    let bytes = 0
+    const put = (): void => {
+      if (batch.length > 0) onChanges(this.#putScanned(batch))
+      for (const scanned of batch) {
+        const source = this.#writer.source(scanned)
+        if (source) this.#known.set(source)
+      }
+      batch = []
+    }
+    for await (const result of this.#run(jobs, jobs.length > 16 ? MIN_BYTES_FOR_THREADS : 0)) {
+      if (options.signal?.aborted) break
+      const scanned = toScannedSource(result)
+      if (!scanned) continue
+      batch.push(unwanted.withoutForgotten(scanned))
+      bytes += scanned.size
+      options.onProgress?.({ phase: 'scan', done: ++done, total: jobs.length, bytes, total_bytes })
+      if (batch.length >= SOURCES_PER_TRANSACTION) put()
+    }
+    put()
+  }
+
+  /** Together, as one transaction is much quicker than many; where one of them cannot be written, each by itself. */
+  #putScanned(batch: readonly ScannedSource[]): readonly SessionChange[] {
+    try {
+      return this.#writer.putScanned(batch)
+    } catch (error) {
+      const failure = this.#failureOf(error)
+      const [only] = batch
+      if (batch.length > 1 || !only) return batch.flatMap((one) => this.#putScanned([one]))
+      logSourceFailure(only.path, failure)
+      return this.#writer.putScanned([failedScan(only, failure)])
+    }
+  }
+
+  /** The same for what was read. @returns the sessions that could not be written */
+  #putChunks(chunks: readonly SessionChunk[], onChanges: OnChanges): ReadonlyMap<number, SourceFailure> {
+    const failed = new Map<number, SourceFailure>()
+    try {
+      onChanges(this.#writer.putChunks(chunks))
+    } catch (error) {
+      const failure = this.#failureOf(error)
+      const sessions = new Set(chunks.map(({ session }) => session))
+      for (const session of sessions) {
+        if (sessions.size === 1) failed.set(session, failure)
+        else {
+          const own = chunks.filter((chunk) => chunk.session === session)
+          for (const [failedSession, chunkFailure] of this.#putChunks(own, onChanges))
+            failed.set(failedSession, chunkFailure)
+        }
+      }
+    }
+    return failed
+  }
+
+  /** Throws what is no source's fault: a damaged index is made again. */
+  #failureOf(error: unknown): SourceFailure {
+    if (isIndexDamage(error, this.directory)) throw error
+    return toSourceFailure(error)
+  }
+
+  async #readAll(tasks: readonly ReadTask[], options: SyncOptions, onChanges: OnChanges): Promise<number> {
+    const total_bytes = tasks.reduce((sum, { size, read }) => sum + Math.max(0, size - read), 0)
+    if (total_bytes < BULK_LOAD_BYTES) return this.#read(tasks, total_bytes, options, onChanges)
+    this.#writer.setBulkLoad(true)
+    try {
+      return await this.#read(tasks, total_bytes, options, onChanges)
+    } finally {
+      this.#writer.setBulkLoad(false)
+    }
+  }
+
+  async #read(
+    tasks: readonly ReadTask[],
+    total_bytes: number,
+    options: SyncOptions,
+    onChanges: OnChanges,
+  ): Promise<number> {
+    const before = new Map(tasks.map(({ session, read }) => [session, read]))
+    /** Sessions of which a stretch is missing: what follows it would leave a gap. */
+    const failed = new Set<number>()
+    const fail = (session: number, failure: SourceFailure): void => {
+      const task = tasks.find((one) => one.session === session || one.parts?.some((part) => part.session === session))
+      if (!task || failed.has(session)) return
+      failed.add(session)
+      logSourceFailure(task.path, failure)
+      const { source } = task.parts?.find((part) => part.session === session) ?? task
+      onChanges(this.#writer.putFailed(session, source, issueForSource(task, failure)))
+    }
+    const batch = new ChunkBatch((chunks) => {
+      const complete = chunks.filter(({ session }) => !failed.has(session))
+      for (const [session, failure] of this.#putChunks(complete, onChanges)) fail(session, failure)
+    })
+    let done = 0
+    let bytes = 0
+    for await (const result of this.#run(
+      tasks.map((task) => ({ kind: 'read', task })),
+      total_bytes,
+    )) {
+      if (options.signal?.aborted) break
+      if (result.kind === 'failed') {
+        batch.put()
+        if (result.job.kind === 'read')
+          for (const { session } of result.job.task.parts ?? [result.job.task]) fail(session, result.failure)
+      }
+      if (result.kind !== 'chunk') continue
+      const { chunk } = result
+      batch.add(chunk)
+      bytes += Math.max(0, chunk.read - (before.get(chunk.session) ?? 0))
+      before.set(chunk.session, chunk.read)
+      if (chunk.done) done++
+      options.onProgress?.({ phase: 'read', done, total: tasks.length, bytes, total_bytes })
+    }
+    batch.put()
+    return done
+  }
+
+  #run(jobs: readonly SyncJob[], bytes: number): AsyncGenerator<JobResult> {
+    return bytes >= MIN_BYTES_FOR_THREADS && this.#threads > 0
+      ? runInThreads(this.directory, jobs, this.#threads)
+      : runInThisThread(this.directory, jobs)
+  }
+}
+
+interface OpenedWriter {
+  readonly writer: IndexWriter
+  readonly known: KnownSources
+  readonly setAside: string | undefined
+}
+
+/** One that is damaged is set aside. */
+function openOrRebuild(directory: string): OpenedWriter {
+  try {
+    return openWriter(directory)
+  } catch (error) {
+    if (error instanceof AppError && !isIndexDamage(error, directory)) throw error
+    const setAside = setIndexAside(directory)
+    return { ...openWriter(directory), setAside }
+  }
+}
+
+function openWriter(directory: string): OpenedWriter {
+  const writer = new IndexWriter(directory)
+  try {
+    return { writer, known: new KnownSources(writer.sources()), setAside: writer.setAside }
+  } catch (error) {
+    writer.close()
+    throw error
+  }
+}
+
+/** What the first pass found in a source, or that it found nothing because of a bug. */
+function toScannedSource(result: JobResult): ScannedSource | undefined {
+  if (result.kind === 'scanned') return result.scanned
+  if (result.kind !== 'failed' || result.job.kind !== 'scan') return undefined
+  const { task } = result.job
+  logSourceFailure(task.path, result.failure)
+  return failedScan(task, result.failure)
+}
+
+type OnChanges = (changes: readonly SessionChange[]) => void
+
+/** Gathers stretches until they are worth a transaction. */
+class ChunkBatch {
+  readonly #put: (chunks: readonly SessionChunk[]) => void
+  #chunks: SessionChunk[] = []
+  #rows = 0
+  #textBytes = 0
+  #since = 0
+
+  constructor(put: (chunks: readonly SessionChunk[]) => void) {
+    this.#put = put
+  }
+
+  add(chunk: SessionChunk): void {
+    if (this.#chunks.length === 0) this.#since = performance.now()
+    this.#chunks.push(chunk)
+    this.#rows += chunk.rows.count
+    this.#textBytes += chunk.rows.texts.length
+    const isOld = performance.now() - this.#since > MAX_BATCH_AGE_MS
+    if (this.#rows >= MAX_ROWS_PER_TRANSACTION || this.#textBytes >= MAX_TEXT_BYTES_PER_TRANSACTION || isOld) this.put()
+  }
+
+  put(): void {
+    if (this.#chunks.length === 0) return
+    const chunks = this.#chunks
+    this.#chunks = []
+    this.#rows = 0
+    this.#textBytes = 0
+    this.#put(chunks)
+    for (const { rows } of chunks) releaseRowBatch(rows)
+  }
+}

@@ -1,0 +1,136 @@
+/** A conversation that this page holds: opened, listened to, spoken to. */
+import { SvelteMap } from 'svelte/reactivity'
+import {
+  CHAT_EVENTS,
+  type ChatConsent,
+  type ChatEvent,
+  type ChatFilesReply,
+  type ChatReply,
+} from '../../model/api/chat.ts'
+import { apiPath, get, post, type RequestProblem } from '../api/client.ts'
+import { applyChatEvent, type ChatView, EMPTY_CHAT_VIEW } from './chat-view.ts'
+
+const RETRY_MS = 1500
+
+export class ChatClient {
+  readonly id: string
+  readonly folds = new SvelteMap<string, boolean>()
+  view = $state.raw<ChatView>(EMPTY_CHAT_VIEW)
+  /** Why it cannot be opened. */
+  problem = $state.raw<RequestProblem>()
+  /** Why the last words, answer or interruption were not taken. */
+  refusal = $state.raw<RequestProblem>()
+  isLost = $state(false)
+  /** A text that is to be written on. */
+  onEdit: (text: string) => void = () => {}
+  #source: EventSource | undefined
+  #lastEventId: string | undefined
+  /** What the user chose, where the server asked for it. */
+  #directory: string | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+  #isLeft = false
+
+  constructor(id: string) {
+    this.id = id
+  }
+
+  get #path(): string {
+    return `/chat/${encodeURIComponent(this.id)}`
+  }
+
+  /** Listens until it is closed. A page that nobody looks at holds no connection, and is told later what it missed. */
+  open = async (): Promise<void> => {
+    clearTimeout(this.#timer)
+    if (this.#source || this.#isLeft || document.hidden) return
+    const directory = this.#directory === undefined ? {} : { directory: this.#directory, confirmed: true }
+    const answer = await post<ChatReply>('/chat', { session: this.id, ...directory })
+    if (this.#isLeft || this.#source) return
+    if (answer.kind === 'problem') {
+      if (this.view.state && answer.problem.code === 'unreachable') this.#retry()
+      else this.problem = answer.problem
+      return
+    }
+    this.problem = undefined
+    this.#directory = undefined
+    const source = new EventSource(apiPath(`${this.#path}/events`, { since: this.#lastEventId }))
+    this.#source = source
+    for (const name of CHAT_EVENTS) if (name !== 'error') source.addEventListener(name, this.#handleEvent)
+    // An event of ours and a broken line have the same name; only the former has data.
+    source.addEventListener('error', (event) => {
+      if (event instanceof MessageEvent) return this.#handleEvent(event)
+      this.isLost = true
+      if (source.readyState === EventSource.CLOSED) this.#retry()
+    })
+    source.addEventListener('open', () => {
+      this.isLost = false
+    })
+  }
+
+  /** Opens it in the directory that the user has chosen. */
+  openIn(directory: string): Promise<void> {
+    this.#directory = directory
+    this.problem = undefined
+    return this.open()
+  }
+
+  followVisibility = (): void => {
+    if (document.hidden) this.#disconnect()
+    else void this.open()
+  }
+
+  leave(): void {
+    this.#isLeft = true
+    clearTimeout(this.#timer)
+    this.#disconnect()
+  }
+
+  /** True when it was taken. */
+  async say(text: string): Promise<boolean> {
+    this.refusal = undefined
+    if (this.view.isClosed) {
+      this.#disconnect()
+      await this.open()
+    }
+    return this.#send('say', { text })
+  }
+
+  /** True when it was taken. */
+  answer(id: string, consent: ChatConsent, text = ''): Promise<boolean> {
+    return this.#send('answer', { id, consent, ...(text !== '' && { text }) })
+  }
+
+  async interrupt(): Promise<void> {
+    await this.#send('interrupt', {})
+  }
+
+  async #send(what: string, body: object): Promise<boolean> {
+    this.refusal = undefined
+    const answer = await post<ChatReply>(`${this.#path}/${what}`, body)
+    if (answer.kind === 'problem') this.refusal = answer.problem
+    return answer.kind === 'reply'
+  }
+
+  async files(typed: string): Promise<readonly string[]> {
+    const answer = await get<ChatFilesReply>(`${this.#path}/files`, { q: typed })
+    return answer.kind === 'reply' ? answer.reply.data : []
+  }
+
+  #retry(): void {
+    this.#disconnect()
+    this.#timer = setTimeout(() => void this.open(), RETRY_MS)
+  }
+
+  #disconnect(): void {
+    this.#source?.close()
+    this.#source = undefined
+  }
+
+  #handleEvent = (message: Event): void => {
+    const { data, lastEventId } = message as MessageEvent<string>
+    if (lastEventId !== '') this.#lastEventId = lastEventId
+    const event = JSON.parse(data) as ChatEvent
+    this.view = applyChatEvent(this.view, event)
+    if (event.kind === 'edit') this.onEdit(event.text)
+    if (event.kind === 'closed') this.#disconnect()
+  }
+}

@@ -1,0 +1,230 @@
+/** A conversation while it is read: its letters at once, its messages page by page where the reader is, what is added as it comes. */
+import { SvelteMap } from 'svelte/reactivity'
+import type { MessageItem, WindowReply } from '../../model/api/message.ts'
+import type { SessionDetail, SessionReply } from '../../model/api/session.ts'
+import type { ShapeReply, TurnItem, TurnsReply } from '../../model/api/turn.ts'
+import { get, type QueryParameters, type RequestProblem, type RequestResult } from '../api/client.ts'
+import {
+  areSameRows,
+  findLastBefore,
+  isMessageShown,
+  layOutRows,
+  RowVisibility,
+  shapeLetterOf,
+} from './message-rows.ts'
+
+const PAGE_SIZE = 100
+/** Enough to fill a screen. */
+const FIRST_PAGE_SIZE = 40
+/** Messages that were read are forgotten beyond so many. */
+const MAX_CACHED_MESSAGES = 6000
+/** Messages at the end that are read when something was added: a result may change a call before it. */
+const TAIL_SIZE = 160
+
+const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
+
+export class OpenSession {
+  readonly id: string
+  detail = $state.raw<SessionDetail>()
+  problem = $state.raw<RequestProblem>()
+  turns = $state.raw<readonly TurnItem[]>([])
+  shape = $state.raw('')
+  /** Offsets of the first message of each row. */
+  rows = $state.raw<Int32Array>(new Int32Array())
+  isReady = $state(false)
+  /** What is open or folded against its habit, by place. */
+  readonly folds = new SvelteMap<string, boolean>()
+  everything = $state(false)
+  /** Message that the keys mean. */
+  cursor = $state(-1)
+  #version = $state(0)
+  readonly #messages = new Map<number, MessageItem>()
+  readonly #visibility = new RowVisibility()
+  readonly #requestedPages = new Set<number>()
+  /** The page that the reader is at. */
+  #nearPage = 0
+  /** Turns are being asked for; those that come are old already. */
+  #isAsking = false
+  #isOutdated = false
+  /** The same of what was added. */
+  #isUpdating = false
+  #hasGrown = false
+  readonly #abort = new AbortController()
+
+  /** Told when there are other rows. */
+  readonly #onrows: () => void
+
+  constructor(id: string, onrows: () => void) {
+    this.id = id
+    this.#onrows = onrows
+  }
+
+  get path(): string {
+    return `/sessions/${encodeURIComponent(this.id)}`
+  }
+
+  /** The last turn that began before a message. */
+  turnBefore(offset: number): TurnItem | undefined {
+    return this.turns[findLastBefore(this.turns, offset)]
+  }
+
+  get total(): number {
+    return this.shape.length
+  }
+
+  message(offset: number): MessageItem | undefined {
+    return this.#version >= 0 ? this.#messages.get(offset) : undefined
+  }
+
+  /** Each part is shown as it comes. @returns the place of the message that was asked for, if there is one */
+  async open(at: string | undefined): Promise<number | undefined> {
+    const first: QueryParameters = at === undefined ? { offset: 0 } : { around: at }
+    const firstWindow = get<WindowReply>(
+      `${this.path}/messages`,
+      { ...first, limit: FIRST_PAGE_SIZE },
+      this.#abort.signal,
+    )
+    await Promise.all([this.#readDetail(), this.#readShape()])
+    const window = await firstWindow
+    void this.#readTurns()
+    if (window.kind !== 'reply') return undefined
+    this.#storeMessages(window.reply.data)
+    this.#layOutRows()
+    return window.reply.data.find(({ id }) => id === at)?.offset
+  }
+
+  close(): void {
+    this.#abort.abort()
+  }
+
+  /** Reads what is missing between two places. */
+  loadRange(from: number, to: number): void {
+    this.#nearPage = Math.floor(from / PAGE_SIZE)
+    for (let page = Math.floor(from / PAGE_SIZE); page <= Math.floor(Math.max(from, to) / PAGE_SIZE); page++)
+      void this.#readPage(page)
+  }
+
+  /** All of a stretch, for copying: whole, or not at all. */
+  async readRange(from: number, count: number): Promise<RequestResult<readonly MessageItem[]>> {
+    const messages: MessageItem[] = []
+    for (let offset = from; offset < from + count; offset += 500) {
+      const limit = Math.min(500, from + count - offset)
+      const answer = await get<WindowReply>(`${this.path}/messages`, { offset, limit }, this.#abort.signal)
+      if (answer.kind !== 'reply') return answer
+      messages.push(...answer.reply.data)
+    }
+    return { kind: 'reply', reply: messages }
+  }
+
+  showEverything(everything: boolean): void {
+    this.everything = everything
+    this.#layOutRows()
+  }
+
+  /** The session has grown, or is another one. One after the other: what comes late must not count. */
+  async update(): Promise<void> {
+    this.#hasGrown = true
+    if (this.#isUpdating) return
+    this.#isUpdating = true
+    while (this.#hasGrown) {
+      this.#hasGrown = false
+      await this.#readTail()
+    }
+    this.#isUpdating = false
+  }
+
+  async #readTail(): Promise<void> {
+    const query = { before: 'end', limit: TAIL_SIZE }
+    const [tail] = await Promise.all([
+      get<WindowReply>(`${this.path}/messages`, query, this.#abort.signal),
+      this.#readDetail(),
+    ])
+    if (tail.kind !== 'reply') return
+    const { data, meta } = tail.reply
+    if (meta.total < this.total || meta.offset > this.total) return this.#readAgain()
+    const added = data.filter(({ offset }) => offset >= this.total)
+    this.shape += added.map(shapeLetterOf).join('')
+    this.#storeMessages(data)
+    this.#evictFarMessages()
+    this.#layOutRows()
+    void this.#readTurns()
+  }
+
+  async #readDetail(): Promise<void> {
+    const answer = await get<SessionReply>(this.path, {}, this.#abort.signal)
+    if (answer.kind === 'reply') this.detail = answer.reply.data
+    if (answer.kind === 'problem' && !this.detail) this.problem = answer.problem
+  }
+
+  async #readShape(): Promise<void> {
+    const answer = await get<ShapeReply>(`${this.path}/shape`, {}, this.#abort.signal)
+    if (answer.kind === 'problem' && !this.isReady) this.problem = answer.problem
+    if (answer.kind !== 'reply') return
+    this.shape = answer.reply.data.shape
+    this.#layOutRows()
+    this.isReady = true
+  }
+
+  async #readAgain(): Promise<void> {
+    this.#messages.clear()
+    this.#visibility.clear()
+    this.#requestedPages.clear()
+    await this.#readShape()
+    this.#version++
+    void this.#readTurns()
+  }
+
+  async #readPage(page: number): Promise<void> {
+    const offset = page * PAGE_SIZE
+    if (this.#requestedPages.has(page) || offset >= this.total) return
+    this.#requestedPages.add(page)
+    const answer = await get<WindowReply>(`${this.path}/messages`, { offset, limit: PAGE_SIZE }, this.#abort.signal)
+    if (answer.kind !== 'reply') {
+      // Asked for again when it is looked at again.
+      this.#requestedPages.delete(page)
+      return
+    }
+    this.#evictFarMessages()
+    this.#storeMessages(answer.reply.data)
+    this.#layOutRows()
+  }
+
+  /** One after the other, and where a log grows quickly, not all the time. */
+  async #readTurns(): Promise<void> {
+    this.#isOutdated = true
+    if (this.#isAsking) return
+    this.#isAsking = true
+    for (let wait = false; this.#isOutdated || wait; ) {
+      this.#isOutdated = false
+      const startedAt = performance.now()
+      const answer: RequestResult<TurnsReply> = await get(`${this.path}/turns`, { wait }, this.#abort.signal)
+      if (answer.kind === 'reply') this.turns = answer.reply.data
+      wait = answer.kind === 'reply' && !answer.reply.meta.complete && !wait
+      if (!wait) await pause(4 * (performance.now() - startedAt))
+    }
+    this.#isAsking = false
+  }
+
+  #storeMessages(messages: readonly MessageItem[]): void {
+    for (const message of messages) {
+      this.#messages.set(message.offset, message)
+      this.#visibility.set(message.offset, isMessageShown(message, this.shape[message.offset] ?? 'x'))
+    }
+    this.#version++
+  }
+
+  /** All but those around the reader. */
+  #evictFarMessages(): void {
+    if (this.#messages.size <= MAX_CACHED_MESSAGES) return
+    const isFar = (page: number): boolean => Math.abs(page - this.#nearPage) > MAX_CACHED_MESSAGES / PAGE_SIZE / 4
+    for (const offset of this.#messages.keys()) if (isFar(Math.floor(offset / PAGE_SIZE))) this.#messages.delete(offset)
+    for (const page of this.#requestedPages) if (isFar(page)) this.#requestedPages.delete(page)
+  }
+
+  #layOutRows(): void {
+    const rows = layOutRows(this.shape, this.#visibility, this.everything)
+    if (areSameRows(rows, this.rows)) return
+    this.rows = rows
+    this.#onrows()
+  }
+}

@@ -1,0 +1,24 @@
+/** How far each conversation was read in this browser. */
+import { readBrowserPreference, saveBrowserPreference } from '../settings/preferences.svelte.ts'
+
+/** Sessions that are remembered. */
+const MAX_SESSIONS = 500
+
+type SeenCounts = readonly (readonly [session: string, messages: number])[]
+
+function readSeenCounts(): SeenCounts {
+  try {
+    const value: unknown = JSON.parse(readBrowserPreference('seen') ?? '[]')
+    return Array.isArray(value) ? (value as SeenCounts) : []
+  } catch {
+    return []
+  }
+}
+
+/** Messages that the session had when it was last left; nothing for one that was never opened. */
+export const seenCountOf = (session: string): number | undefined => readSeenCounts().find(([id]) => id === session)?.[1]
+
+export function saveSeenCount(session: string, messages: number): void {
+  const others = readSeenCounts().filter(([id]) => id !== session)
+  saveBrowserPreference('seen', JSON.stringify([[session, messages], ...others].slice(0, MAX_SESSIONS)))
+}

@@ -1,0 +1,69 @@
+/** A search through everything that was said: hits as they are found, under the session they were found in. */
+import type { SearchHit, SearchLine } from '../../model/api/search.ts'
+import type { SessionItem } from '../../model/api/session.ts'
+import { isRequestProblem, type RequestProblem, streamLines } from '../api/client.ts'
+import type { SessionFilterValues } from './session-filters.ts'
+
+export interface SessionHits {
+  readonly session: SessionItem
+  readonly isTitle: boolean
+  readonly hits: readonly SearchHit[]
+}
+
+const MAX_HITS = 300
+
+export class MessageSearch {
+  found = $state.raw<readonly SessionHits[]>([])
+  problem = $state.raw<RequestProblem>()
+  progress = $state.raw<{ readonly done: number; readonly total: number }>()
+  end = $state.raw<Extract<SearchLine, { kind: 'end' }>>()
+  #signal = new AbortController()
+
+  async start(filters: SessionFilterValues, deep: boolean): Promise<void> {
+    this.#signal.abort()
+    this.#signal = new AbortController()
+    const { signal } = this.#signal
+    const sessions = new Map<string, { session: SessionItem; isTitle: boolean; hits: SearchHit[] }>()
+    const publish = (): void => {
+      this.found = Array.from(sessions.values(), (one) => ({ ...one, hits: [...one.hits] }))
+    }
+    this.problem = undefined
+    this.progress = undefined
+    this.end = undefined
+    let lastShownAt = 0
+    for await (const line of streamLines<SearchLine>(
+      '/search',
+      { ...filters, stream: true, limit: MAX_HITS, deep },
+      signal,
+    )) {
+      if (signal.aborted) return
+      if (isRequestProblem(line)) {
+        this.problem = line
+        // What was found before stays: the words are only not yet what they will be.
+        if (line.code === 'invalid_query') return
+        break
+      }
+      if (line.kind === 'error') this.problem = { ...line, code: 'internal_error' }
+      else if (line.kind === 'end') this.end = line
+      else if (line.kind === 'progress') this.progress = line
+      else if (line.kind === 'session')
+        sessions.set(
+          line.session.id,
+          sessions.get(line.session.id) ?? { session: line.session, isTitle: false, hits: [] },
+        )
+      else if (line.kind === 'title') {
+        const one = sessions.get(line.session_id)
+        if (one) one.isTitle = true
+      } else sessions.get(line.hit.session_id)?.hits.push(line.hit)
+      if (performance.now() - lastShownAt > 50) {
+        lastShownAt = performance.now()
+        publish()
+      }
+    }
+    if (!signal.aborted) publish()
+  }
+
+  stop(): void {
+    this.#signal.abort()
+  }
+}

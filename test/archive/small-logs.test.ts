@@ -1,5 +1,0 @@
-/** Many small sources: each is found, read and counted once. */
-import { test } from 'vitest'
-import { expectMany } from './many.ts'
-
-test('2,000 small logs', () => expectMany(2000))

@@ -1,0 +1,146 @@
+/** A conversation with a server of the test's own, in a folder of its own. */
+
+import { randomUUID } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { DEFAULT_AGENT } from '../../../src/chat/agent-file/agent-file.ts'
+import { createJournal, journalPath, openJournal } from '../../../src/chat/journal/journal-file.ts'
+import { ChatSession } from '../../../src/chat/session.ts'
+import { ChatSetup } from '../../../src/chat/setup.ts'
+import { type ChatTool, successResult } from '../../../src/chat/tools/tool.ts'
+import type { ChatSessionEvent, ToolConsent } from '../../../src/chat/turn/chat-session-event.ts'
+import { JournalWriter } from '../../../src/chat/turn/journal-writer.ts'
+import type { TurnLimits } from '../../../src/chat/turn/turn-budget.ts'
+import type { JournalEvent } from '../../../src/conversation/journal/event.ts'
+import { readJournal } from '../../../src/conversation/journal/read-journal.ts'
+import { journalOf } from '../../../src/conversation/journal/state-to-events.ts'
+import { NO_ENVIRONMENT } from '../../../src/conversation/new-message.ts'
+import { type ConversationState, newState } from '../../../src/conversation/state.ts'
+import { untranslated } from '../../../src/model/phrase.ts'
+import { systemClock } from '../../../src/openai/chat/clock.ts'
+import type { ChatTransport } from '../../../src/openai/chat/transport.ts'
+import { PROFILES, type ProfileName } from '../../../src/openai/profile.ts'
+import { openAITransport } from '../../../src/openai-transport.ts'
+import { tempFolder } from '../../support/codex-log.ts'
+
+export interface ChatSessionOptions {
+  readonly baseURL?: string
+  readonly transport?: ChatTransport
+  readonly tools?: readonly ChatTool[]
+  readonly trusted?: readonly string[]
+  readonly window?: number
+  readonly autoCompact?: boolean
+  readonly attended?: boolean
+  readonly profile?: ProfileName
+  readonly timeoutMs?: number
+  readonly retries?: number
+  readonly data?: string
+  readonly id?: string
+  readonly cwd?: string
+  readonly state?: ConversationState
+  readonly paths?: readonly string[]
+  readonly limits?: TurnLimits
+}
+
+/** Waits are not waited for. */
+const clock = { ...systemClock, sleep: async () => {}, random: () => 0 }
+
+export function chatSession(options: ChatSessionOptions): ChatSession {
+  const { data = tempFolder(), id = 'c', window = 100_000, baseURL = '' } = options
+  const at = new Date().toISOString()
+  const cwd = options.cwd ?? tempFolder()
+  const model_info = { model_id: 'test-model', context_window_tokens: window }
+  const context_manager = {
+    max_context_files_size: Math.floor((window * 3) / 4),
+    current_profile: DEFAULT_AGENT.name,
+    paths: options.paths ?? [],
+    hooks: new Map(),
+  }
+  const journal = existsSync(journalPath(data, id))
+    ? openJournal(data, id, { at, cwd, program: null, env: NO_ENVIRONMENT }).journal
+    : createJournal(data, journalOf(options.state ?? newState(id, { model_info, context_manager }), { at, cwd }))
+  const desk = new JournalWriter(journal, { clock, machine: { platform: 'linux', cwd: () => cwd }, newId: randomUUID })
+  const rig = new ChatSetup({
+    place: { cwd, home: tempFolder() },
+    server: {
+      transport: options.transport ?? openAITransport({ baseURL, timeoutMs: options.timeoutMs ?? 5000 }),
+      profile: PROFILES[options.profile ?? 'openai'],
+      model: 'test-model',
+      maxRetries: options.retries ?? 0,
+    },
+    agent: DEFAULT_AGENT,
+    builtIn: options.tools ?? [],
+    trusted: options.trusted ?? [],
+    autoCompact: options.autoCompact ?? true,
+    attended: options.attended ?? true,
+    ...(options.limits && { limits: options.limits }),
+  })
+  return new ChatSession(desk, rig, { data, program: null })
+}
+
+/** All events of a line, with these answers to who asks. */
+export async function sendLine(
+  talk: ChatSession,
+  line: string,
+  onEvent: (event: ChatSessionEvent) => unknown = () => {},
+): Promise<readonly ChatSessionEvent[]> {
+  return collectEvents(talk, talk.send(line), onEvent)
+}
+
+export async function collectEvents(
+  talk: ChatSession,
+  events: AsyncIterable<ChatSessionEvent>,
+  onEvent: (event: ChatSessionEvent) => unknown = () => {},
+): Promise<readonly ChatSessionEvent[]> {
+  const all: ChatSessionEvent[] = []
+  for await (const event of events) {
+    all.push(event)
+    const consent = onEvent(event)
+    if (event.kind === 'consent_needed' || event.kind === 'trust_needed')
+      talk.answer(event.id, (consent as ToolConsent | undefined) ?? 'yes')
+  }
+  return all
+}
+
+export const eventKinds = (events: readonly ChatSessionEvent[]): readonly string[] => events.map(({ kind }) => kind)
+
+export const endingOf = (events: readonly ChatSessionEvent[]): string | undefined =>
+  events.flatMap((event) => (event.kind === 'ended' ? [event.how] : [])).at(-1)
+
+export const answerText = (events: readonly ChatSessionEvent[]): string =>
+  events.map((event) => (event.kind === 'delta' ? event.text : '')).join('')
+
+export const outputText = (events: readonly ChatSessionEvent[]): string =>
+  events.map((event) => (event.kind === 'output' || event.kind === 'error' ? event.text : '')).join('')
+
+export function readJournalOf({ writer: desk }: ChatSession): readonly JournalEvent[] {
+  const { events, issues } = readJournal(readFileSync(desk.journal.path, 'utf8'))
+  if (issues.length > 0) throw new Error(JSON.stringify(issues))
+  return events
+}
+
+export interface FakeTool {
+  readonly name: string
+  readonly level?: 'read-only' | 'changes' | 'dangerous'
+  readonly run?: (args: unknown, signal: AbortSignal, output: (text: string) => void) => Promise<string> | string
+}
+
+/** A tool without a path or a command: it asks unless it is trusted. */
+export function fakeTool({ name, level = 'changes', run = () => 'done' }: FakeTool): ChatTool {
+  return {
+    name,
+    hostName: name,
+    origin: 'native___',
+    description: `The tool ${name}`,
+    schema: { type: 'object', properties: { n: { type: 'number' } } },
+    check: async (args) => ({
+      ok: true,
+      call: {
+        need: { level, summary: untranslated(`${name} runs`) },
+        run: async ({ signal, onOutput }) => {
+          const text = await run(args, signal, (piece) => onOutput?.({ stream: 'stdout', text: piece }))
+          return successResult([{ Text: text }])
+        },
+      },
+    }),
+  }
+}

@@ -1,0 +1,67 @@
+/** A conversation as commands and pages open it, with an agent's file, hooks, servers and checkpoints. */
+import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { chooseEndpoint } from '../../../src/chat/endpoint/endpoint.ts'
+import { type OpenedChat, openChatSession } from '../../../src/chat/open/open-session.ts'
+import { readProjectFile } from '../../../src/chat/trust/project-file.ts'
+import type { AskTrust } from '../../../src/chat/trust/trust-needed.ts'
+import { TrustStore } from '../../../src/chat/trust/trust-store.ts'
+import { openAITransport } from '../../../src/openai-transport.ts'
+import { onCleanup } from '../../support/cleanup.ts'
+import { tempFolder } from '../../support/codex-log.ts'
+import type { ModelServer } from '../../support/model-server.ts'
+
+interface OpenOptions {
+  readonly server: ModelServer
+  readonly cwd: string
+  readonly data?: string
+  /** A project's agent, which the user trusts. */
+  readonly agent?: object
+  readonly resume?: string | null
+  /** Null: nobody chose one. */
+  readonly model?: string | null
+  /** By default all tools run without asking. */
+  readonly trustAll?: boolean
+  readonly home?: string
+  /** What `--agent` names. */
+  readonly named?: string
+  readonly askTrust?: AskTrust
+}
+
+/** As `fumi trust` does. */
+export function trustFile(data: string, cwd: string, path: string): void {
+  const trust = new TrustStore(data)
+  const file = readProjectFile(path, cwd, trust)
+  if (file.ok) trust.add(file.fingerprint)
+}
+
+export async function openTestChat(situation: OpenOptions): Promise<OpenedChat> {
+  const { server, data = tempFolder(), agent, resume, model = 'm', home = tempFolder() } = situation
+  const { trustAll = true, named = agent && 'mine', askTrust } = situation
+  const cwd = realpathSync(situation.cwd)
+  const { baseURL } = server
+  if (agent) {
+    mkdirSync(join(cwd, '.amazonq', 'cli-agents'), { recursive: true })
+    writeFileSync(
+      join(cwd, '.amazonq', 'cli-agents', 'mine.json'),
+      JSON.stringify({ name: 'mine', tools: ['*'], ...agent }),
+    )
+    trustFile(data, cwd, '.amazonq/cli-agents/mine.json')
+  }
+  const endpoint = chooseEndpoint({
+    options: { baseURL, ...(model !== null && { model }) },
+    defaultProfile: null,
+    profiles: new Map(),
+    variables: {},
+  })
+  const talk = await openChatSession({
+    answerer: { kind: 'server', endpoint, transport: openAITransport({ baseURL }) },
+    ...{ platform: 'linux', home, data, cwd, program: null, autoCompact: true, attended: true },
+    trustAll,
+    ...(named !== undefined && { agent: named }),
+    ...(askTrust && { askTrust }),
+    ...(resume !== undefined && { resume }),
+  })
+  onCleanup(() => talk.close())
+  return talk
+}

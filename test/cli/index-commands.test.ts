@@ -1,0 +1,319 @@
+/** The commands that ask the index, as a user meets them: nothing is set up before the first one. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterEach, describe, expect, test } from 'vitest'
+import { assistant, header, line, result, tempFolder, text, user } from '../support/codex-log.ts'
+import { fumi, fumiPath, lines } from '../support/run-fumi.ts'
+
+const ID = (n: number): string => `019c0000-0000-7000-8000-00000000000${n}`
+
+/** A machine with logs of Codex. */
+function machine() {
+  const folder = tempFolder()
+  const env = { HOME: folder, FUMI_HOME: join(folder, 'fumi'), CODEX_HOME: join(folder, 'codex') }
+  const put = (n: number, records: readonly string[]): string => {
+    const day = join(env.CODEX_HOME, 'sessions', '2026', '02', `0${n}`)
+    mkdirSync(day, { recursive: true })
+    const path = join(day, `rollout-2026-02-0${n}T09-15-00-${ID(n)}.jsonl`)
+    writeFileSync(path, text(records))
+    return path
+  }
+  const run = (...args: readonly string[]) => fumi(args, { env })
+  const json = (...args: readonly string[]) => {
+    const { code, out, err } = run(...args, '--json')
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    return JSON.parse(out)
+  }
+  return { folder, env, put, run, json }
+}
+
+const call = (second: number, id: string, input: string): string =>
+  line(second, 'response_item', {
+    type: 'custom_tool_call',
+    name: 'apply_patch',
+    call_id: id,
+    input,
+    status: 'completed',
+  })
+
+const PATCH = `*** Begin Patch
+*** Update File: src/timer.ts
+@@
+-ring(1)
++ring(2)
+*** Add File: src/bell.ts
++export const bell = 1
+*** End Patch`
+
+const first = () => [
+  header({ id: ID(1), cwd: '/w/timer' }),
+  user(1, 'Why does the timer ring twice?'),
+  call(2, 'c1', PATCH),
+  result(3, 'c1', 'Done.'),
+  assistant(4, 'The bell was hung up twice: 二重に鳴る。'),
+]
+const second = () => [
+  header({ id: ID(2), cwd: '/w/other' }),
+  user(1, 'Rename getUserName in every module.'),
+  assistant(2, 'It is fetchUser now.'),
+]
+
+test.each(['constructor', '__proto__', 'nonsense'])('fumi %s says that there is no such command', (name) => {
+  expect(machine().run(name)).toMatchObject({ code: 2, err: expect.stringContaining(name) })
+})
+
+describe('fumi list', () => {
+  test('applies its options and prints the total', () => {
+    const { put, json, run } = machine()
+    put(1, first())
+    put(2, second())
+    const all = json('list')
+    expect(all).toMatchObject({ total: 2 })
+    expect(all.sessions[0]).toMatchObject({
+      id: expect.stringContaining('codex:'),
+      agent: 'codex',
+      kind: 'conversation',
+      title: expect.any(String),
+      usage: { total_tokens: 0 },
+      gone: false,
+      starred: false,
+    })
+    expect(json('list', '--limit', '1')).toMatchObject({ total: 2, sessions: [expect.anything()] })
+    const ids = (...args: readonly string[]) => json('list', ...args).sessions.map((one: { cwd: string }) => one.cwd)
+    expect(ids('--project', '/w/timer')).toEqual(['/w/timer'])
+    expect(ids('--project', 'other')).toEqual(['/w/other'])
+    expect(ids('--project', '/w/tim')).toEqual([])
+    expect(ids('--tool', 'apply_patch')).toEqual(['/w/timer'])
+    expect(ids('--since', '2027')).toEqual([])
+    expect(ids('--until', '2026-02-03', '--sort', 'title')).toEqual(['/w/other', '/w/timer'])
+    expect(ids('--agent', 'kiro')).toEqual([])
+    expect(run('list', '--since', 'soon')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--since takes a day'),
+    })
+    expect(run('list', '--project', 'nowhere')).toMatchObject({ code: 0, out: 'None.\n' })
+  })
+
+  test('keeps what the index knows of a log that is gone', () => {
+    const { put, json, run } = machine()
+    const path = put(1, first())
+    json('sync')
+    rmSync(path)
+    expect(json('list').sessions).toMatchObject([{ title: 'Why does the timer ring twice?', gone: true }])
+    const shown = run('show', ID(1))
+    expect(shown).toMatchObject({ code: 0, err: expect.stringContaining('is gone') })
+    expect(shown.out).toContain('apply_patch')
+  })
+
+  test('reads the logs themselves where no index can be made', () => {
+    const { put, run, env } = machine()
+    put(1, first())
+    writeFileSync(env.FUMI_HOME, 'a file where the folder should be')
+    const { code, out, err } = run('list', '--json')
+    expect(code).toBe(0)
+    expect(JSON.parse(out).sessions).toMatchObject([{ title: 'Why does the timer ring twice?' }])
+    expect(err).toContain('the index is not up to date')
+  })
+})
+
+describe('fumi search', () => {
+  test('finds words, parts of identifiers and Japanese, in their context', () => {
+    const { put, json, run } = machine()
+    put(1, first())
+    put(2, second())
+    expect(json('search', 'ring', 'twice')).toMatchObject({
+      total: 1,
+      total_is: 'exact',
+      complete: true,
+      hits: [
+        {
+          session_id: `codex:${ID(1)}`,
+          message_id: expect.stringContaining('#2'),
+          role: 'user',
+          source_type: 'message',
+          scope: 'prompt',
+          snippet: 'Why does the timer ring twice?',
+          highlights: [
+            [19, 23],
+            [24, 29],
+          ],
+        },
+      ],
+      sessions: [{ id: `codex:${ID(1)}`, cwd: '/w/timer' }],
+    })
+    expect(json('search', 'get_user_name').hits).toMatchObject([{ session_id: `codex:${ID(2)}` }])
+    expect(json('search', '二重').hits).toMatchObject([{ scope: 'answer' }])
+    expect(json('search', 'ring', '--scope', 'answers').total).toBe(0)
+    expect(json('search', 'timer', '--project', '/w/other').total).toBe(0)
+    expect(json('search', 'timer', '--role', 'user', '--since', '2026-02-01').total).toBe(1)
+    expect(json('search', 'timer', '--deep')).toMatchObject({ complete: true, total_is: 'exact' })
+    const { out } = run('search', '二重')
+    expect(out).toContain('Why does the timer ring twice?')
+    expect(out).toContain('二重に鳴る')
+    expect(run('search', 'nowhere-said')).toMatchObject({ code: 0, out: 'Nothing was found.\n' })
+  })
+
+  test('reports when there is nothing to search', () => {
+    const folder = tempFolder()
+    const { err } = fumi(['search', 'timer'], { env: { HOME: folder, CODEX_HOME: folder, XDG_DATA_HOME: folder } })
+    expect(err).toContain('no conversation was found on this machine; fumi doctor')
+  })
+
+  test('reports the position of an error in a query', () => {
+    const { code, err } = machine().run('search', 'timer', '"ring')
+    expect(code).toBe(2)
+    expect(err).toContain('timer "ring\n')
+    expect(err).toMatch(/^ +\^+$/m)
+    const { err: large } = machine().run('search', '検索', 'role:king')
+    expect(large).toMatch(/^ {2}検索 role:king\n {7}\^{9}$/m)
+  })
+
+  test('shows all of very many hits where all are asked for', () => {
+    const { put, json } = machine()
+    const many = Array.from({ length: 2600 }, (_, at) => user(at + 1, `Ring number ${at}.`))
+    put(1, [header({ id: ID(1), cwd: '/w/timer' }), ...many])
+    expect(json('search', 'ring', '--limit', '0')).toMatchObject({ total: 2600, total_is: 'exact' })
+  })
+
+  test('prints no escape sequence of a log', () => {
+    const { put, run } = machine()
+    const evil = '\u001b]0;title\u0007'
+    put(1, [header({ id: ID(1), cwd: `/w/${evil}`, originator: evil, cli_version: evil }), user(1, `Ring ${evil}`)])
+    for (const args of [['list'], ['show', ID(1), '--all'], ['stats', '--by', 'project'], ['search', 'ring']])
+      expect(run(...args).out).not.toContain('\u001b')
+  })
+
+  test('finds unindexed text with --deep, and mentions it without', () => {
+    const { put, json } = machine()
+    const long = `${'filler '.repeat(4000)}needleword ${'filler '.repeat(4000)}`
+    put(1, [...first().slice(0, 3), result(3, 'c1', long)])
+    const quick = json('search', 'needleword')
+    expect(quick).toMatchObject({ total: 0, complete: false, left: { sessions: 1 } })
+    expect(quick.left.bytes).toBeGreaterThan(40_000)
+    expect(json('search', 'needleword', '--deep')).toMatchObject({
+      total: 1,
+      complete: true,
+      hits: [{ scope: 'output' }],
+    })
+  })
+
+  test('lists with --deep the conversations whose log is gone', () => {
+    const { put, json, run } = machine()
+    const path = put(1, [...first().slice(0, 3), result(3, 'c1', `${'filler '.repeat(8000)}end`)])
+    expect(json('search', 'needleword', '--deep')).toMatchObject({ total: 0, complete: true })
+    rmSync(path)
+    expect(json('search', 'needleword', '--deep')).toMatchObject({ total: 0, total_is: 'at_least', complete: false })
+    expect(run('search', 'needleword', '--deep').err).toContain('1 conversation could not be searched to the end')
+  })
+})
+
+describe('fumi files', () => {
+  test('lists the sessions and turns that touched a file, and how', () => {
+    const { put, json, run } = machine()
+    put(1, first())
+    expect(json('files', 'timer.ts')).toMatchObject({
+      total: 1,
+      touches: [
+        {
+          path: '/w/timer/src/timer.ts',
+          how: 'updated',
+          session_id: `codex:${ID(1)}`,
+          turn: 1,
+          tool: 'apply_patch',
+          diff: '*** Update File: src/timer.ts\n@@\n-ring(1)\n+ring(2)',
+          checkpoint: null,
+        },
+      ],
+    })
+    expect(json('files', 'src/bell.ts').touches).toMatchObject([{ how: 'added' }])
+    expect(run('files', 'timer.ts', '--diff').out).toContain('+ring(2)')
+    expect(run('files', 'ell.ts').out).toBe('No call is known that touched it.\n')
+  })
+})
+
+describe('fumi stats', () => {
+  test('counts from the index what it counts from the logs', () => {
+    const { put, json, env } = machine()
+    put(1, first())
+    put(2, second())
+    const { tool_calls, by_hour, by_weekday, longest, disk, unread, ...indexed } = json('stats')
+    expect(indexed).toEqual(json('stats', env.CODEX_HOME))
+    expect(disk).toMatchObject([{ agent: 'codex', sources: 2 }])
+    json('sync')
+    expect(json('stats', '--by', 'tool').tool_calls).toMatchObject([{ tool: 'apply_patch', calls: 1, errors: 0 }])
+    const [{ by_hour: hours }] = [json('stats', '--utc', '--by', 'hour')]
+    expect(hours[9]).toBe(5)
+    expect(json('stats', '--project', 'other').sessions).toBe(1)
+  })
+})
+
+describe('fumi sync', () => {
+  let watcher: ChildProcess | undefined
+  afterEach(() => {
+    watcher?.kill('SIGKILL')
+    watcher = undefined
+  })
+
+  test('builds the index, reports what is new, and rebuilds it on request', () => {
+    const { put, json, env } = machine()
+    const path = put(1, first())
+    expect(json('sync')).toEqual({ sources: 1, scanned: 1, gone: 0, read: 1, sessions: 1 })
+    expect(json('sync')).toEqual({ sources: 1, scanned: 0, gone: 0, read: 0, sessions: 1 })
+    appendFileSync(path, `${user(9, 'And now?')}\n`)
+    expect(json('sync')).toMatchObject({ scanned: 1, read: 1 })
+    expect(json('search', 'now').total).toBe(1)
+    expect(json('sync', '--full')).toMatchObject({ scanned: 1, read: 1 })
+    expect(readdirSync(env.FUMI_HOME)).toContain('index.sqlite3')
+  })
+
+  test('follows changes while other commands read', async () => {
+    const { put, env, run, json } = machine()
+    const path = put(1, first())
+    const child = spawn(process.execPath, [fumiPath, 'sync', '--watch', '--json'], {
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    watcher = child
+    const reported = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    expect(JSON.parse((await reported.next()).value)).toMatchObject({ sessions: 1 })
+    while (run('sync').code !== 8);
+    appendFileSync(path, `${user(9, 'And after the watch began?')}\n`)
+    expect(JSON.parse((await reported.next()).value)).toMatchObject({ session: `codex:${ID(1)}` })
+    while (json('search', 'watch', 'began').total === 0);
+    child.kill('SIGTERM')
+    await once(child, 'exit')
+    expect(run('sync').code).toBe(0)
+  })
+})
+
+test('fumi show and fumi resume know a session by the beginning of its id', () => {
+  const { put, run } = machine()
+  put(1, first())
+  put(2, second())
+  expect(run('show', `codex:${ID(1)}`).out).toContain('The bell was hung up twice')
+  expect(run('show', '019c0000-0000')).toMatchObject({
+    code: 2,
+    err: expect.stringContaining('several sessions begin'),
+  })
+  expect(run('show', 'nothing-such')).toMatchObject({ code: 4 })
+  expect(run('resume', ID(2), '--print').out).toContain(`codex resume ${ID(2)}`)
+  expect(lines(run('prompts').out)).toHaveLength(3)
+  expect(existsSync(join(tempFolder(), 'fumi'))).toBe(false)
+})
+
+test('fumi forget removes a session after confirmation, and can be undone', () => {
+  const { put, run, json } = machine()
+  const path = put(1, first())
+  put(2, second())
+  expect(run('forget', ID(1))).toMatchObject({ code: 2, err: expect.stringContaining('was not forgotten') })
+  expect(json('forget', ID(1), '--yes')).toEqual({ forgotten: `codex:${ID(1)}` })
+  expect(existsSync(path)).toBe(true)
+  expect(json('list').total).toBe(1)
+  expect(json('search', 'twice').total).toBe(0)
+  expect(json('forget', '--list').forgotten).toMatchObject([{ session: `codex:${ID(1)}` }])
+  json('forget', `codex:${ID(1)}`, '--undo')
+  expect(json('search', 'twice').total).toBe(2)
+})

@@ -1,0 +1,156 @@
+/** One conversation there and back again, and what must hold of it. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Agent, Source, WrittenForm } from '../../src/agents/agent.ts'
+import type { Report } from '../../src/convert/loss-report.ts'
+import { SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from '../../src/convert/sidecar/sidecar-format.ts'
+import { convertLog } from '../../src/convert.ts'
+import { type CheckResult, checkerOf, checkOutput, faultsAt } from './check-output.ts'
+import { differences, readContent } from './compare-content.ts'
+import { isNative, recordsIn, selectRecordsFor } from './compare-records.ts'
+
+export interface Conversation {
+  readonly agent: Agent
+  readonly source: Source
+  readonly session: string
+}
+
+export interface WrittenOutput {
+  readonly agent: Agent
+  readonly source: Source
+  readonly form: WrittenForm
+  readonly report: Report
+}
+
+/** Writes into a folder that the caller empties. */
+export async function writeAs(
+  { agent, source, session }: Conversation,
+  to: Agent,
+  form: WrittenForm,
+  folder: string,
+  name: string,
+  more: { readonly withoutExtensions?: boolean; readonly profile?: string } = {},
+): Promise<WrittenOutput> {
+  const path = join(folder, `${name}${form.suffix}`)
+  const conversion = await convertLog({ agent, source, session }, form.name, { ...more, hasSidecar: true })
+  const bytes: Uint8Array[] = []
+  const parts: string[] = []
+  for await (const piece of conversion.pieces) {
+    if (piece.kind === 'bytes') bytes.push(piece.bytes)
+    else parts.push(sidecarLine(piece, parts.length === 0))
+  }
+  writeFileSync(path, Buffer.concat(bytes))
+  writeFileSync(sidecarOf(path), parts.length > 0 ? [SIDECAR_START, ...parts, SIDECAR_END].join('') : '')
+  return { agent: to, source: { agent: to.id, path }, form, report: conversion.report() }
+}
+
+export interface Verdict {
+  /** With extensions: what counts came back to the letter. Nothing where the source is none that its agent wrote. */
+  readonly isExact: boolean | undefined
+  /** Without extensions: the same texts, and the same results of the same calls. */
+  readonly isSaid: boolean
+  /** Everything that is missing is in the report. */
+  readonly isReported: boolean
+  /** What the target's checker says; nothing where there is none. */
+  readonly target: RoundTripChecks | undefined
+}
+
+export interface RoundTripChecks {
+  /** Rules that the output breaks. */
+  readonly errors: readonly string[]
+  /** Rules that the agent's own file broke before, whose records came back as they were. */
+  readonly own: readonly string[]
+  readonly warnings: number
+}
+
+/** @param home the form in which the conversation's own agent writes */
+export async function roundTrip(
+  from: Conversation,
+  to: Agent,
+  form: WrittenForm,
+  home: WrittenForm | undefined,
+  folder: string,
+): Promise<Verdict> {
+  const before = await recordsIn(from.agent, from.source, from.session)
+  const there = await writeAs(from, to, form, folder, 'there')
+  const bare = await writeAs(from, to, form, folder, 'bare', { withoutExtensions: true })
+  return {
+    isExact: home && isNative(from.agent, before) ? await comesBack(from, before, there, home, folder) : undefined,
+    isSaid: await saysTheSame(from, bare),
+    isReported: isKept(there.report) && isAccounted(bare.report),
+    target: await checkRoundTrip(from, to, form, folder, [there, bare]),
+  }
+}
+
+/** Messages for a server are written for its profile; everything else is checked with extensions and without. */
+async function checkRoundTrip(
+  from: Conversation,
+  to: Agent,
+  form: WrittenForm,
+  folder: string,
+  [there, bare]: readonly [WrittenOutput, WrittenOutput],
+): Promise<RoundTripChecks | undefined> {
+  const checker = checkerOf(form)
+  if (!checker) return undefined
+  const { profile } = checker
+  const outputs =
+    profile === undefined
+      ? [there, bare]
+      : [await writeAs(from, to, form, folder, 'sent', { profile, withoutExtensions: true })]
+  // Where nobody said anything there is no message to send.
+  if (profile !== undefined && outputs[0] && (await isEmpty(outputs[0]))) return undefined
+  const all: CheckResult[] = []
+  for (const { source } of outputs) all.push(await checkOutput(checker, source.path))
+  const errors = all.flatMap((one) => one.errors)
+  const isVerbatim = from.agent === to && profile === undefined && errors.length > 0
+  const before = isVerbatim ? await faultsAt(checker, from.source.path) : new Set()
+  return {
+    errors: errors.filter((rule) => !before.has(rule)),
+    own: errors.filter((rule) => before.has(rule)),
+    warnings: all.reduce((sum, { warnings }) => sum + warnings.length, 0),
+  }
+}
+
+async function isEmpty({ agent, source }: WrittenOutput): Promise<boolean> {
+  for await (const batch of agent.read(source)) for (const one of batch) if (one.kind === 'message') return false
+  return true
+}
+
+async function comesBack(
+  { agent }: Conversation,
+  before: readonly unknown[],
+  there: WrittenOutput,
+  home: WrittenForm,
+  folder: string,
+): Promise<boolean | undefined> {
+  const session = await sessionIn(there)
+  // An example for fine-tuning without any answer holds nothing.
+  if (session === undefined && home.name !== there.form.name && there.agent.forms?.[0] !== there.form) return undefined
+  if (session === undefined) return false
+  const again = { agent: there.agent, source: there.source, session }
+  const back = await writeAs(again, agent, home, folder, 'back')
+  const compared = selectRecordsFor(agent)
+  const after = await recordsIn(agent, back.source, undefined)
+  return JSON.stringify(compared(after)) === JSON.stringify(compared(before))
+}
+
+async function sessionIn({ agent, source }: WrittenOutput): Promise<string | undefined> {
+  for await (const batch of agent.read(source))
+    for (const one of batch) if (one.kind === 'session') return one.session.id
+  return undefined
+}
+
+const isCut = ({ repairs }: Report): boolean => repairs.some(({ what }) => what.includes('left out'))
+
+async function saysTheSame(from: Conversation, { agent, source, report }: WrittenOutput): Promise<boolean> {
+  const wanted = await readContent(from.agent, from.source, from.session)
+  const found = await readContent(agent, source, undefined)
+  const repairs = report.repairs.map(({ what }) => what)
+  const { missing, added } = differences(wanted, found, repairs)
+  return added.length === 0 && (missing.length === 0 || isCut(report))
+}
+
+const isKept = ({ losses }: Report): boolean => losses.every(({ kept_in }) => kept_in !== null)
+
+/** The account balances; what is gone is named. */
+const isAccounted = ({ losses }: Report): boolean => losses.every(({ path }) => path !== 'records')

@@ -1,0 +1,83 @@
+/** Doors that only a hostile or careless neighbour would try. */
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { App } from '../../src/app.ts'
+import { serve } from '../server/test-server.ts'
+import { assistant, header, shortSession, tempFolder, text, user } from '../support/codex-log.ts'
+import { fumi } from '../support/run-fumi.ts'
+import { rollout } from '../support/test-home.ts'
+
+test('a name in a log becomes no formula of a spreadsheet', async () => {
+  const before = ['', '\n', '\r', '\t', ' ', '\u3000', '\u200b', '\ufeff', '"', "'", '\u00a0"']
+  const signs = ['=', '+', '-', '@', '\uff1d', '\uff0b', '\uff0d', '\uff20']
+  const names = before.flatMap((one) => signs.map((sign) => `${one}${sign}HYPERLINK("http://evil.example","x")`))
+  const log = (cwd: string, n: number) =>
+    text([
+      header({ id: `019c0000-0000-7000-8000-0000000009${String(n).padStart(2, '0')}`, cwd }),
+      user(1, 'Hello'),
+      assistant(2, 'Hi.'),
+    ])
+  const served = serve(
+    Object.fromEntries([...names, '\nplain'].map((cwd, n) => [rollout(`formula-${n}`), log(cwd, n)])),
+  )
+  await served.app.sync()
+  const csv = await (await served.ask('/api/stats/export.csv?table=projects')).text()
+  expect(csv.match(/HYPERLINK/g)).toHaveLength(names.length)
+  const cells = [...csv.matchAll(/(?:^|,|\r\n)("(?:[^"]|"")*"|[^,"\r\n]*)/g)].map((match) =>
+    (match[1] ?? '').replace(/^"([\s\S]*)"$/, '$1').replaceAll('""', '"'),
+  )
+  const named = cells.filter((cell) => /HYPERLINK|plain/.test(cell))
+  expect(named).toHaveLength(names.length + 1)
+  expect(named.filter((cell) => !cell.startsWith("'"))).toEqual([])
+  await served.close()
+})
+
+test('a name in a log ends no line of what is piped on', () => {
+  const home = tempFolder()
+  const env = { HOME: home, FUMI_HOME: join(home, 'fumi'), CODEX_HOME: join(home, 'codex'), XDG_DATA_HOME: home }
+  const folder = join(home, 'codex', 'sessions')
+  mkdirSync(folder, { recursive: true })
+  const cwd = '/w\rforged one\nforged two\tforged three\u2028forged four'
+  const log = text([
+    header({ cwd, git: { branch: 'a\rforged five' } }),
+    user(1, 'Find the needle'),
+    assistant(2, 'Hi.'),
+  ])
+  writeFileSync(join(folder, 'rollout-2026-02-03T09-15-00-forged.jsonl'), log)
+  for (const args of [
+    ['list'],
+    ['search', 'needle'],
+    ['stats', '--by', 'project'],
+    ['stats', '--by', 'session'],
+    ['show', 'codex:019c0000'],
+  ]) {
+    const { code, out } = fumi(args, { env })
+    expect([args, code]).toEqual([args, 0])
+    expect(out.split(/[\r\n\u2028]/).filter((line) => /^\s*forged/.test(line))).toEqual([])
+    expect(out).not.toContain('\t')
+  }
+  expect(fumi(['list'], { env }).out).toContain('\\u2028forged four')
+})
+
+test('a link among the logs is not followed elsewhere', async ({ skip }) => {
+  if (process.platform === 'win32') skip('links need rights there')
+  const home = tempFolder()
+  const elsewhere = tempFolder()
+  writeFileSync(join(elsewhere, 'rollout-2026-02-03T09-15-00-other.jsonl'), text(shortSession()))
+  mkdirSync(join(home, 'codex', 'sessions'), { recursive: true })
+  symlinkSync(elsewhere, join(home, 'codex', 'sessions', 'more'))
+  symlinkSync(join(home, 'codex'), join(home, 'codex', 'sessions', 'round'))
+  const variables = { CODEX_HOME: join(home, 'codex'), FUMI_HOME: join(home, 'fumi'), XDG_DATA_HOME: home }
+  const house = new App({ platform: process.platform, home, variables })
+  await house.sync()
+  expect(house.list({ limit: 10 }).total).toBe(0)
+  house.close()
+})
+
+test('the key of a server is not shown', () => {
+  const env = { FUMI_HOME: tempFolder() }
+  expect(fumi(['config', 'profiles.mine.key', 'sk-very-secret-1234567890'], { env }).code).toBe(0)
+  for (const words of [['config'], ['config', '--json'], ['config', 'profiles.mine.key'], ['doctor', '--json']])
+    expect(JSON.stringify(fumi(words, { env }))).not.toContain('very-secret')
+})

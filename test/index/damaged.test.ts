@@ -1,0 +1,157 @@
+/** A damaged index heals by itself and answers as before; what the user alone has is never made anew without a word. */
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { currentInstant } from '../../src/app.ts'
+import { openSqlite } from '../../src/lib/sqlite/driver.ts'
+import type { SessionId } from '../../src/model/ids.ts'
+import { serve } from '../server/test-server.ts'
+import { makeStore, stateOf } from '../support/amazon-q-store.ts'
+import { text } from '../support/codex-log.ts'
+import { logOf, manyLogs, threadOf } from '../support/many-logs.ts'
+import { rollout, type TestHome, testHome } from '../support/test-home.ts'
+import { answersOf, DAMAGES, damageFile, queryIndex, savedFiles } from './damage-files.ts'
+
+const filled = async (keep = 'volatile'): Promise<TestHome> => {
+  const made = testHome({ flags: new Map([['keep', keep]]) })
+  manyLogs(made.write, 3, 8)
+  const store = makeStore(join(made.folder, 'data', 'amazon-q', 'data.sqlite3'))
+  store.put('/code', stateOf('c-1', [{ prompt: 'A question about widget3', answer: 'Yes.' }]))
+  store.close()
+  await made.app.sync()
+  return made
+}
+
+describe('the index', () => {
+  const damages = Array.from({ length: 160 }, (_, seed) => ({ damage: DAMAGES[seed % DAMAGES.length] ?? 'flip', seed }))
+
+  test('is rebuilt with identical answers if damaged while closed', async () => {
+    const { app: house } = await filled()
+    const right = await answersOf(house)
+    house.close()
+    const index = join(house.directory, 'index.sqlite3')
+    expect(readdirSync(house.directory)).toContain('index.sqlite3.seal')
+    const files = savedFiles(house.directory)
+    for (const { damage, seed } of damages.slice(0, 80)) {
+      files.restore()
+      damageFile(index, damage, seed)
+      expect({ damage, seed, ...(await queryIndex(house)) }).toEqual({ damage, seed, kind: 'answer', answer: right })
+    }
+  }, 180_000)
+
+  test('reports no bug if damaged during use, and answers identically after a rebuild', async () => {
+    const { app: house } = await filled()
+    const right = await answersOf(house)
+    house.close()
+    const index = join(house.directory, 'index.sqlite3')
+    rmSync(`${index}.seal`)
+    const files = savedFiles(house.directory)
+    let isRight = 0
+    for (const { damage, seed } of damages.slice(80)) {
+      files.restore()
+      damageFile(index, damage, seed)
+      const outcome = await queryIndex(house)
+      if (outcome.kind === 'answer' && JSON.stringify(outcome.answer) === JSON.stringify(right)) isRight++
+    }
+    await house.sync({ anew: true })
+    expect(await answersOf(house)).toEqual(right)
+    // A letter that changes in a row is a letter like any other: without a seal nobody can tell.
+    expect(isRight).toBeGreaterThan(50)
+  }, 180_000)
+
+  test('a damaged SQLite log loses its content, which is read again', async () => {
+    const { app: house, write } = await filled()
+    const index = join(house.directory, 'index.sqlite3')
+    const other = openSqlite(index, { readonly: true })
+    other.prepare('SELECT 1 FROM session').get()
+    write(rollout(threadOf(9)), text(logOf(9, 12)))
+    const right = await answersOf(house)
+    const saved = new Map(['', '-wal'].map((suffix) => [suffix, readFileSync(index + suffix)]))
+    expect(saved.get('-wal')?.length).toBeGreaterThan(0)
+    house.close()
+    other.close()
+    for (let seed = 200; seed < 240; seed++) {
+      for (const name of readdirSync(house.directory))
+        if (name.startsWith('index.sqlite3')) rmSync(join(house.directory, name))
+      for (const [suffix, bytes] of saved) writeFileSync(index + suffix, bytes)
+      const damage = DAMAGES[seed % DAMAGES.length] ?? 'flip'
+      damageFile(`${index}-wal`, damage, seed)
+      expect({ damage, seed, ...(await queryIndex(house)) }).toEqual({ damage, seed, kind: 'answer', answer: right })
+    }
+  })
+
+  test('is not rebuilt if it is intact', async () => {
+    const { app: house } = await filled()
+    const before = house.index.epoch
+    house.close()
+    for (let n = 0; n < 3; n++) {
+      await house.sync()
+      expect(house.index.epoch).toBe(before)
+      house.close()
+    }
+    expect(readdirSync(house.directory).filter((name) => name.includes('damaged'))).toEqual([])
+  })
+
+  test('the seal expires soon on a disk without file times', async () => {
+    const { app: house } = await filled()
+    house.close()
+    const seal = join(house.directory, 'index.sqlite3.seal')
+    const epochs = new Set<string | undefined>()
+    for (let n = 0; n < 8; n++) {
+      const sealed = JSON.parse(readFileSync(seal, 'utf8'))
+      writeFileSync(seal, JSON.stringify({ ...sealed, modified: sealed.modified - 1000 }))
+      await house.sync()
+      epochs.add(house.index.epoch)
+      house.close()
+    }
+    expect(epochs.size).toBeLessThanOrEqual(4)
+  })
+
+  test('a server recovers when its index is damaged', async () => {
+    const served = serve({ [rollout(threadOf(1))]: text(logOf(1, 12)) })
+    await served.app.sync()
+    const right = await served.get('/api/sessions')
+    const index = join(served.app.directory, 'index.sqlite3')
+    for (const damage of ['text', 'overwrite', 'zero', 'cut'] as const) {
+      served.app.index.close()
+      damageFile(index, damage, 7)
+      const { data } = await served.get('/api/sessions')
+      expect(data.map(({ id }: { id: string }) => id)).toEqual(right.data.map(({ id }: { id: string }) => id))
+    }
+    await served.close()
+  })
+})
+
+describe.each(['keep.sqlite3', 'marks.sqlite3', 'copies.sqlite3'])('%s', (name) => {
+  test('is never overwritten while it has content', async () => {
+    const { app: house } = await filled('all')
+    house.annotations.change(`codex:${threadOf(1)}` as SessionId, { starred: true }, currentInstant())
+    house.close()
+    const path = join(house.directory, name)
+    expect(existsSync(path)).toBe(true)
+    const files = savedFiles(house.directory)
+    for (let seed = 300; seed < 320; seed++) {
+      files.restore()
+      const damage = DAMAGES[seed % DAMAGES.length] ?? 'flip'
+      damageFile(path, damage, seed)
+      const { size } = { size: readFileSync(path).length }
+      const ask = async () => {
+        const outcome = await queryIndex(house)
+        try {
+          house.annotations.list()
+          for (const { session } of house.backup.list()) house.backup.bytes(session)
+          for (const { id } of house.backup.copies.list()) house.backup.copies.restore(id)
+        } catch (error) {
+          expect({ damage, seed, error }).toMatchObject({ error: { name: 'AppError' } })
+        } finally {
+          house.close()
+        }
+        return outcome
+      }
+      const outcome = await ask()
+      if (outcome.kind === 'error') expect([damage, seed, outcome.code]).toEqual([damage, seed, 'unusable_data'])
+      // What was there is there: nothing was cut off or begun anew.
+      if (damage !== 'empty') expect(readFileSync(path).length).toBeGreaterThanOrEqual(Math.min(size, 4096))
+    }
+  })
+})

@@ -1,0 +1,62 @@
+/** All that an index tells, in a form in which two of them can be compared. */
+import type { App } from '../../src/app.ts'
+import type { Db } from '../../src/lib/sqlite/own-database.ts'
+
+/** Found in what `manyLogs` writes. */
+const QUERIES = ['widget3', 'file2 exit', 'line has:error', '検索', 'growing', 'tail']
+
+/**
+ * Without what depends on the order in which it was made: revisions, and the numbers of rows.
+ * @param isThere leaves out what the index knows of sources that are gone, which one made anew cannot know
+ */
+export async function contentOf(house: App, isThere = false): Promise<unknown> {
+  const { sessions } = house.list({ limit: 1_000_000, children: 'all', sort: 'started', kind: 'any' })
+  const meant = sessions.filter(({ gone }) => !isThere || !gone)
+  const told = meant.map(({ revision: _, path, size, ...session }) => ({
+    ...session,
+    // Of copies that are equally long, the one stands for the session that did so before.
+    ...(!isThere && { path, size }),
+    known: house.index.messages(session.id, { limit: 1_000_000 }).map(({ row: _row, ...message }) => message),
+  }))
+  const ids = new Set<string>(meant.map(({ id }) => id))
+  const hits = []
+  for (const query of QUERIES) {
+    const answer = await house.search(query, { limit: 5000 })
+    if (answer.kind === 'problem') throw new Error(answer.what)
+    const found = answer.hits.filter(({ session_id }) => ids.has(session_id))
+    hits.push(found.map(({ session_id, message_id, scope }) => `${session_id} ${message_id} ${scope}`).sort())
+  }
+  const filter = isThere ? { ids: meant.map(({ id }) => id) } : {}
+  const stats = house.stats({ ...filter, kind: 'any', most: 100_000 })
+  // What they cost follows from the tokens; its last digit depends on the order in which it is added up.
+  const { cost: _, ...totals } = (await house.totals({ ...filter, kind: 'any' })) ?? {}
+  const models = [...new Set(meant.flatMap((session) => session.models))].sort()
+  return {
+    // Every word of the index with the number of messages that say it, and how often.
+    words: isThere ? [] : house.index.read(wordsIn, []),
+    told: told.sort((a, b) => (a.id < b.id ? -1 : 1)),
+    hits,
+    stats: stats && {
+      ...stats,
+      tools: [...stats.tools].sort((a, b) => (a.tool < b.tool ? -1 : 1)),
+      longest: [...stats.longest].sort((a, b) => (a.session < b.session ? -1 : 1)),
+      ...(isThere && { disk: undefined }),
+    },
+    totals,
+    byModel: models.map((model) => [model, house.list({ ...filter, model, children: 'all' }).total]),
+    touches: house
+      .fileTouches('file2.ts', 100_000)
+      .touched.filter(({ session_id }) => ids.has(session_id))
+      .map(({ session_id, message_id, path, how }) => `${session_id} ${message_id} ${path} ${how}`)
+      .sort(),
+  }
+}
+
+function wordsIn(db: Db): readonly unknown[] {
+  return ['said', 'given', 'titled'].flatMap((table) => {
+    db.exec(`CREATE VIRTUAL TABLE temp.words_of_${table} USING fts5vocab(main, ${table}, row)`)
+    const words = db.prepare(`SELECT term, doc, cnt FROM words_of_${table} ORDER BY term`).raw().all()
+    db.exec(`DROP TABLE temp.words_of_${table}`)
+    return words
+  })
+}

@@ -1,0 +1,76 @@
+/** The index is the same whatever interrupts its making, and nothing that lies in its place is taken for it. */
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { openSqlite } from '../../src/lib/sqlite/driver.ts'
+import { shortSession, THREAD, tempFolder, text } from '../support/codex-log.ts'
+import { manyLogs } from '../support/many-logs.ts'
+import { rollout, testHome } from '../support/test-home.ts'
+import { killAt } from '../sync/killed-sync.ts'
+
+const SYNCER = join(import.meta.dirname, '..', 'sync', 'sync-process.mjs')
+
+test('an index built by killed syncs equals one built in one run', async () => {
+  expect((await killAt(5, 1, { count: 8, turns: 50 })).finished).toBeGreaterThan(0)
+})
+
+test('with two processes one writes, the other reports it, and both read', async () => {
+  const { folder, write } = testHome()
+  manyLogs(write, 12, 40)
+  const data = join(folder, 'both')
+  const children = [0, 1].map(() =>
+    spawn(process.execPath, [SYNCER, folder, data], { stdio: ['ignore', 'pipe', 'inherit'] }),
+  )
+  const texts = await Promise.all(
+    children.map(async (child) => {
+      let out = ''
+      child.stdout.on('data', (piece) => {
+        out += String(piece)
+      })
+      const [code] = await once(child, 'exit')
+      expect(code).toBe(0)
+      return out.replaceAll('.', '')
+    }),
+  )
+  expect(texts).toContain('synced')
+  const { app: house } = testHome({}, folder, data)
+  await house.sync()
+  expect(house.list({ children: 'all' }).total).toBe(12)
+  expect(house.list({ children: 'all', limit: 100 }).sessions.every(({ indexed }) => indexed)).toBe(true)
+})
+
+test('a damaged index is moved away and rebuilt', async () => {
+  const { app: house, write } = testHome()
+  write(rollout(THREAD), text(shortSession()))
+  await house.sync()
+  house.close()
+  const path = join(house.directory, 'index.sqlite3')
+  for (const suffix of ['-wal', '-shm']) if (existsSync(path + suffix)) truncateSync(path + suffix)
+  writeFileSync(path, 'no database at all'.repeat(1000))
+  await house.sync()
+  expect(house.list().total).toBe(1)
+  expect(readdirSync(house.directory).some((name) => name.startsWith('index.sqlite3.damaged-'))).toBe(true)
+})
+
+test('an index of a newer version is not modified', async () => {
+  const { app: house, write } = testHome()
+  write(rollout(THREAD), text(shortSession()))
+  await house.sync()
+  house.close()
+  const path = join(house.directory, 'index.sqlite3')
+  const newer = openSqlite(path)
+  newer.pragma('user_version = 99')
+  newer.close()
+  await expect(house.sync()).rejects.toMatchObject({ code: 'unusable_data' })
+  expect(() => house.list()).toThrow(/newer/)
+})
+
+test('a data directory that cannot be created is a clear error', async () => {
+  const folder = tempFolder()
+  writeFileSync(join(folder, 'file'), '')
+  mkdirSync(join(folder, '.codex', 'sessions'), { recursive: true })
+  const { app: house } = testHome({}, folder, join(folder, 'file', 'fumi'))
+  await expect(house.sync()).rejects.toMatchObject({ code: 'no_permission' })
+})

@@ -1,0 +1,138 @@
+/**
+ * Needles cut from what was said, and where they are found: by the search, and by a plain look through every message.
+ *
+ * The search finds words, not letters: `day` is not in `today`, but the parts of an identifier are words too. So two looks bound it. A
+ * message in which the needle stands with no letter or digit beside it must be found; one that does not have it as a substring, without a
+ * look at case, accents and underscores, must not. Signs part words, so `exit_code` is also `exit code`: for identifiers the second look
+ * leaves all signs out. In scripts without spaces there are no borders: there both looks are the same, and the answer is
+ * exactly that of a substring scan.
+ */
+import { expect } from 'vitest'
+import type { App } from '../../src/app.ts'
+import { findTouchedFiles } from '../../src/model/files/touched-files.ts'
+import { searchableTextOf } from '../../src/model/searchable-text.ts'
+import { random } from '../support/seeded-random.ts'
+
+interface SearchedText {
+  readonly id: string
+  readonly text: string
+  readonly folded: { readonly [kind in Kind]: string }
+}
+
+/** What does not matter to the search, for each kind of needle. */
+function foldedOf(text: string): SearchedText['folded'] {
+  const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll('_', '')
+  const bare = plain.replaceAll(/[^\p{L}\p{N}]/gu, '')
+  return { word: plain, number: plain, identifier: bare, japanese: text.normalize('NFKC') }
+}
+
+/** Everything that a search may find, read message by message. */
+export async function readAllTexts(application: App): Promise<readonly SearchedText[]> {
+  const all: SearchedText[] = []
+  for (const { id } of application.list({ limit: 100_000, children: 'all', kind: 'any' }).sessions)
+    for (const body of await application.messages(id, { limit: 1_000_000 })) {
+      if (body.kind !== 'body' || body.known.duplicate || body.known.replayed) continue
+      const { context: _, ...spoken } = searchableTextOf(body.message)
+      const files = findTouchedFiles(body.message).map(({ path }) => path)
+      const text = [...Object.values(spoken), ...files].join('\n')
+      if (text !== '') all.push({ id: `${id} ${body.known.id}`, text, folded: foldedOf(text) })
+    }
+  return all
+}
+
+const KINDS = {
+  word: /(?<![\p{L}\p{N}\p{M}_])[A-Za-z]{3,20}(?![\p{L}\p{N}\p{M}_])/gu,
+  identifier: /(?<![\p{L}\p{N}\p{M}_])(?:[a-z]+(?:[A-Z][a-z]+)+|[a-z]+(?:_[a-z]+)+)(?![\p{L}\p{N}\p{M}_])/gu,
+  number: /(?<![\p{L}\p{N}\p{M}_])[0-9]{3,10}(?![\p{L}\p{N}\p{M}_])/gu,
+  japanese: /[\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff]{1,4}/gu,
+} as const
+
+type Kind = keyof typeof KINDS
+
+export interface Needle {
+  readonly kind: Kind
+  readonly text: string
+}
+
+/** As many of each kind as there are, cut from anywhere; more from long texts, most of which the index leaves out. */
+export function needlesIn(all: readonly SearchedText[], count: number, seed: number): readonly Needle[] {
+  const next = random(seed)
+  const kinds = Object.keys(KINDS) as Kind[]
+  const long = all.filter(({ text }) => text.length > 2000)
+  const found = new Map<string, Needle>()
+  for (let tries = 0; found.size < count && tries < count * 200; tries++) {
+    const from = tries % 2 === 0 && long.length > 0 ? long : all
+    const { text } = from[Math.floor(next() * from.length)] ?? { text: '' }
+    const start = Math.floor(next() * text.length)
+    const kind = kinds[tries % kinds.length] ?? 'word'
+    const cut = text.slice(start, start + 4000).match(KINDS[kind]) ?? []
+    // The first one may be cut in two.
+    const needle = cut[1 + Math.floor(next() * (cut.length - 1))]
+    if (needle !== undefined) found.set(needle, { kind, text: needle })
+  }
+  return [...found.values()]
+}
+
+interface NeedlePlaces extends Needle {
+  /** Where it must be found, and where it may be. */
+  readonly must: ReadonlySet<string>
+  readonly may: ReadonlySet<string>
+}
+
+function findNeedle(all: readonly SearchedText[], needle: Needle): NeedlePlaces {
+  const folded = foldedOf(needle.text)[needle.kind]
+  const alone = new RegExp(`(?<![\\p{L}\\p{N}\\p{M}_])${needle.text}(?![\\p{L}\\p{N}\\p{M}_])`, 'iu')
+  const may = all.filter((texts) => texts.folded[needle.kind].includes(folded))
+  const must = needle.kind === 'japanese' ? may : may.filter(({ text }) => alone.test(text))
+  return { ...needle, may: new Set(may.map(({ id }) => id)), must: new Set(must.map(({ id }) => id)) }
+}
+
+/** So many in one question. */
+const NEEDLES_PER_QUERY = 40
+
+/** Needles that stand in no message together can be looked for together: each hit still says whose it is. */
+function groupNeedles(places: readonly NeedlePlaces[]): readonly (readonly NeedlePlaces[])[] {
+  const groups: { readonly places: NeedlePlaces[]; readonly ids: Set<string> }[] = []
+  for (const place of places) {
+    const fits = ({ places: there, ids }: (typeof groups)[number]): boolean =>
+      there.length < NEEDLES_PER_QUERY && ![...place.may].some((id) => ids.has(id))
+    const group = groups.find(fits)
+    const { places: there, ids } = group ?? { places: [], ids: new Set<string>() }
+    there.push(place)
+    for (const id of place.may) ids.add(id)
+    if (!group) groups.push({ places: there, ids })
+  }
+  return groups.map((group) => group.places)
+}
+
+/** What is found in so many messages is found in most: too long to look at, and too easy. */
+const MAX_HITS = 400
+
+/** @returns how many were looked for */
+export async function expectFound(
+  application: App,
+  all: readonly SearchedText[],
+  needles: readonly Needle[],
+): Promise<number> {
+  const places = needles.map((needle) => findNeedle(all, needle)).filter(({ may }) => may.size <= MAX_HITS)
+  for (const group of groupNeedles(places)) {
+    const found = await deepIds(application, group.map(({ text }) => `"${text}"`).join(' OR '))
+    const missed = group.flatMap(({ text, must }) => [...must].filter((id) => !found.has(id)).map((id) => [text, id]))
+    const may = new Set(group.flatMap((place) => [...place.may]))
+    const wrong = [...found].filter((id) => !may.has(id))
+    expect({ group: group.map(({ text }) => text), missed, wrong }).toMatchObject({ missed: [], wrong: [] })
+  }
+  return places.length
+}
+
+async function deepIds(application: App, query: string): Promise<ReadonlySet<string>> {
+  const found = new Set<string>()
+  for await (const event of application.deepSearch(query)) {
+    if (event.kind === 'problem') throw new Error(event.what)
+    if (event.kind !== 'hit') continue
+    const id = `${event.hit.session_id} ${event.hit.message_id}`
+    expect(found.has(id), `${id} is found twice`).toBe(false)
+    found.add(id)
+  }
+  return found
+}

@@ -1,0 +1,7 @@
+/** Files grow, shrink, move, are replaced and go, between syncs and during one: no session is lost, doubled or half. */
+import { test } from 'vitest'
+import { changeBetween, changeDuring } from './changing-logs.ts'
+
+test.each([1, 7, 22])('changes between syncs, %i', (seed) => changeBetween({ seed, rounds: 3, steps: 12 }))
+
+test('changes during syncs that are sometimes killed', () => changeDuring({ seed: 1, rounds: 1, steps: 150 }))

@@ -1,0 +1,213 @@
+/** Several processes at one index: one writes, all read, nobody waits, and whoever dies is followed by another. */
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { INDEX_FORMAT } from '../../src/index/schema.ts'
+import { openSqlite } from '../../src/lib/sqlite/driver.ts'
+import { openOwnDatabase } from '../../src/lib/sqlite/own-database.ts'
+import type { SessionId } from '../../src/model/ids.ts'
+import { contentOf } from '../index/index-content.ts'
+import { makeStore, stateOf } from '../support/amazon-q-store.ts'
+import { header, tempFolder, text, user } from '../support/codex-log.ts'
+import { manyLogs, threadOf } from '../support/many-logs.ts'
+import { rollout, type TestHome, testHome } from '../support/test-home.ts'
+import { runInProcess, startProcess } from './app-process.ts'
+
+const OTHER = '019c0000-0000-7000-8000-00000000beef'
+
+test('other processes get the id of the watcher and can read; another process takes over when it is killed', async () => {
+  const { folder, app: house, write } = testHome()
+  manyLogs(write, 3, 4)
+  const watcher = startProcess(folder, house.directory, 'watch')
+  expect(await watcher.nextReport()).toEqual({ kind: 'watching' })
+  const openChat = { kind: 'held', by: { pid: watcher.child.pid, what: 'watch' } }
+  expect(runInProcess(folder, house.directory, 'sync')).toMatchObject(openChat)
+  expect(await house.watch()).toMatchObject(openChat)
+  expect(runInProcess(folder, house.directory, 'read')).toMatchObject({ total: 3 })
+  await watcher.kill()
+  const next = startProcess(folder, house.directory, 'watch')
+  expect(await next.nextReport()).toEqual({ kind: 'watching' })
+  expect(await house.sync()).toMatchObject({ kind: 'held', by: { pid: next.child.pid } })
+  next.stop()
+  expect(await next.nextReport()).toEqual({ kind: 'closed' })
+  expect(await house.sync()).toMatchObject({ kind: 'synced', synced: { scanned: 0, read: 0 } })
+})
+
+test('readers never wait for a writer and never see half a batch', async () => {
+  const { folder, app: house, write } = testHome()
+  manyLogs(write, 2, 2)
+  await house.sync()
+  const reader = startProcess(folder, house.directory, 'stare')
+  expect(await reader.nextReport()).toEqual({ kind: 'staring' })
+  for (const sessions of [6, 12]) {
+    manyLogs(write, sessions, 40)
+    expect(runInProcess(folder, house.directory, 'sync')).toMatchObject({ kind: 'synced' })
+  }
+  reader.stop()
+  // One that had to wait would say that another process holds the index.
+  const { looks, wrong } = await reader.nextReport()
+  expect(wrong).toEqual([])
+  expect(looks).toBeGreaterThan(2)
+})
+
+/**
+ * Writes over pages of the file, as a failing disk does: all but the first ones, or the first one of a table, so that it opens
+ * as if nothing were.
+ */
+function damage(house: TestHome['app'], table?: string): void {
+  const path = join(house.directory, 'index.sqlite3')
+  const db = openSqlite(path)
+  db.pragma('wal_checkpoint(TRUNCATE)')
+  const page = Number(db.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').pluck().get(table) ?? 0)
+  db.close()
+  const first = page > 0 ? page : 3
+  const last = page > 0 ? page : statSync(path).size / 4096
+  const file = openSync(path, 'r+')
+  for (let at = first; at <= last; at++) writeSync(file, Buffer.alloc(4096, 0xa5), 0, 4096, (at - 1) * 4096)
+  closeSync(file)
+}
+
+const asideIn = (directory: string): readonly string[] =>
+  readdirSync(directory).filter((name) => /^index\.sqlite3\.damaged-\d+$/.test(name))
+
+async function furnished(): Promise<
+  TestHome & { readonly kept: Uint8Array; expectAgain(house: TestHome['app']): Promise<void> }
+> {
+  const testMachine = testHome()
+  const store = makeStore(join(testMachine.folder, 'data', 'amazon-q', 'data.sqlite3'))
+  store.put('/code', stateOf('one', [{ prompt: 'First?', answer: 'An answer.' }]))
+  store.put('/code', stateOf('two', [{ prompt: 'Second?', answer: 'Another.' }]))
+  await testMachine.app.sync()
+  store.put('/code', stateOf('three', [{ prompt: 'Third?', answer: 'One more.' }]))
+  store.close()
+  manyLogs(testMachine.write, 3, 8)
+  await testMachine.app.sync()
+  const before = await contentOf(testMachine.app)
+  const stored = testMachine.app.backup.bytes('amazon-q:two' as SessionId)
+  return {
+    ...testMachine,
+    kept: stored,
+    async expectAgain(house) {
+      expect(await contentOf(house)).toEqual(before)
+      expect(house.backup.bytes('amazon-q:two' as SessionId)).toEqual(stored)
+      expect(asideIn(house.directory)).toHaveLength(1)
+    },
+  }
+}
+
+test.each(['message', 'usage', 'session', 'source'])(
+  'an index found damaged during a sync is moved away and rebuilt, and backups are untouched: %s',
+  async (table) => {
+    const { folder, app: house, expectAgain } = await furnished()
+    house.close()
+    damage(house, table)
+    utimesSync(join(folder, rollout(threadOf(0))), 1, 1)
+    const { app: next } = testHome({}, folder)
+    expect(await next.sync()).toMatchObject({
+      kind: 'synced',
+      synced: { setAside: expect.stringContaining('.damaged-') },
+    })
+    await expectAgain(next)
+    expect(await next.sync()).toMatchObject({ synced: { scanned: 0, read: 0 } })
+  },
+)
+
+test('a reader reports an index damaged while open, the next sync rebuilds it, and the reader continues', async () => {
+  const { app: house, folder, expectAgain } = await furnished()
+  expect(house.list().total).toBeGreaterThan(0)
+  damage(house)
+  expect(() => house.stats()).toThrow(
+    expect.objectContaining({ code: 'unusable_data', message: expect.stringMatching(/is damaged\. Run fumi sync/) }),
+  )
+  expect(runInProcess(folder, house.directory, 'sync')).toMatchObject({ synced: { setAside: expect.any(String) } })
+  await expectAgain(house)
+})
+
+test('a watcher rebuilds a damaged index and continues', async () => {
+  const { folder, app: house, write } = testHome()
+  manyLogs(write, 3, 4)
+  const watcher = startProcess(folder, house.directory, 'watch')
+  expect(await watcher.nextReport()).toEqual({ kind: 'watching' })
+  damage(house)
+  expect(totalOf(house)).toBe(-1)
+  const path = write(rollout(OTHER), text([header({ id: OTHER }), user(1, 'New.')]))
+  await expect.poll(() => totalOf(house), { timeout: 30_000 }).toBe(4)
+  appendFileSync(path, text([user(60, 'Still there?')]))
+  const id = `codex:${OTHER}` as SessionId
+  await expect.poll(() => house.session(id)?.messages, { timeout: 30_000 }).toBe(2)
+  expect(asideIn(house.directory)).toHaveLength(1)
+  watcher.stop()
+  expect(await watcher.nextReport()).toEqual({ kind: 'closed' })
+})
+
+function totalOf(house: TestHome['app']): number {
+  try {
+    return house.list().total
+  } catch {
+    return -1
+  }
+}
+
+test('only the last damaged index is kept', async () => {
+  const { app: house, write } = testHome()
+  manyLogs(write, 2, 2)
+  for (let n = 0; n < 3; n++) {
+    await house.sync()
+    house.close()
+    damage(house)
+  }
+  await house.sync()
+  expect(house.list().total).toBe(2)
+  expect(asideIn(house.directory)).toHaveLength(1)
+})
+
+test('an index of a newer version is refused and not touched', async () => {
+  const { app: house, write, folder } = testHome()
+  manyLogs(write, 1, 2)
+  await house.sync()
+  house.close()
+  const path = join(house.directory, 'index.sqlite3')
+  const db = openSqlite(path)
+  db.pragma('user_version = 99')
+  db.close()
+  const before = readFileSync(path)
+  const refused = { error: 'unusable_data', message: expect.stringMatching(/newer fumibako.*Update fumibako/) }
+  expect(runInProcess(folder, house.directory, 'sync')).toMatchObject(refused)
+  expect(runInProcess(folder, house.directory, 'read')).toMatchObject(refused)
+  expect(readFileSync(path).equals(before)).toBe(true)
+  expect(asideIn(house.directory)).toEqual([])
+})
+
+test('an older database is migrated step by step by one process without data loss', () => {
+  const path = join(tempFolder(), 'old.sqlite3')
+  const first = 'CREATE TABLE note (text TEXT)'
+  const second = "ALTER TABLE note ADD COLUMN colour TEXT; UPDATE note SET colour = 'white'"
+  const third = 'CREATE INDEX by_colour ON note (colour)'
+  const { application } = INDEX_FORMAT
+  const old = openOwnDatabase(path, { application, migrations: [first] })
+  old.prepare('INSERT INTO note VALUES (?)').run('an old note')
+  old.close()
+  for (let n = 0; n < 2; n++) {
+    const now = openOwnDatabase(path, { application, migrations: [first, second, third] })
+    expect(now.prepare('SELECT * FROM note').all()).toEqual([{ text: 'an old note', colour: 'white' }])
+    expect(now.pragma('user_version', { simple: true })).toBe(3)
+    now.close()
+  }
+  expect(() => openOwnDatabase(path, { application, migrations: [first] })).toThrow(/newer/)
+  const broken = [first, second, third, 'CREATE TABLE more (a); SELECT wrong FROM nowhere']
+  expect(() => openOwnDatabase(path, { application, migrations: broken })).toThrow()
+  const after = openOwnDatabase(path, { application, migrations: [first, second, third] })
+  expect(after.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'more'").get()).toBeUndefined()
+  after.close()
+  expect(existsSync(`${path}-wal`)).toBe(false)
+})

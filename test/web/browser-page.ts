@@ -1,0 +1,89 @@
+/** The page in a real browser, over a server and a home of its own: one of each for a test file. */
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { afterAll } from 'vitest'
+import { type ListenOptions, listen, type RunningListener } from '../../src/server/listen.ts'
+import { CHROMIUM_FLAGS, chromiumPath } from '../support/chromium.ts'
+import { tempFolder } from '../support/codex-log.ts'
+import { type TestHome, testHome } from '../support/test-home.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+
+/** Logs of every agent: those that agents' folders bring along, and the samples. */
+export function homeWithLogs(): TestHome {
+  const folder = tempFolder()
+  const agents: Record<string, { roots: string[] }> = {}
+  for (const [agent, names] of Object.entries(LOGS)) {
+    const place = join(folder, 'logs', agent)
+    mkdirSync(place, { recursive: true })
+    for (const name of names) cpSync(join(ROOT, 'src', 'agents', agent, 'fixtures', name), join(place, name))
+    agents[agent] = { roots: [place] }
+  }
+  mkdirSync(join(folder, 'fumi'), { recursive: true })
+  writeFileSync(join(folder, 'fumi', 'config.json'), JSON.stringify({ agents }))
+  cpSync(join(ROOT, 'samples', 'codex', 'sessions'), join(folder, '.codex', 'sessions'), { recursive: true })
+  return testHome({}, folder)
+}
+
+const LOGS: { readonly [agent: string]: readonly string[] } = {
+  'amazon-q': ['tuples.json', 'tangent.json', 'compacted.json'],
+  codex: ['outputs.jsonl', 'rollback-review.jsonl'],
+  fumibako: ['talk.jsonl'],
+  normalized: ['messages.jsonl'],
+  openai: ['messages.json', 'images.json'],
+}
+
+export interface OpenPage {
+  readonly url: string
+  readonly browser: Browser
+  /** A reader with a language and a theme, and what went wrong before their eyes. */
+  reader(options?: Parameters<Browser['newContext']>[0]): Promise<PageReader>
+}
+
+export interface PageReader {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** Errors of scripts, refusals of the policy, and requests to anywhere but the server. */
+  readonly wrong: readonly string[]
+}
+
+/** Everything is indexed when it is there. */
+export async function openPage(created: TestHome, options: Partial<ListenOptions> = {}): Promise<OpenPage> {
+  await created.app.sync()
+  const server: RunningListener = await listen(created.app, {
+    port: 0,
+    page: join(ROOT, 'dist', 'web'),
+    version: '1',
+    auth: false,
+    rate: { burst: 100_000, perSecond: 100_000 },
+    ...options,
+  })
+  const browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: [...CHROMIUM_FLAGS] })
+  afterAll(async () => {
+    await browser.close()
+    await server.close()
+    created.app.close()
+  })
+  return {
+    url: server.url,
+    browser,
+    async reader(options = {}) {
+      const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-US', ...options })
+      const page = await context.newPage()
+      page.setDefaultTimeout(10_000)
+      const wrong: string[] = []
+      page.on('pageerror', (error) => wrong.push(error.message))
+      page.on('console', (message) => message.type() === 'error' && wrong.push(message.text()))
+      page.on('dialog', (dialog) => {
+        wrong.push(`dialog: ${dialog.message()}`)
+        void dialog.dismiss()
+      })
+      page.on('request', (request) => {
+        const { origin, protocol } = new URL(request.url())
+        if (origin !== new URL(server.url).origin && protocol !== 'data:') wrong.push(`request: ${request.url()}`)
+      })
+      return { page, context, wrong }
+    },
+  }
+}
