@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ANNOTATIONS_FORMAT } from '../annotations/tables.ts'
 import { COPIES_FORMAT } from '../backup/copies/tables.ts'
 import { BACKUP_FORMAT } from '../backup/tables/schema.ts'
-import { listSetAsideIndexes } from '../index/index-file.ts'
+import { listDamagedIndexes } from '../index/index-file.ts'
 import { INDEX_FORMAT } from '../index/schema.ts'
 import { checkDatabaseHealth } from '../lib/sqlite/database-health.ts'
 import type { DatabaseFormat } from '../lib/sqlite/own-database.ts'
@@ -62,7 +62,7 @@ const OWN_DATABASES: readonly OwnDatabase[] = [
 
 export function* checkDatabases({ directory }: DoctorContext): Generator<DoctorFinding> {
   for (const database of OWN_DATABASES) yield checkDatabase(database, join(directory, database.file))
-  const [setAside] = listSetAsideIndexes(directory)
+  const [setAside] = listDamagedIndexes(directory)
   if (setAside === undefined) return
   yield {
     about: 'index',

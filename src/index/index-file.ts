@@ -35,7 +35,7 @@ export interface OpenIndex {
 export function openIndexToWrite(directory: string): OpenIndex {
   const path = indexPath(directory)
   const { isChanged, mismatches } = checkAndRemoveSeal(directory, path)
-  const setAsidePath = isIndexSuspect(directory) || isChanged ? setIndexAside(directory) : undefined
+  const setAsidePath = isIndexSuspect(directory) || isChanged ? moveDamagedIndex(directory) : undefined
   try {
     return {
       ...withDatabaseErrors(path, () => prepareConnection(openOwnDatabase(path, INDEX_FORMAT))),
@@ -44,7 +44,7 @@ export function openIndexToWrite(directory: string): OpenIndex {
     }
   } catch (error) {
     if (!isIndexDamage(error, directory)) throw error
-    const setAside = setIndexAside(directory)
+    const setAside = moveDamagedIndex(directory)
     return {
       ...withDatabaseErrors(path, () => prepareConnection(openOwnDatabase(path, INDEX_FORMAT))),
       setAside,
@@ -183,11 +183,11 @@ export function markIndexIfDamaged(directory: string): boolean {
 export const isIndexSuspect = (directory: string): boolean => existsSync(suspectPath(directory))
 
 /** The one that was set aside before goes. @returns the name it has now */
-export function setIndexAside(directory: string): string {
+export function moveDamagedIndex(directory: string): string {
   const path = indexPath(directory)
   removeSeal(directory)
   const setAsidePath = `${path}.damaged-${Math.trunc(statOf(path)?.mtimeMs ?? 0)}`
-  for (const earlier of listSetAsideIndexes(directory)) rmSync(earlier, { force: true })
+  for (const earlier of listDamagedIndexes(directory)) rmSync(earlier, { force: true })
   for (const suffix of ['', '-wal', '-shm'])
     if (existsSync(path + suffix)) renameSync(path + suffix, `${setAsidePath}${suffix}`)
   rmSync(suspectPath(directory), { force: true })
@@ -195,7 +195,7 @@ export function setIndexAside(directory: string): string {
 }
 
 /** Files of indexes that were set aside. */
-export function listSetAsideIndexes(directory: string): readonly string[] {
+export function listDamagedIndexes(directory: string): readonly string[] {
   const prefix = `${basename(indexPath(directory))}.damaged-`
   try {
     return readdirSync(directory)

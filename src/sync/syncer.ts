@@ -1,7 +1,7 @@
 /** Brings the index up to date: sweep, first pass, second pass. */
 import { availableParallelism } from 'node:os'
 import { type BackupDatabase, openBackupDatabase } from '../backup/backup-database.ts'
-import { isIndexDamage, isIndexSuspect, setIndexAside } from '../index/index-file.ts'
+import { isIndexDamage, isIndexSuspect, moveDamagedIndex } from '../index/index-file.ts'
 import type {
   KnownSource,
   ReadTask,
@@ -105,7 +105,7 @@ export class Syncer {
       if (!isIndexDamage(error, this.directory) && (error instanceof AppError || this.#writer.isSound())) throw error
     }
     this.#writer.close()
-    this.#setAside = setIndexAside(this.directory)
+    this.#setAside = moveDamagedIndex(this.directory)
     this.#writer = new IndexWriter(this.directory)
     this.#known = new KnownSources([])
     const { paths: _, ...rest } = options
@@ -306,7 +306,7 @@ function openOrRebuild(directory: string): OpenedWriter {
     return openWriter(directory)
   } catch (error) {
     if (error instanceof AppError && !isIndexDamage(error, directory)) throw error
-    const setAside = setIndexAside(directory)
+    const setAside = moveDamagedIndex(directory)
     return { ...openWriter(directory), setAside }
   }
 }

@@ -171,7 +171,7 @@ export const functionChecks: readonly (readonly [fn: RegExp, check: Check])[] = 
   ],
   [
     /^TokenCounter::count_tokens$/,
-    ({ input, output }) => expectSame(budget.tokensOfBytes(number(at(input, 'byte_len'))), output),
+    ({ input, output }) => expectSame(budget.countTokens(number(at(input, 'byte_len'))), output),
   ],
   [/^TokenCounter::token_to_chars$/, ({ input, output }) => expectSame(budget.tokensToChars(number(input)), output)],
   [/^calculate_value_char_count$/, ({ input, output }) => expectSame(budget.valueChars(input), output)],

@@ -1,6 +1,7 @@
 /** `/usage` and `/transcript`: how large the conversation is, and what was said. */
-import { conversationSize, tokensOfBytes } from '../../conversation/request/budget.ts'
+import { conversationSize } from '../../conversation/request/budget.ts'
 import { composePhrase, phrase, untranslated } from '../../model/phrase.ts'
+import { tokensOfBytes } from '../../model/tokens/token-estimate.ts'
 import { rangeStart } from '../request/outgoing-request.ts'
 import { contextWindowTokens, toolSpecBytes } from '../request/request-size.ts'
 import { type ChatCommandDefinition, countNoun, groupDigits, markdownTable, outputEvent } from './command.ts'

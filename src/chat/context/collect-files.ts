@@ -1,11 +1,11 @@
 /** The files that go with every request: paths and patterns, looked up, read, and as many as fit. */
 import { basename, dirname, join } from 'node:path'
-import { tokensOfBytes } from '../../conversation/request/budget.ts'
 import type { ContextFile } from '../../conversation/request/context.ts'
 import { byteLength } from '../../conversation/truncate.ts'
 import { findGlobFiles } from '../../lib/files/glob.ts'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
 import { isNonLinkFile } from '../../lib/files/safe-fs.ts'
+import { tokensOfBytes } from '../../model/tokens/token-estimate.ts'
 import { resolveRealPath } from '../tools/files/tool-paths.ts'
 import type { Workspace } from '../tools/tool.ts'
 import { allowInsideProject, type MaySend } from './send-boundary.ts'

@@ -12,12 +12,14 @@ import {
 } from '../../export/formats.ts'
 import { OutlineCollector } from '../../export/outline.ts'
 import type { Privacy } from '../../export/privacy.ts'
-import { AppError } from '../../model/error.ts'
+import { toSourceFailure } from '../../lib/failure.ts'
+import { debug } from '../../lib/logger.ts'
+import { toPrintable } from '../../lib/text.ts'
+import { AppError, EXIT_BUG, exitCodes, isProgramUpdated } from '../../model/error.ts'
 import type { AgentId } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import { parseTurnRange, type TurnRange } from '../../model/turn.ts'
 import type { RedactionResult } from '../../redact/redactor.ts'
-import { ExportAttempts } from '../export/export-attempts.ts'
 import {
   createImageSaver,
   ExportFileNames,
@@ -27,7 +29,7 @@ import {
   saveExport,
 } from '../export/write-export.ts'
 import { formatExamples } from '../help/examples.ts'
-import { say } from '../language.ts'
+import { localize, say } from '../language.ts'
 import { readOverview, readSessionMessages } from '../logs/session-overview.ts'
 import { openApp } from '../open-app.ts'
 import { writeErr, writeOut } from '../output.ts'
@@ -346,4 +348,40 @@ function renderRedactionReport({ redactions, images }: RedactionResult): string 
       ? say(`; ${plural(images, 'image')} not looked into`, `。画像 ${formatCount(images)} 件は調べていません`)
       : ''
   return `${summary}${imagesNote}\n`
+}
+
+// Several sessions at once: one that fails is told of, and the others go on.
+
+/** The other sessions would meet it too. */
+const affectsAllSessions = (error: unknown): boolean =>
+  isProgramUpdated(error) ||
+  (error instanceof AppError && (error.code === 'cannot_write' || error.code === 'unusable_data'))
+
+class ExportAttempts {
+  readonly #isOnly: boolean
+
+  /** @param sessions how many there are: what is wrong with an only one is the command's own failure */
+  constructor(sessions: number) {
+    this.#isOnly = sessions === 1
+  }
+
+  /** Nothing where it failed. */
+  async at<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await work()
+    } catch (error) {
+      await this.failed(name, error)
+      return undefined
+    }
+  }
+
+  /** The exit code is that of the first failure. */
+  async failed(name: string, error: unknown): Promise<void> {
+    if (this.#isOnly || affectsAllSessions(error)) throw error
+    process.exitCode ??= error instanceof AppError ? exitCodes[error.code] : EXIT_BUG
+    if (error instanceof AppError) return writeErr(`fumi: ${name}: ${toPrintable(localize(error.phrase))}\n`)
+    const { reason, stack } = toSourceFailure(error)
+    await writeErr(`fumi: ${name}: ${toPrintable(reason)}\n`)
+    if (stack !== undefined) debug(stack)
+  }
 }

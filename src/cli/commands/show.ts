@@ -3,7 +3,8 @@ import type { Command } from 'commander'
 import type { App, IndexedMessage } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
-import { groupIntoTurns, type MessageBacklinks } from '../../model/turn.ts'
+import { formatShortDuration, toSingleLine } from '../../model/tool-summary.ts'
+import { groupIntoTurns, isPrompt, type MessageBacklinks, type Turn } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
 import { formatExamples } from '../help/examples.ts'
 import { say } from '../language.ts'
@@ -21,7 +22,7 @@ import { noSessionError, resolveSession } from '../sessions/choose-session.ts'
 import { codeLabel } from '../view/code-labels.ts'
 import { toTerminalText } from '../view/conversation.ts'
 import { formatDateTime } from '../view/session-table.ts'
-import { renderTable, type TableColumn } from '../view/table.ts'
+import { formatCount, renderTable, type TableColumn } from '../view/table.ts'
 
 interface Options {
   readonly turns?: boolean
@@ -152,8 +153,7 @@ async function printSession(
   const turns = groupIntoTurns(readSessionMessages(log, overview), overview.links)
   if (options.state) await writeOut(await renderState(overview))
   if (options.patterns) await writeOut(await renderPatterns(log))
-  if (options.turns)
-    await writeOut(await (await import('../view/turn-table.ts')).renderTurnTable(turns, overview.links))
+  if (options.turns) await writeOut(await renderTurnTable(turns, overview.links))
   if (options.state || options.patterns || options.turns) return
   for await (const turn of turns) await writeOut(view.renderTurn(turn, overview.links, options.all === true))
 }
@@ -227,4 +227,38 @@ function renderMissingLogReport(messages: readonly IndexedMessage[]): string {
       `${codeLabel(source_type, source_type.replace('_', ' '))}${tool === undefined ? '' : ` ${toTerminalText(tool)}`}${error ? ' ✗' : ''}`,
     ]),
   )}`
+}
+
+/** A conversation as a table with one row for each turn. */
+const TURN_COLUMNS: readonly TableColumn[] = [
+  { title: '#', right: true },
+  { title: say('prompt', '依頼'), grows: true },
+  { title: say('tools', 'ツール'), right: true },
+  { title: say('errors', 'エラー'), right: true },
+  { title: say('time', '時間'), right: true },
+  { title: say('tokens', 'トークン'), right: true },
+]
+
+export async function renderTurnTable(turns: AsyncIterable<Turn>, links: MessageBacklinks): Promise<string> {
+  const rows: (readonly string[])[] = []
+  for await (const turn of turns) if (turn.number > 0) rows.push(toRow(turn, links))
+  return `\n${renderTable(TURN_COLUMNS, rows)}`
+}
+
+function toRow(turn: Turn, links: MessageBacklinks): readonly string[] {
+  const { messages } = turn
+  const prompt = messages.find((message) => isPrompt(message, links))
+  const words =
+    prompt?.segments.map(({ text, annotations }) => (text ?? '').slice(annotations?.[0]?.end ?? 0)).join(' ') ?? ''
+  const from = Date.parse(prompt?.timestamp ?? '')
+  const to = Date.parse(messages.at(-1)?.timestamp ?? '')
+  const rolledBackNote = turn.rolledBack ? say('(rolled back) ', '（取り消し）') : ''
+  return [
+    String(turn.number),
+    rolledBackNote + toSingleLine(toTerminalText(words)),
+    formatCount(turn.tools),
+    turn.errors > 0 ? formatCount(turn.errors) : '',
+    to >= from ? formatShortDuration(to - from) : '',
+    turn.usage.total_tokens > 0 ? formatCount(turn.usage.total_tokens) : '',
+  ]
 }

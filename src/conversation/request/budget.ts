@@ -9,7 +9,7 @@ import { promptOf, toolUseResultsOf } from '../render.ts'
 import { byteLength } from '../truncate.ts'
 import type { ContextFile } from './context.ts'
 
-export { tokensOfBytes }
+export { tokensOfBytes as countTokens }
 
 export function tokensToChars(tokens: number): number {
   return tokens * 4

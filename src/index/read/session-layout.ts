@@ -82,7 +82,7 @@ export function readSessionLayout(db: Db, session: SessionId, before = EMPTY_LAY
       checkpoints.splice(0, checkpoints.length - 1)
       checkpoints.push({ line, part, offset: total, turn: turn && { ...turn }, turns: isDone.length + turns.length })
     }
-    const letter = shapeLetterOf(kind, isUnsearchable)
+    const letter = shapeCodeOf(kind, isUnsearchable)
     if (letter === 'u') turns.push({ line, part, offset: total, messages: 0, from: at, to: at, tools: 0, errors: 0 })
     const currentTurn = turns.at(-1)
     if (currentTurn) countMessage(currentTurn, kind, letter, at)
@@ -165,7 +165,7 @@ function toLayoutTurn({ line, part, from, to, ...turn }: OpenTurn): LayoutTurn {
 }
 
 /** An event that says something is found by a search, and so does not lie aside. */
-function shapeLetterOf(kind: number, isUnsearchable: boolean): string {
+function shapeCodeOf(kind: number, isUnsearchable: boolean): string {
   if ((kind & REPLAYED) !== 0) return 'p'
   if ((kind & DUPLICATE) !== 0) return 'd'
   if ((kind & ERROR) !== 0) return 'e'

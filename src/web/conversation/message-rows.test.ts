@@ -8,7 +8,7 @@ import {
   layOutRows,
   RowVisibility,
   rowOfMessage,
-  shapeLetterOf,
+  shapeCodeOf,
 } from './message-rows.ts'
 
 const NONE = new RowVisibility()
@@ -79,8 +79,8 @@ test('reasoning and marker events are shown without text', () => {
 })
 
 test('shape letters of new messages match those of the server', () => {
-  expect(shapeLetterOf(message({}))).toBe('x')
-  expect(shapeLetterOf(message({ role: 'user', show: 'prompt' }))).toBe('u')
-  expect(shapeLetterOf(message({ role: 'tool', source_type: 'tool_result', flags: { error: true } }))).toBe('e')
-  expect(shapeLetterOf(message({ role: 'user', flags: { injected: true, duplicate: true } }))).toBe('d')
+  expect(shapeCodeOf(message({}))).toBe('x')
+  expect(shapeCodeOf(message({ role: 'user', show: 'prompt' }))).toBe('u')
+  expect(shapeCodeOf(message({ role: 'tool', source_type: 'tool_result', flags: { error: true } }))).toBe('e')
+  expect(shapeCodeOf(message({ role: 'user', flags: { injected: true, duplicate: true } }))).toBe('d')
 })

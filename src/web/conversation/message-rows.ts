@@ -74,7 +74,7 @@ export function isMessageShown({ show, metadata, flags }: MessageItem, letter: s
 }
 
 /** The letter of a message that came after the letters were told. */
-export function shapeLetterOf({ show, flags, role, source_type, segments }: MessageItem): string {
+export function shapeCodeOf({ show, flags, role, source_type, segments }: MessageItem): string {
   if (flags.replayed) return 'p'
   if (flags.duplicate) return 'd'
   if (flags.error) return 'e'

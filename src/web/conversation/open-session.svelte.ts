@@ -4,14 +4,7 @@ import type { MessageItem, WindowReply } from '../../model/api/message.ts'
 import type { SessionDetail, SessionReply } from '../../model/api/session.ts'
 import type { ShapeReply, TurnItem, TurnsReply } from '../../model/api/turn.ts'
 import { get, type QueryParameters, type RequestProblem, type RequestResult } from '../api/client.ts'
-import {
-  areSameRows,
-  findLastBefore,
-  isMessageShown,
-  layOutRows,
-  RowVisibility,
-  shapeLetterOf,
-} from './message-rows.ts'
+import { areSameRows, findLastBefore, isMessageShown, layOutRows, RowVisibility, shapeCodeOf } from './message-rows.ts'
 
 const PAGE_SIZE = 100
 /** Enough to fill a screen. */
@@ -143,7 +136,7 @@ export class OpenSession {
     const { data, meta } = tail.reply
     if (meta.total < this.total || meta.offset > this.total) return this.#readAgain()
     const added = data.filter(({ offset }) => offset >= this.total)
-    this.shape += added.map(shapeLetterOf).join('')
+    this.shape += added.map(shapeCodeOf).join('')
     this.#storeMessages(data)
     this.#evictFarMessages()
     this.#layOutRows()
