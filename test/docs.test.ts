@@ -23,7 +23,7 @@ describe('docs/cli.md', () => {
   })
 
   test('names no command or option that does not exist', () => {
-    const commands = new Set(program.commands.map((command) => command.name()))
+    const commands = new Set(program.commands.flatMap((command) => [command.name(), ...command.aliases()]))
     const options = new Set([
       '--help',
       ...[program, ...program.commands].flatMap((command) => command.options.map((option) => option.long)),

@@ -36,6 +36,8 @@ const COMMAND_LOADERS: { readonly [name: string]: () => Promise<AddCommand> } = 
   token: async () => (await import('./commands/token.ts')).tokenCommand,
 }
 
+const ALIASES: { readonly [name: string]: string } = { backup: 'keep' }
+
 /** @param requested the first word of the command line; all commands where it is none of them: the help lists them */
 export async function buildProgram(requested?: string): Promise<Command> {
   const program = new Command('fumi')
@@ -62,8 +64,8 @@ export async function buildProgram(requested?: string): Promise<Command> {
       if (verbose) setLogLevel('debug')
       setConfigFlags(set ?? [])
     })
-  const one =
-    requested !== undefined && Object.hasOwn(COMMAND_LOADERS, requested) ? COMMAND_LOADERS[requested] : undefined
+  const name = requested !== undefined && Object.hasOwn(ALIASES, requested) ? ALIASES[requested] : requested
+  const one = name !== undefined && Object.hasOwn(COMMAND_LOADERS, name) ? COMMAND_LOADERS[name] : undefined
   const wanted = requested === '-V' || requested === '--version' ? [] : Object.values(COMMAND_LOADERS)
   for (const load of one ? [one] : wanted) (await load())(program)
   for (const command of [program, ...program.commands]) command.exitOverride()

@@ -42,6 +42,14 @@ describe('backing up', () => {
     store.close()
   })
 
+  test('fumi backup is fumi keep', () => {
+    const { store, json } = machine()
+    store.put('/code/a', stateOf('11111111-aaaa', [FIRST]))
+    expect(json('backup')).toMatchObject({ rows: 1, puts: [{ change: 'new' }] })
+    expect(json('keep')).toMatchObject({ puts: [] })
+    store.close()
+  })
+
   test('a conversation that grows costs its new entries only, and its messages keep their ids', () => {
     const { store, json, run } = machine()
     const long = (n: number): Exchange => ({

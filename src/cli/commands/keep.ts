@@ -1,4 +1,4 @@
-/** `fumi keep`: saves what other programs are about to overwrite. */
+/** `fumi keep`, also `fumi backup`: saves what other programs are about to overwrite. */
 import type { Command } from 'commander'
 import type { Agent } from '../../agents/agent.ts'
 import type { App, BackupResult, StoreBackup } from '../../app.ts'
@@ -22,6 +22,7 @@ interface Options {
 export function keepCommand(program: Command): void {
   program
     .command('keep')
+    .alias('backup')
     .summary(say('save every conversation that its program would overwrite', 'プログラムが上書きする前に、会話を保管'))
     .argument(
       '[path...]',
