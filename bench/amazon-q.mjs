@@ -6,7 +6,7 @@ import { openSqlite } from '../dist/lib/sqlite/driver.js'
 import { bareMemory, FUMI, leastMemory } from './compare.mjs'
 import { stateText } from './conversation.mjs'
 import { inOwnProcess } from './library.mjs'
-import { most, times } from './targets.mjs'
+import { atMost, timesFloor } from './targets.mjs'
 
 const ROWS = 500
 const ROW_BYTES = 366_000
@@ -44,7 +44,7 @@ export function benchStores(work) {
     note: `Floor of times: \`JSON.parse\` of the values alone; ${ROWS} rows of ${ROW_BYTES / 1000} KB.`,
     rows: [
       ...inOwnProcess(script, 'the stores of Amazon Q'),
-      most('peak memory of `fumi normalize`, one row of 54 MB', 250, memory, 'MB', bareMemory()),
+      atMost('peak memory of `fumi normalize`, one row of 54 MB', 250, memory, 'MB', bareMemory()),
     ],
   }
 }
@@ -95,7 +95,7 @@ async function readRatio(agent, path) {
     parsing = Math.min(parsing, parseAll(path))
     reading = Math.min(reading, await timed(() => readAll(agent, path)))
   }
-  return times(`read and normalise ${ROWS} rows`, 2, reading, parsing)
+  return timesFloor(`read and normalise ${ROWS} rows`, 2, reading, parsing)
 }
 
 /** Only JSON.parse is timed. */
@@ -133,7 +133,7 @@ async function measureBackUpAgain(app, agent, path) {
   }
   database.close()
   const ms = times.sort((a, b) => a - b)[4]
-  return most(`keep again, one of ${ROWS} rows changed`, 50, ms, 'ms')
+  return atMost(`keep again, one of ${ROWS} rows changed`, 50, ms, 'ms')
 }
 
 async function timed(work) {

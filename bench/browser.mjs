@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { linesFrom } from './codex-lines.mjs'
-import { most } from './targets.mjs'
+import { atMost } from './targets.mjs'
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
   existsSync(path),
@@ -54,12 +54,18 @@ export async function benchPage(url) {
     const work = ((await workOf(session)) - before) / FRAMES
     const far = await page.evaluate(scroll(240, true))
     return [
-      most('first contentful paint, median', 500, middle('paint'), 'ms'),
-      most('list that can be used, median', 500, middle('list'), 'ms'),
-      most(`a frame while scrolling through ${MESSAGES.toLocaleString('en')} messages, p95`, 33, down.p95, 'ms', FRAME),
-      most('work that such a frame takes, mean', FRAME, work, 'ms'),
-      most('a frame while jumping about in them, p95', 33, far.p95, 'ms', FRAME),
-      most('rows that are there at most', 40, Math.max(down.rows, far.rows), 'rows'),
+      atMost('first contentful paint, median', 500, middle('paint'), 'ms'),
+      atMost('list that can be used, median', 500, middle('list'), 'ms'),
+      atMost(
+        `a frame while scrolling through ${MESSAGES.toLocaleString('en')} messages, p95`,
+        33,
+        down.p95,
+        'ms',
+        FRAME,
+      ),
+      atMost('work that such a frame takes, mean', FRAME, work, 'ms'),
+      atMost('a frame while jumping about in them, p95', 33, far.p95, 'ms', FRAME),
+      atMost('rows that are there at most', 40, Math.max(down.rows, far.rows), 'rows'),
     ]
   } finally {
     await browser.close()

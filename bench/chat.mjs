@@ -16,7 +16,7 @@ import { NO_ENVIRONMENT, newPrompt, newResponse } from '../dist/conversation/new
 import { newState } from '../dist/conversation/state.js'
 import { systemClock } from '../dist/openai/chat/clock.js'
 import { PROFILES } from '../dist/openai/profile.js'
-import { most, times } from './targets.mjs'
+import { atMost, timesFloor } from './targets.mjs'
 
 const WORDS = 'What was said here is as long as people write. '.repeat(10)
 /** Room for ten entries: what is sent has the same size, whatever came before. */
@@ -94,8 +94,8 @@ export async function benchChat() {
   return {
     note: 'A turn is answered at once; the start ends when it sees that nobody types.',
     rows: [
-      times('a turn at 10,000 entries, of one at 10, as much sent', 1.5, many, few),
-      most('start of `fumi chat`, within 2 × Node + 150 ms', 2 * bare + 150, chat, 'ms', bare),
+      timesFloor('a turn at 10,000 entries, of one at 10, as much sent', 1.5, many, few),
+      atMost('start of `fumi chat`, within 2 × Node + 150 ms', 2 * bare + 150, chat, 'ms', bare),
     ],
   }
 }

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { bareMemory, compare, FUMI, leastMemory, median, READ, timeRow } from './compare.mjs'
 import { generate, longestLine, longLines, oneLargeFile, sizeOf, yardstick } from './logs.mjs'
-import { most } from './targets.mjs'
+import { atMost } from './targets.mjs'
 
 export function benchCodex(work, given, runs, quick) {
   const logs = given ?? generate(join(work, 'logs'), 100)
@@ -32,7 +32,7 @@ export function benchCodex(work, given, runs, quick) {
 
 function memoryRow(what, logs) {
   const limit = 100 + (8 * longestLine(logs)) / 1e6
-  return most(
+  return atMost(
     `peak memory of \`fumi normalize\`, ${what}`,
     limit,
     leastMemory(FUMI, 'normalize', logs),

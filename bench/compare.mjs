@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { times } from './targets.mjs'
+import { timesFloor } from './targets.mjs'
 
 const HERE = import.meta.dirname
 
@@ -50,7 +50,7 @@ export const ratio = (results, name, of) => median(results[name].map((one, at) =
 /** The floor is the yardstick's usual time, and the ratio the usual one of the pairs. */
 export function timeRow(results, what, name, target) {
   const floor = median(results.yardstick.map((one) => one.wallMs))
-  return times(what, target, ratio(results, name, 'wallMs') * floor, floor)
+  return timesFloor(what, target, ratio(results, name, 'wallMs') * floor, floor)
 }
 
 /** The smallest of three: what is measured is a need, not a habit of the garbage collector on a busy machine. */

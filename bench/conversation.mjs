@@ -3,7 +3,7 @@
  */
 
 import { fastest, timed } from './fastest.mjs'
-import { times } from './targets.mjs'
+import { timesFloor } from './targets.mjs'
 
 const MEGABYTES = 54
 
@@ -30,7 +30,7 @@ function benchState({ readState, writeState, parseJson }, kind) {
     native: () => JSON.stringify(plain, null, 2),
     ours: () => writeState(read.value, { style: 'pretty' }),
   })
-  const row = (what, ours, native, limit) => times(`${what} (${kind}, ${MEGABYTES} MB)`, limit, ours, native)
+  const row = (what, ours, native, limit) => timesFloor(`${what} (${kind}, ${MEGABYTES} MB)`, limit, ours, native)
   return [
     row('read, tolerant', reading.tolerant, reading.native, 2),
     row('read, lossless JSON alone', reading.lossless, reading.native, 5),
@@ -63,7 +63,13 @@ function benchAppend({ newState, newPrompt, newResponse, pushAssistantMessage, N
       timed(() => add(newState('c'), few)),
     )
   }
-  return times('add an entry to 10,000, of one to none', 1.5, (best.late / few) * 1000, (best.empty / few) * 1000, 'µs')
+  return timesFloor(
+    'add an entry to 10,000, of one to none',
+    1.5,
+    (best.late / few) * 1000,
+    (best.empty / few) * 1000,
+    'µs',
+  )
 }
 
 /** Prompts, code as tool results, numbers in arguments, and as many chunk times as real states have. */

@@ -7,7 +7,7 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { bareMemory, run } from './compare.mjs'
 import { generate, logsIn, oneLargeFile } from './logs.mjs'
-import { most, times } from './targets.mjs'
+import { atMost, timesFloor } from './targets.mjs'
 
 const RUN = join(import.meta.dirname, 'convert-run.mjs')
 const FORMS = ['openai', 'codex', 'normalized', 'amazon-q', 'fumibako']
@@ -33,13 +33,13 @@ function timeOf(form, source, reading, out) {
   const converting = best(() => timed('convert', source, form, out))
   const writing = best(() => timed('stringify', out))
   rmSync(out)
-  return times(`a session as ${form}, CPU`, 3, converting, reading + writing)
+  return timesFloor(`a session as ${form}, CPU`, 3, converting, reading + writing)
 }
 
 function memoryOf(form, source, bare, out) {
   const { rssMb } = run(RUN, 'convert', source, form, out)
   rmSync(out)
-  return most(`peak memory, a large session as ${form}`, 300, rssMb, 'MB', bare)
+  return atMost(`peak memory, a large session as ${form}`, 300, rssMb, 'MB', bare)
 }
 
 /** Each in a process of its own. */

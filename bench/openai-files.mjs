@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { bareMemory, compare, FUMI, leastMemory, median, READ, remove, timeRow, workFolder } from './compare.mjs'
 import { yardstick } from './logs.mjs'
-import { most } from './targets.mjs'
+import { atMost } from './targets.mjs'
 
 const MOST_MB = 110
 
@@ -32,7 +32,7 @@ export function benchOpenAiFiles(megabytes, runs) {
   }
 }
 
-const memoryRow = (what, ...args) => most(what, MOST_MB, leastMemory(...args), 'MB', bareMemory())
+const memoryRow = (what, ...args) => atMost(what, MOST_MB, leastMemory(...args), 'MB', bareMemory())
 
 /** Examples for fine-tuning, every fifth with tools, calls and results. `mark` stands in one of fifty. */
 function writeExamples(folder, bytes, mark) {

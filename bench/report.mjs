@@ -1,7 +1,7 @@
 /** The table of docs/benchmarks.md, and what was measured when the baseline was set. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { cellsOf, share } from './targets.mjs'
+import { cellsOf, shareOfTarget } from './targets.mjs'
 
 const PAGE = join(import.meta.dirname, '..', 'docs', 'benchmarks.md')
 const BASELINE = join(import.meta.dirname, 'baseline.json')
@@ -16,13 +16,13 @@ const nameOf = (section, row) => `${section}: ${row.what}`
 /** @returns how many times the share of the baseline, where there is one */
 export function ratioToBaseline(section, row) {
   const before = baseline[nameOf(section, row)]
-  return before ? share(row) / before : undefined
+  return before ? shareOfTarget(row) / before : undefined
 }
 
 export const isWorse = (section, row) => (ratioToBaseline(section, row) ?? 0) > TOLERANCE
 
 export function setBaseline(section, rows) {
-  for (const row of rows) baseline[nameOf(section, row)] = Number(share(row).toPrecision(3))
+  for (const row of rows) baseline[nameOf(section, row)] = Number(shareOfTarget(row).toPrecision(3))
   const sorted = Object.fromEntries(Object.entries(baseline).sort(([a], [b]) => (a < b ? -1 : 1)))
   writeFileSync(BASELINE, `${JSON.stringify(sorted, null, 2)}\n`)
 }

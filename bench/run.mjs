@@ -10,10 +10,10 @@ import { benchChat } from './chat.mjs'
 import { benchCodex } from './codex.mjs'
 import { remove, workFolder } from './compare.mjs'
 import { benchConversions } from './convert.mjs'
-import { benchArchive } from './index.mjs'
+import { benchIndex } from './index.mjs'
 import { benchLibrary } from './library.mjs'
 import { benchOpenAiFiles } from './openai-files.mjs'
-import { drift, isWorse, line, setBaseline, writeRoom } from './report.mjs'
+import { drift, isWorse, line, setBaseline, writeSection } from './report.mjs'
 import { benchServer } from './server.mjs'
 import { cellsOf, isMet } from './targets.mjs'
 
@@ -33,7 +33,7 @@ const BENCHMARKS = {
   codex: (work) => benchCodex(work, options.logs, runs, options.quick),
   'amazon-q': (work) => benchStores(work),
   'openai-files': () => benchOpenAiFiles(options.quick ? 100 : 500, runs),
-  archive: (work) => benchArchive(work, options.quick ? 100 : 1000),
+  archive: (work) => benchIndex(work, options.quick ? 100 : 1000),
   server: (work) => benchServer(work, options.quick ? 50 : 500),
   convert: (work) => benchConversions(work, options.quick ? 10 : 30, options.quick ? 100 : 1000),
   chat: () => benchChat(),
@@ -55,7 +55,7 @@ for (const room of selected) {
   try {
     console.error(`measuring ${room} …`)
     const { note, rows } = await BENCHMARKS[room](work)
-    writeRoom(room, `${machine}${options.quick ? ', quick' : ''}. ${note}`, rows)
+    writeSection(room, `${machine}${options.quick ? ', quick' : ''}. ${note}`, rows)
     for (const row of rows) all.push({ room, row, drift: drift(room, row), worse: isWorse(room, row) })
     if (options['set-baseline']) setBaseline(room, rows)
   } finally {
