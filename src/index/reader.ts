@@ -315,7 +315,7 @@ function readPromptRows(db: Db): readonly IndexedMessage[] {
   return rows.filter(({ kind, session }) => roleOfKind(kind) === 'user' || isTrimmed(session)).map(toIndexedMessage)
 }
 
-/** What people and models said before a fork lies aside. */
+/** What people and models said before a fork is in unsearchable rows. */
 function hasReplayedMessages(db: Db, session: number): boolean {
   const unsearchable = readUnsearchableFrom(db, session, START_POSITION, true, 1, Number.POSITIVE_INFINITY)
   return unsearchable.some(({ kind }) => roleOfKind(kind) === 'user' || roleOfKind(kind) === 'assistant')

@@ -12,7 +12,7 @@ export interface SourceLocation {
   readonly agent: AgentId
   readonly path: string
   readonly key?: string
-  /** It is read from the keep. */
+  /** It is read from the backup. */
   readonly kept: boolean
 }
 

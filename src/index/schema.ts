@@ -14,7 +14,7 @@ export const TEXT_COLUMNS = TEXT_SCOPES.filter((scope) => scope !== 'context')
  * which names the row of the `whole` one. `source_known` is what a sweep compares, beside the rows.
  *
  * A message's id is its time, the next that is free, so that newest first is the order of ids backwards (`rows/time-id.ts`);
- * `rest` is what the id does not tell of its time. Messages that no search finds lie `aside`, many in one row.
+ * `rest` is what the id does not tell of its time. Unsearchable rows are in the table `aside`, many in one row.
  *
  * A quarter is 900,000 ms since 1970: time zones differ by quarters. An `estimate` is bytes of what was said in logs that count no tokens.
  */

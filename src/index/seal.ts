@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import { readRegularFile } from '../lib/files/regular-file.ts'
 import { statOf } from '../lib/files/safe-fs.ts'
 import { openSqlite } from '../lib/sqlite/driver.ts'
-import { INDEX_FORMAT } from './schema.ts'
 
 interface Seal {
   /** Another one is a copy, which has times of its own: it is believed. */
@@ -72,16 +71,15 @@ function fileStateOf(index: string): Omit<Seal, 'broken'> | undefined {
   return stat && { inode: stat.ino, size: stat.size, modified: stat.mtimeMs }
 }
 
-/** One of another program or of a newer version is left alone; whoever opens it says so. */
+/**
+ * A database of another program is left alone. It is recognized by its tables: the numbers in the header may be damaged. A newer
+ * version of fumibako leaves a seal that matches, so its index is never asked about here.
+ */
 function isOwnIndex(index: string): boolean {
   try {
     const db = openSqlite(index, { readonly: true, fileMustExist: true })
     try {
-      const version = Number(db.pragma('user_version', { simple: true }))
-      return (
-        version <= INDEX_FORMAT.migrations.length &&
-        db.pragma('application_id', { simple: true }) === INDEX_FORMAT.application
-      )
+      return db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'said_config'").get() !== undefined
     } finally {
       db.close()
     }

@@ -1,7 +1,7 @@
 /** The index is the same whatever interrupts its making, and nothing that lies in its place is taken for it. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
@@ -60,6 +60,8 @@ test('an index of a newer version is not modified', async () => {
   await house.sync()
   house.close()
   const path = join(house.directory, 'index.sqlite3')
+  // Every version removes the seal when it opens the index.
+  rmSync(`${path}.seal`)
   const newer = openSqlite(path)
   newer.pragma('user_version = 99')
   newer.close()

@@ -46,9 +46,13 @@ describe('the packed program', () => {
     })
     server = started
     const link = await linkOf(started)
-    const welcome = await fetch(link, { redirect: 'manual' })
+    const signedIn = await fetch(new URL('/login', link), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ code: new URL(link).hash.slice(1) }),
+    })
     const headers = {
-      cookie: welcome.headers
+      cookie: signedIn.headers
         .getSetCookie()
         .map((one) => one.split(';')[0])
         .join('; '),

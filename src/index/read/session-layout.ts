@@ -116,7 +116,7 @@ interface RowPosition extends Anchor {
   readonly isAside: boolean
 }
 
-/** Those that a search finds and those that lie aside, in the order of their source. @param from a place: that one and all after it */
+/** Searchable and unsearchable rows, in the order of their source. @param from a place: that one and all after it */
 function* readAllRows(db: Db, session: number, from?: Anchor): Generator<RowPosition> {
   const position: MessagePosition = from ? [from.line, from.part] : START_POSITION
   const unsearchable = from
@@ -164,7 +164,7 @@ function toLayoutTurn({ line, part, from, to, ...turn }: OpenTurn): LayoutTurn {
   return { message: makeMessageId(started_at, line, part), started_at, ended_at: instantFromMs(to) ?? EPOCH, ...turn }
 }
 
-/** An event that says something is found by a search, and so does not lie aside. */
+/** An event that says something is found by a search, and so is not among the unsearchable rows. */
 function shapeCodeOf(kind: number, isUnsearchable: boolean): string {
   if ((kind & REPLAYED) !== 0) return 'p'
   if ((kind & DUPLICATE) !== 0) return 'd'

@@ -15,7 +15,7 @@ export const comparePositions = (a: MessagePosition, b: MessagePosition): number
 
 const positionOfRow = ({ line, part }: UnsearchableRow): MessagePosition => [line, part]
 
-/** From a place on, or back from it; without the place itself where `open` says so. The first `limit` are all there. */
+/** From a place on, or back from it; without the place itself where `isExclusive` says so. The first `limit` are all there. */
 export function readUnsearchableFrom(
   db: Db,
   session: number,

@@ -71,7 +71,7 @@ export function rowLocator({ locators, numbers }: RowBatch, row: number): Uint8A
 }
 
 export interface ScopedText {
-  /** Its number in `SPOKEN`. */
+  /** Its number in `TEXT_SCOPES`. */
   readonly voice: number
   readonly words: Uint8Array
 }

@@ -2,7 +2,7 @@
 
 /** Milliseconds. Fewer would make ids that lie far apart, which the text's index pays for with every word. */
 const ID_STEP_MS = 128
-/** Below is no message's id: 0 stands for those that lie aside. As times they would be before 1988. */
+/** Below is no message's id: 0 stands for unsearchable rows. As times they would be before 1988. */
 export const FIRST_MESSAGE_ID = 2 ** 32
 const LAST_MESSAGE_ID = Math.floor(Number.MAX_SAFE_INTEGER / 256)
 

@@ -1,4 +1,4 @@
-/** What was done in the sessions, and when: tools, hours, the longest ones. Tokens are in `stats/totals.ts`. */
+/** What was done in the sessions, and when: tools, hours, the longest ones. Tokens are in `statistics/totals.ts`. */
 
 import type { Db } from '../../lib/sqlite/own-database.ts'
 import type { ToolStat } from '../../model/api/stats.ts'
