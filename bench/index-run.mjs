@@ -1,4 +1,4 @@
-/** One measured run over an archive: `archive-run.mjs sync|search|deep|idle|append|rest <home> <data>`; prints what it found as JSON. */
+/** One measured run over an index: `index-run.mjs sync|search|deep|idle|append|rest <home> <data>`; prints what it found as JSON. */
 import { appendFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { App } from '../dist/app.js'

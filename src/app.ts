@@ -1,4 +1,4 @@
-/** Puts the rooms together: what commands and pages ask for. */
+/** Puts the parts of the program together: what commands and pages ask for. */
 import type { HostEnvironment } from './agents/agent.ts'
 import {
   agentIdsOf,
@@ -163,7 +163,7 @@ export class App {
     })
   }
 
-  /** Out of the index and the keep, until it is remembered; its source is not touched. Throws `not_found`. */
+  /** Out of the index and the backup, until it is remembered; its source is not touched. Throws `not_found`. */
   async forget(session: SessionId): Promise<void> {
     const { forgetSession } = await import('./sync/forget-session.ts')
     forgetSession(this.directory, this.index, this.backup, session, currentInstant())

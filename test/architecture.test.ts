@@ -93,7 +93,7 @@ function fileAt(absolute: string): File {
   return { path, text, imports }
 }
 
-const roomOf = (path: string): string => path.split('/')[0] ?? path
+const folderOf = (path: string): string => path.split('/')[0] ?? path
 const local = (file: File): readonly string[] =>
   file.imports.filter((one) => /\.(?:ts|svelte)$/.test(one) && !one.startsWith('node:'))
 
@@ -103,8 +103,8 @@ describe('imports', () => {
       local(file)
         .filter(
           (one) =>
-            roomOf(one) !== roomOf(file.path) &&
-            ![roomOf(one), one].some((other) => MAY_IMPORT[roomOf(file.path)]?.includes(other)),
+            folderOf(one) !== folderOf(file.path) &&
+            ![folderOf(one), one].some((other) => MAY_IMPORT[folderOf(file.path)]?.includes(other)),
         )
         .map((one) => `${file.path} -> ${one}`),
     )
@@ -144,14 +144,14 @@ describe('imports', () => {
   })
 
   test('the model and the pure folders import nothing of the machine', () => {
-    const pure = files.filter((file) => ['model', 'conversation', 'openai'].includes(roomOf(file.path)))
+    const pure = files.filter((file) => ['model', 'conversation', 'openai'].includes(folderOf(file.path)))
     const wrong = pure.flatMap((file) =>
       file.imports.filter((one) => one.startsWith('node:')).map((one) => `${file.path} -> ${one}`),
     )
     expect(wrong).toEqual([])
     expect(
       pure
-        .filter((file) => roomOf(file.path) === 'model')
+        .filter((file) => folderOf(file.path) === 'model')
         .flatMap((file) => file.imports.filter((one) => !one.startsWith('model/'))),
     ).toEqual([])
   })

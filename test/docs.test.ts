@@ -74,9 +74,9 @@ describe('docs/cli.md and docs/cli.ja.md', async () => {
 
 describe('help', () => {
   const helpOf = (command: Command): string => {
-    let told = ''
-    command.configureOutput({ writeOut: (text) => (told += text) }).outputHelp()
-    return told
+    let reported = ''
+    command.configureOutput({ writeOut: (text) => (reported += text) }).outputHelp()
+    return reported
   }
 
   test('has examples for every command', () => {

@@ -40,29 +40,29 @@ test('publishes what users need and nothing else', () => {
   ).toEqual([])
   expect(paths.filter((path) => /\.test\.|fixtures|decisions/.test(path))).toEqual([])
   expect(paths.filter((path) => path.startsWith('dist/') && !isOfUse(path))).toEqual([])
-  expect([...reachedFromDoors()].filter((path) => !paths.includes(path))).toEqual([])
+  expect([...reachedFromEntries()].filter((path) => !paths.includes(path))).toEqual([])
 })
 
-/** The program, the page and the description of the API; of the library the rooms that its doors lead to. */
+/** The program, the page and the description of the API; of the library the files that its entry points import. */
 function isOfUse(path: string): boolean {
   if (/^dist\/(?:bin|web)\/|^dist\/server\/openapi\/shapes\.json$/.test(path)) return true
-  return roomsOfDoors.has(roomOf(path)) && !(roomOf(path) === 'backup' && path.endsWith('.js'))
+  return foldersOfEntries.has(folderOf(path)) && !(folderOf(path) === 'backup' && path.endsWith('.js'))
 }
 
-const roomOf = (path: string): string => (path.split('/')[1] ?? '').replace(/\..*/, '')
-const roomsOfDoors = new Set([...reachedFromDoors()].map(roomOf))
+const folderOf = (path: string): string => (path.split('/')[1] ?? '').replace(/\..*/, '')
+const foldersOfEntries = new Set([...reachedFromEntries()].map(folderOf))
 
 /** Modules and types that somebody gets who imports what the package offers. */
-function reachedFromDoors(): ReadonlySet<string> {
+function reachedFromEntries(): ReadonlySet<string> {
   const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     exports: Record<string, string | { types: string; default: string }>
   }
   const agents = readdirSync(join(ROOT, 'dist/agents'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => `dist/agents/${name}/agent.js`)
-  const doors = Object.values(exports).flatMap((door) => (typeof door === 'string' ? [] : [door.types, door.default]))
+  const entries = Object.values(exports).flatMap((door) => (typeof door === 'string' ? [] : [door.types, door.default]))
   const found = new Set<string>()
-  const open = [...doors.map((path) => posix.normalize(path)), ...agents]
+  const open = [...entries.map((path) => posix.normalize(path)), ...agents]
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (found.has(path)) continue
     found.add(path)

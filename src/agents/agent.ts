@@ -1,4 +1,4 @@
-/** What an agent's folder offers the rest of the house. A new agent is one folder that exports this by default. */
+/** What an agent's folder offers the rest of the program. A new agent is one folder that exports this by default. */
 
 import type { Capture } from '../model/capture.ts'
 import type { HistorySummary } from '../model/history-summary.ts'
@@ -182,7 +182,7 @@ export type ReadItem =
   | { readonly kind: 'cursor'; readonly cursor: Cursor }
 
 export type ScanItem =
-  /** As in `Read`. Where a source holds several sessions, what follows a header belongs to it. */
+  /** As in `ReadItem`. Where a source holds several sessions, what follows a header belongs to it. */
   | { readonly kind: 'session'; readonly session: Session }
   | { readonly kind: 'usage'; readonly at: Instant; readonly model: string | undefined; readonly usage: Usage }
   /** Instead of usage, where a log counts no tokens. */
@@ -238,7 +238,7 @@ export type WriterOutput =
   | { readonly kind: 'outcome'; readonly outcome: RecordOutcome }
   /** An extension that the form cannot hold, or that its owner would drop: it belongs into a file beside. */
   | { readonly kind: 'sidecar'; readonly at: number; readonly extension: WrittenExtension }
-  /** Something that is not in the output, told by the writer: more than the comparison of `told` can see. */
+  /** Something that is not in the output, told by the writer: more than the comparison of `outcome` can see. */
   | { readonly kind: 'loss'; readonly path: string; readonly what: ConversionChange; readonly kept_in: string | null }
   | { readonly kind: 'repair'; readonly path: string; readonly what: ConversionChange }
 

@@ -1,5 +1,5 @@
 /**
- * The keep: what other programs overwrite, so that nothing seen is ever lost. Each state of a row is taken apart into
+ * The backup: what other programs overwrite, so that nothing seen is ever lost. Each state of a row is taken apart into
  * entries that are stored once, and comes back to the byte.
  */
 import { existsSync } from 'node:fs'
@@ -34,7 +34,7 @@ import { type BackupTables, backupTablesIn } from './tables/backup-tables.ts'
 import { BACKUP_FORMAT } from './tables/schema.ts'
 
 /**
- * Throws an AppError when there is a keep and it cannot be used.
+ * Throws an AppError when there is a backup and it cannot be used.
  * @param directory the data directory; it and the file in it are made when something is first kept
  */
 export function openBackupDatabase(directory: string): BackupDatabase {

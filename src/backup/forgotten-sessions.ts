@@ -1,4 +1,4 @@
-/** Takes a session out of the keep, and remembers that it is not wanted. */
+/** Takes a session out of the backup, and remembers that it is not wanted. */
 
 import type { Db } from '../lib/sqlite/own-database.ts'
 import type { Capture } from '../model/capture.ts'

@@ -75,7 +75,7 @@ function commonBeginning(row: readonly string[], stored: readonly string[], skip
   return length
 }
 
-/** The longest end of `kept` that `row` begins with, in linear time (Knuth, Morris, Pratt). */
+/** The longest end of `stored` that `row` begins with, in linear time (Knuth, Morris, Pratt). */
 function findOverlap(stored: readonly string[], row: readonly string[], borders: readonly number[]): number {
   let matched = 0
   for (const identity of stored) {

@@ -6,7 +6,7 @@ import type { SessionId } from '../model/ids.ts'
 import type { BackupDatabase } from './backup-database.ts'
 import type { BackedUpSession } from './records.ts'
 
-/** A row with the session id, the numbers and the time that it has in the keep. */
+/** A row with the session id, the numbers and the time that it has in the backup. */
 export async function withBackupIdentity(agent: Agent, source: Source, database: BackupDatabase): Promise<Source> {
   if (!agent.volatile || source.key === undefined || database.list({ store: source.path }).length === 0) return source
   const captured = await agent.volatile.capture(source)

@@ -1,4 +1,4 @@
-/** What the keep is told and what it tells. */
+/** What the backup is given and what it returns. */
 import type { AgentId, Instant, SessionId } from '../model/ids.ts'
 
 /** A row of another program's store, which its owner overwrites. */
@@ -38,7 +38,7 @@ export interface BackupResult {
   readonly first_number: number
   /** Entries that the session did not have before. */
   readonly new_entries: number
-  /** What this added to the keep, compressed. */
+  /** What this added to the backup, compressed. */
   readonly stored_bytes: number
   /** Sessions that this put an end to, by their names as they are now. */
   readonly ended: readonly EndedSession[]

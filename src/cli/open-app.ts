@@ -1,4 +1,4 @@
-/** The house as a command enters it: with the settings of this run, and a word about those that are wrong. */
+/** The app as a command opens it: with the settings of this run, and a word about those that are wrong. */
 import { App } from '../app.ts'
 import { describeConfigProblem } from '../config/config.ts'
 import { thisMachine } from '../lib/files/data-directory.ts'

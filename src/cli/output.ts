@@ -31,7 +31,7 @@ export const writeData = (data: string | Uint8Array): Promise<void> =>
 /** For people, as `writeOut`; without colours. */
 export const writeErr = (text: string): Promise<void> => writeStream(process.stderr, toPrintable(text))
 
-/** As `writeJson`, to standard error. */
+/** As `writeOutJson`, to standard error. */
 export const writeErrJson = (value: unknown, indent?: number): Promise<void> =>
   writeStream(process.stderr, `${toSafeJson(JSON.stringify(value, null, indent))}\n`)
 

@@ -125,7 +125,7 @@ export const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS
 export type SettingValueOf<Name extends SettingName> = (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never
 
-/** The settings of a house with these agents and profiles, by their keys. */
+/** The settings of an app with these agents and profiles, by their keys. */
 export function settingsFor(agents: readonly AgentId[], profiles: readonly string[]): ReadonlyMap<string, Setting> {
   const found = new Map<string, Setting>()
   const all = Object.entries(SETTINGS) as [SettingName, Setting][]

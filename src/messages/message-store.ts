@@ -1,4 +1,4 @@
-/** Fetches messages' bodies from where they lie: files, or the keep. */
+/** Fetches messages' bodies from where they lie: files, or the backup. */
 import type { PrivacyOptions, Source } from '../agents/agent.ts'
 import { loadAgent } from '../agents/load-agents.ts'
 import type { BackupDatabase } from '../backup/backup-database.ts'

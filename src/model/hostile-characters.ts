@@ -51,7 +51,7 @@ const BLACK_FLAG = 0x1f3f4
  */
 export const toReadable = (text: string): string => (SUSPECT_TEXT.test(text) ? text.replace(IN_TEXT, spellOut) : text)
 
-/** Like `readable`, but colours and movements of our own stay: the last look at what goes to a terminal. */
+/** Like `toReadable`, but colours and movements of our own stay: the last look at what goes to a terminal. */
 export const toReadableOutput = (text: string): string =>
   SUSPECT_TEXT.test(text) ? text.replace(IN_OUTPUT, spellOut) : text
 
@@ -71,7 +71,7 @@ const SUSPECT_JSON = new RegExp(
   `[${JSON_CONTROLS}\\u061c\\u180e\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u206f\\udb40\\ufe00-\\ufe0f\\ufff9-\\ufffb]`,
 )
 
-/** JSON that is safe in a terminal and parses to the same value: what `readable` spells out is escaped. */
+/** JSON that is safe in a terminal and parses to the same value: what `toReadable` spells out is escaped. */
 export const toSafeJson = (json: string): string =>
   SUSPECT_JSON.test(json) ? json.replace(IN_JSON, (found) => found.replace(/[\s\S]/g, escapeUnit)) : json
 

@@ -11,7 +11,7 @@ export function formatShortDuration(ms: number): string {
 export const qualifiedToolName = ({ namespace, name }: ToolCall): string =>
   namespace ? `${namespace}.${name ?? '?'}` : (name ?? '?')
 
-/** The arguments' gist: a command, a path, a query, the files of a patch. */
+/** The arguments in short: a command, a path, a query, the files of a patch. */
 export function summarizeToolCall(call: ToolCall): string {
   const input = call.input ?? ''
   const files = [...input.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].map((match) => match[1])

@@ -49,7 +49,7 @@ export function toErrorReply({ code, phrase: { en, ja }, meta }: ApiProblem): Er
   return { errors: [{ code, status, title, detail: en, detail_ja: ja, ...(meta && { meta }) }] }
 }
 
-/** What the rest of the house throws, in the words of the API. */
+/** What the rest of the program throws, in the words of the API. */
 export function toApiProblem(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error
   if (isProgramUpdated(error)) return new ApiProblem('internal_error', UPDATED_PHRASE)

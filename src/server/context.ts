@@ -1,4 +1,4 @@
-/** What routes need beside the house: where changes are told, who keeps the index up to date, and what was read already. */
+/** What routes need besides the app: where changes are told, who keeps the index up to date, and what was read already. */
 import { join } from 'node:path'
 import type { App, SessionEntry } from '../app.ts'
 import { statOf } from '../lib/files/safe-fs.ts'

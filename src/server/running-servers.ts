@@ -13,7 +13,7 @@ export interface RunningServer {
   /** Ends with a slash. */
   readonly url: string
   readonly pid: number
-  /** Of `TokenKeeper`: sign-in codes are made for it. */
+  /** Of `TokenFile`: sign-in codes are made for it. */
   readonly instance: string
 }
 

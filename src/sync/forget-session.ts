@@ -1,4 +1,4 @@
-/** Sessions that are not wanted: they leave the index and the keep, and no sync brings them back. Their sources are not touched. */
+/** Sessions that are not wanted: they leave the index and the backup, and no sync brings them back. Their sources are not touched. */
 
 import type { BackupDatabase } from '../backup/backup-database.ts'
 import type { ForgottenSession } from '../backup/forgotten-sessions.ts'

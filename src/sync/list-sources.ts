@@ -33,7 +33,7 @@ export interface SyncContext {
   isWanted(source: Pick<Source, 'agent' | 'path'>): boolean
 }
 
-/** Rows that their owner overwrites are kept on the way and read from the keep, where they have every entry that they ever had. */
+/** Rows that their owner overwrites are kept on the way and read from the backup, where they have every entry that they ever had. */
 export async function* listLiveSources(context: SyncContext): AsyncGenerator<FoundSource> {
   const { places, policy } = context
   for (const syncRoot of places) {
@@ -86,7 +86,7 @@ async function backUpEmptiedStores(
   }
 }
 
-/** Sessions of the keep, whether their rows are still there or not. */
+/** Sessions of the backup, whether their rows are still there or not. */
 export function* listBackedUpSources(
   { agents, backup, isWanted }: SyncContext,
   filter: BackupFilter = {},

@@ -11,7 +11,7 @@ import type { ScanTask } from './passes/scan-source.ts'
 export interface FoundSource {
   readonly agent: Agent
   readonly source: Source
-  /** It is read from the keep. */
+  /** It is read from the backup. */
   readonly kept?: true
   /** The place that the source names could not be searched: what is known below it is not gone. */
   readonly isUnlisted?: true

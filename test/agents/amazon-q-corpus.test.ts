@@ -66,21 +66,21 @@ const stateOf = (bytes: Buffer): State => JSON.parse(bytes.toString('utf8')) as 
 
 /** Counted straight from the JSON. */
 function wordsIn({ history, next_message }: State) {
-  let said = 0
+  let text = 0
   let calls = 0
   let results = 0
   const input = (content: Side): void => {
     const [body] = Object.values(content) as [{ prompt?: string | null; tool_use_results?: unknown[] }]
-    if (typeof body.prompt === 'string') said++
+    if (typeof body.prompt === 'string') text++
     results += body.tool_use_results?.length ?? 0
   }
   for (const entry of history) {
     const [user, assistant] = Array.isArray(entry) ? entry : [(entry as Side)['user'], (entry as Side)['assistant']]
     input((user as { content: Side }).content)
     const [answer] = Object.values(assistant as Side) as [{ content: string; tool_uses?: unknown[] }]
-    if (answer.content !== '') said++
+    if (answer.content !== '') text++
     calls += answer.tool_uses?.length ?? 0
   }
   if (next_message) input(next_message.content)
-  return { said, calls, results }
+  return { said: text, calls, results }
 }

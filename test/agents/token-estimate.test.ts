@@ -24,14 +24,14 @@ function counted(path: string) {
   return { user, assistant }
 }
 
-const SAID = [
+const TEXT = [
   { prompt: '最初の質問', answer: '最初の答え', tools: ['fs_read', 'execute_bash'] },
   { prompt: 'second', answer: 'x'.repeat(500) },
 ]
 
 describe('an estimate from messages', () => {
   test('is the size of the conversation', async () => {
-    const path = tempLog(stateOf('c-1', SAID), 'saved.json')
+    const path = tempLog(stateOf('c-1', TEXT), 'saved.json')
     expect(await estimated(path)).toEqual(counted(path))
     expect(counted(path).assistant).toBeGreaterThan(500)
   })
@@ -45,7 +45,7 @@ describe('an estimate from messages', () => {
   )
 
   test('is reported by the scan too', async () => {
-    const path = tempLog(stateOf('c-1', SAID), 'saved.json')
+    const path = tempLog(stateOf('c-1', TEXT), 'saved.json')
     let sum = NO_ESTIMATE
     for (const agent of (await allAgents()).filter(({ id }) => id === 'amazon-q'))
       for await (const source of agent.find(path))

@@ -20,20 +20,20 @@ test('200 generations of one directory: all of them complete, each entry stored 
   const keep = openBackupDatabase(tempFolder())
   const entries = new Set<string>()
   const seen: { readonly native: string; readonly history: readonly string[] }[] = []
-  const talks = new Map<string, readonly string[]>()
+  const sessions = new Map<string, readonly string[]>()
   let created = 0
   let minute = 0
   let generations = 0
   const say = (count: number): readonly string[] => Array.from({ length: count }, () => entry(++created))
   const write = (native: string, history: readonly string[]): void => {
-    talks.set(native, history)
+    sessions.set(native, history)
     for (const one of history) entries.add(one)
     seen.push({ native, history })
     const capture = row(native, history, { tools: pseudoRandomWords(minute, 100), summary: `${minute}` })
     const { change } = keep.put(capture, PLACE, at(minute++))
     if (change === 'new' || change === 'branched') generations++
   }
-  const historyOf = (native: string): readonly string[] => talks.get(native) ?? []
+  const historyOf = (native: string): readonly string[] => sessions.get(native) ?? []
   for (let turn = 0; generations < 200; turn++) {
     const native = `c${Math.floor(turn / 4)}`
     const neighbour = `c${Math.max(0, Math.floor(turn / 4) - 1)}`

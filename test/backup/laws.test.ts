@@ -41,12 +41,12 @@ const event = fc.record({
   hasSnapshot: fc.boolean(),
 })
 
-interface Talk {
+interface TestSession {
   readonly native: string
   readonly words: string
 }
 
-/** What the keep must know, kept the simple way. */
+/** What the backup must know, kept the simple way. */
 class Witness {
   readonly #last = new Map<string, Uint8Array>()
   readonly #firstSeen = new Map<SessionId, Instant>()
@@ -86,7 +86,7 @@ class Witness {
   }
 }
 
-function after(chat: Talk, deed: Deed, seen: readonly Talk[]): Talk {
+function after(chat: TestSession, deed: Deed, seen: readonly TestSession[]): TestSession {
   switch (deed.kind) {
     case 'says':
       return { ...chat, words: chat.words + deed.letters }
@@ -109,8 +109,8 @@ test('every row can be restored, and every sequence of entries ever seen is in s
       const directory = tempFolder()
       const keep = openBackupDatabase(directory)
       const witness = new Witness()
-      const talks = new Map<string, Talk>()
-      const seen: Talk[] = []
+      const sessions = new Map<string, TestSession>()
+      const seen: TestSession[] = []
       for (const [minute, { deed, key, spell, summary, tools, hasSnapshot }] of events.entries()) {
         const place = { agent: AGENT, store: STORE, key }
         if (deed.kind === 'vanishes') {
@@ -124,8 +124,8 @@ test('every row can be restored, and every sequence of entries ever seen is in s
           witness.saw(session, key, bytes, at(minute), renamed)
           continue
         }
-        const chat = after(talks.get(key) ?? { native: 'c1', words: '' }, deed, seen)
-        talks.set(key, chat)
+        const chat = after(sessions.get(key) ?? { native: 'c1', words: '' }, deed, seen)
+        sessions.set(key, chat)
         seen.push(chat)
         const history = [...chat.words].map(spell)
         const captured = row(chat.native, history, {
@@ -139,13 +139,13 @@ test('every row can be restored, and every sequence of entries ever seen is in s
         witness.saw(put.session, key, captured.bytes, match.first_seen ?? at(minute), put.renamed)
       }
       witness.check(keep)
-      const talksKept = keep.list({ kind: 'conversation' }).map((one) => {
+      const sessionsKept = keep.list({ kind: 'conversation' }).map((one) => {
         const words = wordsIn(keep.conversation(one.session))
         expect(words).toHaveLength(one.entries)
         return { native: one.native_id, words: words.join('') }
       })
       for (const chat of seen)
-        expect(talksKept.some((one) => one.native === chat.native && one.words.includes(chat.words))).toBe(true)
+        expect(sessionsKept.some((one) => one.native === chat.native && one.words.includes(chat.words))).toBe(true)
       const stored = keep.list()
       keep.close()
       const again = openBackupDatabase(directory)

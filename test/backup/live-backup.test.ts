@@ -8,10 +8,10 @@ import { type Exchange, makeStore, stateOf } from '../support/amazon-q-store.ts'
 import { tempFolder } from '../support/codex-log.ts'
 import { fumi, fumiPath } from '../support/run-fumi.ts'
 
-let keeper: ChildProcess | undefined
+let service: ChildProcess | undefined
 
 afterEach(() => {
-  keeper?.kill('SIGKILL')
+  service?.kill('SIGKILL')
 })
 
 describe.each(['delete', 'wal'] as const)('in %s mode', (journal) => {
@@ -30,7 +30,7 @@ describe.each(['delete', 'wal'] as const)('in %s mode', (journal) => {
       env,
       stdio: ['ignore', 'pipe', 'inherit'],
     })
-    keeper = child
+    service = child
     const reported = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
     const entries = new Set<string>()
     // The first line tells of what was there; each later one of a change.

@@ -24,56 +24,56 @@ const OTHER = '019c0000-0000-7000-8000-000000000002'
 
 const keeping = (keep: string, folder?: string): TestHome => testHome({ flags: new Map([['keep', keep]]) }, folder)
 
-const kindsOf = async ({ app: house }: TestHome, id = ID): Promise<ReadonlySet<string>> =>
-  new Set((await house.messages(id, { limit: 10_000 })).map(({ kind }) => kind))
+const kindsOf = async ({ app }: TestHome, id = ID): Promise<ReadonlySet<string>> =>
+  new Set((await app.messages(id, { limit: 10_000 })).map(({ kind }) => kind))
 
 test('all: a deleted log is read from its copy, even by a rebuilt index', async () => {
   const testMachine = keeping('all')
-  const { app: house, write } = testMachine
+  const { app, write } = testMachine
   const long = `${'begin '.repeat(500)} hiddenWord ${'end '.repeat(500)}`
   const path = write(
     rollout(THREAD),
     text([...shortSession(), call(9, 'c', { command: ['cat'] }), result(10, 'c', long)]),
   )
-  await house.sync()
-  const before = await house.messages(ID)
+  await app.sync()
+  const before = await app.messages(ID)
   rmSync(path)
-  await house.sync()
-  expect(house.list()).toMatchObject({ total: 1, sessions: [{ id: ID, gone: false, kept: true, path }] })
-  expect(await house.messages(ID)).toEqual(before)
-  expect(await house.search('please')).toMatchObject({
+  await app.sync()
+  expect(app.list()).toMatchObject({ total: 1, sessions: [{ id: ID, gone: false, kept: true, path }] })
+  expect(await app.messages(ID)).toEqual(before)
+  expect(await app.search('please')).toMatchObject({
     total: 1,
     hits: [{ snippet: { text: 'List the files, please.' } }],
   })
   const deep = []
-  for await (const event of house.deepSearch('hiddenWord')) if (event.kind === 'hit') deep.push(event.hit.session_id)
+  for await (const event of app.deepSearch('hiddenWord')) if (event.kind === 'hit') deep.push(event.hit.session_id)
   expect(deep).toEqual([ID])
-  house.close()
-  for (const suffix of ['', '-wal', '-shm']) rmSync(join(house.directory, `index.sqlite3${suffix}`), { force: true })
+  app.close()
+  for (const suffix of ['', '-wal', '-shm']) rmSync(join(app.directory, `index.sqlite3${suffix}`), { force: true })
   const again = keeping('volatile', testMachine.folder)
   await again.app.sync()
   expect(await again.app.messages(ID)).toEqual(before)
-  write(rollout(THREAD), readFileSync(openFileCopies(house.directory).restore(1)))
+  write(rollout(THREAD), readFileSync(openFileCopies(app.directory).restore(1)))
   await again.app.sync()
   expect(again.app.session(ID)).toMatchObject({ gone: false, kept: false })
   expect(await again.app.messages(ID)).toEqual(before)
 })
 
 test('all: an append stores only the appended bytes', async () => {
-  const { app: house, write } = keeping('all')
+  const { app, write } = keeping('all')
   const path = write(rollout(threadOf(3)), text(logOf(3, 400)))
-  await house.sync()
-  const file = join(house.directory, 'copies.sqlite3')
-  house.close()
+  await app.sync()
+  const file = join(app.directory, 'copies.sqlite3')
+  app.close()
   const first = statSync(file).size
   expect(first).toBeLessThan(statSync(path).size / 4)
   for (let n = 0; n < 20; n++) {
     appendFileSync(path, text([user(9000 + n, `More ${n}?`), assistant(9000 + n, 'Yes.')]))
-    await house.sync()
+    await app.sync()
   }
-  house.close()
+  app.close()
   expect(statSync(file).size - first).toBeLessThan(120_000)
-  const copies = openFileCopies(house.directory)
+  const copies = openFileCopies(app.directory)
   expect(copies.list()).toMatchObject([{ path, size: statSync(path).size }])
   expect(readFileSync(copies.restore(copies.list()[0]?.id ?? 0)).equals(readFileSync(path))).toBe(true)
   copies.close()
@@ -99,33 +99,33 @@ test('all: copies are removed when other logs are selected later', () => {
 
 test('all: replacing, truncating or moving a file loses nothing already copied', async () => {
   const testMachine = keeping('all')
-  const { app: house, write, folder } = testMachine
+  const { app, write, folder } = testMachine
   const path = write(rollout(THREAD), text(shortSession()))
-  await house.sync()
-  const complete = (await house.messages(ID)).length
+  await app.sync()
+  const complete = (await app.messages(ID)).length
   writeFileSync(path, text(shortSession().slice(0, 4)))
-  await house.sync()
-  await house.sync()
-  expect((await house.messages(ID)).length).toBe(complete)
+  await app.sync()
+  await app.sync()
+  expect((await app.messages(ID)).length).toBe(complete)
   expect(await kindsOf(testMachine)).toEqual(new Set(['body']))
   writeFileSync(path, text([header({ id: OTHER }), user(1, 'Something else.')]))
-  await house.sync()
-  await house.sync()
-  expect(house.list().total).toBe(2)
-  expect((await house.messages(ID)).length).toBe(complete)
+  await app.sync()
+  await app.sync()
+  expect(app.list().total).toBe(2)
+  expect((await app.messages(ID)).length).toBe(complete)
   expect(await kindsOf(testMachine)).toEqual(new Set(['body']))
   expect(await kindsOf(testMachine, `codex:${OTHER}` as SessionId)).toEqual(new Set(['body']))
-  const copies = house.backup.copies.list().length
+  const copies = app.backup.copies.list().length
   const moved = join(folder, rollout(OTHER, 'archived_sessions'))
   mkdirSync(dirname(moved))
   renameSync(path, moved)
-  await house.sync()
-  expect(house.backup.copies.list().length).toBe(copies)
-  expect(house.session(`codex:${OTHER}` as SessionId)).toMatchObject({ path: moved, kept: false, gone: false })
+  await app.sync()
+  expect(app.backup.copies.list().length).toBe(copies)
+  expect(app.session(`codex:${OTHER}` as SessionId)).toMatchObject({ path: moved, kept: false, gone: false })
 })
 
 test('all: a file that is rewritten as it grows has one copy', async () => {
-  const { app: house, write } = keeping('all')
+  const { app, write } = keeping('all')
   for (let n = 1; n < 8; n++) {
     const texts = Array.from({ length: n * 3 }, (_, at) => user(at, `Number ${at}`))
     // Another line in the middle: no file that was only added to.
@@ -133,8 +133,8 @@ test('all: a file that is rewritten as it grows has one copy', async () => {
       rollout(THREAD),
       text([header({ cwd: `/w/${'x'.repeat(1200)}` }), assistant(1, `Of ${n}`.padEnd(50)), ...texts]),
     )
-    await house.sync()
-    expect(house.backup.copies.list()).toMatchObject([{ path, size: statSync(path).size }])
+    await app.sync()
+    expect(app.backup.copies.list()).toMatchObject([{ path, size: statSync(path).size }])
   }
 })
 
@@ -150,24 +150,24 @@ test('all: the index is the same as with nothing copied', async () => {
 
 test('none: nothing is copied, rows are read from the store, and deleted sessions show their indexed data', async () => {
   const testMachine = keeping('none')
-  const { app: house, folder } = testMachine
+  const { app, folder } = testMachine
   const store = makeStore(join(folder, 'data', 'amazon-q', 'data.sqlite3'))
   store.put('/code', stateOf('one', [{ prompt: 'First?', answer: 'Yes.' }]))
-  await house.sync()
+  await app.sync()
   const id = 'amazon-q:one' as SessionId
-  expect(house.session(id)).toMatchObject({ kept: false, gone: false, messages: 2 })
+  expect(app.session(id)).toMatchObject({ kept: false, gone: false, messages: 2 })
   expect(await kindsOf(testMachine, id)).toEqual(new Set(['body']))
-  expect(await house.search('first')).toMatchObject({ total: 1 })
+  expect(await app.search('first')).toMatchObject({ total: 1 })
   store.put('/code', stateOf('two', [{ prompt: 'Second?', answer: 'No.' }]))
-  await house.sync()
+  await app.sync()
   store.close()
-  expect(house.session(id)).toMatchObject({ gone: true, messages: 2, title: 'First?', project: '/code' })
-  const bodies = await house.messages(id)
+  expect(app.session(id)).toMatchObject({ gone: true, messages: 2, title: 'First?', project: '/code' })
+  const bodies = await app.messages(id)
   expect(bodies.map(({ kind }) => kind)).toEqual(bodies.map(() => 'gone'))
   for (const body of bodies) expect(body.kind === 'gone' && body.reason).toMatch(/is gone|has changed|no longer/)
-  expect(await house.search('first')).toMatchObject({ total: 1, hits: [{ session_id: id }] })
-  expect(house.session('amazon-q:two' as SessionId)).toMatchObject({ gone: false })
-  for (const name of ['keep.sqlite3', 'copies.sqlite3']) expect(existsSync(join(house.directory, name))).toBe(false)
+  expect(await app.search('first')).toMatchObject({ total: 1, hits: [{ session_id: id }] })
+  expect(app.session('amazon-q:two' as SessionId)).toMatchObject({ gone: false })
+  for (const name of ['keep.sqlite3', 'copies.sqlite3']) expect(existsSync(join(app.directory, name))).toBe(false)
 })
 
 test('none: earlier copies remain', async () => {

@@ -1,4 +1,4 @@
-/** The keep is precious: crashes, full disks, neighbours and newer versions do it no harm. */
+/** The backup is precious: crashes, full disks, neighbours and newer versions do it no harm. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -79,10 +79,10 @@ test('a process killed at any moment has stored all that it reported', async () 
     )
     if (numbers('done').length > 0)
       expect(kept.filter((one) => one.ended_at === undefined && !last.includes(String(one.row)))).toEqual([])
-    const talks = kept.map((one) => wordsIn(one.all).join('\n'))
+    const sessions = kept.map((one) => wordsIn(one.all).join('\n'))
     for (const number of reported) {
       const words = wordsIn(list[number]?.capture.bytes ?? Buffer.from('')).join('\n')
-      expect(talks.some((talk) => talk.startsWith(words))).toBe(true)
+      expect(sessions.some((session) => session.startsWith(words))).toBe(true)
     }
     keep.close()
   }

@@ -1,4 +1,4 @@
-/** Small rows for tests of the keep: a JSON text and where its entries stand. */
+/** Small rows for tests of the backup: a JSON text and where its entries stand. */
 import type { ByteSpan, Capture, CapturedEntry } from '../../src/model/capture.ts'
 import { type Instant, instantFromMs } from '../../src/model/ids.ts'
 

@@ -97,16 +97,16 @@ test('--resume continues the last chat of this directory or the named one', asyn
     answer('Still blue.'),
   )
   const place = chatHome()
-  const alone = at(server.baseURL, '--no-interactive')
-  expect(await fumiChat([...alone, '--resume', '--', 'Hello'], place)).toMatchObject({ code: 4 })
-  await fumiChat([...alone, 'My colour is blue'], place)
-  await fumiChat([...alone, '--resume', '--', 'Which colour?'], place)
+  const unattended = at(server.baseURL, '--no-interactive')
+  expect(await fumiChat([...unattended, '--resume', '--', 'Hello'], place)).toMatchObject({ code: 4 })
+  await fumiChat([...unattended, 'My colour is blue'], place)
+  await fumiChat([...unattended, '--resume', '--', 'Which colour?'], place)
   expect(JSON.stringify(server.asked[1]?.body.messages)).toContain('My colour is blue')
   const other = { ...place, cwd: chatHome().cwd }
-  await fumiChat([...alone, 'Something else'], other)
+  await fumiChat([...unattended, 'Something else'], other)
   const [name = ''] = readdirSync(join(place.home, 'conversations')).filter((one) => one.endsWith('.jsonl'))
-  expect(await fumiChat([...alone, '--resume', 'ffffffff-none', 'x'], place)).toMatchObject({ code: 4 })
-  expect(await fumiChat([...alone, '--resume', name.slice(0, 13), 'x'], place)).toMatchObject({ code: 0 })
+  expect(await fumiChat([...unattended, '--resume', 'ffffffff-none', 'x'], place)).toMatchObject({ code: 4 })
+  expect(await fumiChat([...unattended, '--resume', name.slice(0, 13), 'x'], place)).toMatchObject({ code: 0 })
 })
 
 test('--continue imports a session of another agent, and --replay answers from it', async () => {
@@ -150,12 +150,12 @@ test('two processes cannot open one chat', async () => {
     answer('Late.'),
   )
   const place = chatHome()
-  const alone = at(server.baseURL, '--no-interactive', '--trust-all-tools')
-  await fumiChat([...alone, 'Hello'], place)
+  const unattended = at(server.baseURL, '--no-interactive', '--trust-all-tools')
+  await fumiChat([...unattended, 'Hello'], place)
   const second: { code?: number | null } = {}
-  const first = fumiChat([...alone, '--json', '--resume', '--', 'Sleep'], place, '', (line) => {
+  const first = fumiChat([...unattended, '--json', '--resume', '--', 'Sleep'], place, '', (line) => {
     if (!line.includes('"tool_started"')) return undefined
-    fumiChat([...alone, '--resume', '--', 'Me too'], place).then(({ code }) => Object.assign(second, { code }))
+    fumiChat([...unattended, '--resume', '--', 'Me too'], place).then(({ code }) => Object.assign(second, { code }))
     return undefined
   })
   await first

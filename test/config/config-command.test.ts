@@ -23,21 +23,21 @@ function machine() {
     return path
   }
   const run = (...args: readonly string[]) => fumi(args, { env, cwd: folder })
-  const inside = async <T>(work: (house: App) => T): Promise<Awaited<T>> => {
-    const house = new App({ platform: process.platform, home: folder, variables: env })
+  const inside = async <T>(work: (app: App) => T): Promise<Awaited<T>> => {
+    const app = new App({ platform: process.platform, home: folder, variables: env })
     try {
-      return await work(house)
+      return await work(app)
     } finally {
-      house.close()
+      app.close()
     }
   }
-  const set = (key: string, ...words: readonly string[]) => inside((house) => house.configure(key, words))
+  const set = (key: string, ...words: readonly string[]) => inside((app) => app.configure(key, words))
   /** The agents of the sources that are read when no path is given, kept ones included. */
   const agents = () =>
-    inside(async (house) => {
+    inside(async (app) => {
       const found = []
-      for await (const { source } of house.findLogs([])) found.push(source.agent)
-      for await (const { source } of house.backupService.onlyInBackup(
+      for await (const { source } of app.findLogs([])) found.push(source.agent)
+      for await (const { source } of app.backupService.onlyInBackup(
         new Set(found.map((agent) => IDS[agent] ?? '')),
         [],
       ))
@@ -45,10 +45,10 @@ function machine() {
       return found.sort()
     })
   const keep = () =>
-    inside(async (house) => {
+    inside(async (app) => {
       const kept = []
-      for await (const { agent, store, sources } of house.backupService.stores([]))
-        kept.push((await house.backupService.backUp(agent, store, sources)).store)
+      for await (const { agent, store, sources } of app.backupService.stores([]))
+        kept.push((await app.backupService.backUp(agent, store, sources)).store)
       return kept
     })
   return { folder, env, log, run, inside, set, agents, keep }
@@ -128,12 +128,12 @@ describe('roots', () => {
     await set('agents.kiro.enabled', 'off')
     expect(await agents()).toEqual(['amazon-q', 'codex'])
     expect(await keep()).toEqual([q.path])
-    const watched = await inside((house) => house.backupService.watchable([]))
+    const watched = await inside((app) => app.backupService.watchable([]))
     expect(watched.map(({ store }) => store)).toEqual([q.path])
     await set('agents.codex.skip', env.CODEX_HOME)
     expect(await agents()).toEqual(['amazon-q'])
-    const given = await inside(async (house) => {
-      for await (const { source } of house.findLogs([kiro.path])) return source.agent
+    const given = await inside(async (app) => {
+      for await (const { source } of app.findLogs([kiro.path])) return source.agent
       return undefined
     })
     expect(given).toBe('kiro')
@@ -150,7 +150,7 @@ describe('roots', () => {
     expect(await keep()).toEqual([])
     await set('agents.amazon-q.roots', join(folder, 'old'))
     expect(await keep()).toEqual([store.path])
-    const watched = await inside((house) => house.backupService.watchable([]))
+    const watched = await inside((app) => app.backupService.watchable([]))
     expect(watched.map((one) => one.store)).toEqual([
       store.path,
       join(folder, 'data', 'amazon-q', 'data.sqlite3'),

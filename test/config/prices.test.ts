@@ -43,7 +43,7 @@ describe('a custom price list', () => {
   })
 
   test('reports errors with their position, and the rest applies', () => {
-    const { told, list } = read({
+    const { told: reported, list } = read({
       as_of: 'yesterday',
       currency: 'JPY',
       models: {
@@ -59,7 +59,7 @@ describe('a custom price list', () => {
         right: { input: 1, output: 2 },
       },
     })
-    expect(told).toEqual([
+    expect(reported).toEqual([
       'as_of: wants a day: "2026-02-03"',
       'currency: is not known; there are as_of, source, models',
       'models.a.input: wants dollars for a million tokens',

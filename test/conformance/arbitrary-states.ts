@@ -100,7 +100,7 @@ export const qState: fc.Arbitrary<string> = fc
     next_message: fc.option(user),
     history,
     transcript: fc.array(text, { maxLength: 3 }),
-    latest_summary: fc.tuple(summary, metadata).map(([said, request]) => said && [said, request ?? ANY_METADATA]),
+    latest_summary: fc.tuple(summary, metadata).map(([text, request]) => text && [text, request ?? ANY_METADATA]),
     model_info: fc.option(fc.constant({ model_name: 'm', model_id: 'claude-sonnet-4', context_window_tokens: 200000 })),
     mcp_enabled: fc.boolean(),
   })

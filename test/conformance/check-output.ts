@@ -38,8 +38,8 @@ export async function faultsAt({ target }: Checker, path: string): Promise<Reado
   const bytes = readFileSync(path)
   const { errors } = await findingsIn(target, bytes)
   if (target !== 'codex' || !errors.includes('envelope')) return new Set(errors)
-  const mended = await findingsIn(target, Buffer.from(bytes.toString().split('\n').map(withTime).join('\n')))
-  return new Set([...errors, ...mended.errors])
+  const repaired = await findingsIn(target, Buffer.from(bytes.toString().split('\n').map(withTime).join('\n')))
+  return new Set([...errors, ...repaired.errors])
 }
 
 function withTime(line: string): string {

@@ -23,14 +23,14 @@ const emptyCell = (): Cell => ({
 export class Matrix {
   readonly #cells = new Map<string, Cell>()
 
-  add(from: string, to: string, name: string, { isExact, isSaid, isReported, target }: Verdict): void {
+  add(from: string, to: string, name: string, { isExact, isSaid: isText, isReported, target }: Verdict): void {
     const key = `${from} → ${to}`
     const cell = this.#cells.get(key) ?? emptyCell()
     this.#cells.set(key, cell)
     cell.trips++
     if (isExact !== undefined) cell.compared++
     if (isExact) cell.exact++
-    if (isSaid) cell.said++
+    if (isText) cell.said++
     if (isReported) cell.reported++
     if (target) {
       cell.checked++
@@ -41,7 +41,7 @@ export class Matrix {
     const refused = [...new Set(target?.errors)]
     const wrong = [
       isExact === false && 'not exact',
-      !isSaid && 'not the same words',
+      !isText && 'not the same words',
       !isReported && 'not reported',
       refused.length > 0 && `refused: ${refused.join(' ')}`,
     ]

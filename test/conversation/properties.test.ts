@@ -150,8 +150,8 @@ test('enforcing invariants twice changes nothing', () => {
 
 test('a tangent leaves the main conversation as it was', () => {
   fc.assert(
-    fc.property(state, fc.array(text, { maxLength: 3 }), fc.boolean(), (given, asides, nested) => {
-      const inside = continueWith(enterTangent(given, NOW), ...asides)
+    fc.property(state, fc.array(text, { maxLength: 3 }), fc.boolean(), (given, unsearchable, nested) => {
+      const inside = continueWith(enterTangent(given, NOW), ...unsearchable)
       const deeper = nested ? exitTangent(continueWith(enterTangent(inside, NOW, { nested, name: 'n' }), 'x')) : inside
       expect(writeState({ ...exitTangent(deeper), valid_history_range: given.valid_history_range })).toBe(
         writeState(given),

@@ -19,8 +19,8 @@ export function prompt(text: string): UserMessage {
   return newPrompt(text, null, ENV)
 }
 
-export function toolResult(id: string, said: string): UserMessage {
-  return newToolUseResults([{ tool_use_id: id, content: [{ Text: said }], status: 'Success' }], ENV)
+export function toolResult(id: string, text: string): UserMessage {
+  return newToolUseResults([{ tool_use_id: id, content: [{ Text: text }], status: 'Success' }], ENV)
 }
 
 export function toolUse(id: string, name = 'look'): AssistantMessage {

@@ -21,8 +21,8 @@ async function* listed<T>(values: readonly T[]): AsyncGenerator<T> {
   yield* values
 }
 
-const compared = async (source: readonly Exchange[], target: readonly Exchange[], mended = {}) =>
-  (await findDifference(listed(source), listed(target), { names: false, images: 0, ...mended }))?.en
+const compared = async (source: readonly Exchange[], target: readonly Exchange[], repaired = {}) =>
+  (await findDifference(listed(source), listed(target), { names: false, images: 0, ...repaired }))?.en
 
 test('joined texts and added notes compare as equal', async () => {
   const target = exchange({ said: ['[image]\n\nLook.\n\nMore.'], images: ['1', '2'] })

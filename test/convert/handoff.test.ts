@@ -41,7 +41,7 @@ async function give(from: ConversionSource, to: string, more: Partial<HandoffOpt
 }
 
 /** A log of Codex in its own home. */
-async function codexTalk(lines = log.shortSession()): Promise<ConversionSource> {
+async function codexSession(lines = log.shortSession()): Promise<ConversionSource> {
   const folder = join(home, '.codex', 'sessions', '2026', '01', '02')
   mkdirSync(folder, { recursive: true })
   const path = join(folder, `rollout-2026-01-02T03-04-05-${log.THREAD}.jsonl`)
@@ -73,7 +73,7 @@ const itemsIn = (path: string): readonly unknown[] =>
 describe('from Codex to Amazon Q', () => {
   it('writes to the store, prints the resume command, and backs up what the program will drop', async () => {
     const store = storeOf()
-    const done = await give(await codexTalk(), 'amazon-q')
+    const done = await give(await codexSession(), 'amazon-q')
     expect(done.resume).toEqual({ program: 'q', arguments: ['chat', '--resume'], cwd })
     expect(done).toMatchObject({ isDry: false, isReplacement: false, source: { path: store.path } })
     const state = JSON.parse(store.value(cwd) ?? '{}')
@@ -84,7 +84,9 @@ describe('from Codex to Amazon Q', () => {
   })
 
   it('round-trips exactly after the program dropped unknown fields', async () => {
-    const from = await codexTalk(log.shortSession().map((line) => line.replaceAll('files', 'files\u2028and folders')))
+    const from = await codexSession(
+      log.shortSession().map((line) => line.replaceAll('files', 'files\u2028and folders')),
+    )
     const store = storeOf()
     await give(from, 'amazon-q')
     store.put(cwd, asSaved(store.value(cwd)))
@@ -96,7 +98,7 @@ describe('from Codex to Amazon Q', () => {
   })
 
   it('converts exactly from the remaining row', async () => {
-    const from = await codexTalk()
+    const from = await codexSession()
     const store = storeOf()
     await give(from, 'amazon-q')
     store.put(cwd, asSaved(store.value(cwd)))
@@ -117,7 +119,7 @@ describe('from Codex to Amazon Q', () => {
   it('changes nothing in a dry run', async () => {
     const store = storeOf()
     const bytes = readFileSync(store.path)
-    const done = await give(await codexTalk(), 'amazon-q', { isDry: true })
+    const done = await give(await codexSession(), 'amazon-q', { isDry: true })
     expect(done).toMatchObject({ isDry: true, exchanges: 2, source: { path: store.path } })
     expect(readFileSync(store.path).equals(bytes)).toBe(true)
     expect(existsSync(directory())).toBe(false)
@@ -129,8 +131,8 @@ describe('from Codex to Amazon Q', () => {
     const theirs = stateOf('old', [{ prompt: 'Theirs', answer: 'No.' }])
     store.put(cwd, theirs)
     const late = log.shortSession().map((line) => line.replaceAll('2026-', '2027-'))
-    await expect(give(await codexTalk(late), 'amazon-q')).rejects.toMatchObject({ code: 'bad_usage' })
-    const done = await give(await codexTalk(late), 'amazon-q', { mayReplace: true })
+    await expect(give(await codexSession(late), 'amazon-q')).rejects.toMatchObject({ code: 'bad_usage' })
+    const done = await give(await codexSession(late), 'amazon-q', { mayReplace: true })
     expect(readFileSync(done.backup ?? '', 'utf8')).toBe(theirs)
     expect(backup.list().map(({ native_id }) => native_id)).toEqual(['old'])
     expect(store.value(cwd)).toContain('List the files')
@@ -142,9 +144,11 @@ describe('from Codex to Amazon Q', () => {
     const theirs = stateOf('old', [{ prompt: 'Theirs', answer: 'No.' }])
     store.put(cwd, theirs)
     const early = log.shortSession().map((line) => line.replaceAll('2026-', '2025-'))
-    await expect(give(await codexTalk(early), 'amazon-q', { mayReplace: true })).rejects.toMatchObject({ code: 'busy' })
+    await expect(give(await codexSession(early), 'amazon-q', { mayReplace: true })).rejects.toMatchObject({
+      code: 'busy',
+    })
     store.remove(cwd)
-    const from = await codexTalk()
+    const from = await codexSession()
     const owner = openSqlite(store.path)
     owner.exec('BEGIN IMMEDIATE')
     await expect(give(from, 'amazon-q')).rejects.toMatchObject({ code: 'busy' })
@@ -170,7 +174,7 @@ describe('from Codex to Amazon Q', () => {
     }
     const late = log.shortSession().map((line) => line.replaceAll('2026-', '2027-'))
     const agents = (await allAgents()).map((one) => (one === agent ? forgetful : one))
-    const failed = give(await codexTalk(late), 'amazon-q', { agents, mayReplace: true })
+    const failed = give(await codexSession(late), 'amazon-q', { agents, mayReplace: true })
     await expect(failed).rejects.toMatchObject({ code: 'cannot_write', message: expect.stringContaining('taken back') })
     expect(store.value(cwd)).toBe(theirs)
     expect(existsSync(join(directory(), 'sidecars'))).toBe(false)
@@ -183,7 +187,7 @@ describe('from Codex to Amazon Q', () => {
     store.put(cwd, theirs)
     mkdirSync(join(directory(), 'keep.sqlite3'), { recursive: true })
     const late = log.shortSession().map((line) => line.replaceAll('2026-', '2027-'))
-    await expect(give(await codexTalk(late), 'amazon-q', { mayReplace: true })).rejects.toThrow()
+    await expect(give(await codexSession(late), 'amazon-q', { mayReplace: true })).rejects.toThrow()
     expect(store.value(cwd)).toBe(theirs)
     expect(existsSync(join(directory(), 'sidecars'))).toBe(false)
     store.close()
@@ -192,9 +196,11 @@ describe('from Codex to Amazon Q', () => {
   it('reports what is missing: a directory, messages, a target', async () => {
     storeOf().close()
     const gone = join(home, 'gone')
-    await expect(give(await codexTalk(), 'amazon-q', { cwd: gone })).rejects.toMatchObject({ code: 'bad_usage' })
-    await expect(give(await codexTalk([log.header()]), 'amazon-q')).rejects.toMatchObject({ code: 'nothing_readable' })
-    await expect(give(await codexTalk(), 'nobody')).rejects.toMatchObject({ code: 'bad_usage' })
+    await expect(give(await codexSession(), 'amazon-q', { cwd: gone })).rejects.toMatchObject({ code: 'bad_usage' })
+    await expect(give(await codexSession([log.header()]), 'amazon-q')).rejects.toMatchObject({
+      code: 'nothing_readable',
+    })
+    await expect(give(await codexSession(), 'nobody')).rejects.toMatchObject({ code: 'bad_usage' })
     expect(handoffTargets(await allAgents())).toEqual(expect.arrayContaining(['amazon-q', 'kiro', 'codex']))
   })
 
@@ -204,7 +210,7 @@ describe('from Codex to Amazon Q', () => {
       log.user(n * 2 + 1, `Question ${n}: ${'why '.repeat(100)}`),
       log.assistant(n * 2 + 2, `Answer ${n}: ${'so '.repeat(100)}`),
     ]).flat()
-    const done = await give(await codexTalk([log.header(), ...turns]), 'amazon-q', { maxTokens: 800 })
+    const done = await give(await codexSession([log.header(), ...turns]), 'amazon-q', { maxTokens: 800 })
     expect(done.cut?.turns.cut).toBeGreaterThan(6)
     const written = store.value(cwd) ?? ''
     expect(written).toContain('Answer 11')
@@ -280,7 +286,7 @@ it('replaces images that only the other program can open with notes', async () =
 })
 
 it('yields to other tasks while a long log is read', async () => {
-  const { agent, source } = await codexTalk()
+  const { agent, source } = await codexSession()
   let hadTurn = false
   const slow: Agent = {
     ...agent,

@@ -27,10 +27,10 @@ function foldOf(text: string): Replay {
 
 const promptsIn = ({ state }: Replay): readonly unknown[] => state.history.toArray().map(({ user }) => promptOf(user))
 
-const codexTalk = () => writeSourceFile('codex', log.text(log.shortSession()), '.jsonl')
+const codexSession = () => writeSourceFile('codex', log.text(log.shortSession()), '.jsonl')
 
 it('replays to the exchanges of the other program, numbered, with the displayed lines', async () => {
-  const { path, report } = await convertTo(await codexTalk(), 'fumibako')
+  const { path, report } = await convertTo(await codexSession(), 'fumibako')
   const fold = foldOf(readFileSync(path, 'utf8'))
   expect(fold.faults.length).toBe(0)
   expect(promptsIn(fold)[0]).toBe('List the files, please.')
@@ -78,7 +78,7 @@ it('is handed over to the place where a chat resumes it', async () => {
   const environment = { platform: 'linux', home: place, variables: {} } as const
   const directory = dataDirectory(environment)
   mkdirSync(directory, { recursive: true })
-  const done = await handoff(await codexTalk(), 'fumibako', {
+  const done = await handoff(await codexSession(), 'fumibako', {
     agents: await allAgents(),
     environment,
     directory,

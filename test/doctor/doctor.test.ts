@@ -13,12 +13,12 @@ import { fumi } from '../support/run-fumi.ts'
 type Variables = Record<string, string>
 
 /** As `--json` tells it. */
-interface Told extends Omit<DoctorFinding, 'what' | 'todo'> {
+interface ReportedFinding extends Omit<DoctorFinding, 'what' | 'todo'> {
   readonly what: string
   readonly todo?: string
 }
 
-const inEnglish = ({ what, todo, ...rest }: DoctorFinding): Told => ({
+const inEnglish = ({ what, todo, ...rest }: DoctorFinding): ReportedFinding => ({
   ...rest,
   what: what.en,
   ...(todo && { todo: todo.en }),
@@ -46,15 +46,15 @@ function machine() {
   }
   const examine = (more: Variables = {}) =>
     inside(async (application) => {
-      const findings: Told[] = []
+      const findings: ReportedFinding[] = []
       for await (const finding of application.examine()) findings.push(inEnglish(finding))
       return { findings, problems: findings.filter(({ state }) => state === 'problem') }
     }, more)
   const run = (args: readonly string[], options: Parameters<typeof fumi>[1] = {}, main?: string) =>
     fumi(args, { ...options, env: { ...env, ...options.env } }, main)
-  const problems = (options: Parameters<typeof fumi>[1], main?: string): readonly Told[] => {
+  const problems = (options: Parameters<typeof fumi>[1], main?: string): readonly ReportedFinding[] => {
     const { code, out } = run(['doctor', '--json'], options, main)
-    const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: readonly Told[] }
+    const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: readonly ReportedFinding[] }
     expect({ code, ok }).toEqual({ code: 1, ok: false })
     return findings.filter(({ state }) => state === 'problem')
   }
@@ -128,7 +128,7 @@ test('everything is counted and nothing is changed', async () => {
 })
 
 describe('a problem is reported with a fix', () => {
-  const only = (problems: readonly Told[]) => {
+  const only = (problems: readonly ReportedFinding[]) => {
     expect(problems).toHaveLength(1)
     expect(problems[0]?.todo).toMatch(/\w/)
     return problems[0]
@@ -262,7 +262,7 @@ describe('a problem is reported with a fix', () => {
     const path = join(env.CODEX_HOME, 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl')
     chmodSync(path, 0o000)
     for (const folder of [home, env.CODEX_HOME, join(env.CODEX_HOME, 'sessions')]) chmodSync(folder, 0o777)
-    const seen = (): readonly Told[] =>
+    const seen = (): readonly ReportedFinding[] =>
       problems({ ...user.ids, cwd: home }, join(user.project, 'dist', 'bin', 'fumi.js'))
     expect(only(seen())).toMatchObject({
       about: 'codex',

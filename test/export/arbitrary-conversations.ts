@@ -49,9 +49,9 @@ export const messagesOf = (steps: readonly Step[]): readonly NormalizedMessage[]
 
 const RAW = { event_type: null, payload_type: null, file_path: 'rollout.jsonl', session_id: 'codex:test' }
 
-type Said = Pick<NormalizedMessage, 'role' | 'source_type' | 'segments' | 'metadata'>
+type ArbitraryText = Pick<NormalizedMessage, 'role' | 'source_type' | 'segments' | 'metadata'>
 
-function content(kind: Exclude<Step['kind'], 'tool'>, text: string): Said {
+function content(kind: Exclude<Step['kind'], 'tool'>, text: string): ArbitraryText {
   if (kind === 'thought')
     return { role: 'meta', source_type: 'meta', segments: [], metadata: { reasoning_summary: text } }
   const role = kind === 'answer' ? 'assistant' : kind === 'system' ? 'system' : 'user'

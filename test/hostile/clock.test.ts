@@ -39,12 +39,12 @@ describe.each([
 
   test('a token that was replaced is known soon', async () => {
     const folder = tempFolder()
-    const keeper = new TokenFile(folder)
-    const old = keeper.token
+    const service = new TokenFile(folder)
+    const old = service.token
     setClock(by)
     const next = rotateToken(folder)
-    await expect.poll(() => keeper.token, { timeout: 30_000 }).toBe(next)
-    expect(keeper.accepts(old)).toBe(false)
+    await expect.poll(() => service.token, { timeout: 30_000 }).toBe(next)
+    expect(service.accepts(old)).toBe(false)
   })
 
   test('a shown preview can be executed', () => {

@@ -104,7 +104,7 @@ test('they go into the index, and list, prompts, search, statistics and the serv
 
 async function servedFaults(cases: readonly LeafCase[]): Promise<readonly string[]> {
   const served = serve({ [rollout('good')]: text(shortSession()) }, { rate: { burst: 1e9, perSecond: 1e9 } })
-  const { app: house, folder } = served
+  const { app, folder } = served
   const logs = join(folder, 'logs')
   const nameIn = (path: string): string => cases[Number(/logs\/(\d+)/.exec(path)?.[1] ?? -1)]?.name ?? path
   const agents: Record<string, object> = {}
@@ -114,17 +114,17 @@ async function servedFaults(cases: readonly LeafCase[]): Promise<readonly string
   }
   for (const { agent } of cases) agents[agent.id] = { roots: [logs] }
   served.write('fumi/config.json', JSON.stringify({ agents }))
-  await house.sync()
-  const wrong = house.index
+  await app.sync()
+  const wrong = app.index
     .unreadable()
     .filter(({ code }) => code === 'internal_error')
     .map(({ path, reason }) => `${nameIn(path)}: ${reason}`)
-  const { prompts: said } = await collectPrompts(house)
+  const { prompts: said } = await collectPrompts(app)
   if (!said.some(({ text }) => text.includes('List the files'))) wrong.push('prompts')
-  const found = await house.search('"List the files"')
+  const found = await app.search('"List the files"')
   if (found.kind !== 'found' || found.hits.length !== 1) wrong.push('search')
-  house.stats()
-  for (const { id, path } of house.list({ kind: 'any', children: 'all', limit: -1 }).sessions)
+  app.stats()
+  for (const { id, path } of app.list({ kind: 'any', children: 'all', limit: -1 }).sessions)
     for (const rest of PATHS) {
       const { status } = await served.ask(`/api/sessions/${encodeURIComponent(id)}${rest}`)
       if (status >= 500) wrong.push(`${nameIn(path)}: ${status} of ${rest}`)

@@ -69,10 +69,10 @@ test('a link among the logs is not followed elsewhere', async ({ skip }) => {
   symlinkSync(elsewhere, join(home, 'codex', 'sessions', 'more'))
   symlinkSync(join(home, 'codex'), join(home, 'codex', 'sessions', 'round'))
   const variables = { CODEX_HOME: join(home, 'codex'), FUMI_HOME: join(home, 'fumi'), XDG_DATA_HOME: home }
-  const house = new App({ platform: process.platform, home, variables })
-  await house.sync()
-  expect(house.list({ limit: 10 }).total).toBe(0)
-  house.close()
+  const app = new App({ platform: process.platform, home, variables })
+  await app.sync()
+  expect(app.list({ limit: 10 }).total).toBe(0)
+  app.close()
 })
 
 test('the key of a server is not shown', () => {

@@ -62,14 +62,14 @@ interface Spot {
 }
 
 const DATE = /^[+-]?\d{4,6}-\d\d-\d\d[T ]\d\d:\d\d/
-const SPOKEN_NUMBER = /((?:Wall time:? |Exit code: |exited with code |aborted by user after ))-?\d+(?:\.\d+)?/
+const SEARCHABLE_NUMBER = /((?:Wall time:? |Exit code: |exited with code |aborted by user after ))-?\d+(?:\.\d+)?/
 
 function* spotsIn(value: unknown, path: Path = []): Generator<Spot> {
   if (typeof value === 'number') yield { path, put: () => MARKER }
   else if (typeof value === 'string') {
     if (DATE.test(value) || /^-?\d+(?:\.\d+)?m?s?$/.test(value)) yield { path, put: () => MARKER }
-    else if (SPOKEN_NUMBER.test(value))
-      yield { path, put: (text) => String(text).replace(SPOKEN_NUMBER, `$1${MARKER}`) }
+    else if (SEARCHABLE_NUMBER.test(value))
+      yield { path, put: (text) => String(text).replace(SEARCHABLE_NUMBER, `$1${MARKER}`) }
     const inner = /^[[{]/.test(value) ? parsed(value) : undefined
     if (inner !== undefined)
       for (const spot of spotsIn(inner))

@@ -56,13 +56,13 @@ test('sums of many large counts stay exact integers', async () => {
   const lines = [header()]
   // Each fall is a new beginning, so that all of them are added up.
   for (let at = 0; at < 40_000; at++) lines.push(tokens(at, at % 2 === 0 ? 5e11 : 1, at % 2 === 0 ? 5e11 : 1))
-  const { app: house, write } = testHome()
+  const { app, write } = testHome()
   const source = { agent: 'codex', path: write(rollout(THREAD), text(lines)) }
   expect(summarizeScans(await scanAll(codex, source)).usage.input_tokens).toBe(Number.MAX_SAFE_INTEGER)
-  await house.sync()
-  expect(house.list().sessions[0]?.usage.input_tokens).toBe(Number.MAX_SAFE_INTEGER)
-  expect((await house.totals())?.usage.output_tokens).toBe(Number.MAX_SAFE_INTEGER)
-  house.close()
+  await app.sync()
+  expect(app.list().sessions[0]?.usage.input_tokens).toBe(Number.MAX_SAFE_INTEGER)
+  expect((await app.totals())?.usage.output_tokens).toBe(Number.MAX_SAFE_INTEGER)
+  app.close()
 })
 
 test('counts by first bytes and by parsing agree on what is a number', async () => {

@@ -77,12 +77,12 @@ test(`${CASES} hostile values: what is read, counted and read again agrees, and 
 
 /** All logs of a batch and a good one in one index. */
 async function indexFaults(folder: string, logs: string, batch: readonly NumberCase[]): Promise<readonly string[]> {
-  const { app: house, write } = testHome({ roots: [logs] }, folder)
+  const { app, write } = testHome({ roots: [logs] }, folder)
   write(rollout('good'), text(shortSession()))
-  const outcome = await house.sync()
+  const outcome = await app.sync()
   if (outcome.kind !== 'synced') return ['not synced']
-  const faults = house.index.unreadable().filter(({ code }) => code === 'internal_error')
-  const { sessions, total } = house.list({ kind: 'any', children: 'all', limit: -1 })
+  const faults = app.index.unreadable().filter(({ code }) => code === 'internal_error')
+  const { sessions, total } = app.list({ kind: 'any', children: 'all', limit: -1 })
   const bad = sessions.filter(
     ({ started_at, last_at, usage, lines, messages, tools, size }) =>
       !TIME.test(started_at) ||
@@ -90,13 +90,13 @@ async function indexFaults(folder: string, logs: string, batch: readonly NumberC
       !isUsage(usage) ||
       ![lines, messages, tools, size].every(isCount),
   )
-  const stats = await house.stats()
+  const stats = await app.stats()
   const sums = JSON.stringify(stats, (_, value: unknown) => {
     if (typeof value === 'number' && !Number.isFinite(value)) throw new Error(`a sum is ${value}`)
     return value
   })
-  const found = await house.search('"List the files"')
-  house.close()
+  const found = await app.search('"List the files"')
+  app.close()
   const isComplete = total > batch.length / 3 && found.kind === 'found' && found.hits.length === 1 && sums.length > 2
   return [
     ...faults.map(({ reason, path }) => `${batch.find(({ file }) => path.endsWith(file))?.name}: ${reason}`),

@@ -34,8 +34,8 @@ function hostileLog(): string {
   const lines = [{ metadata: { x_conv: { src: 'codex', session: { git } } } }, ...HOSTILE].map((fields, at) => {
     const timestamp = `2026-03-04T05:06:${String(at).padStart(2, '0')}.000Z`
     const raw = { event_type: null, payload_type: null, file_path: 'a', line_index: at + 1, session_id: 'hostile' }
-    const said = { role: 'user', source_type: 'message', ...segment({ text: 'A plain question' }) }
-    return JSON.stringify({ id: `${timestamp}#${at + 1}`, timestamp, ...said, raw, ...fields })
+    const text = { role: 'user', source_type: 'message', ...segment({ text: 'A plain question' }) }
+    return JSON.stringify({ id: `${timestamp}#${at + 1}`, timestamp, ...text, raw, ...fields })
   })
   return `${lines.join('\n')}\n`
 }

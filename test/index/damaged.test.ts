@@ -26,83 +26,83 @@ describe('the index', () => {
   const damages = Array.from({ length: 160 }, (_, seed) => ({ damage: DAMAGES[seed % DAMAGES.length] ?? 'flip', seed }))
 
   test('is rebuilt with identical answers if damaged while closed', async () => {
-    const { app: house } = await filled()
-    const right = await answersOf(house)
-    house.close()
-    const index = join(house.directory, 'index.sqlite3')
-    expect(readdirSync(house.directory)).toContain('index.sqlite3.seal')
-    const files = savedFiles(house.directory)
+    const { app } = await filled()
+    const right = await answersOf(app)
+    app.close()
+    const index = join(app.directory, 'index.sqlite3')
+    expect(readdirSync(app.directory)).toContain('index.sqlite3.seal')
+    const files = savedFiles(app.directory)
     for (const { damage, seed } of damages.slice(0, 80)) {
       files.restore()
       damageFile(index, damage, seed)
-      expect({ damage, seed, ...(await queryIndex(house)) }).toEqual({ damage, seed, kind: 'answer', answer: right })
+      expect({ damage, seed, ...(await queryIndex(app)) }).toEqual({ damage, seed, kind: 'answer', answer: right })
     }
   }, 180_000)
 
   test('reports no bug if damaged during use, and answers identically after a rebuild', async () => {
-    const { app: house } = await filled()
-    const right = await answersOf(house)
-    house.close()
-    const index = join(house.directory, 'index.sqlite3')
+    const { app } = await filled()
+    const right = await answersOf(app)
+    app.close()
+    const index = join(app.directory, 'index.sqlite3')
     rmSync(`${index}.seal`)
-    const files = savedFiles(house.directory)
+    const files = savedFiles(app.directory)
     let isRight = 0
     for (const { damage, seed } of damages.slice(80)) {
       files.restore()
       damageFile(index, damage, seed)
-      const outcome = await queryIndex(house)
+      const outcome = await queryIndex(app)
       if (outcome.kind === 'answer' && JSON.stringify(outcome.answer) === JSON.stringify(right)) isRight++
     }
-    await house.sync({ anew: true })
-    expect(await answersOf(house)).toEqual(right)
+    await app.sync({ anew: true })
+    expect(await answersOf(app)).toEqual(right)
     // A letter that changes in a row is a letter like any other: without a seal nobody can tell.
     expect(isRight).toBeGreaterThan(50)
   }, 180_000)
 
   test('a damaged SQLite log loses its content, which is read again', async () => {
-    const { app: house, write } = await filled()
-    const index = join(house.directory, 'index.sqlite3')
+    const { app, write } = await filled()
+    const index = join(app.directory, 'index.sqlite3')
     const other = openSqlite(index, { readonly: true })
     other.prepare('SELECT 1 FROM session').get()
     write(rollout(threadOf(9)), text(logOf(9, 12)))
-    const right = await answersOf(house)
+    const right = await answersOf(app)
     const saved = new Map(['', '-wal'].map((suffix) => [suffix, readFileSync(index + suffix)]))
     expect(saved.get('-wal')?.length).toBeGreaterThan(0)
-    house.close()
+    app.close()
     other.close()
     for (let seed = 200; seed < 240; seed++) {
-      for (const name of readdirSync(house.directory))
-        if (name.startsWith('index.sqlite3')) rmSync(join(house.directory, name))
+      for (const name of readdirSync(app.directory))
+        if (name.startsWith('index.sqlite3')) rmSync(join(app.directory, name))
       for (const [suffix, bytes] of saved) writeFileSync(index + suffix, bytes)
       const damage = DAMAGES[seed % DAMAGES.length] ?? 'flip'
       damageFile(`${index}-wal`, damage, seed)
-      expect({ damage, seed, ...(await queryIndex(house)) }).toEqual({ damage, seed, kind: 'answer', answer: right })
+      expect({ damage, seed, ...(await queryIndex(app)) }).toEqual({ damage, seed, kind: 'answer', answer: right })
     }
   })
 
   test('is not rebuilt if it is intact', async () => {
-    const { app: house } = await filled()
-    const before = house.index.epoch
-    house.close()
+    const { app } = await filled()
+    const before = app.index.epoch
+    app.close()
     for (let n = 0; n < 3; n++) {
-      await house.sync()
-      expect(house.index.epoch).toBe(before)
-      house.close()
+      await app.sync()
+      expect(app.index.epoch).toBe(before)
+      app.close()
     }
-    expect(readdirSync(house.directory).filter((name) => name.includes('damaged'))).toEqual([])
+    expect(readdirSync(app.directory).filter((name) => name.includes('damaged'))).toEqual([])
   })
 
   test('the seal expires soon on a disk without file times', async () => {
-    const { app: house } = await filled()
-    house.close()
-    const seal = join(house.directory, 'index.sqlite3.seal')
+    const { app } = await filled()
+    app.close()
+    const seal = join(app.directory, 'index.sqlite3.seal')
     const epochs = new Set<string | undefined>()
     for (let n = 0; n < 8; n++) {
       const sealed = JSON.parse(readFileSync(seal, 'utf8'))
       writeFileSync(seal, JSON.stringify({ ...sealed, modified: sealed.modified - 1000 }))
-      await house.sync()
-      epochs.add(house.index.epoch)
-      house.close()
+      await app.sync()
+      epochs.add(app.index.epoch)
+      app.close()
     }
     expect(epochs.size).toBeLessThanOrEqual(4)
   })
@@ -124,27 +124,27 @@ describe('the index', () => {
 
 describe.each(['keep.sqlite3', 'marks.sqlite3', 'copies.sqlite3'])('%s', (name) => {
   test('is never overwritten while it has content', async () => {
-    const { app: house } = await filled('all')
-    house.annotations.change(`codex:${threadOf(1)}` as SessionId, { starred: true }, currentInstant())
-    house.close()
-    const path = join(house.directory, name)
+    const { app } = await filled('all')
+    app.annotations.change(`codex:${threadOf(1)}` as SessionId, { starred: true }, currentInstant())
+    app.close()
+    const path = join(app.directory, name)
     expect(existsSync(path)).toBe(true)
-    const files = savedFiles(house.directory)
+    const files = savedFiles(app.directory)
     for (let seed = 300; seed < 320; seed++) {
       files.restore()
       const damage = DAMAGES[seed % DAMAGES.length] ?? 'flip'
       damageFile(path, damage, seed)
       const { size } = { size: readFileSync(path).length }
       const ask = async () => {
-        const outcome = await queryIndex(house)
+        const outcome = await queryIndex(app)
         try {
-          house.annotations.list()
-          for (const { session } of house.backup.list()) house.backup.bytes(session)
-          for (const { id } of house.backup.copies.list()) house.backup.copies.restore(id)
+          app.annotations.list()
+          for (const { session } of app.backup.list()) app.backup.bytes(session)
+          for (const { id } of app.backup.copies.list()) app.backup.copies.restore(id)
         } catch (error) {
           expect({ damage, seed, error }).toMatchObject({ error: { name: 'AppError' } })
         } finally {
-          house.close()
+          app.close()
         }
         return outcome
       }

@@ -32,10 +32,10 @@ describe('a full disk', () => {
     expect(runInProcess(folder, data, 'sync')).toMatchObject({ kind: 'synced' })
     const complete = testHome({}, folder, join(tempFolder(), 'whole')).app
     await complete.sync()
-    const { app: house } = testHome({}, folder, data)
-    expect(house.backup.list()).toMatchObject([{ session: 'amazon-q:one' }])
-    expect(await contentOf(house)).toEqual(await contentOf(complete))
-    house.close()
+    const { app } = testHome({}, folder, data)
+    expect(app.backup.list()).toMatchObject([{ session: 'amazon-q:one' }])
+    expect(await contentOf(app)).toEqual(await contentOf(complete))
+    app.close()
     complete.close()
   }
 
@@ -75,12 +75,12 @@ describe.skipIf(process.platform === 'win32')('a data directory that may not be 
   test('allows reading, and sync reports why it does nothing', async ({ skip }) => {
     const user = ordinaryUser()
     if (typeof user === 'string') return skip(user)
-    const { folder, app: house, store } = furnished(2, 4)
-    await house.sync()
-    house.close()
+    const { folder, app, store } = furnished(2, 4)
+    await app.sync()
+    app.close()
     store.close()
     const data = join(tempFolder(), 'closed')
-    cpSync(house.directory, data, { recursive: true })
+    cpSync(app.directory, data, { recursive: true })
     const names = readdirSync(data)
     const close = (mode: number): void => {
       for (const name of names) chmodSync(join(data, name), mode === 0o500 ? 0o444 : 0o600)
@@ -124,10 +124,10 @@ test.skipIf(process.platform === 'win32')(
   async ({ skip }) => {
     const user = ordinaryUser()
     if (typeof user === 'string') return skip(user)
-    const { folder, write, app: house } = testHome()
+    const { folder, write, app } = testHome()
     manyLogs(write, 1, 3)
     const path = write(rollout(THREAD, 'sessions/2026/03/01'), text(shortSession()))
-    const data = house.directory
+    const data = app.directory
     mkdirSync(data, { recursive: true })
     if (isRoot) for (const one of [folder, data]) chmodSync(one, 0o777)
     expect(runInProcess(folder, data, 'sync', { user })).toMatchObject({ kind: 'synced', synced: { sources: 2 } })

@@ -9,32 +9,32 @@ const QUERIES = ['widget3', 'file2 exit', 'line has:error', '検索', 'growing',
  * Without what depends on the order in which it was made: revisions, and the numbers of rows.
  * @param isThere leaves out what the index knows of sources that are gone, which one made anew cannot know
  */
-export async function contentOf(house: App, isThere = false): Promise<unknown> {
-  const { sessions } = house.list({ limit: 1_000_000, children: 'all', sort: 'started', kind: 'any' })
+export async function contentOf(app: App, isThere = false): Promise<unknown> {
+  const { sessions } = app.list({ limit: 1_000_000, children: 'all', sort: 'started', kind: 'any' })
   const meant = sessions.filter(({ gone }) => !isThere || !gone)
-  const told = meant.map(({ revision: _, path, size, ...session }) => ({
+  const reported = meant.map(({ revision: _, path, size, ...session }) => ({
     ...session,
     // Of copies that are equally long, the one stands for the session that did so before.
     ...(!isThere && { path, size }),
-    known: house.index.messages(session.id, { limit: 1_000_000 }).map(({ row: _row, ...message }) => message),
+    known: app.index.messages(session.id, { limit: 1_000_000 }).map(({ row: _row, ...message }) => message),
   }))
   const ids = new Set<string>(meant.map(({ id }) => id))
   const hits = []
   for (const query of QUERIES) {
-    const answer = await house.search(query, { limit: 5000 })
+    const answer = await app.search(query, { limit: 5000 })
     if (answer.kind === 'problem') throw new Error(answer.what)
     const found = answer.hits.filter(({ session_id }) => ids.has(session_id))
     hits.push(found.map(({ session_id, message_id, scope }) => `${session_id} ${message_id} ${scope}`).sort())
   }
   const filter = isThere ? { ids: meant.map(({ id }) => id) } : {}
-  const stats = house.stats({ ...filter, kind: 'any', most: 100_000 })
+  const stats = app.stats({ ...filter, kind: 'any', most: 100_000 })
   // What they cost follows from the tokens; its last digit depends on the order in which it is added up.
-  const { cost: _, ...totals } = (await house.totals({ ...filter, kind: 'any' })) ?? {}
+  const { cost: _, ...totals } = (await app.totals({ ...filter, kind: 'any' })) ?? {}
   const models = [...new Set(meant.flatMap((session) => session.models))].sort()
   return {
     // Every word of the index with the number of messages that say it, and how often.
-    words: isThere ? [] : house.index.read(wordsIn, []),
-    told: told.sort((a, b) => (a.id < b.id ? -1 : 1)),
+    words: isThere ? [] : app.index.read(wordsIn, []),
+    told: reported.sort((a, b) => (a.id < b.id ? -1 : 1)),
     hits,
     stats: stats && {
       ...stats,
@@ -43,8 +43,8 @@ export async function contentOf(house: App, isThere = false): Promise<unknown> {
       ...(isThere && { disk: undefined }),
     },
     totals,
-    byModel: models.map((model) => [model, house.list({ ...filter, model, children: 'all' }).total]),
-    touches: house
+    byModel: models.map((model) => [model, app.list({ ...filter, model, children: 'all' }).total]),
+    touches: app
       .fileTouches('file2.ts', 100_000)
       .touched.filter(({ session_id }) => ids.has(session_id))
       .map(({ session_id, message_id, path, how }) => `${session_id} ${message_id} ${path} ${how}`)

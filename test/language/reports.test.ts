@@ -1,4 +1,4 @@
-/** What the rooms below the command tell a person, in Japanese; and in English for programs. */
+/** What the code below the command tells a person, in Japanese; and in English for programs. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -73,10 +73,10 @@ describe('issues', () => {
     ['unreadable', `busy: ${STORE_PROBLEMS.busy.en}`, STORE_PROBLEMS.busy.ja],
     ['unreadable', `other schema: ${STORE_PROBLEMS.other_schema.en} (no such table: a)`, '（no such table: a）'],
   ] as const)('keep the names they mention: %s', (code, reason, ja) => {
-    const told = describeIssue({ code, reason, path: '/logs/a', line: 3 })
-    expect(told.en).toBe(`/logs/a:3: ${reason}`)
-    expect(told.ja).toMatch(/^\/logs\/a:3: /)
-    expect(told.ja).toContain(ja)
+    const reported = describeIssue({ code, reason, path: '/logs/a', line: 3 })
+    expect(reported.en).toBe(`/logs/a:3: ${reason}`)
+    expect(reported.ja).toMatch(/^\/logs\/a:3: /)
+    expect(reported.ja).toContain(ja)
   })
 })
 

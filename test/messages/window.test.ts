@@ -20,16 +20,16 @@ const turn = (n: number): string[] => [
 const turns = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, n) => turn(from + n)).flat()
 
 test('forwards, backwards and from the middle, over more than one piece', async () => {
-  const { app: house, write } = testHome()
+  const { app, write } = testHome()
   const path = write(rollout(NATIVE), text([header({ id: NATIVE }), ...turns(0, 500)]))
-  await house.sync()
+  await app.sync()
   appendFileSync(path, text(turns(500, 520)))
-  await house.sync()
-  const all = house.index.messages(ID, { limit: 100_000 }).map(({ id }) => id)
+  await app.sync()
+  const all = app.index.messages(ID, { limit: 100_000 }).map(({ id }) => id)
   expect(all).toHaveLength(1 + 520 * 5)
   expect(all.map((id) => Number(id.split('#')[1]))).toEqual(all.map((_, at) => at + 1))
 
-  const ids = (options: object): string[] => house.index.messages(ID, options).map(({ id }) => id)
+  const ids = (options: object): string[] => app.index.messages(ID, options).map(({ id }) => id)
   const forwards: string[] = []
   for (let page = ids({ limit: 333 }); page.length > 0; page = ids({ after: page.at(-1), limit: 333 }))
     forwards.push(...page)
@@ -45,15 +45,15 @@ test('forwards, backwards and from the middle, over more than one piece', async 
 })
 
 test('copies and token counts have bodies', async () => {
-  const { app: house, write } = testHome()
+  const { app, write } = testHome()
   write(rollout(NATIVE), text([header({ id: NATIVE }), ...turns(0, 3)]))
-  await house.sync()
-  const bodies = await house.messages(ID)
+  await app.sync()
+  const bodies = await app.messages(ID)
   expect(bodies.map(({ kind }) => kind)).toEqual(bodies.map(() => 'body'))
-  const known = house.index.messages(ID)
+  const known = app.index.messages(ID)
   expect(known.filter(({ duplicate }) => duplicate)).toHaveLength(6)
   expect(known.filter(({ role }) => role === 'meta').length).toBeGreaterThanOrEqual(3)
-  house.close()
+  app.close()
 })
 
 test('a duplicate in a fork is detected regardless of read order', async () => {
@@ -62,15 +62,15 @@ test('a duplicate in a fork is detected regardless of read order', async () => {
   const copied = parent.map((one) => one.replace(/"timestamp":"[^"]+"/, '"timestamp":"2026-02-03T09:20:00.000Z"'))
   const lines = [header({ id: NATIVE, forked_from_id: THREAD }), ...copied]
   const reported = async (cut: number): Promise<unknown> => {
-    const { app: house, write } = testHome()
+    const { app, write } = testHome()
     write(rollout(THREAD), text(parent))
     const path = write(rollout(NATIVE), text(lines.slice(0, cut)))
-    await house.sync()
+    await app.sync()
     appendFileSync(path, text([...lines.slice(cut), user(400, 'Another one.')]))
-    await house.sync()
-    const known = house.index.messages(ID).map(({ row: _, ...message }) => message)
-    const prompts = house.index.prompts().map(({ session, line: at }) => [session, at])
-    house.close()
+    await app.sync()
+    const known = app.index.messages(ID).map(({ row: _, ...message }) => message)
+    const prompts = app.index.prompts().map(({ session, line: at }) => [session, at])
+    app.close()
     return { known, prompts }
   }
   const atOnce = await reported(lines.length)
@@ -81,15 +81,15 @@ test('a duplicate in a fork is detected regardless of read order', async () => {
 })
 
 test('only a log of nothing but events takes prompts from them', async () => {
-  const { app: house, write } = testHome()
+  const { app, write } = testHome()
   const asked = line(1, 'event_msg', { type: 'user_message', message: 'Asked in an event' })
   write(rollout(THREAD), text([header(), asked, tokens(2, 100, 10)]))
   const parent = '019c0000-0000-7000-8000-000000000078'
   const copied = [header({ id: parent }), user(3, 'A question.')]
   write(rollout(parent), text(copied))
   write(rollout(NATIVE), text([header({ id: NATIVE, forked_from_id: parent }), ...copied, asked]))
-  await house.sync()
-  const prompts = house.index.prompts().map(({ session, line: at }) => `${session.slice(-2)}#${at}`)
+  await app.sync()
+  const prompts = app.index.prompts().map(({ session, line: at }) => `${session.slice(-2)}#${at}`)
   expect(prompts.sort()).toEqual(['01#2', '78#2'])
-  house.close()
+  app.close()
 })

@@ -23,8 +23,8 @@ describe('empty values replace nothing', () => {
   })
 
   test('a role in each delta is reported once', () => {
-    const said = message({ role: 'assistant', content: 'a' }, { role: 'assistant', content: 'b' })
-    expect(said.toJSON()).toEqual({ role: 'assistant', content: 'ab' })
+    const text = message({ role: 'assistant', content: 'a' }, { role: 'assistant', content: 'b' })
+    expect(text.toJSON()).toEqual({ role: 'assistant', content: 'ab' })
   })
 
   test('no chunks at all make an empty message', () => {
@@ -181,8 +181,8 @@ describe('thoughts', () => {
       ],
     ],
   ])('are read from %s', (_, list) => {
-    const said = message(...list, { content: 'c' })
-    expect([said.reasoning_content, said.content]).toEqual(['ab', 'c'])
+    const text = message(...list, { content: 'c' })
+    expect([text.reasoning_content, text.content]).toEqual(['ab', 'c'])
   })
 
   test('in the answer itself are separated on request', () => {
@@ -197,11 +197,11 @@ describe('thoughts', () => {
 
 describe('other fields', () => {
   test('texts are concatenated, labels and numbers replaced, lists extended', () => {
-    const said = message(
+    const text = message(
       { audio: { id: 'audio_1', transcript: 'Hel', expires_at: 5 }, annotations: [{ n: 1 }], note: 'a', name: 'Ann' },
       { audio: { id: 'audio_1', transcript: 'lo', expires_at: 7 }, annotations: [{ n: 2 }], note: 'b', name: 'Ann' },
     )
-    expect(said.toJSON()).toEqual({
+    expect(text.toJSON()).toEqual({
       role: 'assistant',
       content: '',
       audio: { id: 'audio_1', transcript: 'Hello', expires_at: 7 },

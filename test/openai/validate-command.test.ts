@@ -47,9 +47,9 @@ describe('fumi validate', () => {
     const path = file('train.jsonl', `${first}\n${JSON.stringify({ messages: unanswered, note: 'kept' })}\n`)
     const to = join(tempFolder(), 'mended.jsonl')
     expect(fumi(['validate', path, '--fix', '-o', to]).code).toBe(0)
-    const [same, mended] = readFileSync(to, 'utf8').split('\n')
+    const [same, repaired] = readFileSync(to, 'utf8').split('\n')
     expect(same).toBe(first)
-    expect(JSON.parse(mended ?? '')).toMatchObject({
+    expect(JSON.parse(repaired ?? '')).toMatchObject({
       note: 'kept',
       messages: [{}, {}, { role: 'tool', tool_call_id: 'c1' }, {}],
     })

@@ -285,10 +285,10 @@ describe('a file of a list', () => {
   })
 
   test('is repaired only where something is wrong', () => {
-    const { problems, mended } = checkFile(`[\n  ${chat},\n  ${broken}\n]\n`)
+    const { problems, mended: repaired } = checkFile(`[\n  ${chat},\n  ${broken}\n]\n`)
     expect(problems.map(({ line }) => line)).toEqual([2])
-    expect(mended.startsWith(`[\n  ${chat},\n  {\n    "messages": [\n`)).toBe(true)
-    expect(mended.endsWith('\n  }\n]\n')).toBe(true)
-    expect(checkFile(mended)).toMatchObject({ problems: [], mended })
+    expect(repaired.startsWith(`[\n  ${chat},\n  {\n    "messages": [\n`)).toBe(true)
+    expect(repaired.endsWith('\n  }\n]\n')).toBe(true)
+    expect(checkFile(repaired)).toMatchObject({ problems: [], mended: repaired })
   })
 })

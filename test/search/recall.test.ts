@@ -7,9 +7,9 @@ import { sharedFolder } from '../support/shared-material.ts'
 import { rollout, testHome } from '../support/test-home.ts'
 import { expectFound, needlesIn, readAllTexts } from './recall.ts'
 
-async function deepIds(house: App, query: string): Promise<ReadonlySet<string>> {
+async function deepIds(app: App, query: string): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
-  for await (const event of house.deepSearch(query)) {
+  for await (const event of app.deepSearch(query)) {
     if (event.kind === 'problem') throw new Error(event.what)
     if (event.kind !== 'hit') continue
     const id = `${event.hit.session_id} ${event.hit.message_id}`
@@ -20,16 +20,16 @@ async function deepIds(house: App, query: string): Promise<ReadonlySet<string>> 
 }
 
 test('deep search finds unindexed text once', async () => {
-  const { app: house, write } = testHome()
+  const { app, write } = testHome()
   const long = `${'begin '.repeat(500)} hiddenWord café ${'end '.repeat(500)}`
   write(
     rollout(THREAD),
     text([header(), user(1, 'hiddenWord'), call(2, 'c', { command: ['cat'] }), result(3, 'c', long)]),
   )
-  await house.sync()
+  await app.sync()
   const id = `codex:${THREAD}` as SessionId
   const places = async (query: string) =>
-    [...(await deepIds(house, query))].map((one) => one.slice(id.length + 1).split('#')[1])
+    [...(await deepIds(app, query))].map((one) => one.slice(id.length + 1).split('#')[1])
   expect(await places('hiddenWord')).toEqual(['2', '4'])
   expect(await places('hidden')).toEqual(['2', '4'])
   expect(await places('HIDDENWORD')).toEqual(['2', '4'])
@@ -44,11 +44,11 @@ const corpus = sharedFolder('corpus', 'codex', 'sessions', '2026', '02')
 
 describe.skipIf(!corpus)('real logs', () => {
   test('200 words, identifiers, numbers and Japanese strings are found exactly where they occur', async () => {
-    const { app: house } = testHome({ roots: [corpus ?? ''] })
-    await house.sync()
-    const all = await readAllTexts(house)
+    const { app } = testHome({ roots: [corpus ?? ''] })
+    await app.sync()
+    const all = await readAllTexts(app)
     const needles = needlesIn(all, 200, 7)
     expect(needles.length).toBe(200)
-    expect(await expectFound(house, all, needles)).toBeGreaterThan(180)
+    expect(await expectFound(app, all, needles)).toBeGreaterThan(180)
   })
 })

@@ -32,9 +32,9 @@ export async function readAllTexts(application: App): Promise<readonly SearchedT
   for (const { id } of application.list({ limit: 100_000, children: 'all', kind: 'any' }).sessions)
     for (const body of await application.messages(id, { limit: 1_000_000 })) {
       if (body.kind !== 'body' || body.known.duplicate || body.known.replayed) continue
-      const { context: _, ...spoken } = searchableTextOf(body.message)
+      const { context: _, ...searchable } = searchableTextOf(body.message)
       const files = findTouchedFiles(body.message).map(({ path }) => path)
-      const text = [...Object.values(spoken), ...files].join('\n')
+      const text = [...Object.values(searchable), ...files].join('\n')
       if (text !== '') all.push({ id: `${id} ${body.known.id}`, text, folded: foldedOf(text) })
     }
   return all
@@ -81,9 +81,9 @@ interface NeedlePlaces extends Needle {
 
 function findNeedle(all: readonly SearchedText[], needle: Needle): NeedlePlaces {
   const folded = foldedOf(needle.text)[needle.kind]
-  const alone = new RegExp(`(?<![\\p{L}\\p{N}\\p{M}_])${needle.text}(?![\\p{L}\\p{N}\\p{M}_])`, 'iu')
+  const unattended = new RegExp(`(?<![\\p{L}\\p{N}\\p{M}_])${needle.text}(?![\\p{L}\\p{N}\\p{M}_])`, 'iu')
   const may = all.filter((texts) => texts.folded[needle.kind].includes(folded))
-  const must = needle.kind === 'japanese' ? may : may.filter(({ text }) => alone.test(text))
+  const must = needle.kind === 'japanese' ? may : may.filter(({ text }) => unattended.test(text))
   return { ...needle, may: new Set(may.map(({ id }) => id)), must: new Set(must.map(({ id }) => id)) }
 }
 

@@ -10,8 +10,8 @@ import { rollout, testHome } from '../support/test-home.ts'
 
 const OTHER = '019c0000-0000-7000-8000-000000000002'
 
-async function found(house: App, query: string): Promise<readonly string[]> {
-  const answer = await house.search(query, { limit: 100 })
+async function found(app: App, query: string): Promise<readonly string[]> {
+  const answer = await app.search(query, { limit: 100 })
   if (answer.kind !== 'found') throw new Error(answer.what)
   expect(answer.total).toBe(answer.hits.length)
   return answer.hits.map(
@@ -20,7 +20,7 @@ async function found(house: App, query: string): Promise<readonly string[]> {
 }
 
 test('prompts, answers, arguments and output are found, newest first', async () => {
-  const { app: house, write } = testHome()
+  const { app, write } = testHome()
   write(rollout(THREAD), text(shortSession()))
   write(
     rollout(OTHER),
@@ -33,51 +33,51 @@ test('prompts, answers, arguments and output are found, newest first', async () 
       assistant(34, 'There is none.'),
     ]),
   )
-  await house.sync()
-  expect(await found(house, 'getUserName')).toEqual(['2#3', '2#2'])
-  expect(await found(house, 'user')).toEqual(['2#3', '2#2'])
-  expect(await found(house, '京都')).toEqual(['2#2'])
-  expect(await found(house, 'file')).toEqual(['2#4', '1#10'])
-  expect(await found(house, 'file scope:answer')).toEqual(['1#10'])
-  expect(await found(house, 'file -scope:answer')).toEqual(['2#4'])
-  expect(await found(house, 'elsewhere')).toEqual(['2#5'])
-  expect(await found(house, '"no such file"')).toEqual(['2#4'])
-  expect(await found(house, 'file has:error')).toEqual(['2#4'])
-  expect(await found(house, 'a.ts -such')).toEqual(['2#3', '1#10', '1#7'])
-  expect(await found(house, 'file has:error has:image')).toEqual(['2#4'])
-  expect(await found(house, 'file on:2026-02-03 on:2024')).toEqual(['2#4', '1#10'])
-  expect(await found(house, 'file -on:2026-02-03 -on:2024')).toEqual([])
-  expect(await found(house, 'file role:assistant')).toEqual(['1#10'])
-  expect(await found(house, `file session:${OTHER}`)).toEqual(['2#4'])
-  expect(await found(house, '/no s.ch/')).toEqual(['2#4'])
-  expect(await found(house, 'nothing')).toEqual([])
-  expect(await found(house, `role:meta session:${OTHER}`)).toEqual(['2#5'])
-  expect(await found(house, `-role:user session:${OTHER}`)).toEqual(['2#6', '2#4', '2#3'])
+  await app.sync()
+  expect(await found(app, 'getUserName')).toEqual(['2#3', '2#2'])
+  expect(await found(app, 'user')).toEqual(['2#3', '2#2'])
+  expect(await found(app, '京都')).toEqual(['2#2'])
+  expect(await found(app, 'file')).toEqual(['2#4', '1#10'])
+  expect(await found(app, 'file scope:answer')).toEqual(['1#10'])
+  expect(await found(app, 'file -scope:answer')).toEqual(['2#4'])
+  expect(await found(app, 'elsewhere')).toEqual(['2#5'])
+  expect(await found(app, '"no such file"')).toEqual(['2#4'])
+  expect(await found(app, 'file has:error')).toEqual(['2#4'])
+  expect(await found(app, 'a.ts -such')).toEqual(['2#3', '1#10', '1#7'])
+  expect(await found(app, 'file has:error has:image')).toEqual(['2#4'])
+  expect(await found(app, 'file on:2026-02-03 on:2024')).toEqual(['2#4', '1#10'])
+  expect(await found(app, 'file -on:2026-02-03 -on:2024')).toEqual([])
+  expect(await found(app, 'file role:assistant')).toEqual(['1#10'])
+  expect(await found(app, `file session:${OTHER}`)).toEqual(['2#4'])
+  expect(await found(app, '/no s.ch/')).toEqual(['2#4'])
+  expect(await found(app, 'nothing')).toEqual([])
+  expect(await found(app, `role:meta session:${OTHER}`)).toEqual(['2#5'])
+  expect(await found(app, `-role:user session:${OTHER}`)).toEqual(['2#6', '2#4', '2#3'])
 })
 
 test('a record that is written twice is one hit, and context is found only when it is asked for', async () => {
-  const { app: house, write } = testHome()
+  const { app, write } = testHome()
   write(rollout(THREAD), text(shortSession()))
-  await house.sync()
-  expect(await found(house, 'please')).toEqual(['1#4'])
-  expect(await found(house, 'One')).toEqual(['1#10'])
-  expect(await found(house, 'environment_context')).toEqual([])
-  expect(await found(house, 'environment_context scope:context')).toEqual(['1#3'])
+  await app.sync()
+  expect(await found(app, 'please')).toEqual(['1#4'])
+  expect(await found(app, 'One')).toEqual(['1#10'])
+  expect(await found(app, 'environment_context')).toEqual([])
+  expect(await found(app, 'environment_context scope:context')).toEqual(['1#3'])
 })
 
 test('an event is replaced by the item of the next read', async () => {
-  const { app: house, write } = testHome()
+  const { app, write } = testHome()
   const lines = shortSession()
   const path = write(rollout(THREAD), text(lines.slice(0, 9)))
-  await house.sync()
-  expect(await found(house, 'One')).toEqual(['1#9'])
+  await app.sync()
+  expect(await found(app, 'One')).toEqual(['1#9'])
   appendFileSync(path, text(lines.slice(9)))
-  await house.sync()
-  expect(await found(house, 'One')).toEqual(['1#10'])
+  await app.sync()
+  expect(await found(app, 'One')).toEqual(['1#10'])
 })
 
 test('text that a fork copied is found in its original session', async () => {
-  const { app: house, write } = testHome()
+  const { app, write } = testHome()
   const parent = [header(), user(3, 'A remarkable question.'), assistant(4, 'An answer.')]
   write(rollout(THREAD), text(parent))
   const copied = parent.map((one) => one.replace(/"timestamp":"[^"]+"/, '"timestamp":"2026-02-03T09:20:00.000Z"'))
@@ -85,26 +85,26 @@ test('text that a fork copied is found in its original session', async () => {
     rollout(OTHER),
     text([header({ id: OTHER, forked_from_id: THREAD }), ...copied, user(400, 'Something remarkable.')]),
   )
-  await house.sync()
-  expect(await found(house, 'remarkable')).toEqual(['2#5', '1#2'])
+  await app.sync()
+  expect(await found(app, 'remarkable')).toEqual(['2#5', '1#2'])
 })
 
 test('snippets show the words, titles match, and pages continue', async () => {
-  const { app: house, write } = testHome()
+  const { app, write } = testHome()
   write(rollout(THREAD), text([header(), ...Array.from({ length: 50 }, (_, n) => user(n, `Needle number ${n}`))]))
-  await house.sync()
-  const first = await house.search('needle', { limit: 20 })
+  await app.sync()
+  const first = await app.search('needle', { limit: 20 })
   if (first.kind !== 'found') throw new Error()
   expect(first).toMatchObject({ total: 50, total_is: 'exact', complete: true, titles: [{ title: 'Needle number 0' }] })
   expect(first.hits[0]).toMatchObject({ snippet: { text: 'Needle number 49', highlights: [[0, 6]] }, scope: 'prompt' })
-  const second = await house.search('needle', { limit: 40, ...(first.next !== undefined && { after: first.next }) })
+  const second = await app.search('needle', { limit: 40, ...(first.next !== undefined && { after: first.next }) })
   if (second.kind !== 'found') throw new Error()
   expect(second.hits.length).toBe(30)
   expect(second.next).toBeUndefined()
 })
 
 test('a prefix of very many words is found like any other', async () => {
-  const { app: house, write } = testHome()
+  const { app, write } = testHome()
   const said = (n: number): string =>
     n % 5 === 0 ? `Nothing ${n}` : n % 2 === 0 ? `the Summer of ${n}` : `sand getSalt ${n}`
   write(rollout(THREAD), text([header(), ...Array.from({ length: 1500 }, (_, n) => user(n, said(n)))]))
@@ -112,51 +112,51 @@ test('a prefix of very many words is found like any other', async () => {
     rollout(OTHER),
     text([header({ id: OTHER }), ...Array.from({ length: 30 }, (_, n) => user(2000 + n, 'Nobody knows.'))]),
   )
-  await house.sync()
+  await app.sync()
   rmSync(gone)
   for (const query of ['s*', 's* -nothing', 'S* role:user', 'sum* OR sa*']) {
-    const answer = await house.search(query)
+    const answer = await app.search(query)
     if (answer.kind !== 'found') throw new Error(answer.what)
     expect(answer).toMatchObject({ total: 1000, total_is: 'at_least' })
     const lines = answer.hits.map(({ message_id }) => Number(message_id.split('#')[1]) - 2)
     const newest = Array.from({ length: 1500 }, (_, n) => 1499 - n).filter((n) => n % 5 !== 0)
     expect(lines).toEqual(newest.slice(0, 20))
-    const next = await house.search(query, { after: answer.next ?? 0 })
+    const next = await app.search(query, { after: answer.next ?? 0 })
     if (next.kind !== 'found') throw new Error(next.what)
     expect(next.hits.map(({ message_id }) => Number(message_id.split('#')[1]) - 2)).toEqual(newest.slice(20, 40))
   }
-  expect(await house.search('su*')).toMatchObject({ total: 600, total_is: 'exact' })
-  expect(await house.search('no* 5')).toMatchObject({ total: 1, total_is: 'exact' })
+  expect(await app.search('su*')).toMatchObject({ total: 600, total_is: 'exact' })
+  expect(await app.search('no* 5')).toMatchObject({ total: 1, total_is: 'exact' })
 })
 
 test('a result reports when the index omits text', async () => {
-  const { app: house, write } = testHome()
+  const { app, write } = testHome()
   const long = `${'begin '.repeat(500)} hidden ${'end '.repeat(500)}`
   write(rollout(THREAD), text([header(), call(1, 'c', { command: ['cat'] }), result(2, 'c', long)]))
-  await house.sync()
-  expect(await house.search('hidden')).toMatchObject({ total: 0, complete: false, left: { sessions: 1 } })
-  expect(await house.search('hidden scope:prompt')).toMatchObject({ total: 0, complete: true })
+  await app.sync()
+  expect(await app.search('hidden')).toMatchObject({ total: 0, complete: false, left: { sessions: 1 } })
+  expect(await app.search('hidden scope:prompt')).toMatchObject({ total: 0, complete: true })
 })
 
 test('a message deleted before it is read is omitted', async () => {
-  const { folder, app: house, write } = testHome()
+  const { folder, app, write } = testHome()
   write(rollout(THREAD), text(shortSession()))
-  await house.sync()
+  await app.sync()
   const reader = new IndexReader(join(folder, 'fumi'))
   expect(reader.read((db) => readCandidates(db, [12_345]), undefined)).toEqual([])
 })
 
 test('an invalid query reports the position of the error', async () => {
-  const { app: house } = testHome()
-  expect(await house.search('role:nobody')).toMatchObject({ kind: 'problem', advice: expect.any(String) })
+  const { app } = testHome()
+  expect(await app.search('role:nobody')).toMatchObject({ kind: 'problem', advice: expect.any(String) })
 })
 
 test('a pattern that takes too long ends the deep search of a log and is reported', async () => {
-  const { app: house, write } = testHome()
+  const { app, write } = testHome()
   const trap = `${'a'.repeat(40)}!`
   write(rollout(THREAD), text([header(), user(1, trap), user(2, trap), user(3, 'aaa')]))
-  await house.sync({ passes: 'first' })
+  await app.sync({ passes: 'first' })
   const events = []
-  for await (const event of house.deepSearch('/^(a+)+$/')) events.push(event)
+  for await (const event of app.deepSearch('/^(a+)+$/')) events.push(event)
   expect(events.at(-1)).toEqual({ kind: 'end', unread: 1 })
 })

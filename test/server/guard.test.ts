@@ -27,12 +27,12 @@ describe('the token', () => {
 
   test('a server takes the new one', async () => {
     const folder = tempFolder()
-    const keeper = new TokenFile(folder)
-    const { token } = keeper
+    const service = new TokenFile(folder)
+    const { token } = service
     const next = rotateToken(folder)
-    await expect.poll(() => keeper.accepts(next), { timeout: 5000 }).toBe(true)
-    expect(keeper.accepts(token)).toBe(false)
-    expect(keeper.accepts('')).toBe(false)
+    await expect.poll(() => service.accepts(next), { timeout: 5000 }).toBe(true)
+    expect(service.accepts(token)).toBe(false)
+    expect(service.accepts('')).toBe(false)
   })
 })
 

@@ -17,8 +17,8 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close()
 })
 
-const cookieOf = (keeper: SignIns, code: string): string => {
-  const signedIn = keeper.exchange(code)
+const cookieOf = (service: SignIns, code: string): string => {
+  const signedIn = service.exchange(code)
   if (signedIn.kind !== 'session') throw new Error(`refused: ${signedIn.kind}`)
   return signedIn.cookie
 }

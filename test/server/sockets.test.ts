@@ -179,11 +179,11 @@ describe('the port', () => {
   })
 
   test('is not opened to others without the token, nor with half of a certificate', async () => {
-    const { app: house } = testHome()
+    const { app } = testHome()
     const options = { port: 0, page: '', version: '1', idle: true }
-    await expect(listen(house, { ...options, host: '0.0.0.0', auth: false })).rejects.toThrow('--no-auth')
-    await expect(listen(house, { ...options, cert: 'x' })).rejects.toThrow('--key')
-    await expect(listen(house, { ...options, cert: 'none', key: 'none' })).rejects.toThrow('cannot be read')
+    await expect(listen(app, { ...options, host: '0.0.0.0', auth: false })).rejects.toThrow('--no-auth')
+    await expect(listen(app, { ...options, cert: 'x' })).rejects.toThrow('--key')
+    await expect(listen(app, { ...options, cert: 'none', key: 'none' })).rejects.toThrow('cannot be read')
   })
 
   test('speaks TLS with a certificate', async () => {

@@ -74,21 +74,21 @@ describe('the queue of a client', () => {
   const change = (n: number): LiveEvent => ({ kind: 'change', session: `codex:${n}` as never, revision: n })
 
   test('of the live stream has one event per session, and a reset beyond a thousand', async () => {
-    const hub = new LiveEventBus()
+    const eventBus = new LiveEventBus()
     const stop = new AbortController()
-    const slow = hub.events(stop.signal, 60_000)
+    const slow = eventBus.events(stop.signal, 60_000)
     const first = slow.next()
-    hub.publish([change(0)])
+    eventBus.publish([change(0)])
     expect((await first).value).toEqual(change(0))
-    for (let n = 0; n < 3000; n++) hub.publish([change(n % 500)])
+    for (let n = 0; n < 3000; n++) eventBus.publish([change(n % 500)])
     for (let n = 0; n < 500; n++) expect((await slow.next()).value).toMatchObject({ kind: 'change' })
-    for (let n = 1; n <= 1001; n++) hub.publish([change(n)])
-    hub.publish([change(2000)])
+    for (let n = 1; n <= 1001; n++) eventBus.publish([change(n)])
+    eventBus.publish([change(2000)])
     expect((await slow.next()).value).toBe(MISSED_EVENTS)
     expect((await slow.next()).value).toEqual(change(2000))
     stop.abort()
     await slow.return(undefined)
-    expect(hub.clients).toBe(0)
+    expect(eventBus.clients).toBe(0)
   })
 
   test('of a chat is bounded, and a client that got everything continues without a reset', () => {

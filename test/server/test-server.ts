@@ -1,4 +1,4 @@
-/** A server of its own for tests, over a house of its own. It opens no port. */
+/** A server of its own for tests, over an app of its own. It opens no port. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'

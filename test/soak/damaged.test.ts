@@ -7,17 +7,17 @@ import { manyLogs } from '../support/many-logs.ts'
 import { testHome } from '../support/test-home.ts'
 
 test('two thousand damages', async () => {
-  const { app: house, write } = testHome()
+  const { app, write } = testHome()
   manyLogs(write, 6, 20)
-  const right = await answersOf(house)
-  house.close()
-  const index = join(house.directory, 'index.sqlite3')
+  const right = await answersOf(app)
+  app.close()
+  const index = join(app.directory, 'index.sqlite3')
   expect(readFileSync(`${index}.seal`).length).toBeGreaterThan(0)
-  const files = savedFiles(house.directory)
+  const files = savedFiles(app.directory)
   for (let seed = 10_000; seed < 12_000; seed++) {
     files.restore()
     const damage = DAMAGES[seed % DAMAGES.length] ?? 'flip'
     damageFile(index, damage, seed)
-    expect({ damage, seed, ...(await queryIndex(house)) }).toEqual({ damage, seed, kind: 'answer', answer: right })
+    expect({ damage, seed, ...(await queryIndex(app)) }).toEqual({ damage, seed, kind: 'answer', answer: right })
   }
 }, 1_800_000)

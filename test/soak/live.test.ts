@@ -23,7 +23,7 @@ const PAGE_MOST = 0.006
 const RESIDENT_MOST = 80
 
 /** Asked by a signal, the program collects its garbage and says what is left. */
-const TELLER = `process.on('SIGUSR2', () => {
+const REPORTER = `process.on('SIGUSR2', () => {
   gc()
   // What was garbage goes back to the system a little later.
   setTimeout(() => {
@@ -88,7 +88,7 @@ test(`memory is flat over ${MINUTES} minutes of a log that grows`, async ({ anno
   const program: Program = spawn(
     process.execPath,
     [
-      ...['--expose-gc', '--import', `data:text/javascript,${encodeURIComponent(TELLER)}`],
+      ...['--expose-gc', '--import', `data:text/javascript,${encodeURIComponent(REPORTER)}`],
       ...[fumiPath, 'serve', '--no-open', '--no-auth', '--port', '0'],
     ],
     {

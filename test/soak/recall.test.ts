@@ -10,13 +10,13 @@ describe.skipIf(corpora.length === 0)('the corpus', () => {
   test('2,000 words, identifiers, numbers and Japanese strings are found exactly where they occur', async ({
     annotate,
   }) => {
-    const { app: house } = testHome({ roots: corpora })
-    await house.sync()
-    const all = await readAllTexts(house)
+    const { app } = testHome({ roots: corpora })
+    await app.sync()
+    const all = await readAllTexts(app)
     expect(all.length).toBeGreaterThan(1000)
     // One in nine stands in too many messages to be looked at.
     const needles = needlesIn(all, 2400, 7)
-    const checked = await expectFound(house, all, needles)
+    const checked = await expectFound(app, all, needles)
     expect(checked).toBeGreaterThan(2000)
     await annotate(`${checked} needles in ${all.length} messages, each found where it is and nowhere else`)
   })

@@ -16,7 +16,7 @@ const SESSIONS = 20
 const LEFT_BEHIND = 20
 
 /** Asked by a signal, the program collects its garbage and says what is left. */
-const TELLER = `process.on('SIGUSR2', () => { gc(); gc(); console.log('heap ' + process.memoryUsage().heapUsed + ';') })`
+const REPORTER = `process.on('SIGUSR2', () => { gc(); gc(); console.log('heap ' + process.memoryUsage().heapUsed + ';') })`
 
 async function reported(program: ChildProcess, pattern: RegExp): Promise<string> {
   if (!program.stdout) throw new Error('its output is not read')
@@ -46,7 +46,7 @@ test(`${CLIENTS} clients for ${SECONDS} seconds while half of them never read`, 
   const program = spawn(
     process.execPath,
     [
-      ...['--expose-gc', '--import', `data:text/javascript,${encodeURIComponent(TELLER)}`],
+      ...['--expose-gc', '--import', `data:text/javascript,${encodeURIComponent(REPORTER)}`],
       ...[fumiPath, 'serve', '--no-open', '--no-auth', '--port', '0'],
     ],
     {

@@ -22,9 +22,9 @@ export interface Dialect {
   readonly name: string
   readonly profile: ProfileName | Profile
   /** The message of a whole answer, and why the model stopped. */
-  readonly message: (said: ModelAnswer) => { readonly message: Fields; readonly finish_reason?: string | null }
+  readonly message: (text: ModelAnswer) => { readonly message: Fields; readonly finish_reason?: string | null }
   /** Chunks without id, model and so on. */
-  readonly chunks: (said: ModelAnswer) => readonly Fields[]
+  readonly chunks: (text: ModelAnswer) => readonly Fields[]
   /** Why the server would answer 400. */
   readonly refuses: (message: Message) => string | undefined
 }
@@ -56,11 +56,11 @@ const callDeltas = ({ calls = [] }: ModelAnswer, first = 0): readonly Fields[] =
 const texts = (key: string, text: string | undefined, more: Fields = {}): readonly Fields[] =>
   pieces(text).map((piece) => delta({ ...more, [key]: piece }))
 
-const message = (said: ModelAnswer, reasoning?: string, silent: null | '' = null): Fields => ({
+const message = (text: ModelAnswer, reasoning?: string, silent: null | '' = null): Fields => ({
   role: 'assistant',
-  content: said.text ?? silent,
-  ...(reasoning && said.reasoning && { [reasoning]: said.reasoning }),
-  ...(said.calls && { tool_calls: said.calls.map(completeCall) }),
+  content: text.text ?? silent,
+  ...(reasoning && text.reasoning && { [reasoning]: text.reasoning }),
+  ...(text.calls && { tool_calls: text.calls.map(completeCall) }),
 })
 
 const onlyKeys =
@@ -79,12 +79,12 @@ export const DIALECTS: readonly Dialect[] = [
   {
     name: 'OpenAI',
     profile: 'openai',
-    message: (said) => ({ message: { ...message(said), refusal: null, annotations: [] }, finish_reason: finish(said) }),
-    chunks: (said) => [
-      delta({ role: 'assistant', content: said.calls ? null : '', refusal: null }),
-      ...texts('content', said.text),
-      ...callDeltas(said),
-      delta({}, finish(said)),
+    message: (text) => ({ message: { ...message(text), refusal: null, annotations: [] }, finish_reason: finish(text) }),
+    chunks: (text) => [
+      delta({ role: 'assistant', content: text.calls ? null : '', refusal: null }),
+      ...texts('content', text.text),
+      ...callDeltas(text),
+      delta({}, finish(text)),
       { choices: [], usage },
     ],
     refuses: onlyKeys('name', 'refusal', 'annotations'),
@@ -92,14 +92,14 @@ export const DIALECTS: readonly Dialect[] = [
   {
     name: 'Ollama',
     profile: 'ollama',
-    message: (said) => ({ message: message(said, 'reasoning', ''), finish_reason: finish(said) }),
-    chunks: (said) => [
-      ...texts('reasoning', said.reasoning, { role: 'assistant', content: '' }),
-      ...texts('content', said.text, { role: 'assistant' }),
-      ...(said.calls ?? []).map((call, index) =>
+    message: (text) => ({ message: message(text, 'reasoning', ''), finish_reason: finish(text) }),
+    chunks: (text) => [
+      ...texts('reasoning', text.reasoning, { role: 'assistant', content: '' }),
+      ...texts('content', text.text, { role: 'assistant' }),
+      ...(text.calls ?? []).map((call, index) =>
         delta({ role: 'assistant', content: '', tool_calls: [{ ...completeCall(call), index }] }),
       ),
-      delta({ role: 'assistant', content: '' }, finish(said)),
+      delta({ role: 'assistant', content: '' }, finish(text)),
     ],
     refuses: ({ content, tool_calls }) =>
       tool_calls && content === ''
@@ -111,10 +111,10 @@ export const DIALECTS: readonly Dialect[] = [
   {
     name: 'Ollama of old, without index and with an empty finish reason',
     profile: 'ollama',
-    message: (said) => ({ message: message(said, undefined, ''), finish_reason: '' }),
-    chunks: (said) => [
-      ...texts('content', said.text, { role: 'assistant' }),
-      ...(said.calls ?? []).map((call) =>
+    message: (text) => ({ message: message(text, undefined, ''), finish_reason: '' }),
+    chunks: (text) => [
+      ...texts('content', text.text, { role: 'assistant' }),
+      ...(text.calls ?? []).map((call) =>
         delta({ role: 'assistant', content: '', tool_calls: [completeCall(call)] }, ''),
       ),
       delta({ role: 'assistant', content: '' }, ''),
@@ -124,12 +124,12 @@ export const DIALECTS: readonly Dialect[] = [
   {
     name: 'vLLM, which stops with stop although there are calls',
     profile: 'vllm',
-    message: (said) => ({ message: message(said, 'reasoning_content'), finish_reason: 'stop' }),
-    chunks: (said) => [
+    message: (text) => ({ message: message(text, 'reasoning_content'), finish_reason: 'stop' }),
+    chunks: (text) => [
       delta({ role: 'assistant', content: '' }),
-      ...texts('reasoning', said.reasoning),
-      ...texts('content', said.text),
-      ...callDeltas(said),
+      ...texts('reasoning', text.reasoning),
+      ...texts('content', text.text),
+      ...callDeltas(text),
       delta({ content: '' }, 'stop'),
     ],
     refuses: onlyKeys('name'),
@@ -137,13 +137,13 @@ export const DIALECTS: readonly Dialect[] = [
   {
     name: 'llama.cpp',
     profile: 'llamacpp',
-    message: (said) => ({ message: message(said, 'reasoning_content'), finish_reason: finish(said) }),
-    chunks: (said) => [
+    message: (text) => ({ message: message(text, 'reasoning_content'), finish_reason: finish(text) }),
+    chunks: (text) => [
       delta({ role: 'assistant', content: null }),
-      ...texts('reasoning_content', said.reasoning),
-      ...texts('content', said.text),
-      ...callDeltas(said),
-      delta({}, finish(said)),
+      ...texts('reasoning_content', text.reasoning),
+      ...texts('content', text.text),
+      ...callDeltas(text),
+      delta({}, finish(text)),
       { choices: [], usage, timings: { predicted_per_second: 41.5 } },
     ],
     refuses: wantsText,
@@ -151,11 +151,11 @@ export const DIALECTS: readonly Dialect[] = [
   {
     name: 'LM Studio, which repeats an empty name',
     profile: 'lmstudio',
-    message: (said) => ({ message: message(said, 'reasoning_content', ''), finish_reason: finish(said) }),
-    chunks: (said) => [
-      ...texts('reasoning_content', said.reasoning, { role: 'assistant' }),
-      ...texts('content', said.text, { role: 'assistant' }),
-      ...(said.calls ?? []).flatMap((call, index) => [
+    message: (text) => ({ message: message(text, 'reasoning_content', ''), finish_reason: finish(text) }),
+    chunks: (text) => [
+      ...texts('reasoning_content', text.reasoning, { role: 'assistant' }),
+      ...texts('content', text.text, { role: 'assistant' }),
+      ...(text.calls ?? []).flatMap((call, index) => [
         delta({
           role: 'assistant',
           tool_calls: [{ index, id: call.id, type: 'function', function: { name: call.name, arguments: '' } }],
@@ -164,31 +164,31 @@ export const DIALECTS: readonly Dialect[] = [
           delta({ tool_calls: [{ index, id: '', type: 'function', function: { name: '', arguments: piece } }] }),
         ),
       ]),
-      delta({}, finish(said)),
+      delta({}, finish(text)),
     ],
     refuses: wantsText,
   },
   {
     name: 'LiteLLM, which counts calls from one',
     profile: 'openai',
-    message: (said) => ({ message: { ...message(said), function_call: null }, finish_reason: finish(said) }),
-    chunks: (said) => [
+    message: (text) => ({ message: { ...message(text), function_call: null }, finish_reason: finish(text) }),
+    chunks: (text) => [
       delta({ role: 'assistant', content: '' }),
-      ...texts('content', said.text),
-      ...callDeltas(said, 1),
-      delta({}, finish(said)),
+      ...texts('content', text.text),
+      ...callDeltas(text, 1),
+      delta({}, finish(text)),
     ],
     refuses: () => undefined,
   },
   {
     name: 'DeepSeek, which wants its thoughts back',
     profile: { ...PROFILES.openai, reasoningKey: 'reasoning_content' },
-    message: (said) => ({ message: message(said, 'reasoning_content', ''), finish_reason: finish(said) }),
-    chunks: (said) => [
-      ...texts('reasoning_content', said.reasoning, { content: null }),
-      ...texts('content', said.text, { reasoning_content: null }),
-      ...callDeltas(said),
-      delta({ content: '' }, finish(said)),
+    message: (text) => ({ message: message(text, 'reasoning_content', ''), finish_reason: finish(text) }),
+    chunks: (text) => [
+      ...texts('reasoning_content', text.reasoning, { content: null }),
+      ...texts('content', text.text, { reasoning_content: null }),
+      ...callDeltas(text),
+      delta({ content: '' }, finish(text)),
     ],
     refuses: ({ tool_calls, reasoning_content }) =>
       tool_calls && !reasoning_content ? 'missing reasoning_content' : undefined,
@@ -196,14 +196,14 @@ export const DIALECTS: readonly Dialect[] = [
   {
     name: 'a host of DeepSeek that never says why the model stopped',
     profile: 'openai',
-    message: (said) => ({ message: message(said) }),
-    chunks: (said) => [delta({ role: 'assistant' }), ...texts('content', said.text), ...callDeltas(said)],
+    message: (text) => ({ message: message(text) }),
+    chunks: (text) => [delta({ role: 'assistant' }), ...texts('content', text.text), ...callDeltas(text)],
     refuses: () => undefined,
   },
 ]
 
 /** Says it in the form that was asked for, unless the server would refuse the question. */
-export function replyIn(dialect: Dialect, said: ModelAnswer, wire: Wire = {}): Reply {
+export function replyIn(dialect: Dialect, text: ModelAnswer, wire: Wire = {}): Reply {
   return (asked, response) => {
     const messages = asked.body.messages ?? []
     const refusal =
@@ -212,7 +212,7 @@ export function replyIn(dialect: Dialect, said: ModelAnswer, wire: Wire = {}): R
       ? json({ error: { message: refusal, type: 'invalid_request_error', param: 'messages', code: null } }, 400)
       : asked.body['stream'] === true
         ? events(
-            dialect.chunks(said).map((chunk) => ({
+            dialect.chunks(text).map((chunk) => ({
               id: 'chatcmpl-1',
               object: 'chat.completion.chunk',
               created: 1,
@@ -226,7 +226,7 @@ export function replyIn(dialect: Dialect, said: ModelAnswer, wire: Wire = {}): R
             object: 'chat.completion',
             created: 1,
             model: 'm',
-            choices: [{ index: 0, ...dialect.message(said) }],
+            choices: [{ index: 0, ...dialect.message(text) }],
             usage,
           })
     return reply(asked, response)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { tempFolder } from './codex-log.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const NOBODY = 65_534
+const OTHER_USER = 65_534
 
 export interface OrdinaryUser {
   /** For `spawn`; empty for a user who is not root. */
@@ -18,7 +18,7 @@ export interface OrdinaryUser {
 export function ordinaryUser(): OrdinaryUser | string {
   if (process.platform === 'win32') return 'skipped: Windows has no file modes'
   if (process.getuid?.() !== 0) return { ids: {}, project: ROOT }
-  const ids = { uid: NOBODY, gid: NOBODY }
+  const ids = { uid: OTHER_USER, gid: OTHER_USER }
   const runs = (script: string): boolean =>
     spawnSync(process.execPath, ['-e', script], { ...ids, cwd: '/' }).status === 0
   if (!runs('')) return 'skipped: other users cannot run this Node.js'

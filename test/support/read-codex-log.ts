@@ -1,4 +1,4 @@
-/** Reads a log through the contract, as every later room does. */
+/** Reads a log through the contract, as every other part of the program does. */
 import { dirname } from 'node:path'
 import type { AgentReadOptions, Cursor, Locator, ReadItem, Source } from '../../src/agents/agent.ts'
 import codex from '../../src/agents/codex/agent.ts'

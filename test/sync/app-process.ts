@@ -1,4 +1,4 @@
-/** Processes that enter a house and do something there. */
+/** Processes that open an app and do something with it. */
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'

@@ -1,5 +1,5 @@
 /**
- * Does to the logs below a home what agents and people do, one thing after another: `changer.mjs <home> <seed> <steps> [pause]`.
+ * Does to the logs below a home what agents and people do, one thing after another: `change-logs.mjs <home> <seed> <steps> [pause]`.
  * Logs grow (also by half a line), are cut, replaced, deleted, renamed, copied, compressed and put into the archive.
  */
 import {

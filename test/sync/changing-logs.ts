@@ -69,11 +69,11 @@ export async function changeDuring({ seed, rounds, steps }: ChangeOptions): Prom
   await expectAsNew(testMachine)
 }
 
-async function expectAsNew({ folder, app: house }: TestHome): Promise<void> {
+async function expectAsNew({ folder, app }: TestHome): Promise<void> {
   const fresh = testHome({}, folder, join(folder, 'fresh')).app
   await fresh.sync()
-  expect(await contentOf(house, true)).toEqual(await contentOf(fresh, true))
-  expect(await house.sync()).toMatchObject({ synced: { scanned: 0, read: 0 } })
+  expect(await contentOf(app, true)).toEqual(await contentOf(fresh, true))
+  expect(await app.sync()).toMatchObject({ synced: { scanned: 0, read: 0 } })
   fresh.close()
-  house.close()
+  app.close()
 }

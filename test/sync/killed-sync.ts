@@ -28,9 +28,9 @@ export async function killAt(
   let struck = 0
   let finished = 0
   const compare = async (): Promise<void> => {
-    const { app: house } = testHome({}, folder, data)
-    expect(await contentOf(house)).toEqual(expected)
-    house.close()
+    const { app } = testHome({}, folder, data)
+    expect(await contentOf(app)).toEqual(expected)
+    app.close()
     rmSync(data, { recursive: true })
     finished++
   }

@@ -7,7 +7,7 @@ import { findCopy } from '../../src/chat/open/find-journal.ts'
 import { convertLog, handOver } from '../../src/convert.ts'
 import { testHome } from '../support/test-home.ts'
 
-const talk = (...texts: readonly string[]): string =>
+const session = (...texts: readonly string[]): string =>
   JSON.stringify({
     messages: texts.map((content, at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content })),
   })
@@ -30,7 +30,11 @@ const withTool = (question: string, output: string): string =>
 
 async function three() {
   const { write, folder } = testHome()
-  const lines = [talk('Where is the kettle?', 'Here.'), talk('And the sencha?', 'There.'), withTool('a look', LONG)]
+  const lines = [
+    session('Where is the kettle?', 'Here.'),
+    session('And the sencha?', 'There.'),
+    withTool('a look', LONG),
+  ]
   const path = write('chats/all.jsonl', `${lines.join('\n')}\n`)
   const { app: application } = testHome({ roots: [join(folder, 'chats')] })
   await application.sync()
@@ -93,7 +97,7 @@ test('tools and estimates are those of each', async () => {
 test('added and removed sessions are updated, and a copy of the file changes nothing', async () => {
   const { house: application, path, folder } = await three()
   const before = application.list().sessions.map(({ id }) => id)
-  appendFileSync(path, `${talk('One more?', 'Yes.')}\n`)
+  appendFileSync(path, `${session('One more?', 'Yes.')}\n`)
   await application.sync()
   expect(application.list().total).toBe(4)
   expect(application.list().sessions.map(({ id }) => id)).toEqual(expect.arrayContaining([...before]))
@@ -104,7 +108,7 @@ test('added and removed sessions are updated, and a copy of the file changes not
   expect(application.list().total).toBe(4)
   expect(await found(application, 'yes')).toEqual(['One more?: Yes.'])
   rmSync(join(folder, 'chats', 'copy.jsonl'))
-  writeFileSync(path, `${talk('Where is the kettle?', 'Here.')}\n`)
+  writeFileSync(path, `${session('Where is the kettle?', 'Here.')}\n`)
   await application.sync()
   expect(
     application

@@ -26,32 +26,32 @@ import { runInProcess, startProcess } from './app-process.ts'
 const OTHER = '019c0000-0000-7000-8000-00000000beef'
 
 test('other processes get the id of the watcher and can read; another process takes over when it is killed', async () => {
-  const { folder, app: house, write } = testHome()
+  const { folder, app, write } = testHome()
   manyLogs(write, 3, 4)
-  const watcher = startProcess(folder, house.directory, 'watch')
+  const watcher = startProcess(folder, app.directory, 'watch')
   expect(await watcher.nextReport()).toEqual({ kind: 'watching' })
   const openChat = { kind: 'held', by: { pid: watcher.child.pid, what: 'watch' } }
-  expect(runInProcess(folder, house.directory, 'sync')).toMatchObject(openChat)
-  expect(await house.watch()).toMatchObject(openChat)
-  expect(runInProcess(folder, house.directory, 'read')).toMatchObject({ total: 3 })
+  expect(runInProcess(folder, app.directory, 'sync')).toMatchObject(openChat)
+  expect(await app.watch()).toMatchObject(openChat)
+  expect(runInProcess(folder, app.directory, 'read')).toMatchObject({ total: 3 })
   await watcher.kill()
-  const next = startProcess(folder, house.directory, 'watch')
+  const next = startProcess(folder, app.directory, 'watch')
   expect(await next.nextReport()).toEqual({ kind: 'watching' })
-  expect(await house.sync()).toMatchObject({ kind: 'held', by: { pid: next.child.pid } })
+  expect(await app.sync()).toMatchObject({ kind: 'held', by: { pid: next.child.pid } })
   next.stop()
   expect(await next.nextReport()).toEqual({ kind: 'closed' })
-  expect(await house.sync()).toMatchObject({ kind: 'synced', synced: { scanned: 0, read: 0 } })
+  expect(await app.sync()).toMatchObject({ kind: 'synced', synced: { scanned: 0, read: 0 } })
 })
 
 test('readers never wait for a writer and never see half a batch', async () => {
-  const { folder, app: house, write } = testHome()
+  const { folder, app, write } = testHome()
   manyLogs(write, 2, 2)
-  await house.sync()
-  const reader = startProcess(folder, house.directory, 'stare')
+  await app.sync()
+  const reader = startProcess(folder, app.directory, 'stare')
   expect(await reader.nextReport()).toEqual({ kind: 'staring' })
   for (const sessions of [6, 12]) {
     manyLogs(write, sessions, 40)
-    expect(runInProcess(folder, house.directory, 'sync')).toMatchObject({ kind: 'synced' })
+    expect(runInProcess(folder, app.directory, 'sync')).toMatchObject({ kind: 'synced' })
   }
   reader.stop()
   // One that had to wait would say that another process holds the index.
@@ -64,8 +64,8 @@ test('readers never wait for a writer and never see half a batch', async () => {
  * Writes over pages of the file, as a failing disk does: all but the first ones, or the first one of a table, so that it opens
  * as if nothing were.
  */
-function damage(house: TestHome['app'], table?: string): void {
-  const path = join(house.directory, 'index.sqlite3')
+function damage(app: TestHome['app'], table?: string): void {
+  const path = join(app.directory, 'index.sqlite3')
   const db = openSqlite(path)
   db.pragma('wal_checkpoint(TRUNCATE)')
   const page = Number(db.prepare('SELECT rootpage FROM sqlite_schema WHERE name = ?').pluck().get(table) ?? 0)
@@ -77,11 +77,11 @@ function damage(house: TestHome['app'], table?: string): void {
   closeSync(file)
 }
 
-const asideIn = (directory: string): readonly string[] =>
+const damagedIn = (directory: string): readonly string[] =>
   readdirSync(directory).filter((name) => /^index\.sqlite3\.damaged-\d+$/.test(name))
 
 async function furnished(): Promise<
-  TestHome & { readonly kept: Uint8Array; expectAgain(house: TestHome['app']): Promise<void> }
+  TestHome & { readonly kept: Uint8Array; expectAgain(app: TestHome['app']): Promise<void> }
 > {
   const testMachine = testHome()
   const store = makeStore(join(testMachine.folder, 'data', 'amazon-q', 'data.sqlite3'))
@@ -97,10 +97,10 @@ async function furnished(): Promise<
   return {
     ...testMachine,
     kept: stored,
-    async expectAgain(house) {
-      expect(await contentOf(house)).toEqual(before)
-      expect(house.backup.bytes('amazon-q:two' as SessionId)).toEqual(stored)
-      expect(asideIn(house.directory)).toHaveLength(1)
+    async expectAgain(app) {
+      expect(await contentOf(app)).toEqual(before)
+      expect(app.backup.bytes('amazon-q:two' as SessionId)).toEqual(stored)
+      expect(damagedIn(app.directory)).toHaveLength(1)
     },
   }
 }
@@ -108,9 +108,9 @@ async function furnished(): Promise<
 test.each(['message', 'usage', 'session', 'source'])(
   'an index found damaged during a sync is moved away and rebuilt, and backups are untouched: %s',
   async (table) => {
-    const { folder, app: house, expectAgain } = await furnished()
-    house.close()
-    damage(house, table)
+    const { folder, app, expectAgain } = await furnished()
+    app.close()
+    damage(app, table)
     utimesSync(join(folder, rollout(threadOf(0))), 1, 1)
     const { app: next } = testHome({}, folder)
     expect(await next.sync()).toMatchObject({
@@ -123,69 +123,69 @@ test.each(['message', 'usage', 'session', 'source'])(
 )
 
 test('a reader reports an index damaged while open, the next sync rebuilds it, and the reader continues', async () => {
-  const { app: house, folder, expectAgain } = await furnished()
-  expect(house.list().total).toBeGreaterThan(0)
-  damage(house)
-  expect(() => house.stats()).toThrow(
+  const { app, folder, expectAgain } = await furnished()
+  expect(app.list().total).toBeGreaterThan(0)
+  damage(app)
+  expect(() => app.stats()).toThrow(
     expect.objectContaining({ code: 'unusable_data', message: expect.stringMatching(/is damaged\. Run fumi sync/) }),
   )
-  expect(runInProcess(folder, house.directory, 'sync')).toMatchObject({ synced: { setAside: expect.any(String) } })
-  await expectAgain(house)
+  expect(runInProcess(folder, app.directory, 'sync')).toMatchObject({ synced: { setAside: expect.any(String) } })
+  await expectAgain(app)
 })
 
 test('a watcher rebuilds a damaged index and continues', async () => {
-  const { folder, app: house, write } = testHome()
+  const { folder, app, write } = testHome()
   manyLogs(write, 3, 4)
-  const watcher = startProcess(folder, house.directory, 'watch')
+  const watcher = startProcess(folder, app.directory, 'watch')
   expect(await watcher.nextReport()).toEqual({ kind: 'watching' })
-  damage(house)
-  expect(totalOf(house)).toBe(-1)
+  damage(app)
+  expect(totalOf(app)).toBe(-1)
   const path = write(rollout(OTHER), text([header({ id: OTHER }), user(1, 'New.')]))
-  await expect.poll(() => totalOf(house), { timeout: 30_000 }).toBe(4)
+  await expect.poll(() => totalOf(app), { timeout: 30_000 }).toBe(4)
   appendFileSync(path, text([user(60, 'Still there?')]))
   const id = `codex:${OTHER}` as SessionId
-  await expect.poll(() => house.session(id)?.messages, { timeout: 30_000 }).toBe(2)
-  expect(asideIn(house.directory)).toHaveLength(1)
+  await expect.poll(() => app.session(id)?.messages, { timeout: 30_000 }).toBe(2)
+  expect(damagedIn(app.directory)).toHaveLength(1)
   watcher.stop()
   expect(await watcher.nextReport()).toEqual({ kind: 'closed' })
 })
 
-function totalOf(house: TestHome['app']): number {
+function totalOf(app: TestHome['app']): number {
   try {
-    return house.list().total
+    return app.list().total
   } catch {
     return -1
   }
 }
 
 test('only the last damaged index is kept', async () => {
-  const { app: house, write } = testHome()
+  const { app, write } = testHome()
   manyLogs(write, 2, 2)
   for (let n = 0; n < 3; n++) {
-    await house.sync()
-    house.close()
-    damage(house)
+    await app.sync()
+    app.close()
+    damage(app)
   }
-  await house.sync()
-  expect(house.list().total).toBe(2)
-  expect(asideIn(house.directory)).toHaveLength(1)
+  await app.sync()
+  expect(app.list().total).toBe(2)
+  expect(damagedIn(app.directory)).toHaveLength(1)
 })
 
 test('an index of a newer version is refused and not touched', async () => {
-  const { app: house, write, folder } = testHome()
+  const { app, write, folder } = testHome()
   manyLogs(write, 1, 2)
-  await house.sync()
-  house.close()
-  const path = join(house.directory, 'index.sqlite3')
+  await app.sync()
+  app.close()
+  const path = join(app.directory, 'index.sqlite3')
   const db = openSqlite(path)
   db.pragma('user_version = 99')
   db.close()
   const before = readFileSync(path)
   const refused = { error: 'unusable_data', message: expect.stringMatching(/newer fumibako.*Update fumibako/) }
-  expect(runInProcess(folder, house.directory, 'sync')).toMatchObject(refused)
-  expect(runInProcess(folder, house.directory, 'read')).toMatchObject(refused)
+  expect(runInProcess(folder, app.directory, 'sync')).toMatchObject(refused)
+  expect(runInProcess(folder, app.directory, 'read')).toMatchObject(refused)
   expect(readFileSync(path).equals(before)).toBe(true)
-  expect(asideIn(house.directory)).toEqual([])
+  expect(damagedIn(app.directory)).toEqual([])
 })
 
 test('an older database is migrated step by step by one process without data loss', () => {

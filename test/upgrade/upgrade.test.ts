@@ -32,7 +32,7 @@ describe.each(RELEASES)('%s', (release) => {
     const { sessions } = json('list') as { sessions: readonly Listed[] }
     const shown = sessions.map(({ id, title }) => ({ id, title, text: run('show', id) }))
     expect(shown.map(({ id, title }) => `${id} ${title}`).sort()).toMatchSnapshot()
-    const said = [
+    const text = [
       ['codex:019c0000-0000-7000-8000-000000000001', 'Two listeners are registered. I removed one.'],
       ['codex:019c0000-0000-7000-8000-000000000002', 'リスナーが二つ登録されています。'],
       ['codex:019c0000-0000-7000-8000-000000000003', 'Only its copy remains.'],
@@ -40,7 +40,7 @@ describe.each(RELEASES)('%s', (release) => {
       ['amazon-q:q-two', 'Second answer.'],
       ['fumibako:', 'Two listeners are registered. I removed one.'],
     ] as const
-    for (const [id, words] of said) expect(shown.find((one) => one.id.startsWith(id))?.text).toContain(words)
+    for (const [id, words] of text) expect(shown.find((one) => one.id.startsWith(id))?.text).toContain(words)
     expect(json('search', 'listeners').total).toBeGreaterThan(0)
   })
 

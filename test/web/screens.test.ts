@@ -12,7 +12,7 @@ import { homeWithLogs, type OpenPage, openPage } from './browser-page.ts'
 const PLACE = join(import.meta.dirname, '..', '..', 'coverage', 'screens')
 const WIDTHS = [360, 1024, 1920]
 const KETTLE = 'codex:019c22d1-6a00-7000-8000-000000000001'
-const TALK = 'codex:019c0000-0000-7000-8000-000000000001'
+const SESSION = 'codex:019c0000-0000-7000-8000-000000000001'
 const Q = 'amazon-q:c-1'
 
 const session = (id: string, more = ''): string => `session?id=${encodeURIComponent(id)}${more}`
@@ -32,14 +32,14 @@ const SCREENS: { readonly [name: string]: Screen } = {
   unclear: { path: '?q=%22boiling', act: (page) => page.waitForTimeout(1200) },
   conversation: { path: session(KETTLE) },
   everything: { path: session(KETTLE), act: (page) => page.locator('.foot button').first().click() },
-  damage: { path: session(TALK, '&damage=1'), act: (page) => page.locator('section [data-fold]').first().click() },
+  damage: { path: session(SESSION, '&damage=1'), act: (page) => page.locator('section [data-fold]').first().click() },
   outline: { path: session(Q), act: press('t') },
   totals: { path: session(KETTLE, '&tab=totals') },
   state: { path: session(Q, '&tab=state') },
   request: { path: session(Q, '&tab=request') },
-  convert: { path: session(TALK), act: press('c') },
+  convert: { path: session(SESSION), act: press('c') },
   preview: {
-    path: session(TALK),
+    path: session(SESSION),
     act: async (page) => {
       await page.keyboard.press('c')
       await page.getByRole('dialog').getByRole('combobox').selectOption('amazon-q')
@@ -48,7 +48,7 @@ const SCREENS: { readonly [name: string]: Screen } = {
     },
   },
   refused: {
-    path: session(TALK),
+    path: session(SESSION),
     act: async (page) => {
       await page.keyboard.press('c')
       await page.getByRole('dialog').getByRole('combobox').selectOption('amazon-q')
@@ -57,8 +57,8 @@ const SCREENS: { readonly [name: string]: Screen } = {
       await page.getByRole('dialog').locator('h4').first().waitFor()
     },
   },
-  export: { path: session(TALK), act: press('e') },
-  marks: { path: session(TALK), act: press('m') },
+  export: { path: session(SESSION), act: press('e') },
+  marks: { path: session(SESSION), act: press('m') },
   keys: { path: '', act: press('?') },
   statistics: { path: 'statistics' },
   files: { path: 'files?path=boil.ts' },

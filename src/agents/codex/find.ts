@@ -60,7 +60,7 @@ const MISSING_LISTING_MS = 2000
 
 /**
  * Another log of the same store: where this one was found, else in the home it lies in, else beside it. One that has only
- * just been written may be missed, unless `isSure` is asked for.
+ * just been written may be missed, unless `mustBeCurrent` is asked for.
  */
 export function findThreadLog(source: Source, thread: string, mustBeCurrent = false): string | undefined {
   const home = source.root ?? codexHomeOf(source.path)

@@ -1,4 +1,4 @@
-/** Reads a source from disk: lets the follower speak, line by line or of the whole document. */
+/** Reads a source from disk: runs the parser, line by line or over the whole document. */
 import type { OpenFile } from '../../lib/files/file-bytes.ts'
 import { parseWithCursors, readLinesFrom, readLogFile, toLogIssue } from '../../lib/files/log-file.ts'
 import { checksum } from '../../lib/hash.ts'

@@ -1,4 +1,4 @@
-/** Reads a journal from disk and lets the follower speak. */
+/** Reads a journal from disk and runs the parser. */
 import type { OpenFile } from '../../lib/files/file-bytes.ts'
 import { parseWithCursors, readLinesFrom, readLogFile } from '../../lib/files/log-file.ts'
 import { type Instant, instantFromMs } from '../../model/ids.ts'

@@ -1,4 +1,4 @@
-/** All tables of the keep. */
+/** All tables of the backup. */
 import type { Db } from '../../lib/sqlite/own-database.ts'
 import { EntryTable } from './entries.ts'
 import { GenerationTable } from './generations.ts'

@@ -1,4 +1,4 @@
-/** The sessions of the keep: their names, times and ends. */
+/** The sessions of the backup: their names, times and ends. */
 import type { Statement } from 'better-sqlite3'
 import type { Db } from '../../lib/sqlite/own-database.ts'
 import type { AgentId, Instant, SessionId } from '../../model/ids.ts'

@@ -1,4 +1,4 @@
-/** The tables of the keep. */
+/** The tables of the backup. */
 import type { DatabaseFormat } from '../../lib/sqlite/own-database.ts'
 
 /**
@@ -111,5 +111,5 @@ CREATE TABLE forgotten (
 ) STRICT, WITHOUT ROWID;
 `
 
-/** The application id is `fumk` in ASCII: a keep of fumibako. */
+/** The application id is `fumk` in ASCII: a backup of fumibako. */
 export const BACKUP_FORMAT: DatabaseFormat = { application: 0x66756d6b, migrations: [FIRST_VERSION, FORGOTTEN_VERSION] }

@@ -78,7 +78,7 @@ export function findAgent(agents: readonly FoundAgent[], word: string, cwd: stri
   return agents.find((one) => one.path === path)
 }
 
-/** The word by which `agentMeant` finds this one again. */
+/** The word by which `findAgent` finds this one again. */
 export function agentReference(found: FoundAgent, agents: readonly FoundAgent[], cwd: string): string {
   const { agent, path } = found
   const isFirst = agents.find((one) => one.agent.name === agent.name) === found

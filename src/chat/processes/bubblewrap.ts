@@ -87,7 +87,7 @@ function findAgentSockets(
  * a mount point cannot be renamed, so no other `.git` can take its place.
  */
 function repositoryMounts(cwd: string): readonly Mount[] {
-  // A link cannot be mounted: what it leads to in the project is, and `newInRepository` notices where the link is replaced.
+  // A link cannot be mounted: what it leads to in the project is, and `renamePlantedFiles` notices where the link is replaced.
   const git = resolveLinks(join(cwd, '.git')) ?? join(cwd, '.git')
   const kind = lstatOf(git)
   const inside = GUARDED_GIT_FILES.flatMap((name) => resolveLinks(join(git, name)) ?? []).filter((path) => {

@@ -41,7 +41,7 @@ function splitPrompt(prompt: string | undefined, options: ChatCommandOptions) {
   return { prompt: String(options.resume), options: { ...options, resume: true } as const }
 }
 
-/** Without the house, which takes its time: what is wrong with the settings of agents is told by who reads their logs. */
+/** Without the app, which takes its time: what is wrong with the settings of agents is told by who reads their logs. */
 async function readChatConfig(): Promise<ChatConfig> {
   const environment = thisMachine()
   const config = readConfig(environment, { agents: [], flags: configFlags() })

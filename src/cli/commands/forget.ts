@@ -1,4 +1,4 @@
-/** `fumi forget`: a session that is not wanted leaves the index and the keep. */
+/** `fumi forget`: a session that is not wanted leaves the index and the backup. */
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import type { App } from '../../app.ts'

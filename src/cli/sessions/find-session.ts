@@ -111,7 +111,7 @@ export async function findSession(app: App, name: string, within?: string): Prom
   return sessions.find(({ session }) => session.id === id) as LogSession
 }
 
-/** What the keep knows of a session that is no longer in its store. */
+/** What the backup knows of a session that is no longer in its store. */
 export function findEndedBackup(app: App, id: SessionId): BackedUpSession | undefined {
   const backup = app.backup.get(id)
   return backup?.ended_at === undefined ? undefined : backup

@@ -1,6 +1,6 @@
 /**
  * Tells the parts of a stored history from each other and from anything else. Looked at is what the variants differ in
- * and what this room reads: contents, ids, names, statuses. Environment, times, images, arguments and request metadata
+ * and what this folder reads: contents, ids, names, statuses. Environment, times, images, arguments and request metadata
  * are not looked into.
  */
 
@@ -124,7 +124,7 @@ export function isHistoryEntry(entry: unknown): entry is HistoryEntry {
 }
 
 /**
- * Whether every entry of it can be understood. The functions of this room do not ask for that much.
+ * Whether every entry of it can be understood. The functions of this folder do not ask for that much.
  *
  * @example
  * isHistoryData({ history: [] }) // true

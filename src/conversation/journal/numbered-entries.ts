@@ -14,11 +14,6 @@ export type NumberedEntries = Entries<NumberedEntry>
 
 export const lastNumber = (allEntries: NumberedEntries): number => allEntries.at(-1)?.number ?? 0
 
-export function findNumberedEntry(allEntries: NumberedEntries, number: number): HistoryEntry | undefined {
-  const found = allEntries.at(indexOfNumber(allEntries, number))
-  return found?.number === number ? found.entry : undefined
-}
-
 /** Of the first entry that has this number or a higher one. */
 function indexOfNumber(allEntries: NumberedEntries, number: number): number {
   if (allEntries.at(number - 1)?.number === number) return number - 1

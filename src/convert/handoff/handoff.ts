@@ -286,7 +286,7 @@ async function finishDelivery(
   }
 }
 
-/** What stood in the place of a conversation: in a file of its own, and in the keep where it was a row. */
+/** What stood in the place of a conversation: in a file of its own, and in the backup where it was a row. */
 class HandoffBackups implements DeliveryBackup {
   readonly #options: HandoffOptions
   #row: { readonly source: Source; readonly bytes: Uint8Array } | undefined

@@ -58,7 +58,7 @@ function hasOnlySafeTokens(tokens: TokensList): boolean {
     if ((token.type === 'link' || token.type === 'def') && !isSafeLink(String(token['href']))) isOk = false
     // For other readers a fence or a heading may begin on the second line.
     if (token.type === 'def' && token.raw.trim().includes('\n')) isOk = false
-    if (isWords(token) && mendLines(token.raw.split('\n')) !== token.raw) isOk = false
+    if (isWords(token) && repairLines(token.raw.split('\n')) !== token.raw) isOk = false
     // Nested deeper than our parser looks: another one may look there.
     if (token.type === 'text' && !token['tokens'] && mayBeUnsafe(token.raw)) isOk = false
   })
@@ -99,10 +99,10 @@ function repairMarkdown(text: string, change: TextChange): string {
 }
 
 const repairWords = ({ lines }: MarkdownSection, change: TextChange): string =>
-  mapOutsideCode(mendLines(lines.map(lowerHeading)), change)
+  mapOutsideCode(repairLines(lines.map(lowerHeading)), change)
 
 /** Without lines at which a reader may end a paragraph, whatever ours does. */
-const mendLines = (lines: readonly string[]): string =>
+const repairLines = (lines: readonly string[]): string =>
   lines.map((line, at) => withoutFootnote(at > 0 ? withoutUnderline(line) : line)).join('\n')
 
 const lowerHeading = (line: string): string =>

@@ -103,8 +103,8 @@ export function sessionWriter(db: Db, words: StringIds): SessionWriter {
         header.first_prompt ??
         null
       const isUnread = unread || best.id !== current.source_id
-      const lastSpokenAt = isUnread ? (current.spoke_at ?? estimateLastAt(sum.latest, best.modified)) : current.last_at
-      const last = header.last_at ? Date.parse(header.last_at) : lastSpokenAt
+      const lastMessageAt = isUnread ? (current.spoke_at ?? estimateLastAt(sum.latest, best.modified)) : current.last_at
+      const last = header.last_at ? Date.parse(header.last_at) : lastMessageAt
       update.run(
         best.id,
         header.agent,

@@ -29,7 +29,7 @@ export function anchorPattern(pattern: string, cwd: string, home: string): Ancho
   return { base: resolve(from, literal.join('')), below: steps.slice(first).join('/') }
 }
 
-/** A pattern's files, sorted; a folder stands for the files directly in it. Stops at `most` files and never follows links to folders. */
+/** A pattern's files, sorted; a folder stands for the files directly in it. Stops at `maxFiles` files and never follows links to folders. */
 export function findGlobFiles(pattern: string, cwd: string, home: string, maxFiles = 1000): readonly GlobFile[] {
   const { base, below } = anchorPattern(pattern, cwd, home)
   if (below === '') return filesAtPath(base)

@@ -235,7 +235,7 @@ const TOKEN_WRITERS: TokenWriters = {
 const writeCell = ({ header, tokens }: Tokens.TableCell): string =>
   header ? `<strong>${writeTokens(tokens)}</strong>` : writeTokens(tokens)
 
-/** Takes links out of `inside`, as links do not nest, and shows the target that cannot be linked but can be read. */
+/** Takes links out of `innerHtml`, as links do not nest, and shows the target that cannot be linked but can be read. */
 function writeLink(href: string, innerHtml: string): string {
   const text = innerHtml.replace(/<\/?a(?: [^>]*)?>/g, '')
   if (SAFE_URL.test(href)) return `<a href="${escapeText(href)}">${text}</a>`

@@ -89,11 +89,11 @@ export interface RecordsStep extends StepBase {
 }
 
 /** Calls in their order, each with its result. */
-export const callsOfAnswer = ({ said }: AnswerStep): readonly ReplayCall[] =>
-  said.flatMap((one) => (one.kind === 'call' ? [one.call] : []))
+export const callsOfAnswer = ({ said: text }: AnswerStep): readonly ReplayCall[] =>
+  text.flatMap((one) => (one.kind === 'call' ? [one.call] : []))
 
-export const textMessagesOf = ({ said }: AnswerStep): readonly NormalizedMessage[] =>
-  said.flatMap((one) => (one.kind === 'words' ? [one.message] : []))
+export const textMessagesOf = ({ said: text }: AnswerStep): readonly NormalizedMessage[] =>
+  text.flatMap((one) => (one.kind === 'words' ? [one.message] : []))
 
 /** The texts of a message, in order. */
 export const textsOfMessage = ({ segments }: NormalizedMessage): readonly string[] =>

@@ -67,7 +67,7 @@ export function messageConditions(filters: readonly QueryFilter[]): MessageCondi
         break
       case 'is':
       case 'tag':
-        // The index knows nothing of marks: `withMarks` puts sessions in their place.
+        // The index knows nothing of annotations: `resolveAnnotationFilters` puts sessions in their place.
         session.push({ sql: `${sign}(0)`, values: [] })
         break
       case 'tool':

@@ -29,7 +29,7 @@ export const ASCII_KINDS: Uint8Array = Uint8Array.from({ length: 128 }, (_, code
 export const isAscii = (text: string): boolean => !/[^\x00-\x7f]/.test(text)
 
 export interface CharacterTables {
-  /** By UTF-16 unit. Surrogates are separators here: `kindOf` knows about pairs. */
+  /** By UTF-16 unit. Surrogates are separators here: `characterKindOf` knows about pairs. */
   readonly kinds: Uint8Array
   /** By UTF-16 unit: the same letter without case, and a Latin one without its accents. */
   readonly folds: Uint16Array

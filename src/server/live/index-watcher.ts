@@ -1,4 +1,4 @@
-/** Keeps the index up to date for the whole server, or follows the process that does, and tells the hub. */
+/** Keeps the index up to date for the whole server, or follows the process that does, and tells the event bus. */
 import { randomUUID } from 'node:crypto'
 import type { App, IndexSyncProgress, SyncOutcome, WatchOutcome } from '../../app.ts'
 import { currentInstant } from '../../app.ts'

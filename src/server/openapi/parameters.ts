@@ -1,4 +1,4 @@
-/** Parameters that several endpoints take, and what they mean to the house. */
+/** Parameters that several endpoints take, and what they mean to the app. */
 
 import { z } from '@hono/zod-openapi'
 import { parsePeriod, type SessionFilter } from '../../app.ts'

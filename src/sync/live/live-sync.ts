@@ -133,7 +133,7 @@ function findAgentsForFile(path: string, { places, isWanted }: SyncContext): rea
   )
 }
 
-/** From the keep, or where they lie. */
+/** From the backup, or where they lie. */
 async function* listStoreRows(agent: Agent, store: string, context: SyncContext): AsyncGenerator<FoundSource> {
   const { policy, backup } = context
   if (policy === 'none') for await (const source of agent.find(store)) yield { agent, source }

@@ -38,7 +38,7 @@ export function apiPath(path: string, query: QueryParameters = {}): string {
   return search.size === 0 ? `/api${path}` : `/api${path}?${search}`
 }
 
-/** A document as text. @param url the whole address, such as `pathOf` gives */
+/** A document as text. @param url the whole address, such as `apiPath` gives */
 export async function fetchText(url: string, signal: AbortSignal): Promise<RequestResult<string>> {
   const response = await fetchResponse(url, { signal })
   if (!response) return { kind: 'dropped' }

@@ -8,7 +8,7 @@ export interface RequestTarget {
 }
 
 /**
- * Asks when its component is made, and again when something changes that `wanted` reads. What came before stays until
+ * Asks when its component is made, and again when something changes that `target` reads. What came before stays until
  * the next has come, so that nothing on the page moves meanwhile.
  */
 export class ApiRequest<Reply> {

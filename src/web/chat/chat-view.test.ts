@@ -22,7 +22,7 @@ const STATE: ChatState = {
   waiting: false,
 }
 const shown = (...events: readonly ChatEvent[]): ChatView => events.reduce(applyChatEvent, EMPTY_CHAT_VIEW)
-const told = ({ rows }: ChatView): readonly string[] =>
+const reported = ({ rows }: ChatView): readonly string[] =>
   rows.map((row) =>
     row.kind === 'message' || row.kind === 'stream' ? `${row.kind} ${messageText(row.message)}` : row.kind,
   )
@@ -34,8 +34,8 @@ test('an answer grows and is complete once it is an entry', () => {
     { kind: 'delta', text: 'He' },
     { kind: 'delta', text: 'llo' },
   )
-  expect(told(begun)).toEqual(['message Hi', 'stream Hello'])
-  expect(told(applyChatEvent(begun, { kind: 'entry', number: 1, interrupted: null }))).toEqual([
+  expect(reported(begun)).toEqual(['message Hi', 'stream Hello'])
+  expect(reported(applyChatEvent(begun, { kind: 'entry', number: 1, interrupted: null }))).toEqual([
     'message Hi',
     'message Hello',
   ])
@@ -47,7 +47,7 @@ test('a retry removes the text of the failed attempt', () => {
     { kind: 'retry', code: 'connection', reason: 'cut', reason_ja: '切断', attempt: 1, wait_ms: 0 },
     { kind: 'delta', text: 'Hello' },
   )
-  expect(told(view)).toEqual(['retrying', 'stream Hello'])
+  expect(reported(view)).toEqual(['retrying', 'stream Hello'])
 })
 
 test('a consent request stays until any page answers it', () => {
@@ -77,9 +77,9 @@ test('a reconnecting page shows earlier messages once', () => {
   const before = shown({ kind: 'said', text: 'Hi', at: '' })
   const view = applyChatEvent(before, { kind: 'hello', reset: true, state: STATE, messages: [], earlier: 4 })
   expect(view).toMatchObject({ rows: [], earlier: 4, state: STATE })
-  expect(told(applyChatEvent(before, { kind: 'hello', reset: false, state: STATE, messages: [], earlier: 0 }))).toEqual(
-    ['message Hi'],
-  )
+  expect(
+    reported(applyChatEvent(before, { kind: 'hello', reset: false, state: STATE, messages: [], earlier: 0 })),
+  ).toEqual(['message Hi'])
 })
 
 test('complete paragraphs of a growing text are stable and no text is lost', () => {

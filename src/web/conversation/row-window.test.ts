@@ -9,19 +9,19 @@ const place = fc
 test('the row window contains the rows around the reader and is small', () => {
   fc.assert(
     fc.property(place, ({ count, row }) => {
-      const band = rowWindowAround(row, count)
-      expect(hasMarginAround(band, row, count)).toBe(true)
-      expect(band.first).toBeLessThanOrEqual(row)
-      expect(band.end).toBeGreaterThan(row)
-      expect(band.end - band.first).toBe(Math.min(count, 600))
+      const rowWindow = rowWindowAround(row, count)
+      expect(hasMarginAround(rowWindow, row, count)).toBe(true)
+      expect(rowWindow.first).toBeLessThanOrEqual(row)
+      expect(rowWindow.end).toBeGreaterThan(row)
+      expect(rowWindow.end - rowWindow.first).toBe(Math.min(count, 600))
     }),
   )
 })
 
 test('the row window moves before its edge is visible, except at the first and last row', () => {
-  const band = rowWindowFrom(1000, 50_000)
-  expect([999, 1000, 1149, 1150, 1300, 1449, 1450, 1600].map((row) => hasMarginAround(band, row, 50_000))).toEqual([
-    ...[false, false, false, true, true, true, false, false],
-  ])
+  const rowWindow = rowWindowFrom(1000, 50_000)
+  expect([999, 1000, 1149, 1150, 1300, 1449, 1450, 1600].map((row) => hasMarginAround(rowWindow, row, 50_000))).toEqual(
+    [...[false, false, false, true, true, true, false, false]],
+  )
   expect([0, 599].map((row) => hasMarginAround(rowWindowFrom(0, 600), row, 600))).toEqual([true, true])
 })

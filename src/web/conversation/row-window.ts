@@ -13,12 +13,12 @@ const MIN_MARGIN_ROWS = 150
 
 export const EMPTY_ROW_WINDOW: RowWindow = { first: 0, end: 0 }
 
-/** The band in whose middle a row is. */
+/** The window in whose middle a row is. */
 export function rowWindowAround(row: number, count: number): RowWindow {
   return rowWindowFrom(Math.max(0, Math.min(row - WINDOW_ROWS / 2, count - WINDOW_ROWS)), count)
 }
 
-/** The band that begins with a row. */
+/** The window that begins with a row. */
 export const rowWindowFrom = (first: number, count: number): RowWindow => ({
   first,
   end: Math.min(count, first + WINDOW_ROWS),

@@ -26,7 +26,7 @@ export interface VisibleRow {
   readonly row: number
   /** Offset of its first message. */
   readonly key: number
-  /** Its place in the band, by which its element is known. */
+  /** Its place in the window, by which its element is known. */
   readonly index: number
   /** Pixels from the top of all. */
   readonly start: number
@@ -43,7 +43,7 @@ export class Scroller {
   height = $state(0)
   #rows = NO_ROWS
   #window: RowWindow = EMPTY_ROW_WINDOW
-  /** Pixels before and after the band. */
+  /** Pixels before and after the window. */
   #above = PADDING_ABOVE
   #below = PADDING_BELOW
   #shownItems: readonly VirtualItem[] = []
@@ -105,7 +105,7 @@ export class Scroller {
     const row = rowOfMessage(rows.offsets, read)
     const sameWindow = rowWindowFrom(rowOfMessage(rows.offsets, firstKey), count)
     const isSameWindow = hasMarginAround(sameWindow, row, count)
-    // Above a band that begins as before nothing moves: what lies there is summed up when the band moves.
+    // Above a window that begins as before nothing moves: what lies there is summed up when the window moves.
     this.#layOut(
       isSameWindow ? sameWindow : rowWindowAround(row, count),
       isSameWindow && rows.offsets[sameWindow.first] === firstKey,

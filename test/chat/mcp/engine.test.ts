@@ -168,10 +168,10 @@ describe('trust in a tool is for that tool alone', () => {
     await session.setup.hooks.ready()
     return { talk: session, server }
   }
-  const decisions = ({ setup: rig }: Awaited<ReturnType<typeof unusual>>['talk']): readonly string[] =>
-    rig.toolSet.all
+  const decisions = ({ setup }: Awaited<ReturnType<typeof unusual>>['talk']): readonly string[] =>
+    setup.toolSet.all
       .filter(({ origin }) => origin !== 'native___')
-      .filter((tool) => rig.decide(tool, { level: 'changes', summary: untranslated('') }).kind === 'allow')
+      .filter((tool) => setup.decide(tool, { level: 'changes', summary: untranslated('') }).kind === 'allow')
       .map(({ origin, hostName }) => `${origin} ${hostName}`)
 
   test('even where its server named it * or [a-z]', async () => {

@@ -20,15 +20,15 @@ async function withServers(...names: readonly string[]) {
   const server = await chatServer(...Array.from({ length: 5 }, (_, at) => answer(`Answer ${at + 1}.`)))
   const cwd = tempFolder()
   const mcpServers = Object.fromEntries(names.map((name) => [name, SERVER]))
-  const { session: talk } = await openTestChat({ server, cwd, agent: { mcpServers } })
-  return { server, cwd, talk }
+  const { session } = await openTestChat({ server, cwd, agent: { mcpServers } })
+  return { server, cwd, talk: session }
 }
 
 test('are listed with their servers and sent with their arguments', async () => {
-  const { server, cwd, talk } = await withServers('wise')
+  const { server, cwd, talk: session } = await withServers('wise')
   writeFileSync(join(cwd, 'secret.txt'), 'a secret of this machine')
-  await sendLine(talk, '/prompts create hello Mine goes first.')
-  expect(outputText(await sendLine(talk, '/prompts'))).toBe(
+  await sendLine(session, '/prompts create hello Mine goes first.')
+  expect(outputText(await sendLine(session, '/prompts'))).toBe(
     [
       '@hello  (fumibako)  Mine goes first.',
       '@explain <topic> [manner]  (MCP server wise)  Explains something.',
@@ -38,32 +38,32 @@ test('are listed with their servers and sent with their arguments', async () => 
       '@impossible  (MCP server wise)\n',
     ].join('\n'),
   )
-  expect(outputText(await sendLine(talk, '/prompts details explain'))).toMatch(
+  expect(outputText(await sendLine(session, '/prompts details explain'))).toMatch(
     /topic {2}what\n {2}manner \(may be left out\)/,
   )
 
-  expect(endingOf(await sendLine(talk, '@explain "the moon" very brief'))).toBe('answered')
-  expect(reported(talk)).toEqual(['I want to understand something.', 'Explain the moon\n\nand be very brief'])
+  expect(endingOf(await sendLine(session, '@explain "the moon" very brief'))).toBe('answered')
+  expect(reported(session)).toEqual(['I want to understand something.', 'Explain the moon\n\nand be very brief'])
   const sent = server.asked[0]?.body.messages?.slice(-3)
   expect(sent?.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
   expect(sent?.[1]?.['content']).toBe('What is it?')
 
-  await sendLine(talk, '/prompts get explain rain')
-  expect(reported(talk).at(-1)).toBe('Explain rain\n\nas you like, see @secret.txt')
+  await sendLine(session, '/prompts get explain rain')
+  expect(reported(session).at(-1)).toBe('Explain rain\n\nas you like, see @secret.txt')
   expect(JSON.stringify(server.asked[1]?.body)).not.toContain('a secret of this machine')
 
-  await sendLine(talk, '@wise/hello and wave')
-  expect(reported(talk).at(-1)).toBe('Say hello.\n\nand wave')
-  await sendLine(talk, '@hello')
-  expect(reported(talk).at(-1)).toBe('Mine goes first.')
-  await sendLine(talk, '@sketch')
-  expect(reported(talk).at(-1)).toBe('a note')
-  expect(talk.state.history.at(-1)?.user.images).toHaveLength(1)
-  expect(outputText(await sendLine(talk, '/transcript'))).toContain('> @explain "the moon" very brief')
+  await sendLine(session, '@wise/hello and wave')
+  expect(reported(session).at(-1)).toBe('Say hello.\n\nand wave')
+  await sendLine(session, '@hello')
+  expect(reported(session).at(-1)).toBe('Mine goes first.')
+  await sendLine(session, '@sketch')
+  expect(reported(session).at(-1)).toBe('a note')
+  expect(session.state.history.at(-1)?.user.images).toHaveLength(1)
+  expect(outputText(await sendLine(session, '/transcript'))).toContain('> @explain "the moon" very brief')
 })
 
 test('that cannot be sent are reported, and nothing is sent', async () => {
-  const { server, talk } = await withServers('one', 'two')
+  const { server, talk: session } = await withServers('one', 'two')
   for (const [line, reason] of [
     ['@explain it', 'several servers have a prompt explain: say @one/explain or @two/explain.'],
     ['@one/explain', 'it wants topic: @explain <topic> [manner]'],
@@ -71,26 +71,26 @@ test('that cannot be sent are reported, and nothing is sent', async () => {
     ['/prompts get one/unfinished', expect.stringContaining('no question at its end')],
     ['/prompts get nothing', 'there is no text nothing; /prompts lists them.'],
   ]) {
-    const events = await sendLine(talk, String(line))
+    const events = await sendLine(session, String(line))
     expect(events.find((event) => event.kind === 'error')).toMatchObject({ text: reason })
   }
-  expect([server.asked.length, talk.state.history.length, talk.state.next_message]).toEqual([0, 0, null])
-  expect(endingOf(await sendLine(talk, '@nobody knows this'))).toBe('answered')
-  expect(reported(talk)).toEqual(['@nobody knows this'])
+  expect([server.asked.length, session.state.history.length, session.state.next_message]).toEqual([0, 0, null])
+  expect(endingOf(await sendLine(session, '@nobody knows this'))).toBe('answered')
+  expect(reported(session)).toEqual(['@nobody knows this'])
 })
 
 test('are completed, also those added later', async () => {
-  const { talk } = await withServers('wise')
-  await talk.setup.hooks.ready()
-  const complete = createCompleter(talk)
+  const { talk: session } = await withServers('wise')
+  await session.setup.hooks.ready()
+  const complete = createCompleter(session)
   const offers = (text: string) => complete({ text, at: text.length }).all.map((one) => one.text)
   expect(offers('@ex')).toEqual(['@explain'])
   expect(offers('/prompts get s')).toEqual(['sketch'])
-  const grow = await talk.setup.toolSet.find('grow')?.check({}, talk.setup.workspace)
+  const grow = await session.setup.toolSet.find('grow')?.check({}, session.setup.workspace)
   if (!grow?.ok) throw new Error('no tool grow')
-  await grow.call.run({ ...talk.setup.workspace, signal: new AbortController().signal })
+  await grow.call.run({ ...session.setup.workspace, signal: new AbortController().signal })
   await expect.poll(() => offers('@la')).toEqual(['@later'])
-  expect(outputText(await sendLine(talk, '/mcp wise'))).toContain('  @later')
+  expect(outputText(await sendLine(session, '/mcp wise'))).toContain('  @later')
 })
 
 test('adjacent messages of one role are merged; a missing final prompt is an error', () => {

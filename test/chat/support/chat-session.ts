@@ -58,8 +58,12 @@ export function chatSession(options: ChatSessionOptions): ChatSession {
   const journal = existsSync(journalPath(data, id))
     ? openJournal(data, id, { at, cwd, program: null, env: NO_ENVIRONMENT }).journal
     : createJournal(data, journalOf(options.state ?? newState(id, { model_info, context_manager }), { at, cwd }))
-  const desk = new JournalWriter(journal, { clock, machine: { platform: 'linux', cwd: () => cwd }, newId: randomUUID })
-  const rig = new ChatSetup({
+  const journalWriter = new JournalWriter(journal, {
+    clock,
+    machine: { platform: 'linux', cwd: () => cwd },
+    newId: randomUUID,
+  })
+  const setup = new ChatSetup({
     place: { cwd, home: tempFolder() },
     server: {
       transport: options.transport ?? openAITransport({ baseURL, timeoutMs: options.timeoutMs ?? 5000 }),
@@ -74,20 +78,20 @@ export function chatSession(options: ChatSessionOptions): ChatSession {
     attended: options.attended ?? true,
     ...(options.limits && { limits: options.limits }),
   })
-  return new ChatSession(desk, rig, { data, program: null })
+  return new ChatSession(journalWriter, setup, { data, program: null })
 }
 
 /** All events of a line, with these answers to who asks. */
 export async function sendLine(
-  talk: ChatSession,
+  session: ChatSession,
   line: string,
   onEvent: (event: ChatSessionEvent) => unknown = () => {},
 ): Promise<readonly ChatSessionEvent[]> {
-  return collectEvents(talk, talk.send(line), onEvent)
+  return collectEvents(session, session.send(line), onEvent)
 }
 
 export async function collectEvents(
-  talk: ChatSession,
+  session: ChatSession,
   events: AsyncIterable<ChatSessionEvent>,
   onEvent: (event: ChatSessionEvent) => unknown = () => {},
 ): Promise<readonly ChatSessionEvent[]> {
@@ -96,7 +100,7 @@ export async function collectEvents(
     all.push(event)
     const consent = onEvent(event)
     if (event.kind === 'consent_needed' || event.kind === 'trust_needed')
-      talk.answer(event.id, (consent as ToolConsent | undefined) ?? 'yes')
+      session.answer(event.id, (consent as ToolConsent | undefined) ?? 'yes')
   }
   return all
 }
@@ -112,8 +116,8 @@ export const answerText = (events: readonly ChatSessionEvent[]): string =>
 export const outputText = (events: readonly ChatSessionEvent[]): string =>
   events.map((event) => (event.kind === 'output' || event.kind === 'error' ? event.text : '')).join('')
 
-export function readJournalOf({ writer: desk }: ChatSession): readonly JournalEvent[] {
-  const { events, issues } = readJournal(readFileSync(desk.journal.path, 'utf8'))
+export function readJournalOf({ writer: journalWriter }: ChatSession): readonly JournalEvent[] {
+  const { events, issues } = readJournal(readFileSync(journalWriter.journal.path, 'utf8'))
   if (issues.length > 0) throw new Error(JSON.stringify(issues))
   return events
 }

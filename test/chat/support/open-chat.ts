@@ -54,7 +54,7 @@ export async function openTestChat(situation: OpenOptions): Promise<OpenedChat> 
     profiles: new Map(),
     variables: {},
   })
-  const talk = await openChatSession({
+  const session = await openChatSession({
     answerer: { kind: 'server', endpoint, transport: openAITransport({ baseURL }) },
     ...{ platform: 'linux', home, data, cwd, program: null, autoCompact: true, attended: true },
     trustAll,
@@ -62,6 +62,6 @@ export async function openTestChat(situation: OpenOptions): Promise<OpenedChat> 
     ...(askTrust && { askTrust }),
     ...(resume !== undefined && { resume }),
   })
-  onCleanup(() => talk.close())
-  return talk
+  onCleanup(() => session.close())
+  return session
 }

@@ -33,7 +33,7 @@ const bash = (command: string): Reply => calls([{ name: 'execute_bash', args: { 
 const write = (path: string, file_text: string): Reply =>
   calls([{ name: 'fs_write', args: { command: 'create', path, file_text } }])
 
-const lastSaid = ({ asked }: Awaited<ReturnType<typeof chatServer>>): string => {
+const lastText = ({ asked }: Awaited<ReturnType<typeof chatServer>>): string => {
   const content = asked.at(-1)?.body.messages?.at(-1)?.['content']
   return typeof content === 'string' ? content : JSON.stringify(content)
 }
@@ -61,8 +61,8 @@ describe.skipIf(!hasTmux())('at a terminal', () => {
     expect(screen).toContain('\nTea\n\nUse 80 °C:\n\n• 緑茶\n\ncode\n\n  const a = 1 // x\n')
     expect(pane.painted()).toMatch(/\u001b\[1m80/)
     expect(pane.painted()).not.toContain('\u001b[31mcode')
-    expect(lastSaid(server)).toMatch(/How hot\?\n日本茶\nthe green one\nsee @"notes on tea.md"/)
-    expect(lastSaid(server)).toContain('Kettle.')
+    expect(lastText(server)).toMatch(/How hot\?\n日本茶\nthe green one\nsee @"notes on tea.md"/)
+    expect(lastText(server)).toContain('Kettle.')
   })
 
   test('an interrupted answer keeps its text, and the next run has the input history', async () => {
@@ -142,7 +142,7 @@ describe.skipIf(!hasTmux())('at a terminal', () => {
     await pane.until(/Allow it\?[\s\S]*Allow it\? \[y\/n\/t\] *$/m)
     pane.say('leave it green')
     await pane.until('As you like.')
-    expect(lastSaid(server)).toContain('leave it green')
+    expect(lastText(server)).toContain('leave it green')
     expect(readFileSync(join(home.cwd, 'tea.txt'), 'utf8')).toBe('green\n')
 
     pane.say('Wait a minute')
@@ -214,7 +214,7 @@ describe.skipIf(!hasTmux())('at a terminal', () => {
     await pane.until(/> Begun here,.*Written there\.[\s\S]*Read\.[\s\S]*> *$/m)
     pane.say('/reply')
     await pane.until(/Quoted\.[\s\S]*> *$/m)
-    expect(lastSaid(server)).toMatch(/^> Read\.\n\nWritten there\./m)
+    expect(lastText(server)).toMatch(/^> Read\.\n\nWritten there\./m)
     pane.say('!test -t 0 && echo "a terminal: $((40 + 2))"; exit 3')
     await pane.until(/a terminal: 42\n\(exit 3\)\n/)
     pane.press('C-l')

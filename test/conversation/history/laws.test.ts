@@ -43,7 +43,7 @@ const damaged = fc.array(
 
 const FORMS: readonly ((pair: HistoryPair) => HistoryEntry)[] = [
   (pair) => pair,
-  ([said, answered]) => [said, answered, null],
+  ([text, answered]) => [text, answered, null],
   objectOf,
 ]
 

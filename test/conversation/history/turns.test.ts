@@ -3,8 +3,8 @@ import { conversationTurns, type HistorySource, matchToolUses, readHistory, tool
 import { answers, asks, cancelled, prompt, result, results, turn, use } from './test-entries.ts'
 
 const reported = (history: HistorySource) =>
-  conversationTurns(history).map(({ prompt: said, firstEntry, lastEntry, status }) => [
-    said,
+  conversationTurns(history).map(({ prompt: text, firstEntry, lastEntry, status }) => [
+    text,
     firstEntry,
     lastEntry,
     status,

@@ -78,7 +78,7 @@ function histories(pool: readonly HistoryEntry[]): fc.Arbitrary<Entries<HistoryE
     .map((at) => Entries.over(at.flatMap((index) => pool[index] ?? [])))
 }
 
-function talks(pool: readonly HistoryEntry[]): fc.Arbitrary<ConversationCheckpoint> {
+function sessions(pool: readonly HistoryEntry[]): fc.Arbitrary<ConversationCheckpoint> {
   return fc.record({
     main_history: histories(pool),
     main_next_message: fc.option(user),
@@ -152,7 +152,7 @@ const rare = {
 }
 
 function stateFrom(pool: readonly HistoryEntry[]): fc.Arbitrary<ConversationState> {
-  const chat = talks(pool)
+  const chat = sessions(pool)
   const tangent = fc.record({ name: fc.option(text), checkpoint: fc.option(chat) })
   const extension = fc.record(
     {

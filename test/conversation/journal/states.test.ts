@@ -28,13 +28,13 @@ function foldedText(events: readonly JournalEvent[]) {
   return replay
 }
 
-function isTold(state: ConversationState): void {
+function isReported(state: ConversationState): void {
   expect(writeState(foldedText(journalOf(state, { at: AT })).state)).toBe(writeState(state))
 }
 
 test('every state round-trips through its journal exactly', () => {
   fc.assert(
-    fc.property(states(1), ([state]) => isTold(state as ConversationState)),
+    fc.property(states(1), ([state]) => isReported(state as ConversationState)),
     { numRuns: 400 },
   )
 })
@@ -44,7 +44,7 @@ test('a state read from another program round-trips', () => {
     fc.property(states(1), ([state]) => {
       const read = readState(writeState(state as ConversationState))
       if (!read.ok) throw new Error(read.reason)
-      isTold(read.value)
+      isReported(read.value)
     }),
   )
 })
@@ -78,7 +78,7 @@ test('an entry is recorded once, however many histories contain it', () => {
 })
 
 for (const { name, state } of sharedStates()) {
-  test(`${name} round-trips through its journal exactly`, () => isTold(state))
+  test(`${name} round-trips through its journal exactly`, () => isReported(state))
 }
 
 test('events of later programs are preserved and skipped', () => {

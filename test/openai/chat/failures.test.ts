@@ -44,10 +44,10 @@ describe('retrying', () => {
   test('reports it and discards the pieces so far', async () => {
     const cut = replyIn(openai, { text: 'Fine, thank you.' }, { cutAt: 420 })
     const { chat } = await startChat([cut, fine])
-    const told = await collectEvents(chat.stream('How are you?'))
-    const retry = told.findIndex(({ kind }) => kind === 'retry')
-    expect(told[retry]).toMatchObject({ attempt: 1, waitMs: 500, error: { kind: 'connection' } })
-    expect(told.slice(0, retry).length).toBeGreaterThan(0)
+    const reported = await collectEvents(chat.stream('How are you?'))
+    const retry = reported.findIndex(({ kind }) => kind === 'retry')
+    expect(reported[retry]).toMatchObject({ attempt: 1, waitMs: 500, error: { kind: 'connection' } })
+    expect(reported.slice(0, retry).length).toBeGreaterThan(0)
     expect(historyText(chat)).toBe('user How are you? / assistant Fine. 元気 🎉')
   })
 

@@ -13,8 +13,8 @@ import type { Reply } from '../../support/model-server.ts'
 import { collectEvents, historyText, startChat } from './test-chat.ts'
 
 const openai = DIALECTS[0] as Dialect
-const calls = (...said: readonly Partial<ModelCall>[]): Reply =>
-  replyIn(openai, { calls: said.map((call, at) => ({ id: `c${at + 1}`, name: 'count', arguments: '{}', ...call })) })
+const calls = (...text: readonly Partial<ModelCall>[]): Reply =>
+  replyIn(openai, { calls: text.map((call, at) => ({ id: `c${at + 1}`, name: 'count', arguments: '{}', ...call })) })
 const fine = replyIn(openai, { text: 'Fine.' })
 const results = (chat: ChatHelper): readonly unknown[] =>
   chat.messages.flatMap((message) => (message.is('tool') ? [message.content] : []))

@@ -182,8 +182,8 @@ test('a checkpoint is listed, and restoring it resets files and conversation', a
 
 test('a chat open in another process is refused; a closed one can be opened', async () => {
   const testMachine = testHome()
-  const { url, model, cwd, app: house } = await startChatServer([answer('Yes.')], {}, testMachine)
-  const { environment } = house
+  const { url, model, cwd, app } = await startChatServer([answer('Yes.')], {}, testMachine)
+  const { environment } = app
   const config = readConfig(environment, { agents: [] })
   const elsewhere = await openChatWithConfig({ cwd, program: null, attended: false }, { environment, config })
   for await (const _ of elsewhere.session.send('Are you there?'));
@@ -200,14 +200,14 @@ test('a chat open in another process is refused; a closed one can be opened', as
 })
 
 test('an idle chat is closed and reopened with a new writer', async () => {
-  const { url, app: house, cwd } = await startChatServer([answer('Yes.')], { linger: 1500 })
+  const { url, app, cwd } = await startChatServer([answer('Yes.')], { linger: 1500 })
   const { id } = await openChat(url)
   const page = await EventListener.to(url, id)
   await post(url, `/api/chat/${id}/say`, { text: 'Are you there?' })
   await page.end()
   page.stop()
   await expect.poll(async () => (await post(url, `/api/chat/${id}/interrupt`)).status, { timeout: 20_000 }).toBe(404)
-  const { environment } = house
+  const { environment } = app
   const config = readConfig(environment, { agents: [] })
   const elsewhere = await openChatWithConfig(
     { cwd, program: null, attended: false, resume: id },
@@ -239,8 +239,8 @@ test('any session can be continued with its messages', async () => {
 test('continuing a session twice at once makes one copy, and a fumibako chat is continued itself', async () => {
   const testMachine = testHome()
   for (const [path, content] of Object.entries(samples())) testMachine.write(path, content)
-  const { url, app: house, cwd } = await startChatServer([], {}, testMachine)
-  const copies = () => listEntries(join(house.directory, 'conversations')).filter(({ name }) => name.endsWith('.jsonl'))
+  const { url, app, cwd } = await startChatServer([], {}, testMachine)
+  const copies = () => listEntries(join(app.directory, 'conversations')).filter(({ name }) => name.endsWith('.jsonl'))
   const session = 'codex:019c22d1-6a00-7000-8000-000000000001'
   const both = await Promise.all([1, 2, 3].map(() => openChat(url, { session, directory: cwd })))
   expect(new Set(both.map(({ id }) => id)).size).toBe(1)

@@ -55,16 +55,16 @@ describe('an imported session', () => {
 
   test('suggests its directory once, and the confirmed choice is remembered', async () => {
     const place = realpathSync(tempFolder())
-    const { url, app: house } = await imported(place)
+    const { url, app } = await imported(place)
     expect(await needed(url, { session: CODEX })).toEqual({
       suggestion: place,
       usable: true,
       warning: null,
       from: 'log',
     })
-    expect(new TrustStore(house.directory).directories()).toEqual([])
+    expect(new TrustStore(app.directory).directories()).toEqual([])
     const { id, session } = await openChat(url, { session: CODEX, directory: place, confirmed: true })
-    expect(new TrustStore(house.directory).directories()).toEqual([place])
+    expect(new TrustStore(app.directory).directories()).toEqual([place])
     expect((await directories(url)).find(({ path }) => path === place)).toMatchObject({ chosen: true, warning: null })
     expect(await openChat(url, { session: CODEX })).toMatchObject({ id, directory: place })
     expect(await openChat(url, { session })).toMatchObject({ id, directory: place })
@@ -132,7 +132,7 @@ describe('a project’s agent on the page', () => {
   })
 
   test('needs trust in exactly the version that was shown', async () => {
-    const { url, mark, file, write, app: house } = await planted([answer('Hi.')])
+    const { url, mark, file, write, app } = await planted([answer('Hi.')])
     const agents = async () => (await optionsOf(url)).agents
     expect(await agents()).toContainEqual(expect.objectContaining({ name: 't', place: 'project', trusted: false }))
     const refused = await post(url, '/api/chat', { agent: 't' })
@@ -143,7 +143,7 @@ describe('a project’s agent on the page', () => {
     write({ description: 'changed meanwhile' })
     const stale = await post(url, '/api/chat/trust', trustIn(trust))
     expect(stale.body.errors[0]).toMatchObject({ code: 'trust_needed', meta: { trust: { path: file } } })
-    expect(new TrustStore(house.directory).files()).toEqual([])
+    expect(new TrustStore(app.directory).files()).toEqual([])
     const shown = stale.body.errors[0].meta.trust
     expect((await post(url, '/api/chat/trust', trustIn(shown))).status).toBe(200)
     expect(await agents()).toContainEqual(expect.objectContaining({ name: 't', trusted: true }))

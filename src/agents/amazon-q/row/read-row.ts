@@ -74,7 +74,7 @@ function fileRow(source: Source): SourceRow | MissingRow {
   }
 }
 
-/** What the database room says, in the words of a reader. */
+/** What lib/sqlite says, in the words of a reader. */
 export function problemIssue(source: Pick<Source, 'path' | 'shown'>, { kind, reason }: DatabaseProblem) {
   const code: IssueCode = kind === 'cut_short' ? 'cut_short' : 'unreadable'
   return { code, reason: `${kind.replaceAll('_', ' ')}: ${reason.en}`, path: displayPath(source) }

@@ -111,7 +111,7 @@ function findNamedPaths(
     NAMES_FROM_INPUT.has(name) ||
     (!isReadOnlyProgram(name) && rest.some(({ value }) => ELSEWHERE.test(value))) ||
     expanded.includes(undefined) ||
-    rest.some(({ value }) => /^-[^-]/.test(value) && value.length > MOST_LETTERS) ||
+    rest.some(({ value }) => /^-[^-]/.test(value) && value.length > MAX_OPTION_LETTERS) ||
     words.length > MAX_WORDS ||
     all.some((word) => word.value.includes('\0') || (!isFullyKnown(word) && !globs.includes(word)))
   const implicit = isTree && readsWorkingDirectory(name, rest, files) ? ['.'] : []
@@ -199,13 +199,13 @@ function pathsInWord(value: string): readonly string[] {
 }
 
 /** Longer options are not looked at letter by letter. */
-const MOST_LETTERS = 300
+const MAX_OPTION_LETTERS = 300
 
 /** What a program might take for a path in it: `-rfsecret`, `HEAD:secret`, `@secret`. */
 function piecesOf(value: string): readonly string[] {
   const pieces = /[=:,@]/.test(value) ? value.split(/[=:,@]/) : []
   if (/^-[^-]/.test(value))
-    for (let at = 3; at < Math.min(value.length, MOST_LETTERS); at++) pieces.push(value.slice(at))
+    for (let at = 3; at < Math.min(value.length, MAX_OPTION_LETTERS); at++) pieces.push(value.slice(at))
   return pieces.filter(isPath)
 }
 

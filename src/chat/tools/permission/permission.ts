@@ -37,7 +37,7 @@ export interface ReadSettings extends PathSettings {
 }
 
 export interface CommandSettings {
-  /** Regular expressions, each for one whole command: see `allow/commands.ts`. */
+  /** Regular expressions, each for one whole command: see `permission/command-decision.ts`. */
   readonly allowedCommands: readonly string[]
   readonly deniedCommands: readonly string[]
   readonly autoAllowReadonly: boolean

@@ -1,4 +1,4 @@
-/** What could stand at the cursor: commands, their words, files. Pure, but for what is asked of `Known`. */
+/** What could stand at the cursor: commands, their words, files. Pure, but for what is asked of `CompletionData`. */
 import { CHAT_COMMANDS } from '../../../chat/commands/command-list.ts'
 import { toPrintable } from '../../../lib/text.ts'
 import { localize } from '../../language.ts'

@@ -68,7 +68,7 @@ export function toResultMessage(ids: readonly string[], content: unknown, more: 
   }
 }
 
-/** The text of a call, as `CallIds` reads it. */
+/** The text of a call, as `SequentialCallIds` reads it. */
 export function toCallText(calls: readonly unknown[]): string {
   const plain = calls.map((call) => {
     const { name, arguments: args } = fieldsOf(fieldsOf(call)?.['function']) ?? {}
