@@ -25,21 +25,21 @@ export interface ContentSources {
 
 export class ContentReader {
   readonly #reader: IndexReader
-  readonly #keep: () => BackupDatabase
-  readonly #bodies: MessageStore
-  readonly #finder: SearchEngine
-  readonly #marks: () => readonly SessionAnnotation[]
+  readonly #backup: () => BackupDatabase
+  readonly #messageStore: MessageStore
+  readonly #searchEngine: SearchEngine
+  readonly #annotations: () => readonly SessionAnnotation[]
 
   constructor(reader: IndexReader, { backup, annotations }: ContentSources) {
     this.#reader = reader
-    this.#keep = backup
-    this.#bodies = new MessageStore(reader, backup)
-    this.#marks = annotations
-    this.#finder = new SearchEngine(reader, this.#bodies, annotations)
+    this.#backup = backup
+    this.#messageStore = new MessageStore(reader, backup)
+    this.#annotations = annotations
+    this.#searchEngine = new SearchEngine(reader, this.#messageStore, annotations)
   }
 
   messages(id: SessionId, options: WindowOptions): Promise<readonly LoadedMessage[]> {
-    return this.#bodies.readWindow(id, options)
+    return this.#messageStore.readWindow(id, options)
   }
 
   /** Bodies of messages of one session, in the order in which they are given. */
@@ -50,29 +50,29 @@ export class ContentReader {
   ): Promise<readonly LoadedMessage[]> {
     const sessionSource = this.#reader.sourceOf(session)
     const loaded: LoadedMessage[] = []
-    for (const indexed of messages) loaded.push(await this.#bodies.readMessage(indexed, sessionSource, options))
+    for (const indexed of messages) loaded.push(await this.#messageStore.readMessage(indexed, sessionSource, options))
     return loaded
   }
 
   /** Every message of a session that says it. */
   findMatchesInSession(session: SessionId, query: string): Promise<MessageMatchesAnswer> {
-    return findMatchesInSession(this.#reader, this.#finder, session, query)
+    return findMatchesInSession(this.#reader, this.#searchEngine, session, query)
   }
 
   findMatchingSessions(query: string, filter: SessionFilter): Promise<MatchingSessionsAnswer> {
-    return findMatchingSessions(this.#reader, this.#finder, query, filter, this.#marks())
+    return findMatchingSessions(this.#reader, this.#searchEngine, query, filter, this.#annotations())
   }
 
   /** Session by session. */
   async *prompts(): AsyncGenerator<LoadedMessage> {
-    for (const indexed of this.#reader.prompts()) yield this.#bodies.readMessage(indexed)
+    for (const indexed of this.#reader.prompts()) yield this.#messageStore.readMessage(indexed)
   }
 
   search(query: string, options: SearchOptions): Promise<SearchAnswer> {
-    return this.#finder.search(query, options)
+    return this.#searchEngine.search(query, options)
   }
 
   deepSearch(query: string, options: DeepSearchOptions): AsyncGenerator<DeepSearchEvent> {
-    return deepSearch(query, { reader: this.#reader, finder: this.#finder, keep: this.#keep }, options)
+    return deepSearch(query, { reader: this.#reader, finder: this.#searchEngine, keep: this.#backup }, options)
   }
 }

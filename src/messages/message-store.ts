@@ -19,13 +19,13 @@ export type LoadedMessage =
 
 export class MessageStore {
   readonly #reader: IndexReader
-  readonly #keep: () => BackupDatabase
+  readonly #backup: () => BackupDatabase
   /** Kept bytes are put together from pieces: the last ones stay for the next question. */
   #last: { readonly key: string; readonly source: Source } | undefined
 
   constructor(reader: IndexReader, backup: () => BackupDatabase) {
     this.#reader = reader
-    this.#keep = backup
+    this.#backup = backup
   }
 
   /** A stretch of a session. */
@@ -59,9 +59,9 @@ export class MessageStore {
   #sourceOf(session: SessionId, sessionSource: SessionSource | undefined): Source {
     if (!sessionSource)
       throw new AppError('not_found', `the source of ${session} is gone`, `${session} の元のログがありません。`)
-    if (!sessionSource.kept || isCopyKey(sessionSource.key)) return readableSource(sessionSource, this.#keep, session)
-    const key = `${session} ${this.#keep().get(session)?.revision}`
-    if (this.#last?.key !== key) this.#last = { key, source: readableSource(sessionSource, this.#keep, session) }
+    if (!sessionSource.kept || isCopyKey(sessionSource.key)) return readableSource(sessionSource, this.#backup, session)
+    const key = `${session} ${this.#backup().get(session)?.revision}`
+    if (this.#last?.key !== key) this.#last = { key, source: readableSource(sessionSource, this.#backup, session) }
     return this.#last.source
   }
 }

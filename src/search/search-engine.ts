@@ -74,25 +74,25 @@ interface CheckedHit {
 
 export class SearchEngine {
   readonly #reader: IndexReader
-  readonly #bodies: MessageStore
-  readonly #marks: () => readonly SessionAnnotation[]
+  readonly #messageStore: MessageStore
+  readonly #annotations: () => readonly SessionAnnotation[]
 
   constructor(reader: IndexReader, messages: MessageStore, annotations: () => readonly SessionAnnotation[]) {
     this.#reader = reader
-    this.#bodies = messages
-    this.#marks = annotations
+    this.#messageStore = messages
+    this.#annotations = annotations
   }
 
   /** What was typed, with sessions in place of what the user says about them. */
   parse(text: string): ParsedQuery | QueryProblem {
     const query = parseQuery(text)
-    return query.kind === 'problem' ? query : resolveAnnotationFilters(query, this.#marks())
+    return query.kind === 'problem' ? query : resolveAnnotationFilters(query, this.#annotations())
   }
 
   async search(text: string, options: SearchOptions = {}): Promise<SearchAnswer> {
     const query = this.parse(text)
     if (query.kind === 'problem') return query
-    const annotations = this.#marks()
+    const annotations = this.#annotations()
     const { limit = DEFAULT_HITS, order = 'newest' } = options
     const time = new PatternTimeLimit()
     const more = findSessionsByAnnotation(query, annotations)
@@ -193,7 +193,7 @@ export class SearchEngine {
   ): Promise<readonly CheckedHit[]> {
     const messages: { readonly candidate: SearchCandidate; readonly body: LoadedMessage }[] = []
     for (const { candidate, where } of candidates)
-      messages.push({ candidate, body: await this.#bodies.readMessage(candidate, where) })
+      messages.push({ candidate, body: await this.#messageStore.readMessage(candidate, where) })
     const hasPatterns = query.patterns.length > 0
     const check = (): readonly CheckedHit[] =>
       messages.flatMap(({ candidate, body: loaded }) => {
