@@ -6,6 +6,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   utimesSync,
   writeSync,
@@ -177,6 +178,8 @@ test('an index of a newer version is refused and not touched', async () => {
   await app.sync()
   app.close()
   const path = join(app.directory, 'index.sqlite3')
+  // Every version removes the seal when it opens the index.
+  rmSync(`${path}.seal`)
   const db = openSqlite(path)
   db.pragma('user_version = 99')
   db.close()
