@@ -1,5 +1,5 @@
 /** A store that is locked or may not be read when it is first met: every answer says so, and the exit code does. */
-import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { serve } from '../server/test-server.ts'
@@ -92,7 +92,10 @@ test.skipIf(process.getuid?.() === 0)('a locked store and an unreadable log: exi
   addLog()
   expect(run('list')).toMatchObject({ code: 5, out: expect.stringContaining('List the files') })
   chmodSync(store, 0o600)
-  chmodSync(join(home, 'codex', 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl'), 0)
+  const log = join(home, 'codex', 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl')
+  // A log that has not changed is not opened again.
+  appendFileSync(log, '\n')
+  chmodSync(log, 0)
   expect(run('sync')).toMatchObject({ code: 5, err: expect.stringMatching(/no permission/) })
 })
 
