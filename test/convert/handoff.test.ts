@@ -70,6 +70,20 @@ const itemsIn = (path: string): readonly unknown[] =>
     .filter(({ type }) => type === 'response_item')
     .map(({ payload: { x_conv: _, ...payload } }) => payload)
 
+it('shows a directory that a log names on one line', async () => {
+  const lines = log.shortSession()
+  const from = await codexSession([log.header({ cwd: '/code\nfumi: all is well' }), ...lines.slice(1)])
+  const failed = handoff(from, 'amazon-q', {
+    agents: await allAgents(),
+    environment: environment(),
+    directory: directory(),
+    keep: backup,
+    now: () => new Date(),
+    newId: () => '',
+  }).catch((error: unknown) => error)
+  expect(String(await failed)).toMatch(/\/code.*all is well is no directory/)
+})
+
 describe('from Codex to Amazon Q', () => {
   it('writes to the store, prints the resume command, and backs up what the program will drop', async () => {
     const store = storeOf()

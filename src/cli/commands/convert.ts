@@ -15,7 +15,7 @@ import {
 import { AtomicFile } from '../../lib/files/atomic-file.ts'
 import { specialKindAt } from '../../lib/files/regular-file.ts'
 import { AppError } from '../../model/error.ts'
-import { formatCut, maxTokensOption } from '../convert/max-tokens.ts'
+import { formatCut, inOption, maxTokensOption, sessionOption } from '../convert/conversion-options.ts'
 import { saveLosses } from '../convert/save-losses.ts'
 import { formatExamples } from '../help/examples.ts'
 import { say } from '../language.ts'
@@ -103,17 +103,8 @@ export function convertCommand(program: Command): void {
       '--cwd <directory>',
       say('the directory in which the conversation goes on', '会話の続きを始めるディレクトリー'),
     )
-    .option(
-      '--in <path>',
-      say('look for the session in this database, file or folder', '会話を探すデータベース、ファイル、フォルダー'),
-    )
-    .option(
-      '--session <which>',
-      say(
-        'one of several conversations in a file: its number, or its id',
-        '1 つのファイルに複数ある会話のどれか（番号または ID）',
-      ),
-    )
+    .addOption(inOption())
+    .addOption(sessionOption())
     .option('--force', say('overwrite an existing file', '既存のファイルを上書き'))
     .addHelpText(
       'after',

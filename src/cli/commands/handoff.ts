@@ -5,7 +5,7 @@ import { formatShellLine } from '../../agents/resume-command.ts'
 import { type HandedOver, handOver, targetsOfHandoff } from '../../convert.ts'
 import { WARNING_TEXTS_JA } from '../../model/code-texts/warning-texts.ts'
 import { AppError } from '../../model/error.ts'
-import { formatCut, maxTokensOption } from '../convert/max-tokens.ts'
+import { formatCut, inOption, maxTokensOption, sessionOption } from '../convert/conversion-options.ts'
 import { saveLosses } from '../convert/save-losses.ts'
 import { formatExamples } from '../help/examples.ts'
 import { say } from '../language.ts'
@@ -63,17 +63,8 @@ export function handoffCommand(program: Command): void {
       '--replace',
       say('put it in the place of an older conversation, which is kept first', '古い会話を、保管したうえで置き換える'),
     )
-    .option(
-      '--in <path>',
-      say('look for the session in this database, file or folder', '会話を探すデータベース、ファイル、フォルダー'),
-    )
-    .option(
-      '--session <which>',
-      say(
-        'one of several conversations in a file: its number, or its id',
-        '1 つのファイルに複数ある会話のどれか（番号または ID）',
-      ),
-    )
+    .addOption(inOption())
+    .addOption(sessionOption())
     .option('--json', say('print JSON', 'JSON で出力'))
     .addHelpText(
       'after',

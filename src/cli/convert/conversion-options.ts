@@ -1,4 +1,4 @@
-/** `--max-tokens`: what it takes, and what it did. */
+/** Options that convert and handoff share, and what `--max-tokens` cut. */
 import { InvalidArgumentError, Option } from 'commander'
 import type { Cut } from '../../convert.ts'
 import { say } from '../language.ts'
@@ -14,6 +14,22 @@ export const maxTokensOption = (): Option =>
       '小さいウィンドウ向け: 最後のターンを残し、それ以前は事実の要約にする',
     ),
   ).argParser(parseTokens)
+
+/** Where `convert` and `handoff` look for the session. */
+export const inOption = (): Option =>
+  new Option(
+    '--in <path>',
+    say('look for the session in this database, file or folder', '会話を探すデータベース、ファイル、フォルダー'),
+  )
+
+export const sessionOption = (): Option =>
+  new Option(
+    '--session <which>',
+    say(
+      'one of several conversations in a file: its number, or its id',
+      '1 つのファイルに複数ある会話のどれか（番号または ID）',
+    ),
+  )
 
 function parseTokens(text: string): number {
   const tokens = Number(text.replaceAll('_', '').replace(/k$/i, '000'))
