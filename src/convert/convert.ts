@@ -5,8 +5,8 @@ import { withYields } from '../lib/yield-loop.ts'
 import { AppError } from '../model/error.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { characterCountOf } from '../model/replay/pending-steps.ts'
-import { NO_SESSION_FACTS, type SessionFacts, SessionFactsCollector } from '../model/replay/session-facts.ts'
 import type { Session } from '../model/session.ts'
+import { type SessionFacts, SessionFactsCollector } from '../model/session-facts.ts'
 import { LossReportBuilder, type Report } from './loss-report.ts'
 
 export interface ConversionSource {
@@ -58,7 +58,7 @@ export async function convert(
   const written = target.agent.write(session, messages, {
     ...writing,
     ...(target.form !== undefined && { form: target.form }),
-    facts: includesAll ? { ...NO_SESSION_FACTS, eventsOnly: facts.eventsOnly, head: facts.head } : facts,
+    facts: includesAll ? { ...facts, compaction: undefined, isRolledBack: () => false } : facts,
   })
   return { session, pieces: writtenPieces(written, lossReport), report: () => lossReport.report() }
 }
@@ -85,7 +85,7 @@ export async function readSessionFacts(
         // A header may come after the messages that told it.
         wanted ??= one.message.raw.session_id
         if (one.message.raw.session_id !== wanted) continue
-        factCollector.take(one.message)
+        factCollector.add(one.message)
         buffer?.add(one.message)
       }
     }

@@ -1,7 +1,8 @@
 /** A session and its messages as they were read, as one line of JSON. */
+
+import { classify } from '../model/classify.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { serializeMessage } from '../model/serialize-message.ts'
-import { isPrompt } from '../model/turn.ts'
 import type { ExportInput, ExportOptions } from './export-input.ts'
 
 /** Every record, whether `all` is asked for or not: what it is good for, the reader decides. */
@@ -13,7 +14,7 @@ export async function* exportJson(
   let number = 0
   let isFirst = true
   for await (const message of messages) {
-    if (isPrompt(message, outline.links)) number++
+    if (classify(message, outline.facts).isTyped) number++
     if (turns && number > turns.to) break
     if (turns && number < turns.from) continue
     yield `${isFirst ? '' : ','}${serializeMessage(withoutCiphertext(message)).json}`

@@ -1,10 +1,12 @@
 /** What must be known of a whole conversation before its first word is written: gathered in a reading of its own. */
+import { classify } from '../model/classify.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
-import { collectBacklinks, type MessageBacklinks } from '../model/turn.ts'
-import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
+import { type SessionFacts, SessionFactsCollector, UNREPEATED_EVENT } from '../model/session-facts.ts'
+import { TurnTotals } from '../model/turn.ts'
+import type { Usage } from '../model/usage.ts'
 
 export interface ExportOutline {
-  readonly links: MessageBacklinks
+  readonly facts: SessionFacts
   /** The messages of calls whose results follow, where call and result are shown together. */
   readonly answered: ReadonlySet<string>
   readonly turns: number
@@ -18,14 +20,8 @@ export interface ExportOutline {
 
 export async function readOutline(messages: AsyncIterable<NormalizedMessage>): Promise<ExportOutline> {
   const collector = new OutlineCollector()
-  async function* seen(): AsyncGenerator<NormalizedMessage> {
-    for await (const message of messages) {
-      collector.add(message)
-      yield message
-    }
-  }
-  const links = await collectBacklinks(seen())
-  return collector.outline(links)
+  for await (const message of messages) collector.add(message)
+  return collector.outline()
 }
 
 /** For who reads the messages anyway: shown each of them, it needs no reading of its own. */
@@ -35,22 +31,21 @@ export class OutlineCollector {
   readonly #open = new Map<string, string>()
   /** Events that tell a prompt: they are prompts where nothing else tells them. */
   readonly #eventPrompts: string[] = []
+  readonly #facts = new SessionFactsCollector()
+  readonly #totals = new TurnTotals()
   #prompts = 0
-  #tools = 0
-  #errors = 0
-  #usage: Usage = NO_USAGE
   #encrypted = 0
   #last: string | undefined
 
   add(message: NormalizedMessage): void {
     this.#pair(message)
-    const { role, source_type, tool_call, metadata, raw, timestamp } = message
-    if (metadata?.['replayed'] === true) return
-    if (role === 'user' && metadata?.['injected'] !== true) this.#prompts++
-    if (metadata?.['event_kind'] === 'user_message') this.#eventPrompts.push(message.id)
-    if (source_type === 'tool_call') this.#tools++
-    if (tool_call?.status === 'error') this.#errors++
-    if (metadata?.['usage']) this.#usage = addUsage(this.#usage, metadata['usage'] as Usage)
+    this.#facts.add(message)
+    this.#totals.add(message)
+    const { raw, timestamp } = message
+    const { isReplayed, isTyped } = classify(message)
+    if (isReplayed) return
+    if (isTyped) this.#prompts++
+    else if (classify(message, UNREPEATED_EVENT).isTyped) this.#eventPrompts.push(message.id)
     if (raw.private) this.#encrypted++
     if (this.#last === undefined || timestamp > this.#last) this.#last = timestamp
   }
@@ -65,15 +60,17 @@ export class OutlineCollector {
     this.#open.delete(call)
   }
 
-  outline(links: MessageBacklinks): ExportOutline {
-    const eventPromptCount = links.eventsOnly ? this.#eventPrompts.filter((id) => !links.duplicates.has(id)).length : 0
+  outline(): ExportOutline {
+    const facts = this.#facts.facts()
+    const { usage, tools, errors } = this.#totals
+    const eventPrompts = facts.eventsOnly ? this.#eventPrompts.filter((id) => !facts.duplicates.has(id)).length : 0
     return {
-      links,
+      facts,
       answered: this.#answered,
-      turns: this.#prompts + eventPromptCount,
-      tools: this.#tools,
-      errors: this.#errors,
-      usage: this.#usage,
+      turns: this.#prompts + eventPrompts,
+      tools,
+      errors,
+      usage,
       encrypted: this.#encrypted,
       last_at: this.#last,
     }

@@ -1,7 +1,7 @@
 /** A conversation as an example for fine-tuning: one line of JSON with chat messages and nothing else. */
 import { toJsonText } from '../lib/unknown-values.ts'
+import { classify } from '../model/classify.ts'
 import type { NormalizedMessage, ToolCall } from '../model/normalized.ts'
-import { isPrompt } from '../model/turn.ts'
 import { repair } from '../openai/check/validate.ts'
 import type { ContentPart } from '../openai/message.ts'
 import type { ExportInput, ExportOptions } from './export-input.ts'
@@ -22,7 +22,7 @@ export async function* exportSft({ messages, outline }: ExportInput, options: Ex
   const sftMessages: SftMessage[] = []
   let number = 0
   for await (const message of messages) {
-    if (isPrompt(message, outline.links)) number++
+    if (classify(message, outline.facts).isTyped) number++
     if (number > to) break
     // Instructions hold for all turns.
     if (number < from && message.role !== 'system') continue
@@ -33,21 +33,20 @@ export async function* exportSft({ messages, outline }: ExportInput, options: Ex
   if (repaired.some(({ role }) => role === 'assistant')) yield `${JSON.stringify({ messages: repaired })}\n`
 }
 
-function isTrainable(message: NormalizedMessage, { links }: ExportOutline, all: boolean): boolean {
-  if (links.rolledBack.has(message.id)) return false
-  return all || message.metadata?.['replayed'] !== true
+function isTrainable(message: NormalizedMessage, { facts }: ExportOutline, all: boolean): boolean {
+  const { isRolledBack, isReplayed } = classify(message, facts)
+  return !isRolledBack && (all || !isReplayed)
 }
 
 function addMessage(sftMessages: SftMessage[], message: NormalizedMessage, outline: ExportOutline, all: boolean): void {
-  const { role, source_type, tool_call: call, metadata } = message
+  const { role, source_type, tool_call: call } = message
+  const { kind, isTyped, isReplayed } = classify(message, outline.facts)
   if (call && source_type === 'tool_result') return void sftMessages.push(toToolResult(call, message))
   if (call && source_type === 'tool_call') return addCall(sftMessages, call)
-  if (isPrompt(message, outline.links) || (role === 'user' && (all || metadata?.['replayed'] === true)))
+  if (isTyped || (role === 'user' && (all || isReplayed)))
     return void sftMessages.push({ role: 'user', content: userContent(messagePartsOf(message, all)) })
   if (role === 'system') return void sftMessages.push({ role, content: partsText(messagePartsOf(message, true)) })
-  const isEvent = role === 'meta' && outline.links.eventsOnly && metadata?.['event_kind'] === 'agent_message'
-  if (role === 'assistant' || isEvent)
-    sftMessages.push({ role: 'assistant', content: partsText(messagePartsOf(message, all)) })
+  if (kind === 'answer') sftMessages.push({ role: 'assistant', content: partsText(messagePartsOf(message, all)) })
 }
 
 /** Calls belong to what was said just before them. */

@@ -1,9 +1,11 @@
 /** English words that several formats share. */
+
+import type { PromptMark } from '../model/classify.ts'
 import { formatShortDuration } from '../model/tool-summary.ts'
-import type { ExportTurnTotals, TurnMark } from './blocks.ts'
+import type { ExportTurnTotals } from './blocks.ts'
 import { formatInteger } from './format-values.ts'
 
-export const TURN_MARK_LABELS: { readonly [mark in TurnMark]: string } = {
+export const TURN_MARK_LABELS: { readonly [mark in PromptMark]: string } = {
   rolled_back: 'rolled back',
   tangent: 'tangent',
   main: 'main conversation',

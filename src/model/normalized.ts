@@ -1,4 +1,5 @@
 /** The one record that every conversation becomes. Field names are those of the NormalizedMessage specification. */
+import type { Metadata } from './metadata.ts'
 
 export type Role = 'user' | 'assistant' | 'tool' | 'system' | 'meta'
 export type SourceType = 'message' | 'tool_call' | 'tool_result' | 'meta' | 'session' | 'legacy'
@@ -20,6 +21,9 @@ export interface NormalizedMessage {
   readonly raw: RawReference
   readonly metadata?: Metadata
 }
+
+/** A value while it is built. */
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 export interface MessageSegment {
   readonly channel: Channel
@@ -80,8 +84,4 @@ export interface RawReference {
   readonly private?: true
   readonly encrypted_content_sha256?: string
   readonly encrypted_content?: string
-}
-
-export interface Metadata {
-  readonly [key: string]: unknown
 }

@@ -1,4 +1,5 @@
 /** What a message says, sorted by who says it: the scopes of a search. */
+import { classify, type MessageKind } from './classify.ts'
 import type { MessageSegment, NormalizedMessage, ToolCall } from './normalized.ts'
 
 /** The most usual first. */
@@ -11,7 +12,8 @@ export type SearchableText = { -readonly [voice in TextScope]?: string }
 /** `context` is what the program gave the model without anybody having typed it. */
 export function searchableTextOf(message: NormalizedMessage): SearchableText {
   const texts: SearchableText = {}
-  for (const segment of message.segments) appendSegment(texts, segment, message)
+  const { kind } = classify(message)
+  for (const segment of message.segments) appendSegment(texts, segment, SCOPES[kind] ?? channelScope(segment))
   const { tool_call, source_type, metadata } = message
   if (tool_call && source_type === 'tool_result') appendText(texts, 'output', outputOf(tool_call))
   else if (tool_call) {
@@ -19,22 +21,23 @@ export function searchableTextOf(message: NormalizedMessage): SearchableText {
     if (tool_call.output !== undefined) appendText(texts, 'output', outputOf(tool_call))
   }
   if (metadata) {
-    appendText(texts, 'reasoning', metadata['reasoning_summary'])
-    appendText(texts, 'reasoning', metadata['reasoning_text'])
+    appendText(texts, 'reasoning', metadata.reasoning_summary)
+    appendText(texts, 'reasoning', metadata.reasoning_text)
   }
   return texts
 }
 
-function appendText(texts: SearchableText, scope: TextScope, text: unknown): void {
-  if (typeof text !== 'string' || text === '') return
+/** An adapter may break the type of a message: a text that is none is left out, and the rest of the log stays searchable. */
+const isText = (text: unknown): text is string => typeof text === 'string' && text !== ''
+
+function appendText(texts: SearchableText, scope: TextScope, text: string | undefined): void {
+  if (!isText(text)) return
   const before = texts[scope]
   texts[scope] = before === undefined ? text : `${before}\n${text}`
 }
 
-function appendSegment(texts: SearchableText, segment: MessageSegment, message: NormalizedMessage): void {
-  const { text, annotations } = segment
-  if (text === undefined || text === '') return
-  const scope = scopeOf(segment, message)
+function appendSegment(texts: SearchableText, { text, annotations }: MessageSegment, scope: TextScope): void {
+  if (!isText(text)) return
   const injected = scope === 'prompt' ? (annotations?.filter((mark) => mark.kind === 'injected') ?? []) : []
   if (injected.length === 0) return appendText(texts, scope, text)
   let at = 0
@@ -47,17 +50,19 @@ function appendSegment(texts: SearchableText, segment: MessageSegment, message: 
   appendText(texts, scope, (typed + text.slice(at)).trim())
 }
 
-function scopeOf({ channel }: MessageSegment, { role, source_type, metadata }: NormalizedMessage): TextScope {
-  if (metadata?.['injected'] === true) return 'context'
-  if (source_type === 'tool_result') return 'output'
-  if (source_type === 'tool_call') return 'arguments'
-  if (role === 'user') return 'prompt'
-  if (role === 'assistant') return 'answer'
-  if (role === 'tool') return 'output'
-  if (metadata?.['kind'] === 'summary') return 'answer'
-  if (role === 'system') return 'context'
-  return channel === 'input' ? 'prompt' : channel === 'output' ? 'answer' : 'context'
+/** The scope of each kind; of the others the channel says it. */
+const SCOPES: { readonly [kind in MessageKind]?: TextScope } = {
+  prompt: 'prompt',
+  answer: 'answer',
+  summary: 'answer',
+  call: 'arguments',
+  result: 'output',
+  context: 'context',
+  instruction: 'context',
 }
+
+const channelScope = ({ channel }: MessageSegment): TextScope =>
+  channel === 'input' ? 'prompt' : channel === 'output' ? 'answer' : 'context'
 
 const argumentsOf = (call: ToolCall): string =>
   call.arguments_json

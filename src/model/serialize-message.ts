@@ -1,5 +1,6 @@
 /** A message as one line of JSON. */
-import type { Metadata, NormalizedMessage, ToolCall } from './normalized.ts'
+import type { Metadata } from './metadata.ts'
+import type { NormalizedMessage, ToolCall } from './normalized.ts'
 
 export interface SerializedMessage {
   readonly json: string

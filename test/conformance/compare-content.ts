@@ -2,8 +2,8 @@
 import type { Agent, Source } from '../../src/agents/agent.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import { replayMessages } from '../../src/model/replay/replay.ts'
-import { SessionFactsCollector } from '../../src/model/replay/session-facts.ts'
 import { callsOfAnswer, type ReplayCall, textMessagesOf, textsOfMessage } from '../../src/model/replay/step.ts'
+import { SessionFactsCollector } from '../../src/model/session-facts.ts'
 
 export interface ConversationContent {
   /** Joining texts with blank lines does not change them. */
@@ -28,7 +28,7 @@ export async function readContent(
       if (one.kind === 'message' && (session === undefined || one.message.raw.session_id === session))
         messages.push(one.message)
   const lookout = new SessionFactsCollector()
-  for (const message of messages) lookout.take(message)
+  for (const message of messages) lookout.add(message)
   const texts: string[] = []
   const calls: ContentCall[] = []
   for await (const one of replayMessages(toAsync(messages), lookout.facts())) {

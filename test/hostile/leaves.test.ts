@@ -12,7 +12,8 @@ import { EXPORT_FORMAT_ENTRIES } from '../../src/export/formats.ts'
 import { readOutline } from '../../src/export/outline.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import type { Session } from '../../src/model/session.ts'
-import { collectBacklinks, groupIntoTurns } from '../../src/model/turn.ts'
+import { collectSessionFacts } from '../../src/model/session-facts.ts'
+import { groupIntoTurns } from '../../src/model/turn.ts'
 import { serve } from '../server/test-server.ts'
 import { shortSession, tempFolder, text } from '../support/codex-log.ts'
 import { readAll, scanAll } from '../support/fixtures.ts'
@@ -50,7 +51,7 @@ async function faultsOf(agent: Agent, source: Source): Promise<readonly string[]
 
 async function show(session: Session, messages: readonly NormalizedMessage[]): Promise<void> {
   renderSessionHeader(session, [])
-  const links = await collectBacklinks(each(messages))
+  const links = await collectSessionFacts(each(messages))
   for await (const turn of groupIntoTurns(each(messages), links))
     for (const all of [true, false]) renderTurn(turn, links, all)
   await renderTurnTable(groupIntoTurns(each(messages), links), links)

@@ -2,6 +2,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { SessionId } from '../../src/model/ids.ts'
+import type { Metadata } from '../../src/model/metadata.ts'
+import { NO_USAGE } from '../../src/model/usage.ts'
 import { Anonymizer, WordReplacer } from '../../src/redact/anonymize/anonymizer.ts'
 import { answer, call, message, prompt, result, session, textOf } from '../convert/test-messages.ts'
 
@@ -137,11 +139,11 @@ describe('messages', () => {
   })
 
   test('keep fields that other code depends on', () => {
-    const metadata = {
+    const metadata: Metadata = {
       event_kind: 'user_message',
       duplicate_of: '2026-01-02T03:04:05.000Z#3',
       injected: true,
-      usage: { input_tokens: 7 },
+      usage: { ...NO_USAGE, input_tokens: 7 },
       model: 'gpt-5.2-codex',
       note: 'for Mika',
     }

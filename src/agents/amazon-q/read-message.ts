@@ -66,7 +66,7 @@ function entryMessageAt(
   if (!draft) return undefined
   const position = {
     ...positionOf(where),
-    marks: where.main === undefined ? rangeMetadata(index, entryRanges(document)) : { main: true },
+    marks: where.main === undefined ? rangeMetadata(index, entryRanges(document)) : ({ main: true } as const),
     ...(draft.side === 'input' && { stamp: entry.user['timestamp'] }),
   }
   const origin = originOf(source, row, document)
@@ -87,7 +87,7 @@ function pendingMessageAt(
   const draft =
     pending && inputDrafts(pending, callsIn(document.history, where.call, entriesBefore(source)))[where.part - 1]
   if (!draft || where.entry !== entriesBefore(source) + document.history.length + 1) return undefined
-  const position = { ...positionOf(where), stamp: pending.user['timestamp'], marks: { pending: true } }
+  const position = { ...positionOf(where), stamp: pending.user['timestamp'], marks: { pending: true } as const }
   return toMessage(
     draft,
     position,

@@ -8,7 +8,7 @@ import { type Fields, fieldsOf, isObject, listOf, stringOf } from '../../lib/unk
 import { describeBadNumbers, describeBadTime, isInvalidTime, validCountOf } from '../../model/checked-numbers.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
-import type { Metadata } from '../../model/normalized.ts'
+import type { Metadata } from '../../model/metadata.ts'
 import { entryChecksum } from './entry/entry-identity.ts'
 import type { StateDocument } from './row/state-document.ts'
 

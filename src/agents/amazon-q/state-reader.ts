@@ -117,7 +117,13 @@ export class StateReader {
     const time = this.#clock.input({ ...pending, request: undefined })
     const number = this.#origin.before + this.#document.history.length + 1
     return inputDrafts(pending, this.#calls).map((draft, at) => {
-      const position = { entry: number, part: at + 1, time, stamp: pending.user['timestamp'], marks: { pending: true } }
+      const position = {
+        entry: number,
+        part: at + 1,
+        time,
+        stamp: pending.user['timestamp'],
+        marks: { pending: true } as const,
+      }
       const call = this.#callEntryOf(draft)
       const locator: QLocator = {
         entry: number,

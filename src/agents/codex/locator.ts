@@ -1,5 +1,6 @@
 /** Where a message's body lies, in as few bytes as that takes: an index holds one for every message. */
-import type { Metadata, Role } from '../../model/normalized.ts'
+import type { Metadata } from '../../model/metadata.ts'
+import type { Role } from '../../model/normalized.ts'
 import type { Locator } from '../agent.ts'
 import type { RecordPosition } from './parse/call-pairing.ts'
 import type { Enrichment } from './record/draft.ts'

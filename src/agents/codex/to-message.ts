@@ -3,10 +3,10 @@ import { sha256 } from '../../lib/hash.ts'
 import { digestWithout } from '../../lib/json/digest.ts'
 import { type Fields, fieldsOf } from '../../lib/unknown-values.ts'
 import { type Instant, makeMessageId } from '../../model/ids.ts'
+import type { Metadata } from '../../model/metadata.ts'
 import {
   isToolStatus,
   type MessageSegment,
-  type Metadata,
   type NormalizedMessage,
   type RawReference,
   type Role,

@@ -1,5 +1,5 @@
 /** Where a message's body lies, in as few bytes as that takes: an index holds one for every message. */
-import type { Metadata } from '../../model/normalized.ts'
+import type { Metadata } from '../../model/metadata.ts'
 import type { Locator } from '../agent.ts'
 
 /** Offset, length and check sum of a line. */

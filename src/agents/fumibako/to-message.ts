@@ -1,7 +1,8 @@
 /** Gives a draft its place: id, time, source. */
 import type { EntryDraft } from '../../conversation/to-messages/entry-draft.ts'
 import { type Instant, makeMessageId } from '../../model/ids.ts'
-import type { Metadata, NormalizedMessage } from '../../model/normalized.ts'
+import type { Metadata } from '../../model/metadata.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { SourceExtension } from '../../model/replay/extension.ts'
 
 export interface JournalPosition {
@@ -23,7 +24,7 @@ export interface JournalPosition {
 
 export function toMessage(draft: EntryDraft, position: JournalPosition): NormalizedMessage {
   const { at, line, part, path, session, event, stamp, marks, inferred, extension } = position
-  const metadata = {
+  const metadata: Metadata = {
     ...draft.metadata,
     ...marks,
     ...(inferred && { timestamp_inferred: true }),

@@ -1,6 +1,7 @@
 /** A line's message with the types that a NormalizedMessage has: what has another type is left out. */
 import { isObject } from '../../lib/unknown-values.ts'
 import { NumberCheck } from '../../model/checked-numbers.ts'
+import { type Metadata, wrongMetadataKeys } from '../../model/metadata.ts'
 import {
   isToolStatus,
   type MessageSegment,
@@ -26,11 +27,8 @@ export function withCheckedTypes(message: NormalizedMessage, check: LineCheck): 
   if (call && call !== tool_call) changes.tool_call = call
   const reference = withDefaults(only(raw, RAW, check), NO_TYPES) as RawReference
   if (reference !== raw) changes.raw = reference
-  if (metadata?.['usage'] !== undefined) {
-    const { usage: given, ...others } = metadata
-    const usage = usableUsage(given, check)
-    if (usage !== given) changes.metadata = usage ? { ...metadata, usage } : others
-  }
+  const usable = metadata && usableMetadata(metadata, check)
+  if (usable && usable !== metadata) changes.metadata = usable
   for (const _ in changes) return { ...message, ...changes }
   return message
 }
@@ -144,6 +142,19 @@ function usableCall(given: ToolCall, check: LineCheck): ToolCall {
   const ms = check.numbers.duration(duration_ms, 'duration_ms')
   if (code === exit_code && ms === duration_ms) return call
   return { ...rest, ...(code !== undefined && { exit_code: code }), ...(ms !== undefined && { duration_ms: ms }) }
+}
+
+function usableMetadata(given: Metadata, check: LineCheck): Metadata {
+  const wrong = wrongMetadataKeys(given)
+  const usage = given.usage === undefined ? undefined : usableUsage(given.usage, check)
+  if (wrong.length === 0 && usage === given.usage) return given
+  const metadata: { [key: string]: unknown } = { ...given }
+  for (const key of wrong) {
+    delete metadata[key]
+    if (key !== 'usage') check.values.add(key)
+  }
+  if (usage) metadata['usage'] = usage
+  return metadata as Metadata
 }
 
 function usableUsage(given: unknown, { numbers }: LineCheck): unknown {

@@ -318,7 +318,7 @@ async function prepareExport(app: App, { log, id }: ChosenLog, privacy?: Privacy
     ...(annotation && {
       mark: { name: annotation.name, starred: annotation.starred, tags: annotation.tags, note: annotation.note },
     }),
-    outline: collector.outline(overview.links),
+    outline: collector.outline(),
     messages: readSessionMessages(log, overview),
   }
   const privateInput = privacy ? await privacy.apply(input, () => readSessionMessages(log, overview)) : input

@@ -1,10 +1,12 @@
 /** `fumi show`: one conversation, for a person. */
 import type { Command } from 'commander'
 import type { App, IndexedMessage } from '../../app.ts'
+import { classify } from '../../model/classify.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
+import type { SessionFacts } from '../../model/session-facts.ts'
 import { formatShortDuration, toSingleLine } from '../../model/tool-summary.ts'
-import { groupIntoTurns, isPrompt, type MessageBacklinks, type Turn } from '../../model/turn.ts'
+import { groupIntoTurns, type Turn } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
 import { formatExamples } from '../help/examples.ts'
 import { say } from '../language.ts'
@@ -150,12 +152,12 @@ async function printSession(
   await openPager()
   const view = await import('../view/conversation.ts')
   await writeOut(view.renderSessionHeader(overview.session, branches))
-  const turns = groupIntoTurns(readSessionMessages(log, overview), overview.links)
+  const turns = groupIntoTurns(readSessionMessages(log, overview), overview.facts)
   if (options.state) await writeOut(await renderState(overview))
   if (options.patterns) await writeOut(await renderPatterns(log))
-  if (options.turns) await writeOut(await renderTurnTable(turns, overview.links))
+  if (options.turns) await writeOut(await renderTurnTable(turns, overview.facts))
   if (options.state || options.patterns || options.turns) return
-  for await (const turn of turns) await writeOut(view.renderTurn(turn, overview.links, options.all === true))
+  for await (const turn of turns) await writeOut(view.renderTurn(turn, overview.facts, options.all === true))
 }
 
 async function renderState({ session, state }: SessionOverview): Promise<string> {
@@ -180,20 +182,20 @@ async function renderPatterns(log: Log): Promise<string> {
 }
 
 async function toSessionJson(log: Log, overview: SessionOverview, options: Options): Promise<object> {
-  const { session, state, links } = overview
+  const { session, state, facts } = overview
   const parts: Record<string, unknown> = { session }
   if (options.state) parts['state'] = state?.metadata ?? null
   if (options.patterns) parts['patterns'] = (await readHistorySummary(log)) ?? null
-  if (options.turns) parts['turns'] = await listTurns(log, overview, links)
+  if (options.turns) parts['turns'] = await listTurns(log, overview, facts)
   if (Object.keys(parts).length === 1) parts['messages'] = await toArray(readSessionMessages(log, overview))
   return parts
 }
 
-async function listTurns(log: Log, overview: SessionOverview, links: MessageBacklinks): Promise<readonly object[]> {
+async function listTurns(log: Log, overview: SessionOverview, facts: SessionFacts): Promise<readonly object[]> {
   const list: object[] = []
   for await (const { number, messages, tools, errors, usage, rolledBack } of groupIntoTurns(
     readSessionMessages(log, overview),
-    links,
+    facts,
   )) {
     if (number === 0) continue
     const [first] = messages
@@ -239,15 +241,15 @@ const TURN_COLUMNS: readonly TableColumn[] = [
   { title: say('tokens', 'トークン'), right: true },
 ]
 
-export async function renderTurnTable(turns: AsyncIterable<Turn>, links: MessageBacklinks): Promise<string> {
+export async function renderTurnTable(turns: AsyncIterable<Turn>, facts: SessionFacts): Promise<string> {
   const rows: (readonly string[])[] = []
-  for await (const turn of turns) if (turn.number > 0) rows.push(toRow(turn, links))
+  for await (const turn of turns) if (turn.number > 0) rows.push(toRow(turn, facts))
   return `\n${renderTable(TURN_COLUMNS, rows)}`
 }
 
-function toRow(turn: Turn, links: MessageBacklinks): readonly string[] {
+function toRow(turn: Turn, facts: SessionFacts): readonly string[] {
   const { messages } = turn
-  const prompt = messages.find((message) => isPrompt(message, links))
+  const prompt = messages.find((message) => classify(message, facts).isTyped)
   const words =
     prompt?.segments.map(({ text, annotations }) => (text ?? '').slice(annotations?.[0]?.end ?? 0)).join(' ') ?? ''
   const from = Date.parse(prompt?.timestamp ?? '')

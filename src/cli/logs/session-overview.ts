@@ -5,12 +5,12 @@ import type { SessionId } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
-import { collectBacklinks, type MessageBacklinks } from '../../model/turn.ts'
+import { type SessionFacts, SessionFactsCollector } from '../../model/session-facts.ts'
 import type { Log } from '../../normalize.ts'
 
 export interface SessionOverview {
   readonly session: Session | undefined
-  readonly links: MessageBacklinks
+  readonly facts: SessionFacts
   readonly issues: readonly Issue[]
   /** The messages that belong to the whole, which some logs tell last. */
   readonly headerMessages: readonly NormalizedMessage[]
@@ -30,23 +30,21 @@ export async function readOverview(
   let session: Session | undefined
   const issues: Issue[] = []
   const headerMessages: NormalizedMessage[] = []
-  async function* messages(): AsyncGenerator<NormalizedMessage> {
-    for await (const batch of catchReaderErrors(log.source, log.agent.read(log.source))) {
-      for (const one of batch) {
-        if (one.kind === 'message' && one.message.raw.session_id === id) {
-          if (one.message.raw.line_index === 0) headerMessages.push(one.message)
-          onMessage?.(one.message)
-          yield one.message
-        }
-        if (one.kind === 'session' && one.session.id === id) session = one.session
-        if (one.kind === 'issue') issues.push(one.issue)
+  const collector = new SessionFactsCollector()
+  for await (const batch of catchReaderErrors(log.source, log.agent.read(log.source))) {
+    for (const one of batch) {
+      if (one.kind === 'message' && one.message.raw.session_id === id) {
+        if (one.message.raw.line_index === 0) headerMessages.push(one.message)
+        onMessage?.(one.message)
+        collector.add(one.message)
       }
+      if (one.kind === 'session' && one.session.id === id) session = one.session
+      if (one.kind === 'issue') issues.push(one.issue)
     }
   }
-  const links = await collectBacklinks(messages())
   return {
     session,
-    links,
+    facts: collector.facts(),
     issues,
     headerMessages,
     state: headerMessages.find(({ source_type }) => source_type === 'session'),

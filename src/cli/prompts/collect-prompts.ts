@@ -3,11 +3,12 @@ import { catchReaderErrors } from '../../agents/catch-reader-errors.ts'
 import type { App } from '../../app.ts'
 import { toSourceFailure } from '../../lib/failure.ts'
 import { debug } from '../../lib/logger.ts'
+import { classify } from '../../model/classify.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
-import { collectBacklinks, isPrompt } from '../../model/turn.ts'
+import { SessionFactsCollector, UNREPEATED_EVENT } from '../../model/session-facts.ts'
 import type { Log } from '../../normalize.ts'
 import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { createLogProgress } from '../progress/log-progress.ts'
@@ -66,21 +67,20 @@ async function collectFromLogs(app: App): Promise<CollectedPrompts> {
 async function readLogPrompts(log: Log, collector: PromptCollector, onOffset: (offset: number) => void): Promise<void> {
   let session: Session | undefined
   const candidates: NormalizedMessage[] = []
-  async function* messages(): AsyncGenerator<NormalizedMessage> {
-    for await (const batch of catchReaderErrors(log.source, log.agent.read(log.source)))
-      for (const one of batch) {
-        if (one.kind === 'session') session = one.session
-        if (one.kind === 'cursor') onOffset(one.cursor.offset ?? 0)
-        if (one.kind === 'issue' && one.issue.code === 'unreadable') collector.issues.push(one.issue)
-        if (one.kind !== 'message') continue
-        if (mayBePrompt(one.message)) candidates.push(one.message)
-        yield one.message
-      }
-  }
-  const links = await collectBacklinks(messages())
+  const facts = new SessionFactsCollector()
+  for await (const batch of catchReaderErrors(log.source, log.agent.read(log.source)))
+    for (const one of batch) {
+      if (one.kind === 'session') session = one.session
+      if (one.kind === 'cursor') onOffset(one.cursor.offset ?? 0)
+      if (one.kind === 'issue' && one.issue.code === 'unreadable') collector.issues.push(one.issue)
+      if (one.kind !== 'message') continue
+      if (mayBePrompt(one.message)) candidates.push(one.message)
+      facts.add(one.message)
+    }
   if (!session) return
-  const isTyped = session.kind === 'prompts'
-  collector.add(session, isTyped ? candidates : candidates.filter((message) => isPrompt(message, links)))
+  const known = facts.facts()
+  const isList = session.kind === 'prompts'
+  collector.add(session, isList ? candidates : candidates.filter((message) => classify(message, known).isTyped))
 }
 
 class PromptCollector implements CollectedPrompts {
@@ -124,23 +124,23 @@ class PromptCollector implements CollectedPrompts {
         cwd: session.cwd ?? null,
         text,
         at: message.timestamp as Instant,
-        at_inferred: message.metadata?.['timestamp_inferred'] === true,
+        at_inferred: message.metadata?.timestamp_inferred === true,
       })
     }
   }
 }
 
-const mayBePrompt = ({ role, metadata }: NormalizedMessage): boolean =>
-  role === 'user' || metadata?.['event_kind'] === 'user_message'
+/** Whether an event is one depends on the rest of its session. */
+const mayBePrompt = (message: NormalizedMessage): boolean =>
+  message.role === 'user' || classify(message, UNREPEATED_EVENT).kind === 'prompt'
 
 function toTypedList({ agent, started_at }: Session, messages: readonly NormalizedMessage[]): TypedList {
   const prompts = messages.map((message) => {
-    const nativeSession = message.metadata?.['prompt_of']
-    const isTimed = message.metadata?.['timestamp_inferred'] !== true
+    const { prompt_of, timestamp_inferred } = message.metadata ?? {}
     return {
       text: withoutInjected(message),
-      at: isTimed ? (message.timestamp as Instant) : undefined,
-      of: typeof nativeSession === 'string' ? nativeSession : undefined,
+      at: timestamp_inferred ? undefined : (message.timestamp as Instant),
+      of: prompt_of ?? undefined,
     }
   })
   return { agent, at: started_at, prompts }

@@ -1,12 +1,13 @@
 /** A conversation as a person reads it in the terminal. */
 import stringWidth from 'string-width'
 import { toPrintable, toPrintableField } from '../../lib/text.ts'
-import { stringOf } from '../../lib/unknown-values.ts'
+import { classify, eventNameOf, type PromptMark, promptMarksOf, reasoningTextOf } from '../../model/classify.ts'
 import { toVisible } from '../../model/hostile-characters.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
+import type { SessionFacts } from '../../model/session-facts.ts'
 import { formatShortDuration, qualifiedToolName, summarizeToolCall } from '../../model/tool-summary.ts'
-import { isPrompt, type MessageBacklinks, type Turn } from '../../model/turn.ts'
+import type { Turn } from '../../model/turn.ts'
 import { isZeroUsage, type Usage } from '../../model/usage.ts'
 import { say } from '../language.ts'
 import { codeLabel } from './code-labels.ts'
@@ -47,7 +48,7 @@ function formatRelation(relation: Session['relation'], parent: string): string {
 }
 
 /** @param all every record, also those that repeat others or only count */
-export function renderTurn(turn: Turn, links: MessageBacklinks, all: boolean): string {
+export function renderTurn(turn: Turn, facts: SessionFacts, all: boolean): string {
   const lines: string[] = []
   const contextNames: string[] = []
   const results = new Set(
@@ -60,20 +61,21 @@ export function renderTurn(turn: Turn, links: MessageBacklinks, all: boolean): s
     contextNames.length = 0
   }
   for (const message of turn.messages) {
-    if (!all && message.metadata?.['replayed'] === true) {
+    const { isTyped, isReplayed } = classify(message, facts)
+    if (!all && isReplayed) {
       replayed++
       continue
     }
     const context = injectedNames(message)
-    if (!all && context.length > 0 && !isPrompt(message, links)) {
+    if (!all && context.length > 0 && !isTyped) {
       contextNames.push(...context)
       continue
     }
-    const shown = isPrompt(message, links)
-      ? renderPrompt(turn, message, all)
-      : (renderText(message, links, all) ??
+    const shown = isTyped
+      ? renderPrompt(turn, message, facts, all)
+      : (renderText(message, facts, all) ??
         renderTool(message, results) ??
-        (all ? renderMetaRecord(message, links) : undefined))
+        (all ? renderMetaRecord(message, facts) : undefined))
     if (shown === undefined) continue
     flushContext()
     lines.push(shown)
@@ -99,28 +101,29 @@ export const formatUsage = (usage: Usage): string => {
   )
 }
 
-function renderPrompt(turn: Turn, message: NormalizedMessage, all: boolean): string {
-  const note = turn.rolledBack ? paint.yellow(say(' (rolled back)', '（取り消し）')) : formatPromptMarks(message)
+function renderPrompt(turn: Turn, message: NormalizedMessage, facts: SessionFacts, all: boolean): string {
+  const note = formatPromptMarks(turn.rolledBack ? ['rolled_back'] : promptMarksOf(message, facts))
   const head = `${paint.cyan(paint.bold(`❯ ${turn.number}`))} ${paint.dim(formatMinute(message.timestamp))}${note}`
   return `${head}\n${indentLines(printableMessageText(message, all))}`
 }
 
-/** Where a prompt stands beside the usual. */
-function formatPromptMarks({ metadata }: NormalizedMessage): string {
-  const marks = [
-    metadata?.['tangent'] === true && say('tangent', '脇道'),
-    metadata?.['main'] === true && say('main conversation', '本筋'),
-    metadata?.['valid_range'] === 'cut' && say('no longer sent', '送信対象外'),
-    metadata?.['pending'] === true && say('not sent yet', '未送信'),
-  ].filter(Boolean)
-  return marks.length === 0 ? '' : paint.yellow(say(` (${marks.join(', ')})`, `（${marks.join('、')}）`))
+function formatPromptMarks(marks: readonly PromptMark[]): string {
+  if (marks.length === 0) return ''
+  const labels: { readonly [mark in PromptMark]: string } = {
+    rolled_back: say('rolled back', '取り消し'),
+    tangent: say('tangent', '脇道'),
+    main: say('main conversation', '本筋'),
+    cut: say('no longer sent', '送信対象外'),
+    pending: say('not sent yet', '未送信'),
+  }
+  const words = marks.map((mark) => labels[mark])
+  return paint.yellow(say(` (${words.join(', ')})`, `（${words.join('、')}）`))
 }
 
-function renderText(message: NormalizedMessage, links: MessageBacklinks, all: boolean): string | undefined {
-  const event = message.role === 'meta' && message.metadata?.['event_kind'] === 'agent_message' && links.eventsOnly
-  if (message.role === 'assistant' || event)
-    return `${paint.green('◆')} ${indentLines(printableMessageText(message, all)).trimStart()}`
-  if (message.metadata?.['kind'] === 'summary')
+function renderText(message: NormalizedMessage, facts: SessionFacts, all: boolean): string | undefined {
+  const { kind } = classify(message, facts)
+  if (kind === 'answer') return `${paint.green('◆')} ${indentLines(printableMessageText(message, all)).trimStart()}`
+  if (kind === 'summary')
     return paint.dim(
       `  ${say('summary of what was said before', 'ここまでの要約')}\n${indentLines(printableMessageText(message, all))}`,
     )
@@ -147,15 +150,15 @@ function renderToolLine(call: ToolCall): string {
   return `  ${paint.dim('▸')} ${paint.bold(name)} ${truncate(toTerminalLine(summarizeToolCall(call)), availableWidth)}  ${outcome}`
 }
 
-function renderMetaRecord(message: NormalizedMessage, links: MessageBacklinks): string | undefined {
+function renderMetaRecord(message: NormalizedMessage, facts: SessionFacts): string | undefined {
   if (message.role !== 'meta') return undefined
-  const { metadata, raw } = message
-  const kind = stringOf(metadata?.['event_kind']) ?? raw.payload_type ?? raw.event_type ?? message.source_type
-  const thought = stringOf(metadata?.['reasoning_summary']) ?? stringOf(metadata?.['reasoning_text'])
-  const words = thought ?? message.segments[0]?.text ?? ''
-  const copy = links.duplicates.has(message.id) ? say(' (repeats an item)', '（重複）') : ''
+  const words = reasoningTextOf(message) ?? message.segments[0]?.text ?? ''
+  const copy = classify(message, facts).isRepeat ? say(' (repeats an item)', '（重複）') : ''
   return paint.dim(
-    truncate(`  · ${toTerminalText(`${kind}${copy} ${words}`).replaceAll(/\s+/g, ' ')}`, terminalWidth()),
+    truncate(
+      `  · ${toTerminalText(`${eventNameOf(message)}${copy} ${words}`).replaceAll(/\s+/g, ' ')}`,
+      terminalWidth(),
+    ),
   )
 }
 

@@ -23,7 +23,7 @@ export function answerDrafts({ answer, request, exact }: ParsedEntry): readonly 
         source_type: 'meta',
         payload_type: tag,
         segments: [],
-        ...metadataField({ event_kind: tag, ...shared, ...body }),
+        ...metadataField({ ...shared, ...body }, { event_kind: tag }),
       },
     ]
   const text = stringOf(body['content']) ?? ''

@@ -1,5 +1,7 @@
 /** A message before it has its place: what an entry says, without number, time and source. */
-import type { MessageSegment, Metadata, Role, SourceType, ToolCall } from '../../model/normalized.ts'
+import type { Fields } from '../../lib/unknown-values.ts'
+import { type Metadata, metadataFromSource } from '../../model/metadata.ts'
+import type { MessageSegment, Role, SourceType, ToolCall } from '../../model/normalized.ts'
 
 export interface EntryDraft {
   /** Which half of the entry it is from: both have times of their own. */
@@ -13,15 +15,14 @@ export interface EntryDraft {
   readonly metadata?: Metadata
 }
 
-/** Without what says nothing. */
-export function metadataField(fields: Metadata): { readonly metadata?: Metadata } {
-  const metadata: Record<string, unknown> = {}
-  let isEmpty = true
-  for (const key in fields) {
-    const value = fields[key]
-    if (value === undefined || value === null || value === '') continue
-    metadata[key] = value
-    isEmpty = false
+/** @param values of the source; those that say nothing are left out */
+export function metadataField(values: Fields, own: Metadata = {}): { readonly metadata?: Metadata } {
+  const present: Record<string, unknown> = {}
+  for (const key in values) {
+    const value = values[key]
+    if (value !== undefined && value !== null && value !== '') present[key] = value
   }
-  return isEmpty ? {} : { metadata }
+  const metadata = { ...own, ...metadataFromSource(present) }
+  for (const _ in metadata) return { metadata }
+  return {}
 }

@@ -33,7 +33,7 @@ function unknownInputDraft(tag: string, images: readonly MessageSegment[], share
     source_type: 'meta',
     payload_type: tag,
     segments: images,
-    ...metadataField({ event_kind: tag, ...shared }),
+    ...metadataField(shared, { event_kind: tag }),
   }
 }
 

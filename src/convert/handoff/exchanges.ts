@@ -2,8 +2,8 @@
 import { sha256 } from '../../lib/hash.ts'
 import type { MessageSegment, NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import { replayMessages } from '../../model/replay/replay.ts'
-import type { SessionFacts } from '../../model/replay/session-facts.ts'
 import { callsOfAnswer, imageAddressesOf, textMessagesOf, textsOfMessage } from '../../model/replay/step.ts'
+import type { SessionFacts } from '../../model/session-facts.ts'
 
 /** What was said to the model, and its answer. */
 export interface Exchange {

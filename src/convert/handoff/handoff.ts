@@ -164,8 +164,7 @@ async function measureSource(
 ): Promise<HandoffMeasure> {
   let lastAt: Instant | undefined
   for await (const { timestamp, metadata } of messages)
-    if (metadata?.['timestamp_inferred'] !== true && (lastAt === undefined || timestamp > lastAt))
-      lastAt = timestamp as Instant
+    if (!metadata?.timestamp_inferred && (lastAt === undefined || timestamp > lastAt)) lastAt = timestamp as Instant
   let count = 0
   for await (const _ of exchanges) count++
   if (count === 0) throw new AppError('nothing_readable', 'nothing was said in it.', 'この会話には発言がありません。')

@@ -110,7 +110,7 @@ export class FactCollector {
     this.#from ??= timestamp
     this.#to = timestamp
     if (isPrompt) pushLatest(this.#asked, shortLine(segmentText(message)))
-    if (role === 'system' && metadata?.['kind'] === 'summary') this.#summary = segmentText(message)
+    if (role === 'system' && metadata?.kind === 'summary') this.#summary = segmentText(message)
     if (!tool_call) return
     for (const { path, how } of findTouchedFiles(message))
       moveToEnd(this.#files, path, how === 'named' ? '' : ` (${how})`)

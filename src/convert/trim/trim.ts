@@ -1,7 +1,9 @@
 /** Makes a conversation fit a smaller window: whole turns from the end stay, a summary of facts stands for the others. */
+
+import { classify } from '../../model/classify.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
+import { collectSessionFacts, type SessionFacts } from '../../model/session-facts.ts'
 import { byteLength, estimateMessage, tokensOfBytes } from '../../model/tokens/token-estimate.ts'
-import { collectBacklinks, isPrompt, type MessageBacklinks } from '../../model/turn.ts'
 import { type ConversationFacts, FactCollector } from './facts.ts'
 
 export interface TrimResult {
@@ -23,8 +25,8 @@ export async function trimConversation(
   open: () => AsyncIterable<NormalizedMessage>,
   maxTokens: number,
 ): Promise<TrimResult> {
-  const links = await collectBacklinks(open())
-  const turns = await measureTurns(open(), links)
+  const facts = await collectSessionFacts(open())
+  const turns = await measureTurns(open(), facts)
   const all = sumBytes(turns)
   if (tokensOfBytes(all) <= maxTokens) {
     const tokens = { all: tokensOfBytes(all), kept: tokensOfBytes(all) }
@@ -36,7 +38,7 @@ export async function trimConversation(
   return {
     messages: readRemaining(
       open,
-      links,
+      facts,
       cut,
       (Math.min(availableTokens, MAX_SUMMARY_TOKENS) - ROUNDING_TOKENS) * BYTES_PER_TOKEN,
     ),
@@ -63,17 +65,17 @@ const sumBytes = (turns: readonly MeasuredTurn[]): number => turns.reduce((total
 
 async function measureTurns(
   messages: AsyncIterable<NormalizedMessage>,
-  links: MessageBacklinks,
+  facts: SessionFacts,
 ): Promise<readonly MeasuredTurn[]> {
   const turns: { bytes: number; needs: number }[] = []
   const calls = new Map<string, number>()
   for await (const message of messages) {
     if (isSessionHeader(message)) continue
-    if (turns.length === 0 || isPrompt(message, links)) turns.push({ bytes: 0, needs: turns.length })
+    if (turns.length === 0 || classify(message, facts).isTyped) turns.push({ bytes: 0, needs: turns.length })
     const at = turns.length - 1
     const turn = turns[at]
     if (!turn) continue
-    turn.bytes += sentBytes(message, links)
+    turn.bytes += sentBytes(message, facts)
     const id = message.tool_call?.call_id ?? undefined
     if (id === undefined) continue
     if (message.source_type === 'tool_call') calls.set(id, at)
@@ -89,10 +91,11 @@ async function measureTurns(
 const isSessionHeader = ({ source_type }: NormalizedMessage): boolean => source_type === 'session'
 
 /** Instructions count here: they are sent. What was taken back, or only repeats another message, is not. */
-function sentBytes(message: NormalizedMessage, { rolledBack, duplicates, eventsOnly }: MessageBacklinks): number {
-  if (rolledBack.has(message.id) || duplicates.has(message.id)) return 0
+function sentBytes(message: NormalizedMessage, facts: SessionFacts): number {
+  const { isRolledBack, isRepeat } = classify(message, facts)
+  if (isRolledBack || isRepeat) return 0
   const { user_bytes, assistant_bytes } = estimateMessage(message)
-  const isSent = message.role === 'system' || (message.role === 'meta' && eventsOnly)
+  const isSent = message.role === 'system' || (message.role === 'meta' && facts.eventsOnly)
   const systemBytes = isSent ? message.segments.reduce((total, { text }) => total + byteLength(text ?? ''), 0) : 0
   return user_bytes + assistant_bytes + systemBytes
 }
@@ -117,11 +120,11 @@ function findCut(turns: readonly MeasuredTurn[], maxTokens: number): number {
 
 async function* readRemaining(
   open: () => AsyncIterable<NormalizedMessage>,
-  links: MessageBacklinks,
+  facts: SessionFacts,
   cut: number,
   summaryBytes: number,
 ): AsyncGenerator<NormalizedMessage> {
-  const facts = new FactCollector()
+  const cutFacts = new FactCollector()
   let turn = -1
   let isCut = cut > 0
   for await (const message of open()) {
@@ -129,13 +132,13 @@ async function* readRemaining(
       yield message
       continue
     }
-    const startsTurn = isPrompt(message, links)
+    const startsTurn = classify(message, facts).isTyped
     if (turn < 0 || startsTurn) turn++
     if (turn < cut) {
-      facts.add(message, startsTurn && !links.rolledBack.has(message.id))
+      cutFacts.add(message, startsTurn && !facts.isRolledBack(message))
       continue
     }
-    if (isCut) yield createSummaryMessage(message, buildSummary(facts.facts(), cut, summaryBytes), cut)
+    if (isCut) yield createSummaryMessage(message, buildSummary(cutFacts.facts(), cut, summaryBytes), cut)
     isCut = false
     yield message
   }

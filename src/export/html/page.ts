@@ -1,9 +1,10 @@
 /** A conversation as one HTML page that needs nothing else: no server, no network, no other file. */
 import { sha256 } from '../../lib/hash.ts'
 import { toPrintable } from '../../lib/text.ts'
+import type { PromptMark } from '../../model/classify.ts'
 import { toSingleLine } from '../../model/tool-summary.ts'
 import { isZeroUsage } from '../../model/usage.ts'
-import { type ExportBlock, readBlocks, type TurnMark } from '../blocks.ts'
+import { type ExportBlock, readBlocks } from '../blocks.ts'
 import { type ExportInput, type ExportOptions, exportTitleOf } from '../export-input.ts'
 import { createTimeFormatter, formatInteger } from '../format-values.ts'
 import { renderBlockHtml, renderLabel, renderTime, renderTurnTotals, type TimeFormatter } from './block.ts'
@@ -165,4 +166,4 @@ class PageWriter {
   }
 }
 
-const hasRolledBackMark = (marks: readonly TurnMark[]): boolean => marks.includes('rolled_back')
+const hasRolledBackMark = (marks: readonly PromptMark[]): boolean => marks.includes('rolled_back')

@@ -1,9 +1,10 @@
 /** A conversation as Markdown: words first, tools and thoughts folded, what is known of it in the front matter. */
 import { toPrintable } from '../../lib/text.ts'
+import type { PromptMark } from '../../model/classify.ts'
 import type { ToolCall } from '../../model/normalized.ts'
 import { qualifiedToolName, summarizeToolCall, toSingleLine } from '../../model/tool-summary.ts'
 import { isZeroUsage } from '../../model/usage.ts'
-import { type BlockSpeaker, type ExportBlock, readBlocks, type TurnMark } from '../blocks.ts'
+import { type BlockSpeaker, type ExportBlock, readBlocks } from '../blocks.ts'
 import { type ExportInput, type ExportOptions, exportTitleOf } from '../export-input.ts'
 import { createTimeFormatter } from '../format-values.ts'
 import type { MessagePart } from '../message-parts.ts'
@@ -112,7 +113,7 @@ class MarkdownWriter {
 
 const SPEAKER_LABELS = { summary: 'summary of what was said before', system: 'system', context: 'context' } as const
 
-const formatMarks = (marks: readonly TurnMark[]): string =>
+const formatMarks = (marks: readonly PromptMark[]): string =>
   marks.length === 0 ? '' : ` (${marks.map((mark) => TURN_MARK_LABELS[mark]).join(', ')})`
 
 /** @param summary on one line, as HTML */

@@ -20,10 +20,10 @@ export function messageKindOf({ role, source_type, segments, tool_call, metadata
   for (const { type } of segments) if (type === 'image') kind |= IMAGE
   if (tool_call?.status === 'error') kind |= ERROR
   if (!metadata) return kind
-  if (metadata['event_kind'] === 'error') kind |= ERROR
-  if (metadata['duplicate_of'] !== undefined) kind |= DUPLICATE
-  if (metadata['replayed'] === true) kind |= REPLAYED
-  if (metadata['injected'] === true) kind |= INJECTED
+  if (metadata.event_kind === 'error') kind |= ERROR
+  if (metadata.duplicate_of !== undefined) kind |= DUPLICATE
+  if (metadata.replayed) kind |= REPLAYED
+  if (metadata.injected) kind |= INJECTED
   return kind
 }
 

@@ -1,5 +1,6 @@
 /** Messages of a session, a window at a time: `GET /api/sessions/:id/messages` and what belongs to one message. */
-import type { Annotation, Channel, Metadata, RawReference, Role, SourceType, ToolCall } from '../normalized.ts'
+import type { Metadata } from '../metadata.ts'
+import type { Annotation, Channel, RawReference, Role, SourceType, ToolCall } from '../normalized.ts'
 import type { Reply } from './envelope.ts'
 
 /**

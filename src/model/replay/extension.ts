@@ -1,6 +1,7 @@
 /** What a message brings from its source so that the way back is exact: `metadata.x_conv`. */
 import type { AgentId } from '../ids.ts'
-import type { Metadata, NormalizedMessage } from '../normalized.ts'
+import type { Metadata } from '../metadata.ts'
+import type { NormalizedMessage } from '../normalized.ts'
 import type { Session } from '../session.ts'
 
 /**
@@ -48,7 +49,7 @@ export interface ElementFacts {
 }
 
 export function extensionOf(message: NormalizedMessage): SourceExtension | undefined {
-  return message.metadata?.['x_conv'] as SourceExtension | undefined
+  return message.metadata?.x_conv as SourceExtension | undefined
 }
 
 /** What belongs into the metadata of the messages that an element tells, whether or not its records are wanted. */

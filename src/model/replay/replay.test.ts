@@ -2,9 +2,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { NormalizedMessage, ToolCall } from '../normalized.ts'
+import { SessionFactsCollector } from '../session-facts.ts'
 import type { SourceExtension } from './extension.ts'
 import { replayMessages } from './replay.ts'
-import { isRolledBack, SessionFactsCollector } from './session-facts.ts'
 import { type AnswerStep, callsOfAnswer, type ReplayItem, textsOfMessage } from './step.ts'
 import { UniqueCallIds } from './unique-names.ts'
 
@@ -51,7 +51,7 @@ async function* listed<T>(values: readonly T[]): AsyncGenerator<T> {
 
 async function replayed(messages: readonly NormalizedMessage[], withFacts = true): Promise<readonly ReplayItem[]> {
   const collector = new SessionFactsCollector()
-  for (const message of messages) collector.take(message)
+  for (const message of messages) collector.add(message)
   const found: ReplayItem[] = []
   for await (const one of replayMessages(listed(messages), withFacts ? collector.facts() : undefined)) found.push(one)
   return found
@@ -152,7 +152,9 @@ describe('a replay', () => {
     ]
     const messages = native(plan)
     const back = messages.map((one, at) =>
-      at === 5 ? { ...one, metadata: { ...one.metadata, rolled_back: [messages[2]?.id, messages[4]?.id] } } : one,
+      at === 5
+        ? { ...one, metadata: { ...one.metadata, rolled_back: [messages[2]?.id ?? '', messages[4]?.id ?? ''] } }
+        : one,
     )
     const found = await replayed(back)
     expect(found.map(({ kind }) => kind)).toEqual(['opening', 'prompt', 'answer', 'prompt'])
@@ -177,10 +179,10 @@ describe('a replay', () => {
   })
 })
 
-const with_ = (message: NormalizedMessage, x_conv: SourceExtension | undefined): NormalizedMessage => ({
-  ...message,
-  metadata: { ...message.metadata, x_conv },
-})
+function with_(message: NormalizedMessage, extension: SourceExtension | undefined): NormalizedMessage {
+  const { x_conv, ...metadata } = message.metadata ?? {}
+  return { ...message, metadata: { ...metadata, ...(extension && { x_conv: extension }) } }
+}
 
 /** As a writer would: the records with the first element of their group, the number with the others. */
 function written(found: readonly ReplayItem[]): readonly NormalizedMessage[] {
@@ -230,7 +232,7 @@ it('rolled-back ranges may nest and touch', () => {
   const lines = Array.from({ length: 12 }, (_, at) => messageOf({ kind: 'user' }, at, undefined))
   const back = (at: number, removed: readonly number[]): NormalizedMessage => ({
     ...messageOf({ kind: 'event' }, at, undefined),
-    metadata: { rolled_back: removed.map((one) => lines[one]?.id) },
+    metadata: { rolled_back: removed.map((one) => lines[one]?.id ?? '') },
   })
   for (const one of [
     ...lines.slice(0, 4),
@@ -240,9 +242,8 @@ it('rolled-back ranges may nest and touch', () => {
     ...lines.slice(7, 10),
     back(10, [9]),
   ])
-    if (one) collector.take(one)
+    if (one) collector.add(one)
   const facts = collector.facts()
-  expect(facts.rolledBack).toHaveLength(2)
-  const removed = lines.flatMap((one, at) => (isRolledBack(facts, one) ? at : []))
+  const removed = lines.flatMap((one, at) => (facts.isRolledBack(one) ? at : []))
   expect(removed).toEqual([1, 2, 3, 4, 5, 9])
 })

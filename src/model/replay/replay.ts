@@ -1,10 +1,12 @@
 /** Turns the messages of a session into steps: what the model would be told if the conversation went on. */
+
+import { classify, type ReplayRole, reasoningTextOf } from '../classify.ts'
 import { assertNever } from '../error.ts'
+import { MISSING_MARK } from '../metadata.ts'
 import type { NormalizedMessage } from '../normalized.ts'
+import { isHeadSummary, NO_SESSION_FACTS, type SessionFacts } from '../session-facts.ts'
 import { extensionOf, type SourceExtension } from './extension.ts'
 import { characterCountOf, type OpenCall, type OpenGroup, type OpenStep, PendingSteps } from './pending-steps.ts'
-import { MISSING_MARK, type ReplayRole, replayRoleOf } from './replay-role.ts'
-import { isHeadSummary, isRolledBack, NO_SESSION_FACTS, type SessionFacts } from './session-facts.ts'
 import type { AnswerPart, InstructionStep, ReplayItem, ReplayResult } from './step.ts'
 
 /**
@@ -41,7 +43,8 @@ export class Replayer {
       this.#groupFor(message, extension, false)
       return NO_ITEMS
     }
-    this.#add(message, extension, isRolledBack(this.#facts, message) ? 'aside' : replayRoleOf(message, this.#facts))
+    const { converted, isRolledBack } = classify(message, this.#facts)
+    this.#add(message, extension, isRolledBack ? 'none' : converted)
     return this.#takeReady(false)
   }
 
@@ -57,7 +60,7 @@ export class Replayer {
     for (const one of extension?.replacement ?? []) {
       // Its records are those of the compaction, which were just told.
       const covered = extension && { src: extension.src, records: [] }
-      this.#add(one, covered, replayRoleOf(one, this.#facts))
+      this.#add(one, covered, classify(one, this.#facts).converted)
     }
     return items
   }
@@ -73,7 +76,7 @@ export class Replayer {
 
   #add(message: NormalizedMessage, extension: SourceExtension | undefined, part: ReplayRole): void {
     switch (part) {
-      case 'aside':
+      case 'none':
         this.#addHidden(message, extension)
         return
       case 'prompt':
@@ -95,7 +98,7 @@ export class Replayer {
 
   /** Nobody said it, but it may bring what the model was told. */
   #addHidden(message: NormalizedMessage, extension: SourceExtension | undefined): void {
-    const hasContext = message.metadata?.['synthetic'] === MISSING_MARK && readContexts(message).length > 0
+    const hasContext = message.metadata?.synthetic === MISSING_MARK && readContexts(message).length > 0
     const group = this.#groupFor(message, extension, hasContext)
     if (!hasContext) return
     this.#isAnswerOpen = false
@@ -114,8 +117,8 @@ export class Replayer {
             group,
             at,
             message,
-            isInjected: metadata?.['injected'] === true,
-            isPending: metadata?.['pending'] === true,
+            isInjected: metadata?.injected === true,
+            isPending: metadata?.pending === true,
           }
         : {
             kind,
@@ -123,7 +126,7 @@ export class Replayer {
             at,
             message,
             role: raw.payload_role === 'developer' ? 'developer' : 'system',
-            isSummary: metadata?.['kind'] === 'summary' || metadata?.['kind'] === 'compaction',
+            isSummary: metadata?.kind === 'summary' || metadata?.kind === 'compaction',
           }
     this.#pending.push(step, characterCountOf(message))
   }
@@ -136,7 +139,7 @@ export class Replayer {
     const step = this.#openAnswer(message, extension)
     const parts = step.said as AnswerPart[]
     this.#pending.grow(characterCountOf(message))
-    if (kind === 'thought') parts.push({ kind, message, text: reasoningTextOf(message) })
+    if (kind === 'thought') parts.push({ kind, message, text: reasoningTextOf(message) ?? '' })
     else if (kind === 'words') parts.push({ kind, message })
     else {
       const tool = message.tool_call ?? NO_CALL
@@ -164,7 +167,7 @@ export class Replayer {
 
   #addResult(message: NormalizedMessage, extension: SourceExtension | undefined): void {
     const tool = message.tool_call ?? NO_CALL
-    const isPending = message.metadata?.['pending'] === true
+    const isPending = message.metadata?.pending === true
     const result: ReplayResult = { message, tool, segments: message.segments, isPending }
     this.#isAnswerOpen = false
     const call = this.#pending.addResult(tool.call_id, result)
@@ -224,11 +227,6 @@ function toSummaryStep(message: NormalizedMessage): InstructionStep {
 const NO_ITEMS: readonly ReplayItem[] = []
 const NO_CALL = { call_id: null, name: null, status: 'pending' } as const
 
-function reasoningTextOf({ metadata }: NormalizedMessage): string {
-  const texts = [metadata?.['reasoning_summary'], metadata?.['reasoning_text']]
-  return texts.filter((text) => typeof text === 'string' && text !== '').join('\n\n')
-}
-
 /** Call and outcome in one record: a search, a picture. */
 const isRunByServer = ({ tool_call }: NormalizedMessage): boolean =>
   tool_call?.status !== 'pending' && tool_call?.output === undefined
@@ -240,8 +238,8 @@ const CONTEXT_ENTRY = /--- CONTEXT ENTRY BEGIN ---\n([\s\S]*?)\n?--- CONTEXT ENT
 
 /** One text for each piece; all of it where it bears no marks. */
 function readContexts({ metadata }: NormalizedMessage): readonly string[] {
-  const text = metadata?.['additional_context']
-  if (typeof text !== 'string' || text.trim() === '') return NO_CONTEXTS
+  const text = metadata?.additional_context ?? ''
+  if (text.trim() === '') return NO_CONTEXTS
   const marked = Array.from(text.matchAll(CONTEXT_ENTRY), ([, piece = '']) => piece)
   return marked.length > 0 ? marked.filter((piece) => piece.trim() !== '') : [text]
 }

@@ -1,6 +1,7 @@
 /** A conversation as every writer needs it: what was said, step by step, each call with its result. */
 import type { AgentId } from '../ids.ts'
-import type { MessageSegment, Metadata, NormalizedMessage, ToolCall } from '../normalized.ts'
+import type { Attachment } from '../metadata.ts'
+import type { MessageSegment, NormalizedMessage, ToolCall } from '../normalized.ts'
 
 /** What a replay gives, in this order: `earlier` any number of times, `opening` once, then the steps. */
 export type ReplayItem =
@@ -104,5 +105,5 @@ export const imageAddressesOf = (segments: readonly MessageSegment[]): readonly 
   segments.flatMap(({ media }) => media?.data_uri ?? media?.url ?? [])
 
 /** Parts that are neither text nor image, as their reader described them. */
-export const attachmentsOf = ({ metadata }: { readonly metadata?: Metadata }): readonly Metadata[] =>
-  (metadata?.['attachments'] as readonly Metadata[] | undefined) ?? []
+export const attachmentsOf = ({ metadata }: Pick<NormalizedMessage, 'metadata'>): readonly Attachment[] =>
+  metadata?.attachments ?? []

@@ -2,8 +2,8 @@
 import type { AgentId } from '../ids.ts'
 import type { NormalizedMessage } from '../normalized.ts'
 import type { Session } from '../session.ts'
+import type { SessionFacts } from '../session-facts.ts'
 import { replayMessages } from './replay.ts'
-import type { SessionFacts } from './session-facts.ts'
 import type { RecordGroup, ReplayItem, ReplayStep } from './step.ts'
 
 /** What each part of a conversation becomes in one form. */

@@ -43,24 +43,22 @@ export function tokensOfBytes(bytes: number): number {
 /** Ids, names, times, images, and what nobody said do not count; nor does what was copied from another conversation. */
 export function estimateMessage(message: NormalizedMessage): TokenEstimate {
   const { role, source_type, segments, tool_call, metadata } = message
-  if (metadata?.['replayed'] === true) return NO_ESTIMATE
+  if (metadata?.replayed) return NO_ESTIMATE
   const textBytes = segments.reduce((sum, { text }) => sum + byteLength(text ?? ''), 0)
-  const context = metadata?.['additional_context']
-  const contextBytes = typeof context === 'string' ? byteLength(context) : 0
+  const contextBytes = byteLength(metadata?.additional_context ?? '')
   if (role === 'assistant') return { ...NO_ESTIMATE, assistant_bytes: textBytes }
   if (role === 'user') return { ...NO_ESTIMATE, user_bytes: textBytes + contextBytes }
   if (role !== 'tool' || !tool_call) return NO_ESTIMATE
   return source_type === 'tool_call'
     ? { ...NO_ESTIMATE, assistant_bytes: argumentBytes(tool_call) }
-    : { ...NO_ESTIMATE, user_bytes: resultBytes(tool_call, metadata?.['blocks']) + contextBytes }
+    : { ...NO_ESTIMATE, user_bytes: resultBytes(tool_call, metadata?.blocks ?? []) + contextBytes }
 }
 
 const argumentBytes = ({ arguments_json, arguments: text, input }: ToolCall): number =>
   arguments_json === undefined ? byteLength(text ?? input ?? '') : valueBytes(arguments_json)
 
 /** A result that is a value counts as one; a text counts as it stands, also where it spells a value. */
-function resultBytes({ output, output_json }: ToolCall, blocks: unknown): number {
-  const names: readonly unknown[] = Array.isArray(blocks) ? blocks : []
+function resultBytes({ output, output_json }: ToolCall, names: readonly unknown[]): number {
   if (names.length === 1 && names[0] === 'Json' && output_json !== undefined) return valueBytes(output_json)
   const separators = Math.max(0, names.length - 1)
   return Math.max(0, byteLength(output ?? '') - separators)

@@ -11,7 +11,7 @@ import { EXPORT_FORMATS, type ExportFormat } from '../../model/api/convert.ts'
 import { AppError } from '../../model/error.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { phrase } from '../../model/phrase.ts'
-import { collectBacklinks, parseTurnRange, type TurnRange } from '../../model/turn.ts'
+import { parseTurnRange, type TurnRange } from '../../model/turn.ts'
 import { type People, peopleOnMachine } from '../../redact/people.ts'
 import { Redactor } from '../../redact/redactor.ts'
 import { ApiProblem } from '../api-problem.ts'
@@ -98,14 +98,10 @@ async function readExportMaterial(app: App, { id, agent, path }: SessionEntry, r
       for (const one of batch) if (one.kind === 'message' && one.message.raw.session_id === id) yield one.message
   }
   const outliner = new OutlineCollector()
-  async function* observed(): AsyncGenerator<NormalizedMessage> {
-    for await (const message of all()) {
-      if (message.raw.line_index === 0) sessionMessages.push(message)
-      outliner.add(message)
-      yield message
-    }
+  for await (const message of all()) {
+    if (message.raw.line_index === 0) sessionMessages.push(message)
+    outliner.add(message)
   }
-  const links = await collectBacklinks(observed())
   /** What belongs to the whole comes first. */
   async function* inOrder(): AsyncGenerator<NormalizedMessage> {
     yield* sessionMessages
@@ -116,7 +112,7 @@ async function readExportMaterial(app: App, { id, agent, path }: SessionEntry, r
     session,
     agent,
     ...(mark && { mark: toMarkItem(mark) }),
-    outline: outliner.outline(links),
+    outline: outliner.outline(),
     messages: inOrder(),
   }
   return redact ? redactMaterial(material, inOrder, peopleOnMachine(app.environment)) : material

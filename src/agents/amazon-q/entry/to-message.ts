@@ -3,7 +3,8 @@
 import type { EntryTime } from '../../../conversation/to-messages/entry-clock.ts'
 import type { EntryDraft } from '../../../conversation/to-messages/entry-draft.ts'
 import { makeMessageId, type SessionId } from '../../../model/ids.ts'
-import type { Metadata, NormalizedMessage, RawReference } from '../../../model/normalized.ts'
+import type { Metadata } from '../../../model/metadata.ts'
+import type { NormalizedMessage, RawReference } from '../../../model/normalized.ts'
 import type { SourceExtension } from '../../../model/replay/extension.ts'
 
 export interface EntryPosition {

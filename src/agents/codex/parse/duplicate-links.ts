@@ -1,6 +1,6 @@
 /** Finds the two records that hold the same words: an item of the conversation and an event for the screen. */
 import { sha256 } from '../../../lib/hash.ts'
-import type { Metadata } from '../../../model/normalized.ts'
+import type { Metadata } from '../../../model/metadata.ts'
 import type { RecordFact, TextAuthor } from '../record/draft.ts'
 
 type TextFact = Extract<RecordFact, { kind: 'said' }>
@@ -42,7 +42,8 @@ export class DuplicateLinks {
     if (fact.who === 'assistant' && fact.by === 'item' && keys[0] !== undefined) this.#answer = { id, key: keys[0] }
     const queue = this.#waiting[fact.who]
     const found = fact.who === 'reasoning' ? takeMatches(queue, fact.by, keys) : takeMatch(queue, fact.by, keys)
-    if (found.length > 0) return fact.by === 'event' ? { duplicate_of: found[0] } : { duplicates: found }
+    const [first] = found
+    if (first !== undefined) return fact.by === 'event' ? { duplicate_of: first } : { duplicates: found }
     queue.push({ id, by: fact.by, keys })
     if (queue.length > MAX_UNLINKED) queue.shift()
     return undefined

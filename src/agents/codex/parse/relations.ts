@@ -1,5 +1,6 @@
 /** What records tell about each other: copies, calls and results, turns taken back, tokens counted before. */
-import type { Metadata, Role, ToolCall } from '../../../model/normalized.ts'
+import type { Metadata } from '../../../model/metadata.ts'
+import type { Role, ToolCall } from '../../../model/normalized.ts'
 import { isZeroUsage, type Usage } from '../../../model/usage.ts'
 import type { RecordDraft } from '../record/draft.ts'
 import { TokenMeter } from '../record/token-report.ts'

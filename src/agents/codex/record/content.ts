@@ -1,5 +1,6 @@
 /** The parts of a message: text, images, and what is neither. */
 import { fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../../lib/unknown-values.ts'
+import type { Attachment } from '../../../model/metadata.ts'
 import type { Annotation, Channel, Media, MessageSegment } from '../../../model/normalized.ts'
 import { annotateAllInjected, coversText, findInjected } from './injected.ts'
 
@@ -12,13 +13,6 @@ export interface RecordContent {
   readonly attachments: readonly Attachment[]
   /** Calls that other programs put among the parts. */
   readonly toolUses: readonly { readonly [key: string]: unknown }[]
-}
-
-export interface Attachment {
-  readonly format: string
-  readonly url?: string
-  readonly mime_type?: string
-  readonly size_bytes?: number
 }
 
 /** @param role the source's own role word */

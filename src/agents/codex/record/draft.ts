@@ -1,7 +1,8 @@
 /** What one record says by itself, before its place in the session is known. */
 
 import type { NumberCheck } from '../../../model/checked-numbers.ts'
-import type { MessageSegment, Metadata, Role, SourceType, ToolCall } from '../../../model/normalized.ts'
+import type { Metadata } from '../../../model/metadata.ts'
+import type { MessageSegment, Role, SourceType, ToolCall } from '../../../model/normalized.ts'
 import type { TokenReport } from './token-report.ts'
 
 export interface RecordDraft {

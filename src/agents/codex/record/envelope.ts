@@ -1,6 +1,6 @@
 /** Records of the shape `{timestamp, type, payload}`, by their type. */
 import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../../lib/unknown-values.ts'
-import type { Metadata } from '../../../model/normalized.ts'
+import { type Metadata, metadataFromSource } from '../../../model/metadata.ts'
 import { metaDraft, NO_SEGMENTS, type RecordDraft } from './draft.ts'
 import { eventDraft } from './events.ts'
 import { itemDrafts, unknownMetadata } from './items.ts'
@@ -47,7 +47,7 @@ export function envelopeDrafts(type: string, payload: unknown): readonly RecordD
     case 'token_usage_record':
       // Not counted: the reports of running totals hold the same tokens.
       return [
-        metaDraft(null, { event_kind: type, ...unknownMetadata(payload), token_count: pickFields(payload, ['usage']) }),
+        metaDraft(null, { event_kind: type, ...unknownMetadata(payload), token_count: { usage: payload['usage'] } }),
       ]
     default:
       return [metaDraft(stringOf(payload['type']) ?? null, { event_kind: type, ...unknownMetadata(payload) })]
@@ -144,5 +144,5 @@ function textSegments(text: unknown, format: string) {
 function pickFields(payload: Fields, keys: readonly string[]): Metadata {
   const metadata: Record<string, unknown> = {}
   for (const key of keys) if (payload[key] !== undefined) metadata[key] = payload[key]
-  return metadata
+  return metadataFromSource(metadata)
 }

@@ -1,7 +1,8 @@
 /** Events: what Codex showed on its screen or counted while the conversation went on. All are meta. */
 import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../../lib/unknown-values.ts'
 import { NumberCheck } from '../../../model/checked-numbers.ts'
-import type { MessageSegment, Metadata } from '../../../model/normalized.ts'
+import type { Metadata } from '../../../model/metadata.ts'
+import type { MessageSegment } from '../../../model/normalized.ts'
 import { mediaOf } from './content.ts'
 import {
   type Enrichment,

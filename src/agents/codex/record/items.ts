@@ -8,7 +8,8 @@ import {
   numberOf,
   stringOf,
 } from '../../../lib/unknown-values.ts'
-import type { Metadata, Role, SourceType } from '../../../model/normalized.ts'
+import { type Metadata, metadataFromSource } from '../../../model/metadata.ts'
+import type { Mutable, Role, SourceType } from '../../../model/normalized.ts'
 import { parseContent, type RecordContent } from './content.ts'
 import { metaDraft, NO_SEGMENTS, type RecordDraft } from './draft.ts'
 import * as tools from './tools.ts'
@@ -87,14 +88,14 @@ function messageDraft(payload: Fields, role: string, content: RecordContent, sou
 }
 
 function messageMetadata(payload: Fields, content: RecordContent): Metadata | undefined {
-  const metadata: Record<string, unknown> = {}
-  if (content.injected) metadata['injected'] = true
+  const metadata: Mutable<Metadata> = {}
+  if (content.injected) metadata.injected = true
   const phase = nonEmptyStringOf(payload['phase'])
   if (phase !== undefined) metadata['phase'] = phase
   if (typeof payload['end_turn'] === 'boolean') metadata['end_turn'] = payload['end_turn']
   const turn = nonEmptyStringOf(fieldsOf(payload['internal_chat_message_metadata_passthrough'])?.['turn_id'])
   if (turn !== undefined) metadata['turn_id'] = turn
-  if (content.attachments.length > 0) metadata['attachments'] = content.attachments
+  if (content.attachments.length > 0) metadata.attachments = content.attachments
   for (const _ in metadata) return metadata
   return undefined
 }
@@ -109,9 +110,9 @@ export function codexRole(role: string): Role {
 function reasoningDraft(payload: Fields, type: string): RecordDraft {
   const summary = textsOf(payload['summary'])
   const content = textsOf(payload['content'])
-  const metadata: Record<string, unknown> = {}
-  if (summary.length > 0) metadata['reasoning_summary'] = summary.join('\n\n')
-  if (content.length > 0) metadata['reasoning_text'] = content.join('\n\n')
+  const metadata: Mutable<Metadata> = {}
+  if (summary.length > 0) metadata.reasoning_summary = summary.join('\n\n')
+  if (content.length > 0) metadata.reasoning_text = content.join('\n\n')
   return {
     role: 'meta',
     source_type: 'meta',
@@ -169,5 +170,5 @@ export function unknownMetadata(payload: Fields): Metadata {
       metadata[key] = value
     }
   }
-  return metadata
+  return metadataFromSource(metadata)
 }

@@ -1,8 +1,9 @@
 /** Reads exit code, duration and outcome from the headers that Codex puts around a tool's output. */
 import { fieldsOf, isObject, listOf, numberOf, stringOf, toJsonText } from '../../../lib/unknown-values.ts'
 import { NumberCheck } from '../../../model/checked-numbers.ts'
+import type { Attachment } from '../../../model/metadata.ts'
 import type { MessageSegment, ToolStatus } from '../../../model/normalized.ts'
-import { type Attachment, attachmentOf, mediaOf } from './content.ts'
+import { attachmentOf, mediaOf } from './content.ts'
 
 export interface ToolOutput {
   readonly text: string

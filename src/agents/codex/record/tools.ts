@@ -8,7 +8,8 @@ import {
   stringOf,
   toJsonText,
 } from '../../../lib/unknown-values.ts'
-import type { MessageSegment, Metadata, ToolCall, ToolStatus } from '../../../model/normalized.ts'
+import type { Metadata } from '../../../model/metadata.ts'
+import type { MessageSegment, ToolCall, ToolStatus } from '../../../model/normalized.ts'
 import { mediaOf } from './content.ts'
 import { NO_SEGMENTS, type RecordDraft } from './draft.ts'
 import { parseToolOutput } from './tool-output.ts'

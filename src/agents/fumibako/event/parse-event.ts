@@ -7,6 +7,7 @@ import { isParsedEntry, type ParsedEntry, parseEntryAt } from '../../../conversa
 import { isJsonObject, type JsonValue, jsonEntries } from '../../../lib/json/lossless.ts'
 import { type Fields, fieldsOf, listOf, stringOf } from '../../../lib/unknown-values.ts'
 import { NumberCheck } from '../../../model/checked-numbers.ts'
+import { type Metadata, metadataFromSource } from '../../../model/metadata.ts'
 import { metadataFromExtension } from '../../../model/replay/extension.ts'
 import { readCheckedUsage, type Usage } from '../../../model/usage.ts'
 import type { JournalRecord } from './parse-line.ts'
@@ -120,7 +121,10 @@ function usageEvent(record: JournalRecord): EventDrafts {
 
 function copiedEntry(record: JournalRecord, calls: CallsById): EventDrafts {
   const isCopy = record.fields['instead_of'] !== undefined
-  const marks = { ...(isCopy && { replayed: true }), ...(record.fields['into'] === 'aside' && { aside: true }) }
+  const marks: Metadata = {
+    ...(isCopy && { replayed: true }),
+    ...(record.fields['into'] === 'aside' && { aside: true }),
+  }
   return fullExchange(
     record,
     (get) => get('entry'),
@@ -182,7 +186,7 @@ function metaDraft({ name, fields }: JournalRecord, usage?: Usage): EntryDraft {
     segments: [],
     metadata: {
       event_kind: name,
-      ...rest,
+      ...metadataFromSource(rest),
       ...(usage ? { usage } : given !== undefined && { estimated_usage: given }),
     },
   }

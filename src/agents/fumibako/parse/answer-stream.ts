@@ -63,7 +63,7 @@ export class AnswerStream {
     const { offset, end, at, tangent } = this.#where
     const text = this.#pieces.join('')
     if (text === '') return undefined
-    const marks = tangent ? { tangent: true } : undefined
+    const marks = tangent ? ({ tangent: true } as const) : undefined
     const locator: JournalLocator = {
       at: [offset, end - offset, checksum(Buffer.from(text)), 1],
       line,

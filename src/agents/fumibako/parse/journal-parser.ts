@@ -9,7 +9,7 @@ import { fieldsOf } from '../../../lib/unknown-values.ts'
 import { describeBadNumbers, describeBadTime, isInvalidTime, validCountOf } from '../../../model/checked-numbers.ts'
 import { type Instant, makeMessageId, toInstant } from '../../../model/ids.ts'
 import type { IssueCode } from '../../../model/issue.ts'
-import type { Metadata } from '../../../model/normalized.ts'
+import type { Metadata } from '../../../model/metadata.ts'
 import type { SourceExtension } from '../../../model/replay/extension.ts'
 import type { Session } from '../../../model/session.ts'
 import type { Cursor, PrivacyOptions, ReadItem, Source } from '../../agent.ts'
@@ -153,7 +153,7 @@ export class JournalParser {
     if (parsed.faults) steps.push(this.#issue('bad_number', describeBadNumbers(parsed.faults), line.number))
     const wasInTangent = this.#history.isInTangent
     const removed = this.#history.apply(record)
-    const marks = {
+    const marks: Metadata = {
       ...((record.name === 'tangent_summed_up' ? this.#history.isInTangent : wasInTangent) && { tangent: true }),
       ...this.#rolledBack(removed),
     }

@@ -1,6 +1,7 @@
 /** What one message says by itself: a thought, words, calls, a result, in this order. */
 import { type Fields, isObject, listOf, nonEmptyStringOf, stringOf } from '../../../lib/unknown-values.ts'
-import type { Channel, MessageSegment, Metadata, Role } from '../../../model/normalized.ts'
+import type { Metadata } from '../../../model/metadata.ts'
+import type { Channel, MessageSegment, Role } from '../../../model/normalized.ts'
 import { type ChatContent, chatTextSegment, type ImageQueue, parseChatContent } from './content.ts'
 import { type ChatDraft, EMPTY_SEGMENTS, type Mutable } from './draft.ts'
 import { chatMetadata, hasNoExtraFields, hasOnlyRoleAndContent, reasoningKey } from './metadata.ts'

@@ -1,11 +1,11 @@
 /** Steps of a conversation as messages of the chat API. */
 import type { Fields } from '../../../lib/unknown-values.ts'
+import { MISSING_MARK } from '../../../model/metadata.ts'
 import type { NormalizedMessage } from '../../../model/normalized.ts'
 import { type ConversionChange, toConversionChange } from '../../../model/replay/conversion-change.ts'
 import { attachmentNote, elementFactsOf } from '../../../model/replay/element-facts.ts'
 import type { ElementFacts } from '../../../model/replay/extension.ts'
 import type { WrittenElement } from '../../../model/replay/extension-writer.ts'
-import { MISSING_MARK } from '../../../model/replay/replay-role.ts'
 import {
   type AnswerStep,
   attachmentsOf,

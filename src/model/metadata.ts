@@ -1,0 +1,167 @@
+/**
+ * The metadata of a message. The keys named here have one meaning in every agent; `classify` and its neighbours in the model
+ * are the only code that interprets them. Any other key is a value of the source under its own name: shown, never interpreted.
+ */
+import type { Usage } from './usage.ts'
+
+/** Set by adapters only. A value that a log calls by one of these names goes to `extra`, so that no log can mark itself. */
+interface AdapterMetadata {
+  /** The agent's program wrote it into the conversation; no person typed it. */
+  readonly injected?: true
+  /** Copied from the log of the session that this one continues or was forked from. It counts and is found there. */
+  readonly replayed?: true
+  /** Id of the earlier message that says the same. */
+  readonly duplicate_of?: string
+  /** Ids of earlier messages that say the same as this one, which is the one that counts. */
+  readonly duplicates?: readonly string[]
+  /** Id of the tool call that this record tells more about. */
+  readonly enriches?: string
+  /** Ids of earlier messages that this record takes back, with everything between the first of them and this record. */
+  readonly rolled_back?: readonly string[]
+  /** More was taken back than the adapter remembers: `rolled_back` lacks the oldest ids. */
+  readonly rolled_back_incomplete?: true
+  /** The record has no time; `timestamp` is derived from its neighbours. */
+  readonly timestamp_inferred?: true
+  /** The record names no speaker; `role` is derived from its neighbours. */
+  readonly role_inferred?: true
+  /** The log names no call; `call_id` is derived from the order of calls. */
+  readonly call_id_inferred?: true
+  /** Said in a tangent, which is dropped when it ends. On a session's header: what the tangent returns to. */
+  readonly tangent?: true | object
+  /** Belongs to the main conversation while a tangent is open. */
+  readonly main?: true
+  /** Belongs to a branch that the conversation has left. */
+  readonly aside?: true
+  /** `cut`: no longer sent to the model. `new`: not sent yet. */
+  readonly valid_range?: 'cut' | 'new'
+  /** Waits to be sent. */
+  readonly pending?: true
+  /** A converter wrote it where the target requires a message and the source had none. */
+  readonly synthetic?: typeof MISSING_MARK
+  /** Written during a code review. */
+  readonly review?: true
+  /** A header that repeats the one of the parent session. */
+  readonly ancestor?: true
+  /** Native id of the session in which a prompt was typed, in a list of prompts. Null where the list does not say. */
+  readonly prompt_of?: string | null
+  /** Id of the message after which this branch leaves its parent's. */
+  readonly forked_after?: string
+  /** The source's name of an event record. Null where it has none. */
+  readonly event_kind?: string | null
+  /** Tokens that this message adds to its session. */
+  readonly usage?: Usage
+  readonly reasoning_summary?: string
+  readonly reasoning_text?: string
+  /** Files and other parts that are neither text nor image. */
+  readonly attachments?: readonly Attachment[]
+  /** Bytes of ciphertext that was left out. */
+  readonly encrypted_bytes?: number
+  /** What a conversion needs on the way back; only present when the source was asked for. */
+  readonly x_conv?: object
+  /** The source's values whose names have another meaning here. */
+  readonly extra?: object
+}
+
+/** May come from a log as they are. */
+interface SourceMetadata {
+  /** `summary` of what was said before, `compaction` of the history; other words belong to the source. */
+  readonly kind?: 'summary' | 'compaction' | (string & {})
+  readonly model?: string | null
+  readonly message_id?: string
+  /** Text that the program sent along with the message. */
+  readonly additional_context?: string
+  /** The source's names of the blocks of a tool result, in order. */
+  readonly blocks?: readonly unknown[]
+  /** Amazon Q's environment of a prompt. */
+  readonly env?: object
+  /** Why an answer broke off. */
+  readonly interrupted?: string | true
+}
+
+export interface Metadata extends AdapterMetadata, SourceMetadata {
+  readonly [value: string]: unknown
+}
+
+/** As its adapter describes it; `format` is the source's own name of the part. */
+export interface Attachment {
+  readonly format?: unknown
+  readonly [value: string]: unknown
+}
+
+/** The value of `synthetic`. */
+export const MISSING_MARK = 'missing'
+
+type Check = (value: unknown) => boolean
+const isTrue: Check = (value) => value === true
+const isText: Check = (value) => typeof value === 'string'
+const isTextOrNull: Check = (value) => value === null || isText(value)
+const isTextList: Check = (value) => Array.isArray(value) && value.every(isText)
+const isObjectValue: Check = (value) => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const ADAPTER_CHECKS: { readonly [key in keyof Required<AdapterMetadata>]: Check } = {
+  injected: isTrue,
+  replayed: isTrue,
+  duplicate_of: isText,
+  duplicates: isTextList,
+  enriches: isText,
+  rolled_back: isTextList,
+  rolled_back_incomplete: isTrue,
+  timestamp_inferred: isTrue,
+  role_inferred: isTrue,
+  call_id_inferred: isTrue,
+  tangent: (value) => value === true || isObjectValue(value),
+  main: isTrue,
+  aside: isTrue,
+  valid_range: (value) => value === 'cut' || value === 'new',
+  pending: isTrue,
+  synthetic: (value) => value === MISSING_MARK,
+  review: isTrue,
+  ancestor: isTrue,
+  prompt_of: isTextOrNull,
+  forked_after: isText,
+  event_kind: isTextOrNull,
+  usage: isObjectValue,
+  reasoning_summary: isText,
+  reasoning_text: isText,
+  attachments: (value) => Array.isArray(value) && value.every(isObjectValue),
+  encrypted_bytes: (value) => typeof value === 'number',
+  x_conv: isObjectValue,
+  extra: isObjectValue,
+}
+
+const SOURCE_CHECKS: { readonly [key in keyof Required<SourceMetadata>]: Check } = {
+  kind: isText,
+  model: isTextOrNull,
+  message_id: isText,
+  additional_context: isText,
+  blocks: Array.isArray,
+  env: isObjectValue,
+  interrupted: (value) => value === true || isText(value),
+}
+
+const ALL_CHECKS: ReadonlyMap<string, Check> = new Map(Object.entries({ ...ADAPTER_CHECKS, ...SOURCE_CHECKS }))
+
+/** The named keys whose values have another type than the model says. */
+export function wrongMetadataKeys(metadata: { readonly [key: string]: unknown }): readonly string[] {
+  const wrong: string[] = []
+  for (const key in metadata) if (ALL_CHECKS.get(key)?.(metadata[key]) === false) wrong.push(key)
+  return wrong
+}
+
+/** Values of a log as metadata: those that the model would misread go to `extra`. */
+export function metadataFromSource(values: { readonly [key: string]: unknown }): Metadata {
+  const misread = Object.keys(values).filter((key) => isMisread(key, values[key]))
+  if (misread.length === 0) return values as Metadata
+  const rest = { ...values }
+  const extra: { [key: string]: unknown } = {}
+  for (const key of misread) {
+    extra[key] = rest[key]
+    delete rest[key]
+  }
+  return { ...(rest as Metadata), extra }
+}
+
+const isMisread = (key: string, value: unknown): boolean =>
+  key in ADAPTER_CHECKS || ALL_CHECKS.get(key)?.(value) === false || (key === 'kind' && OWN_KINDS.has(value))
+
+const OWN_KINDS: ReadonlySet<unknown> = new Set(['summary', 'compaction'])
