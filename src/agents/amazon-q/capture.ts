@@ -6,11 +6,10 @@ import { type ByteRange, findElementRanges, findMemberRanges, type MemberRange }
 import type { CapturedEntry } from '../../model/capture.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { CaptureResult, Source } from '../agent.ts'
-import { entryIdentity } from './entry/entry-identity.ts'
-import { readRow } from './row/read-row.ts'
-import { isSourceRow } from './row/source-row.ts'
-import { openDocument } from './row/state-document.ts'
-import { conversationHeader } from './session-header.ts'
+import { isSourceRow, readRow } from './row.ts'
+import { conversationHeader } from './state-details.ts'
+import { openDocument } from './state-document.ts'
+import { entryIdentity } from './to-message.ts'
 
 export async function capture(source: Source): Promise<CaptureResult> {
   const row = readRow(source)

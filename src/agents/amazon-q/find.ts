@@ -1,16 +1,12 @@
-/** Finds conversations: the rows of a store, saved files, the prompt history. */
+/** Finds conversations and recognizes them: rows of a store, saved files, the prompt history. */
 import { basename } from 'node:path'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
 import { findFilesBelow, isFolder, readHead, statOf } from '../../lib/files/safe-fs.ts'
 import { isSqliteFile } from '../../lib/sqlite/header.ts'
 import type { Source } from '../agent.ts'
 import { isHistoryFile } from './prompt-history.ts'
-import { isKiroState, recognize } from './recognize.ts'
-import { listTables } from './store/conversation-tables.ts'
-import { isDatabasePath, listStore } from './store/list-store.ts'
-import { withStore } from './store/open-stores.ts'
-import { formatRowKey, MAX_ROW_BYTES } from './store/row-key.ts'
-import { agentOfStore, DATABASE_NAME } from './store/store-paths.ts'
+import { agentOfStore, DATABASE_NAME, isDatabasePath, listStore, withStore } from './stores.ts'
+import { formatRowKey, listTables, MAX_ROW_BYTES } from './tables.ts'
 
 const CANDIDATE_NAMES = /\.(?:sqlite3?|db|json)$|^\.cli_bash_history$/i
 
@@ -50,3 +46,28 @@ function rowSources(path: string): readonly Source[] {
   const agent = agentOfStore(path, () => tables.includes('conversations_v2'))
   return rows.map(({ key, fingerprint, size }) => ({ agent, path, key: formatRowKey(key), fingerprint, size }))
 }
+
+/** `head` is the beginning of the file, cut anywhere. */
+export function recognize(head: Uint8Array, path: string): boolean {
+  const bytes = Buffer.from(head.buffer, head.byteOffset, head.length)
+  // A damaged store is ours by its name: whoever reads it is told what is wrong.
+  if (isSqliteFile(head)) return bytes.includes('conversations') || basename(path) === DATABASE_NAME
+  return isHistoryFile(head, path) || isSavedConversation(bytes.toString('utf8'))
+}
+
+/** A state, or a bare history. */
+function isSavedConversation(head: string): boolean {
+  const text = head.replace(/^\uFEFF/, '').trimStart()
+  if (/^\{\s*"conversation_id"\s*:/.test(text)) return /"(?:history|next_message)"\s*:/.test(text)
+  if (/^\[\s*(?:\[\s*)?\{\s*"(?:additional_context|env_context|content|user)"/.test(text))
+    return ENTRY_PATTERN.test(text)
+  return text.startsWith('{') && /"history"\s*:\s*\[/.test(text) && ENTRY_PATTERN.test(text)
+}
+
+/** What a message of a user holds and nobody else's does. */
+const ENTRY_PATTERN = /"env_context"\s*:|"content"\s*:\s*\{\s*"(?:Prompt|ToolUseResults|CancelledToolUses)"/
+
+/** Fields that only Kiro writes. They may stand anywhere. */
+const KIRO_FIELDS = ['"mcp_server_versions":', '"mcp_last_checked":', '"rate_multiplier":', '"kiro_default"']
+
+const isKiroState = (bytes: Buffer): boolean => KIRO_FIELDS.some((name) => bytes.includes(name))

@@ -7,12 +7,11 @@ import { type Instant, instantFromMs, makeSessionId, type SessionId } from '../.
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
 import type { AgentReadOptions, ReadItem, Source } from '../agent.ts'
-import type { QLocator } from './entry/locator.ts'
-import { toMessage } from './entry/to-message.ts'
-import type { SourceRow } from './row/source-row.ts'
+import type { SourceRow } from './row.ts'
+import { HISTORY_FILE } from './stores.ts'
+import { type QLocator, toMessage } from './to-message.ts'
 
 const VERSION_LINE = '#V2'
-export const HISTORY_FILE = '.cli_bash_history'
 
 export const isHistoryFile = (head: Uint8Array, path: string): boolean =>
   basename(path) === HISTORY_FILE || Buffer.from(head.subarray(0, 4)).toString('latin1').trimEnd() === VERSION_LINE

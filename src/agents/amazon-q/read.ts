@@ -1,16 +1,42 @@
-/** Reads one conversation, from a row or from a file. */
+/** Reads one conversation from a row or a file: both passes, and one message by its locator. */
 import { isUtf8 } from 'node:buffer'
+import { summarizeHistory } from '../../conversation/history/summary.ts'
+import { answerDrafts, requestedCalls } from '../../conversation/to-messages/answer.ts'
+import { applyConversionFields, recordDraftIndex } from '../../conversation/to-messages/converted-entry.ts'
+import { inputDrafts } from '../../conversation/to-messages/input.ts'
+import { type EntryList, isParsedEntry, parseEntryAt, parseInput } from '../../conversation/to-messages/parse-entry.ts'
+import { LastResult } from '../../lib/memoize-last.ts'
+import { stringOf } from '../../lib/unknown-values.ts'
+import { issueInJapanese } from '../../model/code-texts/issue-texts.ts'
+import { AppError } from '../../model/error.ts'
+import type { HistorySummary } from '../../model/history-summary.ts'
+import type { Instant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
-import type { AgentReadOptions, Cursor, ReadItem, Source } from '../agent.ts'
-import type { ConversationOrigin } from './entry/to-message.ts'
-import { isHistoryFile, readPrompts } from './prompt-history.ts'
-import { readRow } from './row/read-row.ts'
-import { isSourceRow, type SourceRow } from './row/source-row.ts'
-import { openDocument, type StateDocument } from './row/state-document.ts'
-import { conversationHeader, withEntryFacts } from './session-header.ts'
-import { stateFaults } from './state-details.ts'
-import { stateMessages } from './state-messages.ts'
+import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
+import type { Session } from '../../model/session.ts'
+import { estimateMessage } from '../../model/tokens/token-estimate.ts'
+import type { AgentReadOptions, Cursor, Locator, PrivacyOptions, ReadItem, ScanItem, Source } from '../agent.ts'
+import { isHistoryFile, readPromptAt, readPrompts } from './prompt-history.ts'
+import { isSourceRow, readRow, type SourceRow } from './row.ts'
+import {
+  conversationHeader,
+  entryRanges,
+  rangeMetadata,
+  stateFaults,
+  stateMessages,
+  withEntryFacts,
+} from './state-details.ts'
+import { openDocument, type StateDocument } from './state-document.ts'
 import { type StateCursor, StateReader } from './state-reader.ts'
+import {
+  type ConversationOrigin,
+  entryChecksum,
+  entryExtensions,
+  extensionFields,
+  type QLocator,
+  recordlessExtension,
+  toMessage,
+} from './to-message.ts'
 
 /** Entries told in one batch. */
 const BATCH_ENTRIES = 64
@@ -34,7 +60,7 @@ export async function* read(source: Source, options: AgentReadOptions = {}): Asy
 }
 
 /** The conversation, and at its end what belongs to it as a whole. */
-export async function* readConversation(
+async function* readConversation(
   source: Source,
   row: SourceRow,
   document: StateDocument,
@@ -81,12 +107,183 @@ const savedCursor = (cursor: Cursor | undefined): StateCursor | undefined =>
   cursor?.['version'] === 1 ? (cursor as unknown as StateCursor) : undefined
 
 /** Entries that the row has lost count on. */
-export const entriesBefore = ({ first_entry }: Source): number => (first_entry ?? 1) - 1
+const entriesBefore = ({ first_entry }: Source): number => (first_entry ?? 1) - 1
 
-export const isConversation = ({ fields, history }: StateDocument): boolean =>
+const isConversation = ({ fields, history }: StateDocument): boolean =>
   history.length > 0 || 'conversation_id' in fields || 'history' in fields
 
 const issueItem = (source: Source, row: SourceRow, code: IssueCode, reason: string): ReadItem => ({
   kind: 'issue',
   issue: { code, reason, path: source.shown ?? source.path, ...(row.key !== undefined && { key: row.key }) },
 })
+
+const documentCache = new LastResult<StateDocument | undefined>()
+
+export async function readMessage(
+  source: Source,
+  locator: Locator,
+  options: PrivacyOptions = {},
+): Promise<NormalizedMessage> {
+  const where = locator as QLocator
+  const row = readRow(source)
+  if (!isSourceRow(row)) {
+    const { path, reason } = row.issue
+    throw new AppError('not_found', `${path}: ${reason}`, `${path}: ${issueInJapanese(row.issue) ?? reason}`)
+  }
+  if (isHistoryFile(row.bytes, source.path)) return readPromptAt(source, row, where) ?? throwChanged(source)
+  const document = documentCache.get(row.bytes, '', () => openDocument(row.bytes))
+  if (!document) return throwChanged(source)
+  if (where.entry === 0) return stateMessageAt(source, row, document, where, options)
+  return (
+    (where.next
+      ? pendingMessageAt(source, row, document, where, options)
+      : entryMessageAt(source, row, document, where, options)) ?? throwChanged(source)
+  )
+}
+
+function entryMessageAt(
+  source: Source,
+  row: SourceRow,
+  document: StateDocument,
+  where: QLocator,
+  options: PrivacyOptions,
+): NormalizedMessage | undefined {
+  const list = where.main === undefined ? document.history : document.main
+  const index = where.entry - entriesBefore(source) - 1
+  const entry = list && parseEntryAt(list, index)
+  if (!list || !entry || !isParsedEntry(entry) || entryChecksum(entry) !== where.check) return undefined
+  const written = extensionFields(list.at(index))
+  const inputs = inputDrafts(entry, callsIn(list, where.call, entriesBefore(source)))
+  const drafts = [...inputs, ...answerDrafts(entry)].map((draft) => applyConversionFields(draft, written))
+  const at = where.part - (where.main ?? 1)
+  const draft = drafts[at]
+  if (!draft) return undefined
+  const position = {
+    ...positionOf(where),
+    marks: where.main === undefined ? rangeMetadata(index, entryRanges(document)) : ({ main: true } as const),
+    ...(draft.side === 'input' && { stamp: entry.user['timestamp'] }),
+  }
+  const origin = originOf(source, row, document)
+  if (!options.includeSource) return toMessage(draft, position, origin)
+  if (where.main !== undefined) return toMessage(draft, position, origin, recordlessExtension(document.fields))
+  const { first, further } = entryExtensions(list, index, where.entry)
+  return toMessage(draft, position, origin, at === recordDraftIndex(drafts) ? first : further)
+}
+
+function pendingMessageAt(
+  source: Source,
+  row: SourceRow,
+  document: StateDocument,
+  where: QLocator,
+  { includeSource }: PrivacyOptions,
+): NormalizedMessage | undefined {
+  const pending = parseInput(document.fields['next_message'])
+  const draft =
+    pending && inputDrafts(pending, callsIn(document.history, where.call, entriesBefore(source)))[where.part - 1]
+  if (!draft || where.entry !== entriesBefore(source) + document.history.length + 1) return undefined
+  const position = { ...positionOf(where), stamp: pending.user['timestamp'], marks: { pending: true } as const }
+  return toMessage(
+    draft,
+    position,
+    originOf(source, row, document),
+    includeSource ? recordlessExtension(document.fields) : undefined,
+  )
+}
+
+function stateMessageAt(
+  source: Source,
+  row: SourceRow,
+  document: StateDocument,
+  where: QLocator,
+  options: PrivacyOptions,
+): NormalizedMessage {
+  const header = { ...conversationHeader(source, row, document), started_at: where.time as Instant }
+  const found = stateMessages(document, row, originOf(source, row, document), header, options).find(
+    (one) => one.kind === 'message' && one.locator['part'] === where.part,
+  )
+  if (found?.kind !== 'message' || found.locator['check'] !== where.check) return throwChanged(source)
+  return found.message
+}
+
+const positionOf = ({ entry, part, time, inferred }: QLocator) => ({
+  entry,
+  part,
+  time: { at: time as Instant, inferred: inferred === true },
+})
+
+function callsIn(list: EntryList, number: number | undefined, before: number): ReadonlyMap<string, ToolCall> {
+  const entry = number === undefined ? undefined : parseEntryAt(list, number - before - 1)
+  const calls = entry && isParsedEntry(entry) ? requestedCalls(entry) : []
+  return new Map(calls.flatMap((call) => (call.call_id === null ? [] : [[call.call_id, call]])))
+}
+
+function originOf(source: Source, row: SourceRow, document: StateDocument) {
+  const { path, id } = conversationHeader(source, row, document)
+  return { path, session: id, key: row.key, before: entriesBefore(source) }
+}
+
+function throwChanged(source: Source): never {
+  throw new AppError(
+    'not_found',
+    `${source.path} has changed since it was read; read it again`,
+    `${source.path} は読み込んだ後に変更されました。もう一度読み込んでください。`,
+  )
+}
+
+export async function* scan(source: Source): AsyncGenerator<readonly ScanItem[]> {
+  const row = readRow(source)
+  const document = isSourceRow(row) && !isHistoryFile(row.bytes, source.path) ? openDocument(row.bytes) : undefined
+  if (!isSourceRow(row) || !document || !isConversation(document)) {
+    yield await countBatches(read(source))
+    return
+  }
+  const summary = summarizeHistory({ history: iterateEntries(document.history) })
+  yield await countBatches(readConversation(source, row, document, {}), summary)
+}
+
+async function countBatches(
+  batches: AsyncIterable<readonly ReadItem[]>,
+  summary?: HistorySummary,
+): Promise<readonly ScanItem[]> {
+  const found: ScanItem[] = []
+  const tools: Record<string, number> = {}
+  const entries = new Set<number>()
+  let session: Session | undefined
+  let messages = 0
+  for await (const batch of batches) {
+    for (const one of batch) {
+      if (one.kind === 'issue') found.push(one)
+      if (one.kind === 'session') session = one.session
+      if (one.kind !== 'message') continue
+      const { raw, source_type, tool_call } = one.message
+      if (raw.line_index > 0) entries.add(raw.line_index)
+      if (isUserOrAssistant(one.message)) messages++
+      // What was typed may never have been sent: only a conversation is estimated.
+      if (summary) found.push(...estimateItems(one.message))
+      if (source_type !== 'tool_call') continue
+      const name = tool_call?.name ?? 'unknown'
+      tools[name] = (tools[name] ?? 0) + 1
+    }
+  }
+  if (!session) return found
+  const counts = { lines: entries.size, messages: session.kind === 'prompts' ? 0 : messages, tools }
+  return [
+    { kind: 'session', session },
+    ...found,
+    { kind: 'counts', counts },
+    ...(summary ? [{ kind: 'history' as const, summary }] : []),
+  ]
+}
+
+function estimateItems(message: NormalizedMessage): readonly ScanItem[] {
+  const estimate = estimateMessage(message)
+  if (estimate.user_bytes + estimate.assistant_bytes === 0) return []
+  const model = stringOf(message.metadata?.['model'])
+  return [{ kind: 'estimate', at: message.timestamp as Instant, model, estimate }]
+}
+
+const isUserOrAssistant = ({ role }: NormalizedMessage): boolean => role === 'user' || role === 'assistant'
+
+function* iterateEntries(list: EntryList): Generator<unknown> {
+  for (let at = 0; at < list.length; at++) yield list.at(at)
+}

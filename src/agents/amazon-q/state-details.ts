@@ -1,16 +1,33 @@
-/** What a conversation state tells beside its entries: the message that waits, the summary, and all the rest. */
-
+/** What a conversation state says beside its entries: header, valid range, summary, everything else. */
 import { requestFields } from '../../conversation/to-messages/answer.ts'
-import { instantIfSet } from '../../conversation/to-messages/entry-clock.ts'
+import { EntryClock, instantIfSet } from '../../conversation/to-messages/entry-clock.ts'
 import type { EntryDraft } from '../../conversation/to-messages/entry-draft.ts'
-import { type EntryList, isParsedEntry, parseEntryAt } from '../../conversation/to-messages/parse-entry.ts'
-import { type Fields, fieldsOf, isObject, listOf, stringOf } from '../../lib/unknown-values.ts'
+import {
+  type EntryList,
+  isParsedEntry,
+  type ParsedEntry,
+  parseEntryAt,
+} from '../../conversation/to-messages/parse-entry.ts'
+import { checksum, sha256 } from '../../lib/hash.ts'
+import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../lib/unknown-values.ts'
 import { describeBadNumbers, describeBadTime, isInvalidTime, validCountOf } from '../../model/checked-numbers.ts'
-import type { Instant } from '../../model/ids.ts'
+import { type Instant, makeSessionId, type SessionId } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { Metadata } from '../../model/metadata.ts'
-import { entryChecksum } from './entry/entry-identity.ts'
-import type { StateDocument } from './row/state-document.ts'
+import type { SourceExtension } from '../../model/replay/extension.ts'
+import type { Session } from '../../model/session.ts'
+import type { PrivacyOptions, ReadItem, Source } from '../agent.ts'
+import type { SourceRow } from './row.ts'
+import type { StateDocument } from './state-document.ts'
+import {
+  type ConversationOrigin,
+  entryChecksum,
+  entryIdentity,
+  type QLocator,
+  recordlessExtension,
+  stateExtension,
+  toMessage,
+} from './to-message.ts'
 
 /** What the whole state says about single entries. */
 export interface EntryRanges {
@@ -71,7 +88,7 @@ function sharedLength(main: EntryList, history: EntryList): number {
 }
 
 /** One message that holds everything which is not said by anybody. */
-export function stateDraft({ fields, history, main }: StateDocument, columns: Metadata): EntryDraft {
+function stateDraft({ fields, history, main }: StateDocument, columns: Metadata): EntryDraft {
   const { next_message: _, latest_summary: __, x_conv: ___, tangent_state, ...rest } = fields
   const tangent = fieldsOf(tangent_state)
   const metadata = {
@@ -98,13 +115,13 @@ export function stateDraft({ fields, history, main }: StateDocument, columns: Me
   }
 }
 
-export interface SummaryDraft {
+interface SummaryDraft {
   readonly draft: EntryDraft
   readonly at: Instant | undefined
 }
 
 /** A text of its own up to 1.12, a pair with what its request recorded since. */
-export function summaryDraft({ fields }: StateDocument): SummaryDraft | undefined {
+function summaryDraft({ fields }: StateDocument): SummaryDraft | undefined {
   const given = fields['latest_summary']
   const [first, second] = listOf(given)
   const text = stringOf(given) ?? stringOf(first)
@@ -121,6 +138,105 @@ export function summaryDraft({ fields }: StateDocument): SummaryDraft | undefine
   return { draft, at: instantIfSet(request?.['stream_end_timestamp_ms']) }
 }
 
-export function stateModel({ model, model_info }: Fields): string | undefined {
+function stateModel({ model, model_info }: Fields): string | undefined {
   return stringOf(isObject(model_info) ? model_info['model_id'] : undefined) ?? stringOf(model)
+}
+
+/** They come last, because a state tells them last, but are numbered before all entries. */
+export function stateMessages(
+  document: StateDocument,
+  row: SourceRow,
+  origin: ConversationOrigin,
+  session: Session,
+  { includeSource }: PrivacyOptions,
+): ReadItem[] {
+  const reads: ReadItem[] = []
+  const add = (draft: EntryDraft, part: number, at: Instant, inferred: boolean, extension?: SourceExtension): void => {
+    const message = toMessage(draft, { entry: 0, part, time: { at, inferred }, marks: {} }, origin, extension)
+    const locator: QLocator = {
+      entry: 0,
+      part,
+      check: stateChecksum(row, document),
+      time: at,
+      ...(inferred && { inferred: true as const }),
+    }
+    reads.push({ kind: 'message', message, locator })
+  }
+  const record = includeSource ? stateExtension(row.bytes, document) : undefined
+  add(stateDraft(document, { ...row.columns }), 1, session.started_at, false, record)
+  const summary = summaryDraft(document)
+  const recordless = includeSource ? recordlessExtension(document.fields) : undefined
+  if (summary) add(summary.draft, 2, summary.at ?? session.started_at, summary.at === undefined, recordless)
+  return reads
+}
+
+/** Whoever writes the state writes all of it: another state has another length, or other entries. */
+const stateChecksum = ({ bytes }: SourceRow, { history }: StateDocument): number =>
+  checksum(
+    Buffer.from(
+      `${bytes.length}|${history.length}|${bytes.length > TAIL_BYTES ? checksum(bytes.subarray(-TAIL_BYTES)) : ''}`,
+    ),
+  )
+
+const TAIL_BYTES = 2048
+
+/** What is known before any entry is told. */
+export function conversationHeader(source: Source, row: SourceRow, document: StateDocument): Session {
+  const { fields } = document
+  const entry = firstEntry(document)
+  const first = entry
+    ? entryIdentity(entry)
+    : sha256(stringOf(fields['conversation_id']) ?? row.bytes.subarray(0, HEAD_BYTES))
+  const native = nonEmptyStringOf(fields['conversation_id']) ?? first.slice(0, 32)
+  const model = stateModel(fields)
+  const cwd = row.key ?? (entry && workingDirectoryOf(entry.user))
+  return {
+    id: (source.session ?? makeSessionId(source.agent, native)) as SessionId,
+    agent: source.agent,
+    native_id: native,
+    first_record: first,
+    path: source.shown ?? source.path,
+    kind: 'conversation',
+    started_at: entry ? new EntryClock(row.firstSeen).input(entry).at : row.firstSeen,
+    ...(cwd !== undefined && { cwd }),
+    models: model === undefined ? [] : [model],
+    ...profileOf(fields),
+    ancestors: [],
+  }
+}
+
+const HEAD_BYTES = 4096
+
+/** What the entries add to it. */
+export function withEntryFacts(
+  session: Session,
+  facts: {
+    readonly models: ReadonlySet<string>
+    readonly firstPrompt: string | undefined
+    readonly lastAt: Instant | undefined
+  },
+): Session {
+  const models = facts.models.size > 0 ? [...facts.models] : session.models
+  return {
+    ...session,
+    models,
+    ...(facts.firstPrompt !== undefined && { first_prompt: facts.firstPrompt }),
+    ...(facts.lastAt !== undefined && { last_at: facts.lastAt }),
+  }
+}
+
+function firstEntry({ history, main }: StateDocument): ParsedEntry | undefined {
+  const list = main && main.length > 0 ? main : history
+  const entry = list.length > 0 ? parseEntryAt(list, 0) : undefined
+  return entry && isParsedEntry(entry) ? entry : undefined
+}
+
+function workingDirectoryOf(user: Fields): string | undefined {
+  return nonEmptyStringOf(fieldsOf(fieldsOf(user['env_context'])?.['env_state'])?.['current_working_directory'])
+}
+
+/** The agent file it ran with. */
+function profileOf({ context_manager }: Fields): { readonly originator?: string } {
+  const profile = nonEmptyStringOf(fieldsOf(context_manager)?.['current_profile'])
+  return profile === undefined ? {} : { originator: profile }
 }

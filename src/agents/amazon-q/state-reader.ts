@@ -1,5 +1,4 @@
-/** Tells a conversation entry by entry, from its first or from where an earlier telling stopped. */
-
+/** Reads the entries of a conversation, from the first or from a cursor. */
 import { answerDrafts, requestedCalls } from '../../conversation/to-messages/answer.ts'
 import { applyConversionFields, recordDraftIndex } from '../../conversation/to-messages/converted-entry.ts'
 import { EntryClock, type EntryTime } from '../../conversation/to-messages/entry-clock.ts'
@@ -19,12 +18,17 @@ import type { IssueCode } from '../../model/issue.ts'
 import type { ToolCall } from '../../model/normalized.ts'
 import type { ElementExtensions, SourceExtension } from '../../model/replay/extension.ts'
 import type { PrivacyOptions, ReadItem } from '../agent.ts'
-import { entryExtensions, extensionFields, recordlessExtension } from './entry/entry-extension.ts'
-import { entryChecksum } from './entry/entry-identity.ts'
-import type { QLocator } from './entry/locator.ts'
-import { type ConversationOrigin, toMessage } from './entry/to-message.ts'
-import type { StateDocument } from './row/state-document.ts'
 import { type EntryRanges, entryRanges, rangeMetadata } from './state-details.ts'
+import type { StateDocument } from './state-document.ts'
+import {
+  type ConversationOrigin,
+  entryChecksum,
+  entryExtensions,
+  extensionFields,
+  type QLocator,
+  recordlessExtension,
+  toMessage,
+} from './to-message.ts'
 
 /** Where a telling stopped. Plain JSON. */
 export interface StateCursor {

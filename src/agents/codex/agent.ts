@@ -5,11 +5,10 @@ import type { Session } from '../../model/session.ts'
 import type { Agent, ResumeCommand, Source, SourceFingerprint } from '../agent.ts'
 import { deliver } from './deliver.ts'
 import { AGENT_ID, find, roots } from './find.ts'
-import { read } from './read.ts'
-import { readMessage, span } from './read-message.ts'
+import { read, readMessage, span } from './read.ts'
 import { describe, recognize } from './recognize.ts'
 import { scan } from './scan.ts'
-import { write } from './write/log-writer.ts'
+import { write } from './write.ts'
 
 const codex: Agent = {
   id: AGENT_ID,

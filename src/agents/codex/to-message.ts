@@ -1,8 +1,9 @@
-/** Puts what a record says into its session: time, number, links. The same for a first reading and for one body again. */
+/** Makes a message of a draft: time, position, marks. `read` and `readMessage` share it. */
 import { sha256 } from '../../lib/hash.ts'
 import { digestWithout } from '../../lib/json/digest.ts'
 import { type Fields, fieldsOf } from '../../lib/unknown-values.ts'
-import { type Instant, makeMessageId } from '../../model/ids.ts'
+import { isInvalidTime } from '../../model/checked-numbers.ts'
+import { type Instant, instantFromMs, makeMessageId, toInstant } from '../../model/ids.ts'
 import type { Metadata } from '../../model/metadata.ts'
 import {
   isToolStatus,
@@ -13,13 +14,13 @@ import {
   type ToolCall,
 } from '../../model/normalized.ts'
 import { metadataFromExtension, readElementExtensions, type SourceExtension } from '../../model/replay/extension.ts'
-import type { PrivacyOptions } from '../agent.ts'
+import type { Locator, PrivacyOptions } from '../agent.ts'
 import { AGENT_ID } from './find.ts'
-import type { RecordDraft } from './record/draft.ts'
-import { parseRecord } from './record/parse-records.ts'
-import { eventTypeOf } from './record/shape.ts'
+import type { Enrichment, RecordDraft } from './record/draft.ts'
+import { type CodexRecordShape, eventTypeOf, isLegacyShape, parseRecord } from './record/records.ts'
+import type { RecordPosition } from './relations.ts'
 
-export interface CodexPosition {
+interface CodexPosition {
   readonly at: Instant
   readonly line: number
   readonly part: number
@@ -123,4 +124,83 @@ function rawOf(draft: RecordDraft, record: Fields, position: CodexPosition, opti
   if (!options.withoutHashes) raw.encrypted_content_sha256 = sha256(draft.secret)
   if (options.includePrivate) raw.encrypted_content = draft.secret
   return raw
+}
+
+export interface RecordTime {
+  readonly at: Instant
+  readonly inferred: boolean
+  /** The source's own value, as it stands there. */
+  readonly stamp: unknown
+  /** The source's own value is no time. */
+  readonly isBad?: true
+}
+
+export interface SavedClock {
+  readonly first: number | null
+  readonly last: Instant | null
+  readonly fallback: number
+}
+
+export class RecordClock {
+  /** The session's first time, in milliseconds. */
+  #first: number | undefined
+  #last: Instant | undefined
+  /** When the file was last written: the last resort, fixed at the first reading. */
+  readonly #fallback: number
+
+  constructor(fallback: number, saved?: SavedClock) {
+    this.#fallback = saved?.fallback ?? fallback
+    this.#first = saved?.first ?? undefined
+    this.#last = saved?.last ?? undefined
+  }
+
+  timeOf(record: Fields, shape: CodexRecordShape, line: number): RecordTime {
+    const stamp = recordTimestamp(record, shape)
+    const own = stamp === undefined ? undefined : toInstant(stamp)
+    if (own !== undefined) {
+      this.note(own)
+      return { at: own, inferred: false, stamp }
+    }
+    const at = (isLegacyShape(shape) ? undefined : this.#last) ?? this.#countedTime(line)
+    return isInvalidTime(stamp, own) ? { at, inferred: true, stamp, isBad: true } : { at, inferred: true, stamp }
+  }
+
+  /** The time of a record that is not looked into. */
+  note(own: Instant): void {
+    this.#first ??= Date.parse(own)
+    this.#last = own
+  }
+
+  /** The session's beginning and one second for each line since. */
+  #countedTime(line: number): Instant {
+    const base = this.#first ?? this.#fallback
+    return instantFromMs(base + Math.max(0, line - 1) * 1000) ?? EPOCH
+  }
+
+  save(): SavedClock {
+    return { first: this.#first ?? null, last: this.#last ?? null, fallback: this.#fallback }
+  }
+}
+
+/** The source's own time, under whatever name. */
+export const recordTimestamp = (record: Fields, shape: CodexRecordShape): unknown =>
+  record['timestamp'] ?? (shape === 'prompt' ? record['ts'] : record['created_at'])
+
+const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
+
+export interface CodexLocator extends Locator {
+  /** Offset, length, check sum and part. */
+  readonly at: RecordPosition
+  readonly line: number
+  readonly time: string
+  readonly session: string
+  readonly marks?: Metadata
+  /** The call that a result answers. */
+  readonly call?: RecordPosition
+  /** That call had been answered before. */
+  readonly again?: true
+  readonly found?: Enrichment
+  readonly role?: Role
+  /** The log is one JSON document; spots name items in it. */
+  readonly whole?: true
 }

@@ -6,7 +6,7 @@ import type { NormalizedMessage } from '../../model/normalized.ts'
 import { addEstimates, estimateMessage, NO_ESTIMATE, type TokenEstimate } from '../../model/tokens/token-estimate.ts'
 import type { Usage } from '../../model/usage.ts'
 import type { Counts, Cursor, ScanItem, Source } from '../agent.ts'
-import type { JournalCursor, ParseStep } from './parse/journal-parser.ts'
+import type { JournalCursor, ParseStep } from './journal-parser.ts'
 import { parseJournal } from './read.ts'
 
 export function scan(source: Source, from?: Cursor): AsyncGenerator<readonly ScanItem[]> {

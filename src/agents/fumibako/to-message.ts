@@ -1,11 +1,17 @@
-/** Gives a draft its place: id, time, source. */
+/** Makes messages of drafts, and of the pieces of an answer that is still being streamed. */
 import type { EntryDraft } from '../../conversation/to-messages/entry-draft.ts'
+import { checksum } from '../../lib/hash.ts'
+import type { ByteLine } from '../../lib/lines/split-lines.ts'
+import { stringOf } from '../../lib/unknown-values.ts'
 import { type Instant, makeMessageId } from '../../model/ids.ts'
 import type { Metadata } from '../../model/metadata.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { SourceExtension } from '../../model/replay/extension.ts'
+import type { Session } from '../../model/session.ts'
+import type { Locator, PrivacyOptions, ReadItem } from '../agent.ts'
+import { type JournalRecord, streamedExtension } from './parse-event.ts'
 
-export interface JournalPosition {
+interface JournalPosition {
   readonly at: Instant
   readonly inferred: boolean
   readonly line: number
@@ -47,4 +53,111 @@ export function toMessage(draft: EntryDraft, position: JournalPosition): Normali
     ...(draft.tool_call && { tool_call: draft.tool_call }),
     ...(Object.keys(metadata).length > 0 && { metadata }),
   }
+}
+
+/** The text is read again from its place. Plain JSON. */
+export interface SavedStream {
+  readonly offset: number
+  readonly end: number
+  readonly at: Instant
+  readonly tangent: boolean
+}
+
+/** Events after which nothing is being streamed any more. */
+const STREAM_END_EVENTS: ReadonlySet<string> = new Set([
+  'next_message',
+  'entry',
+  'interrupted',
+  'tangent_entered',
+  'tangent_left',
+  'tangent_summed_up',
+  'rewound',
+  'branch_taken',
+  'restored',
+  'cleared',
+  'summary',
+])
+
+export class AnswerStream {
+  #pieces: string[] = []
+  #where: SavedStream | undefined
+
+  constructor(saved?: SavedStream) {
+    this.#where = saved
+  }
+
+  save(): SavedStream | null {
+    return this.#where ?? null
+  }
+
+  apply({ name, fields }: JournalRecord, line: ByteLine, at: Instant, tangent: boolean): void {
+    if (STREAM_END_EVENTS.has(name)) {
+      this.#where = undefined
+      this.#pieces = []
+    }
+    if (name !== 'delta') return
+    this.#pieces.push(stringOf(fields['text']) ?? '')
+    const offset = this.#where?.offset ?? line.offset
+    this.#where = { offset, end: line.offset + line.length, at, tangent }
+  }
+
+  /** It stands where the next line will, which may be the whole answer. */
+  message(path: string, session: Session | undefined, line: number, options: PrivacyOptions): ReadItem | undefined {
+    if (!this.#where || !session) return undefined
+    const { offset, end, at, tangent } = this.#where
+    const text = this.#pieces.join('')
+    if (text === '') return undefined
+    const marks = tangent ? ({ tangent: true } as const) : undefined
+    const locator: JournalLocator = {
+      at: [offset, end - offset, checksum(Buffer.from(text)), 1],
+      line,
+      time: at,
+      session: session.id,
+      streamed: true,
+      ...(marks && { marks }),
+    }
+    return { kind: 'message', message: streamedMessage(text, locator, path, options), locator }
+  }
+
+  /** The pieces that were read before. */
+  restore(text: string): void {
+    this.#pieces = [text]
+  }
+}
+
+export function streamedMessage(
+  text: string,
+  { line, time, session, marks }: JournalLocator,
+  path: string,
+  { includeSource }: PrivacyOptions,
+) {
+  const draft: EntryDraft = {
+    side: 'answer',
+    role: 'assistant',
+    source_type: 'message',
+    payload_type: 'delta',
+    segments: [{ channel: 'output', type: 'text', format: 'output_text', text }],
+    metadata: { streaming: true },
+  }
+  const at = time as Instant
+  const extension = includeSource ? streamedExtension(text, at) : undefined
+  const rest = { stamp: undefined, extension, inferred: false, event: 'delta' }
+  return toMessage(draft, { at, line, part: 1, path, session, marks, ...rest })
+}
+
+/** Offset, length and check sum of a line. */
+export type JournalLinePosition = readonly [offset: number, length: number, check: number]
+
+export interface JournalLocator extends Locator {
+  /** With the number of the message among those of its line. */
+  readonly at: readonly [...JournalLinePosition, part: number]
+  readonly line: number
+  readonly time: string
+  readonly session: string
+  readonly inferred?: true
+  readonly marks?: Metadata
+  /** The line whose tool a result answers. */
+  readonly call?: JournalLinePosition
+  /** The spot is a stretch of lines with the pieces of an answer; the check sum is that of its text. */
+  readonly streamed?: true
 }

@@ -1,10 +1,8 @@
 /** Files of NormalizedMessages: what `fumi normalize` and `fumi convert` write. */
 import { stat } from 'node:fs/promises'
 import type { Agent, Source, SourceFingerprint } from '../agent.ts'
-import { AGENT_ID, find } from './find.ts'
-import { read, readMessage } from './read.ts'
-import { describe, recognize } from './recognize.ts'
-import { scan } from './scan.ts'
+import { AGENT_ID, describe, find, recognize } from './find.ts'
+import { read, readMessage, scan } from './read.ts'
 import { write } from './write.ts'
 
 const normalized: Agent = {

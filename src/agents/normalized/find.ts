@@ -1,9 +1,9 @@
-/** Finds files of our own messages. They have no home: people put them anywhere. */
+/** Finds files of NormalizedMessages and recognizes them by content. They have no home of their own. */
 import { closeSync, readSync } from 'node:fs'
 import { openRegularFile } from '../../lib/files/regular-file.ts'
 import { findFilesBelow, isFolder } from '../../lib/files/safe-fs.ts'
-import type { Source } from '../agent.ts'
-import { recognize } from './recognize.ts'
+import { phrase } from '../../model/phrase.ts'
+import type { FileDescription, Source } from '../agent.ts'
 
 export const AGENT_ID = 'normalized'
 
@@ -32,3 +32,24 @@ function isNormalizedFile(path: string): boolean {
     return false
   }
 }
+
+const MESSAGE_OPENING =
+  /^\uFEFF?\s*\{"id":"[^"]*","timestamp":"[^"]*","role":"(?:user|assistant|tool|system|meta)","source_type":"[a-z_]+","segments":\[/
+
+export const recognize = (head: Uint8Array): boolean =>
+  MESSAGE_OPENING.test(
+    Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, OPENING_BYTES)).toString('utf8'),
+  )
+
+const OPENING_BYTES = 512
+
+export const describe = (head: Uint8Array): FileDescription | undefined =>
+  recognize(head)
+    ? {
+        format: 'NormalizedMessage',
+        why: phrase(
+          'lines with id, timestamp, role, source_type and segments',
+          'id・timestamp・role・source_type・segments を持つ行',
+        ),
+      }
+    : undefined

@@ -1,12 +1,9 @@
 /** Files of conversations in the forms that OpenAI's programs, and programs around them, write. */
 import { stat } from 'node:fs/promises'
 import type { Agent, Source, SourceFingerprint } from '../agent.ts'
-import { AGENT_ID, find } from './find.ts'
-import { read } from './read.ts'
-import { readMessage, span } from './read-message.ts'
-import { describe, recognize } from './recognize.ts'
-import { scan } from './scan.ts'
-import { FORMS, write } from './write/file-writer.ts'
+import { AGENT_ID, describe, find, recognize } from './find.ts'
+import { read, readMessage, scan, span } from './read.ts'
+import { FORMS, write } from './write.ts'
 
 const openai: Agent = {
   id: AGENT_ID,

@@ -8,18 +8,18 @@ import type { Session } from '../../model/session.ts'
 import type { Usage } from '../../model/usage.ts'
 import type { FileBranch, FileConversation, FileMessage } from '../../openai/files/file-conversation.ts'
 import type { PrivacyOptions, Source } from '../agent.ts'
-import { ChatCallPairing } from './message/call-pairing.ts'
-import { ImageQueue } from './message/content.ts'
-import { type ChatDraft, nonMessageDraft } from './message/draft.ts'
-import { messageTimestamp } from './message/metadata.ts'
-import { chatDrafts, plainTextDraft } from './message/parse-message.ts'
-import { firstRecordHash, toSession, unnamedSessionId } from './session-header.ts'
+import { ChatCallPairing } from './call-pairing.ts'
+import { type ChatDraft, ImageQueue, messageTimestamp, nonMessageDraft } from './content.ts'
+import { chatDrafts, plainTextDraft } from './message.ts'
 import {
+  firstRecordHash,
   type MessageMarks,
   type MessageTime,
   type SessionContext,
   type SourceMessage,
   toMessage,
+  toSession,
+  unnamedSessionId,
 } from './to-message.ts'
 
 /** Times as text. */

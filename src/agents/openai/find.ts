@@ -1,9 +1,9 @@
-/** Finds files of conversations below a folder. They have no home of their own: people put them anywhere. */
+/** Finds files of conversations below a folder and recognizes them by content. They have no home of their own. */
 import { closeSync, readSync } from 'node:fs'
 import { openRegularFile } from '../../lib/files/regular-file.ts'
 import { findFilesBelow, isFolder } from '../../lib/files/safe-fs.ts'
-import type { Source } from '../agent.ts'
-import { recognize } from './recognize.ts'
+import { describeFileHead } from '../../openai/files/describe-file.ts'
+import type { FileDescription, Source } from '../agent.ts'
 
 export const AGENT_ID = 'openai'
 
@@ -41,3 +41,16 @@ function isConversationFile(path: string): boolean {
 /** The first record of another agent's log: nothing else needs to be seen. */
 const OTHER_AGENT_LOG =
   /^\{"(?:timestamp":"[^"]*",(?:"ordinal":\d+,)?"type":"\w+",|conversation_id":"[^"]*","next_message":)/
+
+/** Another agent's log is not ours, whatever it holds. */
+export const recognize = (head: Uint8Array): boolean => describeFileHead(headText(head))?.isConversation === true
+
+/** Also for what is refused: the reason tells what it is instead. */
+export function describe(head: Uint8Array): FileDescription | undefined {
+  const kind = describeFileHead(headText(head))
+  return kind && { format: kind.format, why: kind.why }
+}
+
+/** A letter that the end of the head cuts is left out with what is unfinished. */
+const headText = (head: Uint8Array): string =>
+  Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('utf8')

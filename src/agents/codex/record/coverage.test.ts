@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { type Fields, fieldsOf, isObject, listOf, parseStructure } from '../../../lib/unknown-values.ts'
-import { ENVELOPE_TYPES } from './envelope.ts'
 import { EVENT_TYPES } from './events.ts'
 import { CODEX_ITEM_TYPES } from './items.ts'
-import { detectShape } from './shape.ts'
+import { detectShape, ENVELOPE_TYPES } from './records.ts'
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url))
 

@@ -3,7 +3,7 @@
 import type { NumberCheck } from '../../../model/checked-numbers.ts'
 import type { Metadata } from '../../../model/metadata.ts'
 import type { MessageSegment, Role, SourceType, ToolCall } from '../../../model/normalized.ts'
-import type { TokenReport } from './token-report.ts'
+import type { TokenReport } from './tokens.ts'
 
 export interface RecordDraft {
   readonly role: Role

@@ -14,8 +14,8 @@ import {
   withFaults,
 } from './draft.ts'
 import { unknownMetadata } from './items.ts'
-import { parseTokenReport } from './token-report.ts'
-import { changedFiles, parseDuration } from './tool-output.ts'
+import { parseTokenReport } from './tokens.ts'
+import { changedFiles, parseDuration } from './tools.ts'
 
 type EventParser = (payload: Fields, type: string) => RecordDraft
 

@@ -4,8 +4,8 @@ import { NumberCheck } from '../../../model/checked-numbers.ts'
 import type { ToolCall, ToolStatus } from '../../../model/normalized.ts'
 import { metaDraft, NO_SEGMENTS, type RecordDraft, withFaults } from './draft.ts'
 import { unknownMetadata } from './items.ts'
-import { parseTokenUsage } from './token-report.ts'
-import { changedFiles } from './tool-output.ts'
+import { parseTokenUsage } from './tokens.ts'
+import { changedFiles } from './tools.ts'
 
 const THREAD_EVENT = /^(?:thread|turn|item)\.[a-z_]+$/
 

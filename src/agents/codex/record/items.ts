@@ -12,25 +12,35 @@ import { type Metadata, metadataFromSource } from '../../../model/metadata.ts'
 import type { Mutable, Role, SourceType } from '../../../model/normalized.ts'
 import { parseContent, type RecordContent } from './content.ts'
 import { metaDraft, NO_SEGMENTS, type RecordDraft } from './draft.ts'
-import * as tools from './tools.ts'
+import {
+  chatToolCall,
+  customCall,
+  functionCall,
+  imageGenerationCall,
+  localShellCall,
+  toolOutput,
+  toolSearchCall,
+  toolUsePart,
+  webSearchCall,
+} from './tools.ts'
 
 type ItemParser = (payload: Fields, type: string) => RecordDraft
 
 const ITEM_PARSERS: ReadonlyMap<string, ItemParser> = new Map(
   Object.entries<ItemParser>({
     reasoning: reasoningDraft,
-    local_shell_call: tools.localShellCall,
-    function_call: tools.functionCall,
-    function_call_output: tools.toolOutput,
-    custom_tool_call: tools.customCall,
-    custom_tool_call_output: tools.toolOutput,
-    web_search_call: tools.webSearchCall,
-    image_generation_call: tools.imageGenerationCall,
-    tool_search_call: tools.toolSearchCall,
-    tool_search_output: tools.toolOutput,
-    tool_call: tools.functionCall,
-    tool_result: tools.toolOutput,
-    function_result: tools.toolOutput,
+    local_shell_call: localShellCall,
+    function_call: functionCall,
+    function_call_output: toolOutput,
+    custom_tool_call: customCall,
+    custom_tool_call_output: toolOutput,
+    web_search_call: webSearchCall,
+    image_generation_call: imageGenerationCall,
+    tool_search_call: toolSearchCall,
+    tool_search_output: toolOutput,
+    tool_call: functionCall,
+    tool_result: toolOutput,
+    function_result: toolOutput,
     agent_message: agentMessageDraft,
     ghost_snapshot: (payload, type) =>
       metaDraft(type, { ghost_commit: fieldsOf(payload['ghost_commit'])?.['id'] ?? null }),
@@ -56,7 +66,7 @@ const isMessageLike = (payload: Fields): boolean => 'role' in payload && 'conten
 /** The message, before it what was thought and after it what was called, where one record holds them all. */
 export function messageDrafts(payload: Fields, source_type: SourceType): readonly RecordDraft[] {
   const role = stringOf(payload['role']) ?? ''
-  if (codexRole(role) === 'tool') return [tools.toolOutput({ ...payload, output: payload['content'] }, 'message')]
+  if (codexRole(role) === 'tool') return [toolOutput({ ...payload, output: payload['content'] }, 'message')]
   const content = parseContent(payload['content'] ?? payload['text'], role)
   const reasoning = payload['reasoning'] ?? payload['reasoning_content']
   const called = payload['function_call']
@@ -66,9 +76,9 @@ export function messageDrafts(payload: Fields, source_type: SourceType): readonl
   const drafts: RecordDraft[] = []
   if (textsOf(reasoning).length > 0) drafts.push(reasoningDraft({ summary: reasoning }, 'reasoning'))
   if (content.segments.some(({ type, text }) => type === 'image' || text !== '')) drafts.push(message)
-  for (const part of content.toolUses) drafts.push(tools.toolUsePart(part))
-  for (const call of listOf(payload['tool_calls'])) drafts.push(tools.chatToolCall(call))
-  if (isObject(called)) drafts.push(tools.functionCall(called, 'function_call'))
+  for (const part of content.toolUses) drafts.push(toolUsePart(part))
+  for (const call of listOf(payload['tool_calls'])) drafts.push(chatToolCall(call))
+  if (isObject(called)) drafts.push(functionCall(called, 'function_call'))
   return drafts.length > 0 ? drafts : [message]
 }
 

@@ -1,18 +1,20 @@
-/** Calls of tools and their results. */
+/** Tool calls and their results.  */
 import {
   type Fields,
   fieldsOf,
+  isObject,
   listOf,
   nonEmptyStringOf,
+  numberOf,
   parseStructure,
   stringOf,
   toJsonText,
 } from '../../../lib/unknown-values.ts'
-import type { Metadata } from '../../../model/metadata.ts'
+import { NumberCheck } from '../../../model/checked-numbers.ts'
+import type { Attachment, Metadata } from '../../../model/metadata.ts'
 import type { MessageSegment, ToolCall, ToolStatus } from '../../../model/normalized.ts'
-import { mediaOf } from './content.ts'
+import { attachmentOf, mediaOf } from './content.ts'
 import { NO_SEGMENTS, type RecordDraft } from './draft.ts'
-import { parseToolOutput } from './tool-output.ts'
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -168,4 +170,161 @@ function callDraft(type: string, call: Mutable<ToolCall>, payload: Fields): Reco
     secret: stringOf(payload['encrypted_function_args']) ?? stringOf(listOf(payload['encrypted_function_args'])[0]),
     fact: call.call_id === null ? undefined : { kind: 'call', call_id: call.call_id },
   }
+}
+
+export interface ToolOutput {
+  readonly text: string
+  readonly json: object | undefined
+  readonly images: readonly MessageSegment[]
+  readonly secret?: string | undefined
+  /** Parts that are neither text nor image, described. */
+  readonly attachments?: readonly Attachment[]
+  readonly exit_code?: number | undefined
+  readonly duration_ms?: number | undefined
+  readonly status: ToolStatus
+  /** Fields without a usable number. */
+  readonly faults?: readonly string[] | undefined
+}
+
+/** A string, a list of parts, or the object form that other programs export. */
+export function parseToolOutput(value: unknown, parse: (text: string) => object | undefined): ToolOutput {
+  if (typeof value === 'string') return textOutput(value, parse(value), [])
+  if (Array.isArray(value)) return partsOutput(value, parse)
+  const content = fieldsOf(value)?.['content']
+  if (content !== undefined && isObject(value)) {
+    const inner = parseToolOutput(content, parse)
+    return value['success'] === false ? { ...inner, status: 'error' } : inner
+  }
+  if (value === undefined || value === null) return textOutput('', undefined, [])
+  const text = toJsonText(value)
+  return textOutput(text, typeof value === 'object' ? value : undefined, [])
+}
+
+function partsOutput(parts: readonly unknown[], parse: (text: string) => object | undefined): ToolOutput {
+  if (parts.length > 0 && !parts.some(isPart)) return textOutput(toJsonText(parts), parts, [])
+  const texts: string[] = []
+  const images: MessageSegment[] = []
+  const attachments: Attachment[] = []
+  let secret: string | undefined
+  for (const part of parts) {
+    const fields = fieldsOf(part)
+    const text = stringOf(part) ?? stringOf(fields?.['text'])
+    const url = stringOf(fields?.['image_url']) ?? stringOf(fieldsOf(fields?.['image_url'])?.['url'])
+    if (text !== undefined) texts.push(text)
+    else if (url !== undefined) {
+      images.push({
+        channel: 'input',
+        type: 'image',
+        format: stringOf(fields?.['type']) ?? 'input_image',
+        media: mediaOf(url),
+      })
+    } else if (fields?.['encrypted_content'] !== undefined) secret ??= stringOf(fields['encrypted_content'])
+    else if (fields) attachments.push(attachmentOf(stringOf(fields['type']) ?? 'unknown', fields))
+  }
+  const text = texts.join('\n')
+  const output = { ...textOutput(text, parse(text), images), secret }
+  return attachments.length > 0 ? { ...output, attachments } : output
+}
+
+const isPart = (part: unknown): boolean =>
+  typeof part === 'string' || stringOf(fieldsOf(part)?.['type'] ?? fieldsOf(part)?.['text']) !== undefined
+
+function textOutput(text: string, json: object | undefined, images: readonly MessageSegment[]): ToolOutput {
+  const metadata = json && 'metadata' in json ? fieldsOf(json.metadata) : undefined
+  if (metadata) {
+    // Tools have metadata of their own: what is no number there is no mistake.
+    const check = new NumberCheck()
+    const exit = check.exitCode(numberOf(metadata['exit_code']), 'exit_code')
+    const duration_ms = check.duration(numberOf(metadata['duration_seconds']), 'duration_seconds', MS_PER_SECOND)
+    return { text, json, images, exit_code: exit, duration_ms, status: statusFromExitCode(exit), ...faultsOf(check) }
+  }
+  const header = headerOf(text)
+  const exit = header === '' ? null : EXIT.exec(header)
+  const wall = header === '' ? null : WALL.exec(header)
+  if (!exit && !wall && !ABORTED_HEAD.test(text))
+    return { text, json, images, status: statusFromText(text.slice(0, 200), false) }
+  const check = new NumberCheck()
+  const code = exit ? check.exitCode(Number(exit[1] ?? exit[2]), 'Exit code') : undefined
+  const status = code === undefined ? statusFromText(text.slice(0, 200), wall !== null) : statusFromExitCode(code)
+  const seconds = wall ?? (status === 'aborted' ? ABORTED_AFTER.exec(text) : null)
+  return {
+    text,
+    json,
+    images,
+    exit_code: code,
+    duration_ms: seconds ? check.duration(Number(seconds[1]), 'Wall time', MS_PER_SECOND) : undefined,
+    status,
+    ...faultsOf(check),
+  }
+}
+
+const faultsOf = ({ faults }: NumberCheck) => (faults ? { faults } : undefined)
+
+const MS_PER_SECOND = 1000
+
+/** What stands above the line `Output:`. A few lines at most, unless the command itself is quoted there. */
+function headerOf(text: string): string {
+  const head = text.slice(0, MAX_HEADER_LENGTH)
+  const end = head.search(OUTPUT)
+  if (end < 0) return HEADER_START.test(head) ? head.slice(0, 400) : ''
+  const header = head.slice(0, end)
+  return header.startsWith('Command: ') || header.split('\n').length <= 8 ? header : ''
+}
+
+const MAX_HEADER_LENGTH = 4096
+const OUTPUT = /^Output:/m
+const HEADER_START = /^(?:Exit code: |Chunk ID: |Wall time|Process (?:exited|running) with )/
+const EXIT = /^(?:Exit code: (-?\d+)|Process exited with code (-?\d+))\s*$/m
+const WALL = /^Wall time:? (\d+(?:\.\d+)?) seconds\s*$/m
+/** Behind a header line, or by itself with the time it took. */
+const ABORTED = /^(?:Wall time:? [\d.]+ seconds\n)?(?:aborted\b|.*\baborted by user\b)/i
+/** Cheap: most outputs have no such words. */
+const ABORTED_HEAD = /^aborted/
+const ABORTED_AFTER = /^aborted by user after (\d+(?:\.\d+)?)s/
+const CANCELLED =
+  /^(?:(?:exec )?command rejected by user|patch rejected by user|rejected by user|user (?:cancelled|canceled|declined|denied))/i
+const FAILED =
+  /^(?:script failed\b|err:|error:|execution error:|exec_command failed\b|write_stdin failed\b|apply_patch verification failed\b|failed to parse (?:function )?arguments|failed in sandbox|unsupported (?:custom tool )?call\b|unknown (?:tool|process id)\b|tool call error\b|patch failed\b|timed out\b|command timed out\b)/i
+
+function statusFromText(head: string, hasHeader: boolean): ToolStatus {
+  if (ABORTED.test(head)) return 'aborted'
+  if (!hasHeader && CANCELLED.test(head)) return 'cancelled'
+  return FAILED.test(head) ? 'error' : 'success'
+}
+
+const statusFromExitCode = (code: number | undefined): ToolStatus =>
+  code === undefined || code === 0 ? 'success' : 'error'
+
+/** `{secs, nanos}`, or a number of milliseconds, or text such as `1.5s`. */
+export function parseDuration(value: unknown, check: NumberCheck): number | undefined {
+  const fields = fieldsOf(value)
+  if (fields) {
+    const seconds = check.duration(fields['secs'], 'duration.secs', MS_PER_SECOND)
+    const rest = check.duration(fields['nanos'], 'duration.nanos', 1e-6)
+    // Together, so that half a millisecond of each is rounded once.
+    return seconds === undefined || rest === undefined
+      ? seconds
+      : check.duration(Number(fields['secs']) * MS_PER_SECOND + Number(fields['nanos']) / 1e6, 'duration')
+  }
+  const text = stringOf(value)
+  if (text === undefined) return check.duration(value, 'duration')
+  const match = /^(\d+(?:\.\d+)?)\s*(ms|s)$/.exec(text)
+  return check.duration(match ? Number(match[1]) : value, 'duration', match?.[2] === 's' ? MS_PER_SECOND : 1)
+}
+
+export const changedFiles = (changes: unknown): readonly { readonly path: string; readonly change: string }[] => {
+  const fields = fieldsOf(changes)
+  if (!fields) return listOf(changes).flatMap((one) => changedFile(fieldsOf(one)))
+  return Object.entries(fields).map(([path, change]) => ({ path, change: changeKind(change) }))
+}
+
+function changedFile(fields: { readonly [key: string]: unknown } | undefined) {
+  const path = stringOf(fields?.['path'])
+  return path === undefined ? [] : [{ path, change: changeKind(fields?.['kind'] ?? fields) }]
+}
+
+/** Tagged by `type`, or, in older logs, by the only key. */
+function changeKind(change: unknown): string {
+  const fields = fieldsOf(change)
+  return stringOf(change) ?? stringOf(fields?.['type']) ?? Object.keys(fields ?? {})[0] ?? 'update'
 }

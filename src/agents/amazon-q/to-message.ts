@@ -1,0 +1,192 @@
+/** Makes a message of a draft: id, time, place; with what identifies an entry and what a conversion needs of it. */
+import type { EntryTime } from '../../conversation/to-messages/entry-clock.ts'
+import type { EntryDraft } from '../../conversation/to-messages/entry-draft.ts'
+import {
+  type EntryList,
+  isParsedEntry,
+  type ParsedEntry,
+  parseEntryAt,
+  type Variant,
+} from '../../conversation/to-messages/parse-entry.ts'
+import { checksum, sha256 } from '../../lib/hash.ts'
+import { digestWithout } from '../../lib/json/digest.ts'
+import { parseJson } from '../../lib/json/lossless.ts'
+import { toPortableJson } from '../../lib/json/portable.ts'
+import { findMemberRanges } from '../../lib/json/ranges.ts'
+import { decodeUtf8 } from '../../lib/text.ts'
+import { type Fields, fieldsOf, isObject, listOf, stringOf, toJsonText } from '../../lib/unknown-values.ts'
+import { makeMessageId, type SessionId } from '../../model/ids.ts'
+import type { Metadata } from '../../model/metadata.ts'
+import type { NormalizedMessage, RawReference } from '../../model/normalized.ts'
+import { type ElementExtensions, readElementExtensions, type SourceExtension } from '../../model/replay/extension.ts'
+import type { Locator } from '../agent.ts'
+import type { StateDocument } from './state-document.ts'
+import { AMAZON_Q } from './stores.ts'
+
+interface EntryPosition {
+  /** Its place in the conversation, from 1; 0 for what belongs to the whole. */
+  readonly entry: number
+  /** Its place in the entry, from 1. */
+  readonly part: number
+  readonly time: EntryTime
+  /** The source's own time, as it stands there. */
+  readonly stamp?: unknown
+  readonly marks: Metadata
+}
+
+export interface ConversationOrigin {
+  readonly path: string
+  readonly session: SessionId
+  readonly key: string | undefined
+  /** How many entries of the conversation come before the first one here. */
+  readonly before: number
+}
+
+export function toMessage(
+  draft: EntryDraft,
+  position: EntryPosition,
+  origin: ConversationOrigin,
+  extension?: SourceExtension,
+): NormalizedMessage {
+  const { entry, part, time, stamp, marks } = position
+  const message: Mutable<NormalizedMessage> = {
+    id: makeMessageId(time.at, entry, part),
+    timestamp: time.at,
+    role: draft.role,
+    source_type: draft.source_type,
+    segments: draft.segments,
+    raw: rawOf(draft, entry, stamp, origin),
+  }
+  if (draft.tool_call) message.tool_call = draft.tool_call
+  const metadata: Record<string, unknown> = { ...draft.metadata, ...marks }
+  if (time.inferred) metadata['timestamp_inferred'] = true
+  if (extension !== undefined) metadata['x_conv'] = extension
+  if (!isEmptyObject(metadata)) message.metadata = metadata
+  return message
+}
+
+function isEmptyObject(object: object): boolean {
+  for (const _ in object) return false
+  return true
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+function rawOf({ payload_type }: EntryDraft, entry: number, stamp: unknown, origin: ConversationOrigin): RawReference {
+  const raw: Mutable<RawReference> = {
+    event_type: entry === 0 ? 'state' : 'history',
+    payload_type,
+    file_path: origin.path,
+    line_index: entry,
+    session_id: origin.session,
+  }
+  if (origin.key !== undefined) raw.row_key = origin.key
+  if (stamp !== undefined && stamp !== null) raw.timestamp = stamp
+  return raw
+}
+
+/**
+ * The entry itself, or what it was made of when another agent's conversation was written as this one's.
+ * @param at its number in the conversation
+ */
+export function entryExtensions(list: EntryList, index: number, at: number): ElementExtensions {
+  const entry = list.exactAt(index)
+  const fields = fieldsOf(entry)
+  const own = { src: AMAZON_Q, record: toPortableJson(entry ?? null), at }
+  return readElementExtensions(own, fields?.['x_conv'], () => digestWithout(fields ?? {}, 'x_conv'))
+}
+
+/** Of messages whose record is the state, which is told once, at the end. */
+export function recordlessExtension({ x_conv }: Fields): SourceExtension {
+  return { src: stringOf(fieldsOf(x_conv)?.['src']) ?? AMAZON_Q, records: [] }
+}
+
+/**
+ * All of the state but its history, under one name, so that nobody takes it for an entry; and the entries that nobody
+ * could read, of which no message tells.
+ */
+export function stateExtension(bytes: Buffer, { fields, history }: StateDocument): SourceExtension {
+  const own = recordlessExtension(fields)
+  const records = fieldsOf(fields['x_conv'])?.['records']
+  // It was made for another agent's conversation.
+  if (own.src !== AMAZON_Q && Array.isArray(records)) return { ...own, records }
+  const state: Record<string, unknown> = {}
+  let start = bytes[0] === 0xef ? 3 : 0
+  while ((bytes[start] ?? 99) <= 32) start++
+  if (bytes[start] !== OPEN_OBJECT) return own
+  for (const member of findMemberRanges(bytes, start).ranges) {
+    if (member.key === 'history') continue
+    const exact = parseJson(decodeUtf8(bytes.subarray(member.start, member.end)))
+    if (exact.ok) state[member.key] = toPortableJson(exact.value)
+  }
+  const unreadEntries: unknown[] = []
+  for (let at = 0; at < history.length; at++)
+    if (!isParsedEntry(parseEntryAt(history, at)))
+      unreadEntries.push({ at: at + 1, entry: toPortableJson(history.exactAt(at) ?? null) })
+  return { src: AMAZON_Q, records: [unreadEntries.length > 0 ? { state, unread: unreadEntries } : { state }] }
+}
+
+/** What an entry says beside what the program reads, where we wrote it. */
+export const extensionFields = (entry: unknown): Fields | undefined => fieldsOf(fieldsOf(entry)?.['x_conv'])
+
+const OPEN_OBJECT = 123
+
+/**
+ * Equal for a pair and for the object that a later version makes of it, and for tools whose shown name or arguments
+ * were changed afterwards: their original ones count.
+ */
+export function entryIdentity({ input, answer }: Pick<ParsedEntry, 'input' | 'answer'>): string {
+  const { message_id, content } = answer.body
+  return sha256(
+    toJsonText([input.tag, inputContent(input), answer.tag, message_id ?? null, content ?? null, toolUsesOf(answer)]),
+  )
+}
+
+const inputContent = ({ body }: Variant): unknown => [body['prompt'] ?? null, body['tool_use_results'] ?? null]
+
+const toolUsesOf = ({ body }: Variant): unknown =>
+  listOf(body['tool_uses']).map((use) =>
+    isObject(use)
+      ? [use['id'], use['orig_name'] ?? use['name'], ('orig_args' in use ? use['orig_args'] : use['args']) ?? null]
+      : use,
+  )
+
+/** Enough to notice that another entry stands in its place. Costs next to nothing, however long the entry is. */
+export function entryChecksum({ input, answer }: Pick<ParsedEntry, 'input' | 'answer'>): number {
+  const prompt = stringOf(input.body['prompt'])
+  const content = stringOf(answer.body['content'])
+  const results = listOf(input.body['tool_use_results'])
+  const uses = listOf(answer.body['tool_uses'])
+  const samples = [
+    input.tag,
+    answer.tag,
+    idText(answer.body['message_id']),
+    sampleText(prompt),
+    sampleText(content),
+    ...results.map((one) => (isObject(one) ? idText(one['tool_use_id']) : '')),
+    ...uses.map((one) => (isObject(one) ? idText(one['id']) : '')),
+  ]
+  return checksum(Buffer.from(samples.join('|')))
+}
+
+/** An id need not be a text, and not every object can be made one. */
+const idText = (id: unknown): string => stringOf(id) ?? (id === undefined || id === null ? '' : toJsonText(id))
+
+const sampleText = (text: string | undefined): string =>
+  text === undefined ? '' : `${text.length}${text.slice(0, 12)}${text.slice(-12)}`
+
+export interface QLocator extends Locator {
+  /** Its number in the conversation; 0 for what belongs to the whole. */
+  readonly entry: number
+  readonly part: number
+  /** Tells whether the entry at that place is still the same. */
+  readonly check?: number
+  readonly time: string
+  readonly inferred?: true
+  /** The entry whose tool a result answers. */
+  readonly call?: number
+  /** It is an entry of the main conversation only; the number of its first part. */
+  readonly main?: number
+  /** It is the message that waits to be sent. */
+  readonly next?: true
+}

@@ -1,0 +1,351 @@
+/** Writes a conversation as a state that Amazon Q CLI and Kiro CLI load. */
+import { historyEntry } from '../../conversation/codec/message.ts'
+import { type NotRead, type Read, readStateValue, readValueAs } from '../../conversation/codec/read-state.ts'
+import { writeAs } from '../../conversation/codec/write-state.ts'
+import { compactSummary, type EntryPair } from '../../conversation/from-messages/entry-pairs.ts'
+import { createEntryWriter, type EntryWriter } from '../../conversation/from-messages/entry-writer.ts'
+import { transcriptLines } from '../../conversation/from-messages/transcript-lines.ts'
+import { MAX_CONVERSATION_STATE_HISTORY_LEN } from '../../conversation/limits.ts'
+import type { HistoryEntry } from '../../conversation/record.ts'
+import { hasToolUseResults } from '../../conversation/render.ts'
+import { Spool } from '../../lib/files/spool.ts'
+import { digestWithout } from '../../lib/json/digest.ts'
+import type { JsonValue } from '../../lib/json/lossless.ts'
+import { fromPortableJson } from '../../lib/json/portable.ts'
+import { writeJson } from '../../lib/json/write.ts'
+import { type Fields, fieldsOf, listOf, toJsonText } from '../../lib/unknown-values.ts'
+import { type AgentId, isUuid } from '../../model/ids.ts'
+import { toConversionChange } from '../../model/replay/conversion-change.ts'
+import type { WrittenExtension } from '../../model/replay/extension.ts'
+import { toRecordOutcomes } from '../../model/replay/extension-writer.ts'
+import type { RecordGroup, ReplayStep } from '../../model/replay/step.ts'
+import { createWriteFunction, type UnitWriter } from '../../model/replay/unit-writer.ts'
+import type { Session } from '../../model/session.ts'
+import type { AgentWriteOptions, WriterOutput, WrittenForm } from '../agent.ts'
+import { AMAZON_Q, KIRO } from './stores.ts'
+
+export const FORMS: readonly WrittenForm[] = [
+  { name: AMAZON_Q, label: 'conversation of Amazon Q CLI', suffix: '.json' },
+  { name: KIRO, label: 'conversation of Kiro CLI', suffix: '.json' },
+]
+
+export const write = createWriteFunction<AgentWriteOptions, WriterOutput>(
+  (session, options) => new ConversationWriter(session, options),
+)
+
+/** Characters of records from before a compaction that an entry may carry. What is more stands beside the file only. */
+const MAX_CARRIED_CHARACTERS = 16_000_000
+
+/** In a file beside: what stands before the first entry. */
+const BEFORE_FIRST_ENTRY = 0
+
+/** A state of the program's own, and what was written when it was told. */
+interface NativeState {
+  readonly fields: StateFields
+  readonly entries: number
+  readonly lines: number
+  /** All entries until then stand as they were. */
+  readonly isUnchanged: boolean
+}
+
+class ConversationWriter implements UnitWriter<WriterOutput> {
+  readonly #session: Session
+  readonly #options: AgentWriteOptions
+  readonly #stateWriter = new StateWriter()
+  readonly #entryWriter: EntryWriter
+  readonly #out: WriterOutput[] = []
+  #state: NativeState | undefined
+  /** No entry was made or changed. */
+  #isUnchanged = true
+  /** Whose records the entries carry. */
+  #src: string | undefined
+  /** From before a compaction. */
+  readonly #before: { readonly src: string; readonly records: readonly unknown[] }[] = []
+  #carriedCharacters = 0
+
+  constructor(session: Session, options: AgentWriteOptions) {
+    this.#session = session
+    this.#options = options
+    this.#entryWriter = createEntryWriter({
+      own: AMAZON_Q,
+      seal: (entry) => digestWithout(entry as Fields, 'x_conv'),
+      isOff: options.withoutExtensions,
+      cwd: options.cwd ?? session.cwd,
+      emit: (...items) => this.#out.push(...items),
+      path: () => `$.history[${this.#stateWriter.length + this.#entryWriter.pairs.open}]`,
+    })
+  }
+
+  earlier(src: AgentId, records: readonly unknown[]): void {
+    this.#carriedCharacters += records.reduce<number>((sum, record) => sum + toJsonText(record).length, 0)
+    const isCarried = this.#carriedCharacters <= MAX_CARRIED_CHARACTERS || this.#options.withoutExtensions
+    if (isCarried && (this.#before.length === 0 || this.#before[0]?.src === src)) {
+      this.#before.push({ src, records })
+      return
+    }
+    this.#out.push({ kind: 'sidecar', at: BEFORE_FIRST_ENTRY, extension: { src, records } })
+    this.#out.push(...toRecordOutcomes([{ records, as: [], isKept: true }], 'sidecar'))
+  }
+
+  opening(group: RecordGroup): void {
+    this.#entryWriter.outcomes.carryForward({
+      src: this.#before[0]?.src,
+      records: this.#before.splice(0).flatMap(({ records }) => records),
+      fits: true,
+    })
+    if (!this.#writeNative(group)) this.#entryWriter.outcomes.carryForward(group)
+  }
+
+  steps(group: RecordGroup, steps: readonly ReplayStep[]): void {
+    if (this.#writeNative(group)) return
+    for (const step of steps) for (const pair of this.#entryWriter.pairs.add(step)) this.#put(pair)
+  }
+
+  taken(): readonly WriterOutput[] {
+    return this.#out.splice(0)
+  }
+
+  *end(): Generator<WriterOutput> {
+    const { pairs, next, unusedGroups } = this.#entryWriter.pairs.end()
+    for (const pair of pairs) this.#put(pair)
+    for (const group of unusedGroups) this.#entryWriter.outcomes.carryForward(group)
+    const rest = this.#entryWriter.outcomes.end()
+    const frame = this.#stateFrame(next as JsonValue, rest)
+    if (frame.start > 0) {
+      const what = toConversionChange('oldest_left_out', frame.start)
+      this.#out.push({ kind: 'loss', path: '$.history', what, kept_in: null })
+    }
+    yield* this.#out.splice(0)
+    yield* this.#stateWriter.write(frame)
+  }
+
+  close(): void {
+    this.#stateWriter.close()
+  }
+
+  /** The program's own records. Answers false when they are not, or no longer what is said. */
+  #writeNative({ src, records, fits }: RecordGroup): boolean {
+    if (src !== AMAZON_Q || !fits) return false
+    const native = records.map(parseNativeRecord)
+    const isLoaded = native.every(({ kind }) => kind !== 'unread')
+    if (isLoaded && native.some(({ kind }) => kind === 'entry'))
+      for (const pair of this.#entryWriter.pairs.interrupt()) this.#put(pair)
+    for (const one of native) {
+      if (one.kind === 'unread' || (one.kind === 'entry' && !isLoaded)) continue
+      for (const fault of one.faults) this.#entryWriter.reportRepair(toConversionChange('refused_today', fault))
+      if (one.kind === 'entry') this.#stateWriter.add(one.text, one.entry)
+      else this.#keepState(one.fields, one.unread)
+    }
+    if (isLoaded) this.#entryWriter.reportOutcome({ records, as: records, isKept: false })
+    return isLoaded
+  }
+
+  #keepState(fields: StateFields, unread: number): void {
+    this.#state = {
+      fields,
+      entries: this.#stateWriter.length,
+      lines: this.#stateWriter.lines,
+      isUnchanged: this.#isUnchanged,
+    }
+    const next = fields.get('next_message')
+    if (next) this.#entryWriter.pairs.setPending(next as never)
+    if (unread === 0) return
+    const what = toConversionChange('unread_left_out', unread)
+    this.#out.push({ kind: 'loss', path: '$.history', what, kept_in: null })
+  }
+
+  #put(pair: EntryPair): void {
+    this.#isUnchanged = false
+    const extension = this.#entryWriter.outcomes.attach(pair, pair.entry)
+    if (extension?.records) this.#src = extension.src
+    this.#stateWriter.add(writeAs(historyEntry, pair.entry), pair.entry, extension)
+  }
+
+  #stateFrame(next: JsonValue, rest: WrittenExtension | undefined): StateFrame {
+    const { length } = this.#stateWriter
+    const native = this.#state
+    const isUnchanged = native?.isUnchanged === true && native.entries === length && this.#isUnchanged
+    const start = isUnchanged ? 0 : this.#stateWriter.start
+    const isContinued = native?.isUnchanged === true && start === 0
+    const { summaries } = this.#entryWriter.pairs
+    const fields = new Map<string, JsonValue>(native?.fields ?? defaultFields(this.#id()))
+    for (const [key, value] of defaultFields(this.#id()))
+      if (REQUIRED_FIELDS.has(key) && !fields.has(key)) fields.set(key, value)
+    if (next !== null || fields.has('next_message')) fields.set('next_message', next)
+    if (!isUnchanged || !native.fields.has('valid_history_range'))
+      fields.set('valid_history_range', [0, length - start])
+    if (!isContinued) fields.set('transcript', [])
+    if (summaries.length > 0) fields.set('latest_summary', compactSummary(summaries) as unknown as JsonValue)
+    if (!native && !this.#options.withoutExtensions) fields.set('x_conv', this.#origin(rest))
+    return { fields, start, line: isUnchanged ? this.#stateWriter.lines : isContinued ? native.lines : 0 }
+  }
+
+  /** Whose the conversation is, so that the state that was made for it is not taken for a record. */
+  #origin(rest: WrittenExtension | undefined): JsonValue {
+    const { path: _, ...session } = this.#session
+    const src = rest?.src ?? this.#src ?? session.agent
+    return { src, records: rest?.records ?? [], session } as unknown as JsonValue
+  }
+
+  #id(): string {
+    const { native_id } = this.#session
+    return isUuid(native_id) ? native_id : this.#options.newId()
+  }
+}
+
+/** Without them the program does not load a state. */
+const REQUIRED_FIELDS: ReadonlySet<string> = new Set(['conversation_id', 'valid_history_range', 'transcript', 'tools'])
+
+/** The id of a model that is not the program's own would be sent as it is: there is none. */
+const defaultFields = (id: string): readonly (readonly [string, JsonValue])[] => [
+  ['conversation_id', id],
+  ['next_message', null],
+  ['valid_history_range', [0, 0]],
+  ['transcript', []],
+  ['tools', {}],
+  ['context_manager', null],
+  ['context_message_length', null],
+  ['latest_summary', null],
+  ['file_line_tracker', {}],
+  ['checkpoint_manager', null],
+  ['mcp_enabled', true],
+]
+
+type StateFields = ReadonlyMap<string, JsonValue>
+
+type NativeRecord =
+  | {
+      readonly kind: 'entry'
+      readonly entry: HistoryEntry
+      readonly text: string
+      /** Why the program of today would refuse it. */
+      readonly faults: readonly string[]
+    }
+  | {
+      readonly kind: 'state'
+      readonly fields: StateFields
+      readonly faults: readonly string[]
+      /** How many entries of the history nobody could read. */
+      readonly unread: number
+    }
+  /** An entry that not even a tolerant reading takes. */
+  | { readonly kind: 'unread' }
+
+function parseNativeRecord(record: unknown): NativeRecord {
+  const state = fieldsOf(fieldsOf(record)?.['state'])
+  if (state) return stateRecord(state, listOf(fieldsOf(record)?.['unread']).length)
+  const given = fromPortableJson(record)
+  const strict = readValueAs(historyEntry, given, { mode: 'strict' })
+  const read = strict.ok ? strict : readValueAs(historyEntry, given)
+  if (!read.ok) return { kind: 'unread' }
+  return { kind: 'entry', entry: read.value, text: writeJson(given), faults: faultsOf(read) }
+}
+
+function stateRecord(state: { readonly [field: string]: unknown }, unread: number): NativeRecord {
+  const fields = new Map(Object.entries(state).map(([key, value]) => [key, fromPortableJson(value)]))
+  const given = { ...Object.fromEntries(fields), history: [] }
+  const strict = readStateValue(given, { mode: 'strict' })
+  return { kind: 'state', fields, faults: strict.ok ? [] : faultsOf(readStateValue(given)), unread }
+}
+
+const faultsOf = (read: Read<unknown> | NotRead): readonly string[] =>
+  read.ok ? read.repairs.map(({ reason }) => reason) : [read.reason]
+
+/** The program sends no more pairs than this: it wants room for what goes around them. */
+const MAX_ENTRIES = (MAX_CONVERSATION_STATE_HISTORY_LEN - 6) / 2
+
+interface EntryInfo {
+  /** Its place among the extensions. */
+  readonly extension: number | undefined
+  /** A history may begin with it. */
+  readonly isPrompt: boolean
+}
+
+interface StateFrame {
+  /** All of the state but its history, in the order in which it is written. */
+  readonly fields: StateFields
+  /** The first entry that stays. */
+  readonly start: number
+  /** The number of the first line that `fields` does not tell. */
+  readonly line: number
+}
+
+/** Whoever makes one closes it. */
+class StateWriter {
+  readonly #texts = new Spool()
+  readonly #extensions = new Spool()
+  /** Of the transcript: many and short, so each costs more than its letters. */
+  readonly #lines = new Spool(4_000_000)
+  readonly #entries: EntryInfo[] = []
+
+  get length(): number {
+    return this.#entries.length
+  }
+
+  get lines(): number {
+    return this.#lines.length
+  }
+
+  add(text: string, entry: HistoryEntry, extension?: WrittenExtension): void {
+    this.#entries.push({ extension: extension && this.#extensions.length, isPrompt: !hasToolUseResults(entry.user) })
+    if (extension) this.#extensions.push(Buffer.from(JSON.stringify(extension)))
+    this.#texts.push(Buffer.from(text))
+    for (const line of transcriptLines(entry)) this.#lines.push(Buffer.from(JSON.stringify(line)))
+  }
+
+  /** Where the history begins when the oldest entries have to go: with a prompt, where there is one. */
+  get start(): number {
+    const surplus = this.#entries.length - MAX_ENTRIES
+    if (surplus <= 0) return 0
+    const first = this.#entries.findIndex(({ isPrompt }, at) => at >= surplus && isPrompt)
+    return first < 0 ? surplus : first
+  }
+
+  *write({ fields, start, line }: StateFrame): Generator<WriterOutput> {
+    const first = LEADING_FIELDS.flatMap((key) => (fields.has(key) ? memberText(key, fields.get(key) ?? null) : []))
+    yield bytesItem(`{${[...first, '"history":['].join(',')}`)
+    for (let at = start; at < this.#entries.length; at++) yield* this.#entry(at, start)
+    yield bytesItem(']')
+    for (const [key, value] of fields)
+      if (key === 'transcript') yield* this.#transcript(value, line)
+      else if (!LEADING_FIELDS.includes(key)) yield bytesItem(`,${memberText(key, value)}`)
+    yield bytesItem('}')
+  }
+
+  close(): void {
+    for (const spool of [this.#texts, this.#extensions, this.#lines]) spool.close()
+  }
+
+  *#entry(at: number, start: number): Generator<WriterOutput> {
+    const comma = at === start ? '' : ','
+    const text = this.#texts.at(at)?.toString() ?? ''
+    const extensionIndex = this.#entries[at]?.extension
+    const extension = extensionIndex === undefined ? undefined : this.#extensions.at(extensionIndex)?.toString()
+    if (extension === undefined) {
+      yield bytesItem(`${comma}${text}`)
+      return
+    }
+    yield bytesItem(`${comma}${text.slice(0, -1)},"x_conv":${extension}}`)
+    // The program drops the key when it saves the conversation.
+    yield { kind: 'sidecar', at: at - start + 1, extension: JSON.parse(extension) as WrittenExtension }
+  }
+
+  *#transcript(before: JsonValue, line: number): Generator<WriterOutput> {
+    const earlierLines = Array.isArray(before) ? before : []
+    const surplus = earlierLines.length + this.#lines.length - line - MAX_CONVERSATION_STATE_HISTORY_LEN
+    const keptLines = earlierLines.slice(Math.max(0, surplus)).map((one) => writeJson(one))
+    yield bytesItem(`,"transcript":[${keptLines.join(',')}`)
+    let isFirst = keptLines.length === 0
+    for (let at = line + Math.max(0, surplus - earlierLines.length); at < this.#lines.length; at++) {
+      yield bytesItem(`${isFirst ? '' : ','}${this.#lines.at(at)?.toString()}`)
+      isFirst = false
+    }
+    yield bytesItem(']')
+  }
+}
+
+const LEADING_FIELDS = ['conversation_id', 'next_message']
+
+const memberText = (key: string, value: JsonValue): string => `${JSON.stringify(key)}:${writeJson(value)}`
+
+const bytesItem = (text: string): WriterOutput => ({ kind: 'bytes', bytes: Buffer.from(text) })

@@ -1,0 +1,291 @@
+/** Whose log this is: the session's header, and which lines are copies of its parent's. */
+import { sha256 } from '../../lib/hash.ts'
+import { type Fields, fieldsOf, nonEmptyStringOf, stringOf, toJsonText } from '../../lib/unknown-values.ts'
+import { validCountOf } from '../../model/checked-numbers.ts'
+import { type AgentId, type Instant, makeSessionId, type SessionId, toInstant } from '../../model/ids.ts'
+import { parseGitInfo, type Session } from '../../model/session.ts'
+import type { Source } from '../agent.ts'
+import { CopyDetector, type SavedCopyDetector } from './copy-detector.ts'
+import { findThreadLog } from './find.ts'
+import type { RecordDraft } from './record/draft.ts'
+import type { CodexRecordShape } from './record/records.ts'
+import type { RecordTime } from './to-message.ts'
+
+export interface SavedThread {
+  readonly session: Session | null
+  readonly replay: SavedCopyDetector | null
+  readonly startOrdinal: number | null
+}
+
+/** What a record that speaks of the session says: of this one, of another one, or nothing. */
+type DescribedSession = 'own' | 'other' | undefined
+
+export class Thread {
+  readonly #source: Source
+  #header: SessionHeader | undefined
+  #copies: CopyDetector | undefined
+  #startOrdinal: number | undefined
+
+  constructor(source: Source, saved?: SavedThread) {
+    this.#source = source
+    this.#header = saved?.session ? new SessionHeader(saved.session) : undefined
+    this.#startOrdinal = saved?.startOrdinal ?? undefined
+    if (saved?.replay) this.#copies = new CopyDetector(this.#parentLog(), this.#startOrdinal, saved.replay)
+  }
+
+  get header(): SessionHeader | undefined {
+    return this.#header
+  }
+
+  /** The first record decides the session's identity. */
+  begin(record: Fields, shape: CodexRecordShape, at: Instant, bytes: Buffer | undefined): SessionHeader {
+    if (this.#header) return this.#header
+    const first = sha256(bytes ?? toJsonText(record)).slice(0, 16)
+    const { agent, path, shown, session } = this.#source
+    const kind = shape === 'prompt' ? 'prompts' : 'conversation'
+    this.#header = SessionHeader.fromFirstRecord(record, kind, { agent, path: shown ?? path, session, first, at })
+    return this.#header
+  }
+
+  describe(record: Fields, shape: CodexRecordShape): DescribedSession {
+    const payload = shape === 'header' ? record : fieldsOf(record['payload'])
+    if (!this.#header || !payload) return undefined
+    switch (shape === 'header' ? 'session_meta' : stringOf(record['type'])) {
+      case 'session_meta':
+        if (!this.#header.describe(payload)) return 'other'
+        this.#expectCopies(payload)
+        return 'own'
+      case 'turn_context':
+        this.#header.turn(payload)
+        return undefined
+      case 'event_msg':
+        if (payload['type'] === 'thread_name_updated') this.#header.title(payload['thread_name'])
+        if (payload['type'] === 'thread_settings_applied') this.#header.model(settingsModel(payload))
+        return undefined
+      default:
+        return undefined
+    }
+  }
+
+  /** While copies may still come, each line is compared with the parent's. */
+  get mayCopy(): boolean {
+    return this.#copies !== undefined && !this.#copies.isOver
+  }
+
+  /** @param record the line's record, where it was parsed: a header of another session begins copies */
+  isCopy(bytes: Buffer | undefined, at: number, ordinal: number | undefined, record: Fields | undefined): boolean {
+    if (!this.#copies || this.#copies.isOver || !bytes) return false
+    const native =
+      record?.['type'] === 'session_meta' ? nonEmptyStringOf(fieldsOf(record['payload'])?.['id']) : undefined
+    const foreignHeader = native !== undefined && !this.#header?.owns(native)
+    return this.#copies.isCopy({ bytes, at, ordinal, foreignHeader })
+  }
+
+  close(): void {
+    this.#copies?.close()
+  }
+
+  save(): SavedThread {
+    return {
+      session: this.#header?.save() ?? null,
+      replay: this.#copies?.save() ?? null,
+      startOrdinal: this.#startOrdinal ?? null,
+    }
+  }
+
+  #expectCopies(payload: Fields): void {
+    if (this.#header?.parent === undefined || this.#copies) return
+    this.#startOrdinal = validCountOf(payload['subagent_history_start_ordinal'])
+    this.#copies = new CopyDetector(this.#parentLog(), this.#startOrdinal)
+  }
+
+  #parentLog(): string | undefined {
+    const native = this.#header?.parent?.slice(this.#source.agent.length + 1)
+    return native === undefined ? undefined : findThreadLog(this.#source, native)
+  }
+}
+
+export const settingsModel = (payload: Fields): string | undefined =>
+  nonEmptyStringOf(fieldsOf(payload['thread_settings'])?.['model'])
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+interface SessionOrigin {
+  readonly agent: AgentId
+  readonly path: string
+  /** Set when another source claims the same id. */
+  readonly session?: string | undefined
+  /** Hash of the first record. */
+  readonly first: string
+  readonly at: Instant
+}
+
+const MAX_PROMPT_LENGTH = 200
+
+class SessionHeader {
+  readonly #session: Mutable<Session>
+  readonly #models: Set<string>
+  readonly #ancestors: Set<SessionId>
+  /** Changed since it was last taken. */
+  #dirty = true
+
+  constructor(session: Session) {
+    this.#session = { ...session }
+    this.#models = new Set(session.models)
+    this.#ancestors = new Set(session.ancestors)
+  }
+
+  /** The first record decides whose log this is. */
+  static fromFirstRecord(record: Fields, kind: Session['kind'], sessionOrigin: SessionOrigin): SessionHeader {
+    const native = nativeIdOf(record) ?? sessionOrigin.first
+    return new SessionHeader({
+      id: (sessionOrigin.session ?? makeSessionId(sessionOrigin.agent, native)) as SessionId,
+      agent: sessionOrigin.agent,
+      native_id: native,
+      first_record: sessionOrigin.first,
+      path: sessionOrigin.path,
+      kind,
+      started_at: toInstant(fieldsOf(record['payload'])?.['timestamp']) ?? sessionOrigin.at,
+      models: [],
+      ancestors: [],
+    })
+  }
+
+  get id(): SessionId {
+    return this.#session.id
+  }
+
+  get hasPrompt(): boolean {
+    return this.#session.first_prompt !== undefined
+  }
+
+  owns(native: string): boolean {
+    return this.#session.native_id === native
+  }
+
+  get parent(): SessionId | undefined {
+    return this.#session.parent
+  }
+
+  /** A session's own description, first or repeated. Answers false when it speaks of another session. */
+  describe(payload: Fields): boolean {
+    const session = this.#session
+    const native = nonEmptyStringOf(payload['id'])
+    if (native !== undefined && native !== session.native_id) {
+      this.#ancestors.add(makeSessionId(session.agent, native))
+      this.#dirty = true
+      return false
+    }
+    this.#set('cwd', nonEmptyStringOf(payload['cwd']))
+    this.#set('originator', nonEmptyStringOf(payload['originator']))
+    this.#set('agent_version', nonEmptyStringOf(payload['cli_version']))
+    this.#set('origin', originOf(payload['source']))
+    this.#set('model_provider', nonEmptyStringOf(payload['model_provider']))
+    this.#set('nickname', nonEmptyStringOf(payload['agent_nickname']))
+    const git = fieldsOf(payload['git'])
+    if (git) this.#set('git', { ...session.git, ...parseGitInfo(git) })
+    const parent = parentOf(payload)
+    if (parent) {
+      this.#set('parent', makeSessionId(session.agent, parent.native))
+      this.#set('relation', parent.relation)
+    }
+    return true
+  }
+
+  /** What was in force for a turn. */
+  turn(payload: Fields): void {
+    this.model(nonEmptyStringOf(payload['model']))
+    this.#set('cwd', this.#session.cwd ?? nonEmptyStringOf(payload['cwd']))
+    this.#set('approval_policy', payload['approval_policy'])
+    this.#set('sandbox_policy', payload['sandbox_policy'])
+  }
+
+  /** The directory that the model was told. */
+  context(cwd: string | undefined): void {
+    if (this.#session.cwd === undefined) this.#set('cwd', cwd)
+  }
+
+  model(name: string | undefined): void {
+    if (name === undefined || this.#models.has(name)) return
+    this.#models.add(name)
+    this.#dirty = true
+  }
+
+  title(name: unknown): void {
+    this.#set('title', nonEmptyStringOf(name))
+  }
+
+  prompt(text: string): void {
+    if (this.#session.first_prompt === undefined && text.trim() !== '')
+      this.#set('first_prompt', text.trim().slice(0, MAX_PROMPT_LENGTH))
+  }
+
+  /** The header, if it has changed since it was last asked for. */
+  takeChanged(): Session | undefined {
+    if (!this.#dirty) return undefined
+    this.#dirty = false
+    return this.save()
+  }
+
+  save(): Session {
+    return { ...this.#session, models: [...this.#models], ancestors: [...this.#ancestors] }
+  }
+
+  #set<K extends keyof Session>(key: K, value: Session[K] | undefined): void {
+    if (value === undefined || this.#session[key] === value) return
+    this.#session[key] = value
+    this.#dirty = true
+  }
+}
+
+function nativeIdOf(record: Fields): string | undefined {
+  if (record['type'] === 'session_meta') return nonEmptyStringOf(fieldsOf(record['payload'])?.['id'])
+  if (record['type'] === 'thread.started') return nonEmptyStringOf(record['thread_id'])
+  return record['type'] === undefined && record['payload'] === undefined && 'timestamp' in record
+    ? nonEmptyStringOf(record['id'])
+    : undefined
+}
+
+function parentOf(payload: Fields): { readonly native: string; readonly relation: 'fork' | 'subagent' } | undefined {
+  const subagent = fieldsOf(payload['source'])?.['subagent']
+  const spawned =
+    nonEmptyStringOf(fieldsOf(fieldsOf(subagent)?.['thread_spawn'])?.['parent_thread_id']) ??
+    nonEmptyStringOf(payload['parent_thread_id'])
+  const forked = nonEmptyStringOf(payload['forked_from_id'])
+  const native = spawned ?? forked
+  if (native === undefined) return undefined
+  return { native, relation: subagent !== undefined || spawned !== undefined ? 'subagent' : 'fork' }
+}
+
+/** A word, or an object with one key that is the word. */
+function originOf(source: unknown): string | undefined {
+  return nonEmptyStringOf(source) ?? Object.keys(fieldsOf(source) ?? {})[0]
+}
+
+export function lineMetadata(
+  recordTime: RecordTime,
+  copied: boolean,
+  ancestor: boolean,
+): Record<string, unknown> | undefined {
+  if (!recordTime.inferred && !copied && !ancestor) return undefined
+  const marks: Record<string, unknown> = {}
+  if (recordTime.inferred) marks['timestamp_inferred'] = true
+  if (copied) marks['replayed'] = true
+  if (ancestor) marks['ancestor'] = true
+  return marks
+}
+
+/** Logs before the envelope name their directory only in the context given to the model. */
+export const cwdIn = (draft: RecordDraft): string | undefined =>
+  /<cwd>([^<]+)<\/cwd>/.exec(draft.segments[0]?.text?.slice(0, 2000) ?? '')?.[1]
+
+/** What a prompt says apart from what the program put before it. */
+export function typedText(draft: RecordDraft): string {
+  for (const { text, annotations } of draft.segments) {
+    if (text === undefined) continue
+    const injected = annotations?.find((mark) => mark.kind === 'injected')
+    const typed = injected ? text.slice(injected.end) : text
+    if (typed.trim() !== '') return typed
+  }
+  return ''
+}

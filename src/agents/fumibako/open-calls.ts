@@ -1,0 +1,76 @@
+/** The tools that wait for their results, and the results that have come. */
+import { requestedCalls } from '../../conversation/to-messages/answer.ts'
+import { answeredCallIds } from '../../conversation/to-messages/input.ts'
+import type { ParsedEntry } from '../../conversation/to-messages/parse-entry.ts'
+import type { ToolCall } from '../../model/normalized.ts'
+import type { JournalLinePosition } from './to-message.ts'
+
+/** Plain JSON. */
+export interface SavedOpenCalls {
+  readonly open: readonly (readonly [id: string, spot: JournalLinePosition])[]
+  readonly finished: readonly (readonly [id: string, message: string])[]
+  readonly answered: readonly string[]
+}
+
+const MAX_SAVED_CALLS = 200
+
+export class OpenCalls {
+  readonly calls = new Map<string, ToolCall>()
+  readonly #positions: Map<string, JournalLinePosition>
+  /** Told by their tools; the message that takes them to the model repeats them. */
+  readonly #finished: Map<string, string>
+  /** Repeated by that message: they are closed with the next answer. */
+  readonly #answered: Set<string>
+
+  constructor(saved?: SavedOpenCalls) {
+    this.#positions = new Map(saved?.open)
+    this.#finished = new Map(saved?.finished)
+    this.#answered = new Set(saved?.answered)
+  }
+
+  save(): SavedOpenCalls {
+    return {
+      open: [...this.#positions].slice(-MAX_SAVED_CALLS),
+      finished: [...this.#finished].slice(-MAX_SAVED_CALLS),
+      answered: [...this.#answered].slice(-MAX_SAVED_CALLS),
+    }
+  }
+
+  /** Each line that asked for tools which still wait. */
+  get positions(): readonly JournalLinePosition[] {
+    return [...new Map([...this.#positions.values()].map((position) => [position[0], position])).values()]
+  }
+
+  /** Those of a line that was read again. */
+  restore(entry: ParsedEntry): void {
+    for (const call of requestedCalls(entry))
+      if (call.call_id !== null && this.#positions.has(call.call_id)) this.calls.set(call.call_id, call)
+  }
+
+  positionOf = (id: string): JournalLinePosition | undefined => this.#positions.get(id)
+
+  finishedMessage = (id: string): string | undefined => this.#finished.get(id)
+
+  finish(id: string, message: string): void {
+    this.#finished.set(id, message)
+  }
+
+  answer(entry: ParsedEntry): void {
+    for (const id of answeredCallIds(entry)) this.#answered.add(id)
+  }
+
+  /** An answer has come: what it answers is done, and what it asks for waits. */
+  ask(entry: ParsedEntry, position: JournalLinePosition): void {
+    for (const id of this.#answered) {
+      this.calls.delete(id)
+      this.#positions.delete(id)
+    }
+    this.#answered.clear()
+    this.#finished.clear()
+    for (const call of requestedCalls(entry)) {
+      if (call.call_id === null) continue
+      this.calls.set(call.call_id, call)
+      this.#positions.set(call.call_id, position)
+    }
+  }
+}

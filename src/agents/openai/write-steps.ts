@@ -1,0 +1,136 @@
+/** Converts the steps of a conversation to messages of the chat API. */
+import type { Fields } from '../../lib/unknown-values.ts'
+import { MISSING_MARK } from '../../model/metadata.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import { type ConversionChange, toConversionChange } from '../../model/replay/conversion-change.ts'
+import { attachmentNote, elementFactsOf } from '../../model/replay/element-facts.ts'
+import type { ElementFacts } from '../../model/replay/extension.ts'
+import type { WrittenElement } from '../../model/replay/extension-writer.ts'
+import {
+  type AnswerStep,
+  attachmentsOf,
+  callsOfAnswer,
+  imageAddressesOf,
+  type OrphanStep,
+  type ReplayCall,
+  type ReplayResult,
+  type ReplayStep,
+  textMessagesOf,
+} from '../../model/replay/step.ts'
+import type { UniqueCallIds, UniqueToolNames } from '../../model/replay/unique-names.ts'
+
+export interface ChatNaming {
+  readonly ids: UniqueCallIds
+  readonly names: UniqueToolNames
+  /** Whether calls of custom tools may be written as such. */
+  readonly customCalls: boolean
+  /** Tells what had to be made up or changed. */
+  repair(at: string, what: ConversionChange): void
+}
+
+export interface ChatElement extends WrittenElement {
+  readonly value: Fields
+}
+
+export function stepMessages(step: ReplayStep, naming: ChatNaming): readonly ChatElement[] {
+  switch (step.kind) {
+    case 'instruction':
+      return [{ value: { role: step.role, content: textContent(step.message) }, facts: elementFactsOf(step.message) }]
+    case 'prompt':
+      return [{ value: { role: 'user', content: userContent(step.message) }, facts: elementFactsOf(step.message) }]
+    case 'answer':
+      return answerMessages(step, naming)
+    case 'orphan':
+      return orphanMessages(step, naming)
+    case 'aside':
+      return []
+  }
+}
+
+/** One text is a string; several are parts, so that none of them is changed. */
+function textContent(message: NormalizedMessage): string | readonly Fields[] {
+  const texts = textsOf(message)
+  return texts.length > 1 ? texts.map(textPart) : (texts[0] ?? '')
+}
+
+function userContent(message: NormalizedMessage): string | readonly Fields[] {
+  if (imageAddressesOf(message.segments).length === 0) return textContent(message)
+  const parts = message.segments.flatMap(({ text, media }): readonly Fields[] => {
+    const url = media?.data_uri ?? media?.url
+    if (text !== undefined) return text === '' ? [] : [textPart(text)]
+    return url === undefined ? [] : [imagePart(url)]
+  })
+  return [...parts, ...attachmentsOf(message).map((one) => textPart(attachmentNote(one)))]
+}
+
+const textPart = (text: string): Fields => ({ type: 'text', text })
+const imagePart = (url: string): Fields => ({ type: 'image_url', image_url: { url } })
+
+/** Also what is no text, in words. */
+const textsOf = (message: NormalizedMessage): readonly string[] => [
+  ...message.segments.map(({ text, media }) => text ?? attachmentNote({ format: 'image', url: media?.url })),
+  ...attachmentsOf(message).map(attachmentNote),
+]
+
+/** One message for all that was said, then one for each result, then the pictures among the results. */
+function answerMessages(step: AnswerStep, naming: ChatNaming): readonly ChatElement[] {
+  const textMessages = textMessagesOf(step)
+  const calls = callsOfAnswer(step).filter(({ isServed }) => !isServed)
+  if (textMessages.length === 0 && calls.length === 0) return []
+  const text = textMessages.flatMap(textsOf).join('\n\n')
+  const callIds = calls.map((call) => naming.ids.take(call.tool.call_id))
+  const tool_calls = calls.map((call, at) => toolCallOf(call, callIds[at] ?? '', naming))
+  const value: Fields = {
+    role: 'assistant',
+    content: text === '' && calls.length > 0 ? null : text,
+    ...(calls.length > 0 && { tool_calls }),
+  }
+  const first = textMessages[0] ?? calls[0]?.message
+  const results = calls.map((call, at) => resultMessage(call, callIds[at] ?? '', naming))
+  const images = calls.flatMap(({ result }) => (result ? imageAddressesOf(result.segments) : []))
+  return [{ value, facts: first && elementFactsOf(first) }, ...results, ...imageMessages(images)]
+}
+
+function toolCallOf({ tool, message }: ReplayCall, id: string, naming: ChatNaming): Fields {
+  const name = naming.names.take(tool.name)
+  const isNew = tool.call_id === null
+  if (id !== tool.call_id)
+    naming.repair(message.timestamp, toConversionChange(isNew ? 'call_id_missing' : 'call_id_changed'))
+  if (name !== tool.name) naming.repair(message.timestamp, toConversionChange('tool_renamed'))
+  if (tool.input === undefined) return { id, type: 'function', function: { name, arguments: tool.arguments || '{}' } }
+  if (naming.customCalls) return { id, type: 'custom', custom: { name, input: tool.input } }
+  return { id, type: 'function', function: { name, arguments: JSON.stringify({ input: tool.input }) } }
+}
+
+/** What Codex says of a call that nobody answered. */
+const ABORTED = 'aborted'
+
+function resultMessage({ result, message }: ReplayCall, tool_call_id: string, naming: ChatNaming): ChatElement {
+  if (result) {
+    const value = { role: 'tool', tool_call_id, content: result.tool.output ?? '' }
+    return { value, facts: withStatus(elementFactsOf(result.message), result) }
+  }
+  naming.repair(message.timestamp, toConversionChange('call_aborted'))
+  return { value: { role: 'tool', tool_call_id, content: ABORTED }, facts: { synthetic: MISSING_MARK } }
+}
+
+const withStatus = (facts: ElementFacts | undefined, { tool }: ReplayResult): ElementFacts | undefined =>
+  tool.status === 'success' ? facts : { ...facts, status: tool.status }
+
+/** A result holds no pictures: the user shows them. */
+function imageMessages(urls: readonly string[]): readonly ChatElement[] {
+  if (urls.length === 0) return []
+  return [{ value: { role: 'user', content: urls.map(imagePart) }, facts: { synthetic: 'tool_images' } }]
+}
+
+/** No result may stand without its call: so it is told in words. */
+function orphanMessages({ result, at }: OrphanStep, naming: ChatNaming): readonly ChatElement[] {
+  naming.repair(at, toConversionChange('result_in_words'))
+  const { tool, message } = result
+  const content = `[tool result ${tool.call_id ?? ''}]\n${tool.output ?? ''}`
+  const value = { role: 'user', content }
+  return [
+    { value, facts: { ...elementFactsOf(message), synthetic: 'orphan' } },
+    ...imageMessages(imageAddressesOf(message.segments)),
+  ]
+}
