@@ -7,11 +7,13 @@ import {
   ABORTED_ERROR,
   type ChatError,
   ChatFailure,
+  type ChatRequest,
+  type ChatTransport,
   CONNECTION_BROKEN_ERROR,
+  type FileTransport,
   readHeaderHints,
   toServerError,
-} from './openai/chat/chat-error.ts'
-import type { ChatRequest, ChatTransport, FileTransport } from './openai/chat/transport.ts'
+} from './openai/chat/transport.ts'
 
 export interface TransportOptions {
   /** Up to and with `/v1`, as `http://127.0.0.1:11434/v1`; OpenAI's own unless told. */

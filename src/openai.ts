@@ -1,16 +1,24 @@
-/** The package's face for OpenAI messages, `fumibako/openai`, in the names of the specification. */
+/** The public library module for OpenAI messages, `fumibako/openai`. Names follow the specification. */
 
-export { type ChatError, type ChatErrorKind, ChatFailure } from './openai/chat/chat-error.ts'
 export { ChatHelper } from './openai/chat/chat-helper.ts'
-export type { Clock } from './openai/chat/clock.ts'
-export type * from './openai/chat/events.ts'
 export type * from './openai/chat/files.ts'
-export type { ChatOptions, PromptOptions, StreamOptions } from './openai/chat/options.ts'
 export type { PromptInput } from './openai/chat/prompt.ts'
-export { estimateTokens } from './openai/chat/send/estimate-tokens.ts'
-export { type Limits, withinLimits } from './openai/chat/send/trim.ts'
-export type { ChatParameters, ChatSettings, SavedChat } from './openai/chat/settings.ts'
-export type { CallToConfirm, Confirm } from './openai/chat/tools/run-calls.ts'
+export { estimateTokens, type Limits, withinLimits } from './openai/chat/request.ts'
+export type { CallToConfirm, Confirm } from './openai/chat/run-turn.ts'
+export type {
+  ChatEvent,
+  ChatFailed,
+  ChatOptions,
+  ChatParameters,
+  ChatResult,
+  ChatSettings,
+  ChatSuccess,
+  PromptOptions,
+  SavedChat,
+  StreamOptions,
+  ToolOutcome,
+  TurnUsage,
+} from './openai/chat/settings.ts'
 export type {
   ToolContext,
   ToolFunction,
@@ -18,8 +26,18 @@ export type {
   ToolOptions,
   ToolSource,
   ToolSources,
-} from './openai/chat/tools/tool-registry.ts'
-export type * from './openai/chat/transport.ts'
+} from './openai/chat/tool-registry.ts'
+export {
+  type ChatError,
+  type ChatErrorKind,
+  ChatFailure,
+  type ChatRequest,
+  type ChatTransport,
+  type Clock,
+  type FileQuery,
+  type FileTransport,
+  type FileUpload,
+} from './openai/chat/transport.ts'
 export { legalToolName } from './openai/check/legal-names.ts'
 export type { Problem, ProblemCode } from './openai/check/problem.ts'
 export { type Repaired, repair, validate } from './openai/check/validate.ts'

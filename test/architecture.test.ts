@@ -236,7 +236,7 @@ describe('other programs', () => {
     expect(starters.filter((file) => asProgram.test(file.text)).map(({ path }) => path)).toEqual(['lib/git/run-git.ts'])
     // What a command for a shell is made of.
     const shells = files.filter((file) => valueImports(file).includes('chat/tools/shell/run-command.ts'))
-    expect(shells.map(({ path }) => path).sort()).toEqual(['chat/hooks/hooks.ts', 'chat/tools/shell/execute-bash.ts'])
+    expect(shells.map(({ path }) => path).sort()).toEqual(['chat/hooks.ts', 'chat/tools/shell/execute-bash.ts'])
   })
 
   test('a repository is named in every call of git, and is never the project’s own', () => {
@@ -292,8 +292,8 @@ describe('files that anyone could have created', () => {
   const ALLOWED: { readonly [path: string]: string } = {
     'backup/copies/file-copies.ts': 'a file in a new temporary folder',
     'agents/codex/deliver.ts': 'appends after refuseSpecialAt',
-    'chat/journal/read-journal-file.ts': 'appends after refuseSpecialAt',
-    'cli/chat/input/history-file.ts': 'appends after refuseSpecialAt',
+    'chat/journal/journal-file.ts': 'appends after refuseSpecialAt',
+    'cli/chat/input/prompt-history.ts': 'appends after refuseSpecialAt',
     'cli/chat/programs.ts': 'a file in a new temporary folder',
     'cli/commands/validate.ts': 'standard input by its number',
     'cli/commands/restore.ts': 'a file that must not be there yet',

@@ -11,21 +11,15 @@ import { byteLength, truncateSafeInPlace } from '../conversation/truncate.ts'
 import { isSameJson } from '../lib/json/equality.ts'
 import type { ChatTrust } from '../model/api/chat.ts'
 import { phrase } from '../model/phrase.ts'
-import type { Attachments } from './attach/attachments.ts'
+import type { Attachments } from './attachments.ts'
 import type { Endpoint } from './endpoint/endpoint.ts'
 import type { AskJson } from './endpoint/models.ts'
-import type { ResolvedPrompt } from './prompts/resolve-prompt.ts'
-import { baseTokens, contextWindowTokens } from './request/request-size.ts'
+import { type ChatSessionEvent, errorEvent, noticeEvent, type ToolConsent, type ToolQuestion } from './events.ts'
+import type { JournalWriter } from './journal/journal-writer.ts'
+import type { ResolvedPrompt } from './prompts.ts'
 import type { ChatSetup } from './setup.ts'
-import { untrustedText } from './trust/trust-needed.ts'
-import {
-  type ChatSessionEvent,
-  errorEvent,
-  noticeEvent,
-  type ToolConsent,
-  type ToolQuestion,
-} from './turn/chat-session-event.ts'
-import type { JournalWriter } from './turn/journal-writer.ts'
+import { untrustedText } from './trust/trust-question.ts'
+import { baseTokens, contextWindowTokens } from './turn/request.ts'
 
 /** Things that commands need and a conversation itself does not. */
 export interface CommandContext {
@@ -95,7 +89,7 @@ export class ChatSession {
     isTyped: boolean,
     typed = line,
   ): AsyncGenerator<ChatSessionEvent> {
-    const { resolvePrompt } = await import('./prompts/resolve-prompt.ts')
+    const { resolvePrompt } = await import('./prompts.ts')
     const resolved = await resolvePrompt(this, line, signal, typed)
     if (isTyped) this.writer.transcribe(line)
     if (resolved.kind === 'spoken') yield* this.#sendPrompt(resolved, signal)
@@ -193,7 +187,7 @@ export class ChatSession {
     this.#closeResults()
     if (resolved.source !== null)
       yield noticeEvent('prompt', phrase(`Said: ${resolved.source}`, `登録した文章で依頼しました：${resolved.source}`))
-    const { readAttachments, filterAttachable, attachmentPathsIn } = await import('./attach/attachments.ts')
+    const { readAttachments, filterAttachable, attachmentPathsIn } = await import('./attachments.ts')
     const named = resolved.mayAttach ? attachmentPathsIn(text, setup.workspace) : []
     const typed = [...this.attachments.splice(0), ...attachmentPathsIn(resolved.typed, setup.workspace)]
     const { paths, notes } = filterAttachable([...new Set([...typed, ...named])], typed, setup.workspace)

@@ -6,18 +6,28 @@ import { type Phrase, phrase, untranslated } from '../model/phrase.ts'
 import type { FilePart } from '../openai/message.ts'
 import { type AgentFile, contextPathsOf } from './agent-file/agent-file.ts'
 import type { FoundAgent } from './agent-file/find-agents.ts'
-import { type CollectedFiles, collectFiles, MAX_FILES_PER_RULE, type OutsideFile } from './context/collect-files.ts'
-import { sendBoundary } from './context/send-boundary.ts'
+import {
+  type CollectedFiles,
+  collectFiles,
+  MAX_FILES_PER_RULE,
+  type OutsideFile,
+  sendBoundary,
+} from './context-files.ts'
+import { type ChatSessionEvent, type NoticeEvent, noticeEvent } from './events.ts'
 import { NO_SANDBOX, type SandboxSetup } from './processes/sandbox.ts'
 import { SeenFiles } from './tools/files/seen-files.ts'
-import { isDeniedToRead } from './tools/permission/path-decision.ts'
-import { decidePermission, type PermissionDecision, type PermissionRules } from './tools/permission/permission.ts'
-import { isSameTool, type ToolName } from './tools/permission/tool-patterns.ts'
+import { isDeniedToRead } from './tools/permission/command-paths.ts'
+import {
+  decidePermission,
+  isSameTool,
+  type PermissionDecision,
+  type PermissionRules,
+  type ToolName,
+} from './tools/permission/permission.ts'
 import { createExecuteBash } from './tools/shell/execute-bash.ts'
 import type { CallNeed, ChatTool, Workspace } from './tools/tool.ts'
 import { buildToolSet, type ToolSet } from './tools/tool-set.ts'
 import type { TrustStore } from './trust/trust-store.ts'
-import { type ChatSessionEvent, type NoticeEvent, noticeEvent } from './turn/chat-session-event.ts'
 import { NO_SESSION_HOOKS, type SessionHooks } from './turn/hooks.ts'
 import { DEFAULT_TURN_LIMITS, type TurnLimits } from './turn/turn-budget.ts'
 import type { FinishedToolCall, ModelServer, TurnContext, TurnSetup, TurnTools } from './turn/turn-setup.ts'

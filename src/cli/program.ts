@@ -123,7 +123,7 @@ async function translateHelp(commands: readonly Command[]): Promise<void> {
   if (runLanguage === 'en') return
   const [{ textWidth }, { WordWrapper }] = await Promise.all([
     import('./view/text-width.ts'),
-    import('./chat/output/word-wrapper.ts'),
+    import('./chat/output/styled-text.ts'),
   ])
   const wrapText = (text: string, width: number): string => {
     const line = new WordWrapper(width, '', 0)

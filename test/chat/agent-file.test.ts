@@ -2,7 +2,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { contextPathsOf, DEFAULT_AGENT } from '../../src/chat/agent-file/agent-file.ts'
+import { contextPathsOf, DEFAULT_AGENT, parseAgentFile } from '../../src/chat/agent-file/agent-file.ts'
 import {
   agentReference,
   findAgent,
@@ -10,7 +10,6 @@ import {
   findMcpServers,
   readAgentFile,
 } from '../../src/chat/agent-file/find-agents.ts'
-import { parseAgentFile } from '../../src/chat/agent-file/parse-agent-file.ts'
 import { tempFolder } from '../support/codex-log.ts'
 
 const FULL = {

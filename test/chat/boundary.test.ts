@@ -2,7 +2,7 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { ChatSessionEvent } from '../../src/chat/turn/chat-session-event.ts'
+import type { ChatSessionEvent } from '../../src/chat/events.ts'
 import { writeState } from '../../src/conversation/codec/write-state.ts'
 import { newState } from '../../src/conversation/state.ts'
 import { tempFolder } from '../support/codex-log.ts'

@@ -1,8 +1,13 @@
 /** Which server answers, what it is told of, and how large its window is. */
 import { describe, expect, test } from 'vitest'
 import { chooseEndpoint, type Endpoint, type EndpointChoice } from '../../src/chat/endpoint/endpoint.ts'
-import { knownContextWindow } from '../../src/chat/endpoint/known-windows.ts'
-import { type AskJson, contextWindowNotice, listModels, resolveContextWindow } from '../../src/chat/endpoint/models.ts'
+import {
+  type AskJson,
+  contextWindowNotice,
+  knownContextWindow,
+  listModels,
+  resolveContextWindow,
+} from '../../src/chat/endpoint/models.ts'
 
 const choose = (given: Partial<EndpointChoice>): Endpoint =>
   chooseEndpoint({ options: {}, defaultProfile: null, profiles: new Map(), variables: {}, ...given })

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { parseAgentFile } from '../../src/chat/agent-file/parse-agent-file.ts'
-import { AgentHooks } from '../../src/chat/hooks/hooks.ts'
+import { parseAgentFile } from '../../src/chat/agent-file/agent-file.ts'
+import { AgentHooks } from '../../src/chat/hooks.ts'
 import { tempFolder } from '../support/codex-log.ts'
 
 const signal = new AbortController().signal

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { PrintableStream } from '../../src/cli/chat/output/printable-stream.ts'
+import { PrintableStream } from '../../src/cli/chat/output/screen.ts'
 import { toPrintable } from '../../src/lib/text.ts'
 import {
   toReadable,

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { listCheckpoints } from '../../src/chat/checkpoint/checkpoint-rows.ts'
+import { listCheckpoints } from '../../src/chat/checkpoint/checkpoints.ts'
 import { isGitInstalled } from '../../src/lib/git/run-git.ts'
 import { checkpointProject, value } from '../chat/checkpoint/checkpoint-project.ts'
 

@@ -3,7 +3,7 @@ import { appendFileSync, cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
-import { findCopy } from '../../src/chat/open/find-journal.ts'
+import { findCopy } from '../../src/chat/journal/find-journal.ts'
 import { convertLog, handOver } from '../../src/convert.ts'
 import { testHome } from '../support/test-home.ts'
 

@@ -9,8 +9,15 @@ import type { FieldFault } from '../../lib/json/field-reader.ts'
 import { JsonMap } from '../../lib/json/lossless.ts'
 import { isInsideFolder, resolveRealPath } from '../tools/files/tool-paths.ts'
 import type { FileFingerprint } from '../trust/trust-store.ts'
-import { type AgentFile, DEFAULT_AGENT, DEFAULT_AGENT_NAME, type McpServerEntry } from './agent-file.ts'
-import { type AgentFileResult, parseAgentFile, parseServersFile } from './parse-agent-file.ts'
+import {
+  type AgentFile,
+  type AgentFileResult,
+  DEFAULT_AGENT,
+  DEFAULT_AGENT_NAME,
+  type McpServerEntry,
+  parseAgentFile,
+  parseServersFile,
+} from './agent-file.ts'
 
 export interface AgentDirectories {
   readonly cwd: string

@@ -2,13 +2,13 @@
 import { composePhrase, type Phrase, phrase } from '../../model/phrase.ts'
 import {
   type CheckpointRow,
+  type Checkpoints,
   checkpointFilesText,
   checkpointTimeText,
   expandCheckpoint,
   listCheckpoints,
-} from '../checkpoint/checkpoint-rows.ts'
-import type { Checkpoints } from '../checkpoint/checkpoints.ts'
-import { type ChatSessionEvent, errorEvent } from '../turn/chat-session-event.ts'
+} from '../checkpoint/checkpoints.ts'
+import { type ChatSessionEvent, errorEvent } from '../events.ts'
 import {
   type ChatCommandDefinition,
   type CommandWords,

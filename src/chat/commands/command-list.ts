@@ -1,9 +1,9 @@
 /** Every command that can be given within a conversation: the only list there is. */
 import { AppError } from '../../model/error.ts'
 import { composePhrase, type Phrase, type PickWording, phrase } from '../../model/phrase.ts'
+import { type ChatSessionEvent, errorEvent } from '../events.ts'
 import type { ChatSession } from '../session.ts'
-import { type FileChanges, readFileChanges } from '../tools/files/file-changes.ts'
-import { type ChatSessionEvent, errorEvent } from '../turn/chat-session-event.ts'
+import { type FileChanges, readFileChanges } from '../tools/files/seen-files.ts'
 import { agentCommand, mcpCommand } from './agent.ts'
 import { checkpointCommand } from './checkpoint.ts'
 import { type ChatCommandDefinition, CommandWords, outputEvent } from './command.ts'

@@ -1,8 +1,8 @@
 /** What a command of a conversation is: data for help and completion, and what it does as events. */
 import { AppError } from '../../model/error.ts'
 import { type Phrase, untranslated } from '../../model/phrase.ts'
+import { type ChatSessionEvent, errorEvent } from '../events.ts'
 import type { ChatSession } from '../session.ts'
-import { type ChatSessionEvent, errorEvent } from '../turn/chat-session-event.ts'
 
 export interface ChatCommandDefinition {
   /** Without the slash. */

@@ -1,8 +1,8 @@
 /** `/attach`, `/editor`, `/reply`, `/retry`: ways to say something. */
 import { isFile } from '../../lib/files/safe-fs.ts'
 import { phrase } from '../../model/phrase.ts'
-import { resolveTypedPath } from '../attach/attachments.ts'
-import { errorEvent } from '../turn/chat-session-event.ts'
+import { resolveTypedPath } from '../attachments.ts'
+import { errorEvent } from '../events.ts'
 import { type ChatCommandDefinition, outputEvent } from './command.ts'
 import { assistantText } from './history.ts'
 

@@ -5,11 +5,10 @@ import { clampMessageLength, DEFAULT_STRATEGY } from '../../conversation/request
 import { stateBranches } from '../../conversation/rewind.ts'
 import type { ConversationState } from '../../conversation/state.ts'
 import { composePhrase, type Phrase, phrase, untranslated } from '../../model/phrase.ts'
-import type { ChatError } from '../../openai/chat/chat-error.ts'
-import { compactHistory } from '../compaction/compact.ts'
+import type { ChatError } from '../../openai/chat/transport.ts'
+import { compactHistory } from '../compaction.ts'
+import { type ChatSessionEvent, chatErrorText, errorEvent } from '../events.ts'
 import type { ChatSession } from '../session.ts'
-import { chatErrorText } from '../turn/chat-error-text.ts'
-import { type ChatSessionEvent, errorEvent } from '../turn/chat-session-event.ts'
 import { type ChatCommandDefinition, type CommandWords, countNoun, groupDigits, outputEvent } from './command.ts'
 
 export const clearCommand: ChatCommandDefinition = {

@@ -2,8 +2,8 @@
 import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
 import { phrase, untranslated } from '../../model/phrase.ts'
 import { contextWindowNotice, listModels, resolveContextWindow, toModelInfo } from '../endpoint/models.ts'
+import { type ChatSessionEvent, errorEvent, noticeEvent } from '../events.ts'
 import type { ChatSession } from '../session.ts'
-import { type ChatSessionEvent, errorEvent, noticeEvent } from '../turn/chat-session-event.ts'
 import { type ChatCommandDefinition, groupDigits, outputEvent } from './command.ts'
 
 export const modelCommand: ChatCommandDefinition = {

@@ -2,10 +2,9 @@
 import { createSummaryRequest, DEFAULT_STRATEGY } from '../../conversation/request/compact.ts'
 import { isInTangent, openTangents, tangentSeconds } from '../../conversation/tangent.ts'
 import { composePhrase, type Phrase, phrase } from '../../model/phrase.ts'
-import { requestSummary } from '../compaction/compact.ts'
+import { requestSummary } from '../compaction.ts'
+import { type ChatSessionEvent, chatErrorText, errorEvent } from '../events.ts'
 import type { ChatSession } from '../session.ts'
-import { chatErrorText } from '../turn/chat-error-text.ts'
-import { type ChatSessionEvent, errorEvent } from '../turn/chat-session-event.ts'
 import { type ChatCommandDefinition, countNoun, groupDigits, outputEvent } from './command.ts'
 
 export const tangentCommand: ChatCommandDefinition = {

@@ -2,8 +2,7 @@
 import { conversationSize } from '../../conversation/request/budget.ts'
 import { composePhrase, phrase, untranslated } from '../../model/phrase.ts'
 import { tokensOfBytes } from '../../model/tokens/token-estimate.ts'
-import { rangeStart } from '../request/outgoing-request.ts'
-import { contextWindowTokens, toolSpecBytes } from '../request/request-size.ts'
+import { contextWindowTokens, rangeStart, toolSpecBytes } from '../turn/request.ts'
 import { type ChatCommandDefinition, countNoun, groupDigits, markdownTable, outputEvent } from './command.ts'
 
 export const usageCommand: ChatCommandDefinition = {

@@ -1,20 +1,99 @@
-/** The journal of a conversation on disk: one writer, one line for each event, safe before anybody goes on. */
-import { closeSync, constants, existsSync, fstatSync, fsyncSync, ftruncateSync, writeSync } from 'node:fs'
+/** The journal of a conversation on disk: one writer, one line per event, synced to disk before the caller continues. */
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  readSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { JOURNAL_VERSION, type JournalEvent } from '../../conversation/journal/event.ts'
-import { writeEvent } from '../../conversation/journal/event-codec.ts'
+import { readEvent, writeEvent } from '../../conversation/journal/event-codec.ts'
 import { CONVERSATIONS_FOLDER, journalName } from '../../conversation/journal/journal-name.ts'
-import type { LineIssue } from '../../conversation/journal/read-journal.ts'
+import { findHeaderFault, type LineIssue } from '../../conversation/journal/read-journal.ts'
 import { recoveryEvents } from '../../conversation/journal/recovery-events.ts'
-import { type Replay, replayEvent, replayJournal } from '../../conversation/journal/replay.ts'
+import { emptyReplay, type Replay, replayEvent, replayJournal } from '../../conversation/journal/replay.ts'
 import type { UserEnvContext } from '../../conversation/message.ts'
 import type { ConversationState } from '../../conversation/state.ts'
 import { type FileLock, tryLockFile } from '../../lib/files/file-lock.ts'
-import { openRegularFile } from '../../lib/files/regular-file.ts'
+import { openRegularFile, refuseSpecialAt } from '../../lib/files/regular-file.ts'
 import { replaceOwnFile } from '../../lib/files/replace-file.ts'
+import { LineSplitter } from '../../lib/lines/line-splitter.ts'
 import { withDatabaseErrors } from '../../lib/sqlite/own-database.ts'
+import { decodeUtf8 } from '../../lib/text.ts'
 import { AppError } from '../../model/error.ts'
-import { moveTornLine, readJournalFile } from './read-journal-file.ts'
+
+export interface JournalFileContent {
+  readonly replay: Replay
+  readonly issues: readonly LineIssue[]
+  /** A last line without its newline. */
+  readonly tail: UnfinishedLine | undefined
+}
+
+export interface UnfinishedLine {
+  readonly bytes: Buffer
+  /** It is a whole event: only the newline is missing. */
+  readonly isComplete: boolean
+}
+
+const CHUNK_BYTES = 1 << 18
+
+export function readJournalFile(fd: number): JournalFileContent {
+  const issues: LineIssue[] = []
+  let replay = emptyReplay()
+  let tail: UnfinishedLine | undefined
+  const splitter = new LineSplitter({ offset: 0, number: 1 })
+  const sink = {
+    line(bytes: Buffer, from: number, to: number, ended: boolean): void {
+      const text = decodeUtf8(bytes.subarray(from, to))
+      if (ended && text.trim() === '') return
+      const read = readEvent(text)
+      if (!ended) tail = { bytes: Buffer.from(bytes.subarray(from, to)), isComplete: read.ok }
+      if (read.ok) replay = replayEvent(replay, read.event)
+      const fault = read.ok ? findHeaderFault(read.event, splitter.number) : read
+      if (fault && ended) issues.push({ code: fault.code, reason: fault.reason, line: splitter.number })
+    },
+    tooLong(): void {
+      issues.push({ code: 'line_too_long', reason: 'the line is too long to be read', line: splitter.number })
+    },
+  }
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
+  for (let at = 0; ; ) {
+    const read = readSync(fd, chunk, 0, CHUNK_BYTES, at)
+    if (read === 0) break
+    splitter.feed(chunk.subarray(0, read), sink)
+    at += read
+  }
+  splitter.end(sink)
+  return { replay, issues, tail }
+}
+
+/** The journal ends with a newline afterwards. Gives the file that took what was cut off. */
+export function moveTornLine(fd: number, path: string, tail: UnfinishedLine | undefined): string | undefined {
+  if (!tail) return undefined
+  const { size } = fstatSync(fd)
+  if (tail.isComplete) {
+    writeSync(fd, '\n', size)
+    return undefined
+  }
+  const tornPath = path.replace(/\.jsonl$/, '.torn')
+  refuseSpecialAt(tornPath)
+  const torn = openSync(tornPath, 'a', 0o600)
+  try {
+    writeFileSync(torn, Buffer.concat([tail.bytes, Buffer.from('\n')]))
+    fsyncSync(torn)
+  } finally {
+    closeSync(torn)
+  }
+  ftruncateSync(fd, size - tail.bytes.length)
+  fsyncSync(fd)
+  return tornPath
+}
 
 export interface OpenJournalOptions {
   /** UTC. */

@@ -1,13 +1,50 @@
-/** The way to an MCP server; the only file that knows the SDK, which is loaded when the first server is. */
+/** Connects to an MCP server. The only file that imports the SDK at run time, when the first server starts. */
+
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { JsonValue } from '../../lib/json/lossless.ts'
 import { programPathOrMissing } from '../../lib/programs.ts'
+import { type Phrase, phrase, untranslated } from '../../model/phrase.ts'
 import type { HttpServerEntry, McpServerEntry, StdioServerEntry } from '../agent-file/agent-file.ts'
 import type { EnvironmentBuilder } from '../processes/child-environment.ts'
 import { signalGroup } from '../processes/process-group.ts'
-import { MAX_LIST_LENGTH, MAX_LISTED_ITEMS } from './limits.ts'
 import { StdioTransport } from './stdio-transport.ts'
+
+/** At the start, before the first prompt; a slower server joins later. */
+export const START_WAIT_MS = 5000
+/** The same where nobody is there to wait for. */
+export const START_WAIT_UNATTENDED_MS = 30_000
+/** Of a list of tools or prompts. */
+export const MAX_LISTED_ITEMS = 1000
+export const MAX_LIST_LENGTH = 4_000_000
+/** A server that says again and again that its list has changed is asked less and less often. */
+export const FIRST_PAUSE_MS = 1000
+export const MAX_PAUSE_MS = 60_000
+export const MAX_TOOL_NAME_BYTES = 64
+export const MAX_TOOL_DESCRIPTION_BYTES = 10_004
+
+/** What the SDK gives an error of HTTP. */
+const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
+
+/** As the protocol has it: who hears this begins a new session. */
+export const isUnknownSession = (error: unknown): boolean => codeOf(error) === 404
+
+export function mcpErrorReason(error: unknown): Phrase {
+  const code = codeOf(error)
+  if (code === 401)
+    return phrase(
+      'it wants to know who you are (401): get a token from it, and put "headers": {"Authorization": "Bearer …"} into its entry under mcpServers',
+      '認証が必要です（401）。サーバーからトークンを取得し、mcpServers の項目に "headers": {"Authorization": "Bearer …"} を加えてください',
+    )
+  if (code === 403)
+    return phrase(
+      'it knows who you are and refuses (403): look at the token in the headers of its entry',
+      '認証はされましたが、拒まれました（403）。項目の headers にあるトークンを確認してください',
+    )
+  const text = error instanceof Error ? error.message : String(error)
+  const cause = error instanceof Error && error.cause instanceof Error ? ` (${error.cause.message})` : ''
+  return untranslated((text + cause).split('\n')[0] ?? '')
+}
 
 export interface McpConnectOptions {
   readonly cwd: string

@@ -16,12 +16,16 @@ import {
   type ToolRunResult,
 } from '../tools/tool.ts'
 import type { OmittedTool } from '../tools/tool-set.ts'
-import { connectMcpServer, type McpConnection, type RemoteTool } from './connect.ts'
-import { isUnknownSession, mcpErrorReason } from './error-reason.ts'
-import { FIRST_PAUSE_MS, MAX_PAUSE_MS } from './limits.ts'
-import { createServerPrompt, type ServerPrompt } from './prompts.ts'
-import { offerTool } from './tool-names.ts'
-import { toToolRunResult } from './tool-result.ts'
+import {
+  connectMcpServer,
+  FIRST_PAUSE_MS,
+  isUnknownSession,
+  MAX_PAUSE_MS,
+  type McpConnection,
+  mcpErrorReason,
+  type RemoteTool,
+} from './connect.ts'
+import { createServerPrompt, offerTool, type ServerPrompt, toToolRunResult } from './offer.ts'
 
 export type McpServerStatus = 'disabled' | 'starting' | 'running' | 'failed' | 'stopped'
 

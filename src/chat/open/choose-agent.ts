@@ -11,11 +11,10 @@ import {
   findAgent,
   findAgents,
 } from '../agent-file/find-agents.ts'
-import { type AskTrust, TrustNeededError, untrustedText } from '../trust/trust-needed.ts'
-import { agentTrustQuestion } from '../trust/trust-question.ts'
+import { type NoticeEvent, noticeEvent } from '../events.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
+import { type AskTrust, agentTrustQuestion, TrustNeededError, untrustedText } from '../trust/trust-question.ts'
 import type { ChosenAgent, TrustStore } from '../trust/trust-store.ts'
-import { type NoticeEvent, noticeEvent } from '../turn/chat-session-event.ts'
-import type { JournalWriter } from '../turn/journal-writer.ts'
 
 export interface AgentRequest {
   readonly places: AgentDirectories

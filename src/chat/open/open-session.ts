@@ -8,9 +8,8 @@ import { type ConversationState, modelOf } from '../../conversation/state.ts'
 import { isSameJson } from '../../lib/json/equality.ts'
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
-import { systemClock } from '../../openai/chat/clock.ts'
-import { DEFAULT_MAX_RETRIES } from '../../openai/chat/send/retry.ts'
-import type { ChatTransport } from '../../openai/chat/transport.ts'
+import { DEFAULT_MAX_RETRIES } from '../../openai/chat/request-completion.ts'
+import { type ChatTransport, systemClock } from '../../openai/chat/transport.ts'
 import { PROFILES } from '../../openai/profile.ts'
 import type { AgentFile } from '../agent-file/agent-file.ts'
 import { findMcpServers } from '../agent-file/find-agents.ts'
@@ -24,8 +23,10 @@ import {
   resolveContextWindow,
   toModelInfo,
 } from '../endpoint/models.ts'
-import { createRecordedTransport } from '../endpoint/recorded-transport.ts'
-import type { Recording } from '../endpoint/recording.ts'
+import { createRecordedTransport, type Recording } from '../endpoint/recording.ts'
+import { type ChatSessionEvent, type NoticeEvent, noticeEvent } from '../events.ts'
+import { openChatJournal } from '../journal/find-journal.ts'
+import { JournalWriter } from '../journal/journal-writer.ts'
 import {
   childEnvironment,
   type EnvironmentBuilder,
@@ -34,23 +35,18 @@ import {
   type SecretKeys,
 } from '../processes/child-environment.ts'
 import { chooseSandbox, NO_SANDBOX, type SandboxMode, type SandboxSetup } from '../processes/sandbox.ts'
+import { ChatServices } from '../services.ts'
 import { ChatSession } from '../session.ts'
 import { ChatSetup } from '../setup.ts'
-import { createBuiltInTools } from '../tools/built-in.ts'
 import { SeenFiles } from '../tools/files/seen-files.ts'
-import { refusedCommandPhrase } from '../tools/shell/sandbox-notes.ts'
+import { refusedCommandPhrase } from '../tools/shell/execute-bash.ts'
 import { type ChatTool, errorResult, type ToolRunResult, type Workspace } from '../tools/tool.ts'
-import { findMissingTools } from '../tools/tool-set.ts'
-import type { AskTrust } from '../trust/trust-needed.ts'
-import { serversTrustQuestion } from '../trust/trust-question.ts'
+import { createBuiltInTools, findMissingTools } from '../tools/tool-set.ts'
+import { type AskTrust, serversTrustQuestion } from '../trust/trust-question.ts'
 import { TrustStore } from '../trust/trust-store.ts'
-import { type ChatSessionEvent, type NoticeEvent, noticeEvent } from '../turn/chat-session-event.ts'
-import { JournalWriter } from '../turn/journal-writer.ts'
 import type { TurnLimits } from '../turn/turn-budget.ts'
 import type { ModelServer } from '../turn/turn-setup.ts'
 import { chooseAgent, recordAgent } from './choose-agent.ts'
-import { openChatJournal } from './open-chat-journal.ts'
-import { ChatServices } from './services.ts'
 
 /** Who is to answer: a server, or a recording of what one said. */
 export type Answerer =

@@ -1,14 +1,85 @@
-/** Whether commands of a conversation run in a sandbox, and which: `chat.sandbox`, and what works on this machine. */
-import { accessSync, constants, realpathSync } from 'node:fs'
+/** The sandbox of the model's commands: chosen and probed once, and the files that it renames after a command. */
+import { accessSync, constants, readdirSync, readlinkSync, realpathSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { readRegularFile } from '../../lib/files/regular-file.ts'
 import { createTempFolder, type TempFolder } from '../../lib/files/temp-folder.ts'
 import { findProgram, programPathOrMissing } from '../../lib/programs.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
-import { bubblewrapArgs, isInDataDirectory } from './bubblewrap.ts'
 import { childEnvironment } from './child-environment.ts'
-import { type RepositorySnapshot, renamePlantedFiles, snapshotRepository } from './planted-files.ts'
 import { type GroupOptions, startInGroup } from './process-group.ts'
-import type { SandboxBounds } from './sandbox-bounds.ts'
-import { buildSeatbeltProfile } from './seatbelt.ts'
+import {
+  bubblewrapArgs,
+  buildSeatbeltProfile,
+  GUARDED_GIT_FILES,
+  isInDataDirectory,
+  lstatOf,
+  type SandboxBounds,
+} from './sandbox-programs.ts'
+
+export interface RepositorySnapshot {
+  readonly hadRepository: boolean
+  /** Of the guarded files, those that were not there. */
+  readonly missing: readonly string[]
+  /** Of the guarded files and `.git` itself, those that were symbolic links, with their targets. */
+  readonly links: ReadonlyMap<string, string>
+}
+
+export function snapshotRepository(cwd: string): RepositorySnapshot {
+  const git = join(cwd, '.git')
+  const guarded = GUARDED_GIT_FILES.map((name) => join(git, name))
+  const links = [git, ...guarded].flatMap((path) => {
+    const target = readLinkTargetOf(path)
+    return target === undefined ? [] : [[path, target] as const]
+  })
+  return { hadRepository: exists(git), missing: guarded.filter((path) => !exists(path)), links: new Map(links) }
+}
+
+/** @returns what was renamed, by the names that it had */
+export function renamePlantedFiles(
+  cwd: string,
+  { hadRepository, missing, links }: RepositorySnapshot,
+): readonly string[] {
+  const git = join(cwd, '.git')
+  const replaced = [...links].filter(([path, target]) => readLinkTargetOf(path) !== target).map(([path]) => path)
+  const created = hadRepository ? missing : isPlainRepository(git) ? [] : [git]
+  return [...replaced, ...created].filter((path) => exists(path) && renameSuspect(path))
+}
+
+function readLinkTargetOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+function renameSuspect(path: string): boolean {
+  try {
+    renameSync(path, `${path}.from-sandbox-${Date.now()}`)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** What `git init` makes: nothing in its configuration can run a program, and its hooks are samples. */
+function isPlainRepository(git: string): boolean {
+  if (!exists(git)) return true
+  try {
+    if (!lstatOf(git)?.isDirectory()) return false
+    const others = ['config.worktree', 'commondir'].some((name) => exists(join(git, name)))
+    const hooks = exists(join(git, 'hooks')) ? readdirSync(join(git, 'hooks')) : []
+    const lines = readRegularFile(join(git, 'config')).toString().split('\n')
+    return !others && hooks.every((name) => name.endsWith('.sample')) && lines.every((line) => PLAIN_LINE.test(line))
+  } catch {
+    return false
+  }
+}
+
+const PLAIN_LINE =
+  /^\s*(?:|\[core\]|\[init\]|repositoryformatversion = [01]|(?:filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks) = (?:true|false))\s*$/
+
+const exists = (path: string): boolean => lstatOf(path) !== undefined
 
 export type SandboxMode = 'auto' | 'on' | 'off'
 

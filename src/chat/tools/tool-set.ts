@@ -3,7 +3,12 @@ import { DUMMY_TOOL_NAME, NATIVE_TOOLS } from '../../conversation/limits.ts'
 import type { Tool, ToolOrigin, ToolSpec, Tools } from '../../conversation/record.ts'
 import { JsonMap } from '../../lib/json/lossless.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
-import { offersTool, toolLabel } from './permission/tool-patterns.ts'
+import { createFsRead } from './files/fs-read.ts'
+import { createFsWrite } from './files/fs-write.ts'
+import { globTool, grepTool } from './files/glob-and-grep.ts'
+import type { SeenFiles } from './files/seen-files.ts'
+import { offersTool, toolLabel } from './permission/permission.ts'
+import { createExecuteBash, type ShellOptions } from './shell/execute-bash.ts'
 import { type ChatTool, refuseCall } from './tool.ts'
 
 export interface ToolSetInput {
@@ -92,3 +97,15 @@ const DUMMY_TOOL: ChatTool = {
   schema: { type: 'object', properties: {} },
   check: async () => refuseCall('This tool is no longer there. Use another one, or answer without it.'),
 }
+
+/**
+ * @param seen what the model knows of the files, for as long as the conversation lasts
+ * @param shell how commands are run; without it in no sandbox
+ */
+export const createBuiltInTools = (seen: SeenFiles, shell?: ShellOptions): readonly ChatTool[] => [
+  createFsRead(seen),
+  createFsWrite(seen),
+  createExecuteBash(shell),
+  grepTool,
+  globTool,
+]

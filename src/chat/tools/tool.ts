@@ -1,7 +1,8 @@
 /** What a tool of a conversation is, whoever offers it: a name and a schema for the model, and calls that are checked, judged and run. */
 import type { ImageBlock, ToolUseResultBlock } from '../../conversation/message.ts'
 import type { ToolOrigin } from '../../conversation/record.ts'
-import type { JsonValue } from '../../lib/json/lossless.ts'
+import { type FieldFault, FieldReader } from '../../lib/json/field-reader.ts'
+import { type JsonValue, plainJson } from '../../lib/json/lossless.ts'
 import type { Phrase } from '../../model/phrase.ts'
 
 export interface ChatTool {
@@ -136,3 +137,18 @@ export const errorResult = (text: string): ToolRunResult => ({
 })
 
 export const refuseCall = (error: string): CheckedCall => ({ ok: false, error })
+
+/** Reads them, and refuses the call with every fault that was found. */
+export async function checkArguments(
+  args: JsonValue,
+  read: (reader: FieldReader) => ChatToolCall | string | Promise<ChatToolCall | string>,
+): Promise<CheckedCall> {
+  const faults: FieldFault[] = []
+  const reader = new FieldReader(plainJson(args), '', faults)
+  const call = await read(reader)
+  if (faults.length > 0)
+    return refuseCall(
+      `The arguments are wrong: ${faults.map(({ path, reason }) => `${path} ${reason}`.trim()).join('; ')}.`,
+    )
+  return typeof call === 'string' ? refuseCall(call) : { ok: true, call }
+}

@@ -1,7 +1,11 @@
-/** What a project's file would do once it is trusted, for the user who has to decide. Texts are the project's: show them escaped. */
-import { basename } from 'node:path'
+/** Asks whether a project's file is trusted: what it would do, in which exact version. */
+import { basename, dirname, join, resolve, sep } from 'node:path'
 import { CHAT_TRUST_KINDS, type ChatTrust, type ChatTrustItem, type ChatTrustKind } from '../../model/api/chat.ts'
+import { AppError } from '../../model/error.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { AgentFile, McpServerEntry } from '../agent-file/agent-file.ts'
+import { readAgentFile, readServersFile } from '../agent-file/find-agents.ts'
+import { resolveRealPath } from '../tools/files/tool-paths.ts'
 import type { FileFingerprint, TrustStore } from './trust-store.ts'
 
 const MAX_ITEMS = 100
@@ -75,4 +79,81 @@ function trustItem(kind: ChatTrustKind, name: string, text: string): ChatTrustIt
     text: text.slice(0, MAX_TEXT_LENGTH),
     cut: Math.max(0, text.length - MAX_TEXT_LENGTH),
   }
+}
+
+/** Asks the user; false: not trusted. */
+export type AskTrust = (question: ChatTrust) => Promise<boolean>
+
+export class TrustNeededError extends AppError {
+  readonly question: ChatTrust
+
+  constructor(question: ChatTrust) {
+    super('no_permission', untrustedText(question))
+    this.name = 'TrustNeeded'
+    this.question = question
+  }
+}
+
+/** Why it is not used, and how to change that. */
+export function untrustedText({ kind, name, path, changed }: ChatTrust): Phrase {
+  const what = kind === 'agent' ? phrase(`The agent ${name}`, `エージェント ${name}`) : phrase(path, path)
+  const why = changed
+    ? phrase('has changed since you trusted it', 'は、信頼した後に変更されています')
+    : phrase('comes from this project and is not trusted', 'はこのプロジェクトのもので、まだ信頼されていません')
+  return phrase(
+    `${what.en} ${why.en}. To review and trust it, run: fumi trust ${quotePath(path)}`,
+    `${what.ja}${why.ja}。内容を確認して信頼するには、次を実行してください：fumi trust ${quotePath(path)}`,
+  )
+}
+
+const quotePath = (path: string): string =>
+  /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
+
+export type ProjectFileResult =
+  | { readonly ok: true; readonly question: ChatTrust; readonly fingerprint: FileFingerprint; readonly project: string }
+  | { readonly ok: false; readonly reason: Phrase }
+
+/** `.amazonq/cli-agents/*.json` and `.amazonq/mcp.json` of any directory. @param named from here where it is relative */
+export function readProjectFile(named: string, cwd: string, trust: TrustStore): ProjectFileResult {
+  const path = resolveProjectPath(named, cwd)
+  if (path === undefined)
+    return {
+      ok: false,
+      reason: phrase(
+        `${named} is no file of a project: name one of .amazonq/cli-agents/*.json, or .amazonq/mcp.json.`,
+        `${named} はプロジェクトのファイルではありません。.amazonq/cli-agents/*.json か .amazonq/mcp.json を指定してください。`,
+      ),
+    }
+  const { project, isAgent } = path
+  const read = isAgent ? readAgentFile(path.path, project) : readServersFile(path.path)
+  if (!read?.ok) {
+    const [fault] = read?.faults ?? []
+    const why = fault ? `${fault.path === '' ? '' : `${fault.path} `}${fault.reason}` : ''
+    const reason = phrase(
+      `${path.path} cannot be read${why === '' ? '' : `: ${why}`}.`,
+      `${path.path} を読み取れません${why === '' ? '' : `（${why}）`}。`,
+    )
+    return { ok: false, reason }
+  }
+  const { fingerprint } = read.value
+  const question =
+    'agent' in read.value
+      ? agentTrustQuestion(read.value.agent, fingerprint, trust)
+      : serversTrustQuestion(read.value.servers, fingerprint, trust)
+  return { ok: true, question, fingerprint, project }
+}
+
+/** The path by which chats know the file: that of the directory has its links followed, the rest is as it is written. */
+export function resolveProjectPath(
+  named: string,
+  cwd: string,
+): { readonly path: string; readonly project: string; readonly isAgent: boolean } | undefined {
+  const path = resolve(cwd, named)
+  const at = path.lastIndexOf(`${sep}.amazonq${sep}`)
+  if (at < 0) return undefined
+  const project = resolveRealPath(path.slice(0, at) === '' ? sep : path.slice(0, at))
+  const rest = path.slice(at + sep.length)
+  const isAgent = dirname(rest) === join('.amazonq', 'cli-agents') && basename(rest).endsWith('.json')
+  if (!isAgent && rest !== join('.amazonq', 'mcp.json')) return undefined
+  return { path: join(project, rest), project, isAgent }
 }

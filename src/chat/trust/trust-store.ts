@@ -1,10 +1,13 @@
-/** What the user has decided, in `trust.json` of the data directory: trusted project files, chat directories, context paths. */
-import { join } from 'node:path'
+/** What the user has decided: trusted project files, chosen directories and agents, files outside the project. */
+
+import { realpathSync } from 'node:fs'
+import { dirname, join, resolve, sep } from 'node:path'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
 import { replaceOwnFile } from '../../lib/files/replace-file.ts'
 import { statOf } from '../../lib/files/safe-fs.ts'
 import { isSameJson } from '../../lib/json/equality.ts'
 import { fieldsOf, listOf, stringOf } from '../../lib/unknown-values.ts'
+import type { ChatDirectoryWarning } from '../../model/api/chat.ts'
 
 /** A file of a project as it was when the user looked at it. */
 export interface FileFingerprint {
@@ -220,4 +223,32 @@ function fileOf(value: unknown): readonly TrustedFile[] {
   return [
     { path, sha256, prompt_sha256: stringOf(fields?.['prompt_sha256']) ?? null, at: stringOf(fields?.['at']) ?? '' },
   ]
+}
+
+interface KnownDirectories {
+  readonly home: string
+  /** fumibako's data directory. */
+  readonly data: string
+}
+
+/** Undefined for a directory that looks like a project. @param path absolute, with links followed */
+export function directoryWarning(path: string, { home, data }: KnownDirectories): ChatDirectoryWarning | undefined {
+  const own = realOf(home)
+  if (dirname(path) === path) return 'root'
+  if (path === own) return 'home'
+  if (isBelow(path, own)) return 'above_home'
+  if (isBelow(path, realOf(data)) || isBelow(realOf(data), path)) return 'data'
+  if (isBelow(own, path) && path.slice(own.length + 1).startsWith('.')) return 'settings'
+  return dirname(dirname(path)) === dirname(path) ? 'system' : undefined
+}
+
+const isBelow = (folder: string, path: string): boolean =>
+  path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+
+function realOf(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return resolve(path)
+  }
 }

@@ -2,10 +2,10 @@
 import type { HookResult } from '../../conversation/request/context.ts'
 import type { AgentFile } from '../agent-file/agent-file.ts'
 import type { Checkpoints } from '../checkpoint/checkpoints.ts'
-import type { ServerPrompt } from '../mcp/prompts.ts'
+import type { ChatSessionEvent } from '../events.ts'
+import type { ServerPrompt } from '../mcp/offer.ts'
 import type { McpServerReport } from '../mcp/server.ts'
 import type { ChatTool } from '../tools/tool.ts'
-import type { ChatSessionEvent } from './chat-session-event.ts'
 import type { FinishedToolCall } from './turn-setup.ts'
 
 export interface SessionHooks {

@@ -4,7 +4,7 @@ import { sha256 } from '../../lib/hash.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
 import { isObject } from '../../lib/unknown-values.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
-import type { ChatSessionEvent } from './chat-session-event.ts'
+import type { ChatSessionEvent } from '../events.ts'
 
 export interface TurnLimits {
   /** Requests to the model's server, with retries and summaries. */

@@ -5,9 +5,9 @@ import type { ContextInput } from '../../conversation/request/context.ts'
 import type { ChatTransport } from '../../openai/chat/transport.ts'
 import type { FilePart } from '../../openai/message.ts'
 import type { Profile } from '../../openai/profile.ts'
+import type { ChatSessionEvent, NoticeEvent } from '../events.ts'
 import type { PermissionDecision } from '../tools/permission/permission.ts'
 import type { CallNeed, ChatTool, ToolRunResult, Workspace } from '../tools/tool.ts'
-import type { ChatSessionEvent, NoticeEvent } from './chat-session-event.ts'
 import type { TurnLimits } from './turn-budget.ts'
 
 export interface ModelServer {

@@ -6,17 +6,19 @@ import type { AssistantToolUse } from '../../conversation/message.ts'
 import { newCancelledToolUses, newResponse } from '../../conversation/new-message.ts'
 import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
-import type { ChatError } from '../../openai/chat/chat-error.ts'
-import { compactHistory } from '../compaction/compact.ts'
-import { firstShrinkMethod, type ShrinkMethod, shrinkRequest } from '../compaction/shrink-request.ts'
-import { buildOutgoingRequest, type OutgoingRequest } from '../request/outgoing-request.ts'
-import { contextWindowTokens, nextTokenLimit, requestTokens } from '../request/request-size.ts'
-import { chatErrorText } from './chat-error-text.ts'
-import { type ChatSessionEvent, errorEvent, type TurnEnding } from './chat-session-event.ts'
-import type { JournalWriter } from './journal-writer.ts'
-import { type AskConsent, planTools } from './plan-tools.ts'
-import { requestAnswer } from './request-answer.ts'
-import { runTools } from './run-tools.ts'
+import type { ChatError } from '../../openai/chat/transport.ts'
+import { compactHistory, firstShrinkMethod, type ShrinkMethod, shrinkRequest } from '../compaction.ts'
+import { type ChatSessionEvent, chatErrorText, errorEvent, type TurnEnding } from '../events.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
+import { requestAnswer } from './answer.ts'
+import {
+  buildOutgoingRequest,
+  contextWindowTokens,
+  nextTokenLimit,
+  type OutgoingRequest,
+  requestTokens,
+} from './request.ts'
+import { type AskConsent, planTools, runTools } from './tools.ts'
 import { DEFAULT_TURN_LIMITS, TurnBudget } from './turn-budget.ts'
 import type { TurnSetup } from './turn-setup.ts'
 

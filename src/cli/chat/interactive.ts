@@ -9,7 +9,6 @@ import { isYes, renderTrustQuestion, TRUST_PROMPT } from '../trust-question.ts'
 import { toTerminalText } from '../view/conversation.ts'
 import { paint } from '../view/paint.ts'
 import { formatCount, plural } from '../view/table.ts'
-import { inParentheses } from './event-lines.ts'
 import { renderMarkdownText } from './markdown/markdown-stream.ts'
 import {
   CONSENT_PROMPT,
@@ -21,7 +20,7 @@ import {
   renderUnseenWarning,
 } from './output/consent.ts'
 import { Screen } from './output/screen.ts'
-import { TurnView } from './output/turn-view.ts'
+import { inParentheses, TurnView } from './output/turn-view.ts'
 import { editText, runInShell, showInPager } from './programs.ts'
 import { openPromptReader, type PromptReader } from './prompt-input.ts'
 

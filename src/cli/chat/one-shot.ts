@@ -4,8 +4,8 @@ import type { ChatSessionEvent, OpenedChat, TurnEnding } from '../../chat/open/o
 import type { CallNeed } from '../../chat/tools/tool.ts'
 import { say } from '../language.ts'
 import { writeData, writeErr, writeOut, writeOutJson } from '../output.ts'
-import { formatEventLine } from './event-lines.ts'
-import { PrintableStream } from './output/printable-stream.ts'
+import { PrintableStream } from './output/screen.ts'
+import { formatEventLine } from './output/turn-view.ts'
 
 /** Those of errors that stop a command are in `model/error.ts`. */
 export const ENDING_EXIT_CODES: { readonly [how in TurnEnding]: number } = {

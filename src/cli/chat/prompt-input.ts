@@ -4,9 +4,8 @@ import { createInterface } from 'node:readline'
 import type { ChatSession } from '../../chat/open/open-chat.ts'
 import { writeOut } from '../output.ts'
 import { terminalWidth } from '../view/table.ts'
-import type { Completer } from './input/completion-item.ts'
-import { appendPromptHistory, readPromptHistory } from './input/history-file.ts'
-import { PromptHistory } from './input/prompt-history.ts'
+import type { Completer } from './input/completions.ts'
+import { appendPromptHistory, PromptHistory, readPromptHistory } from './input/prompt-history.ts'
 import { Terminal } from './input/terminal.ts'
 
 export interface PromptReader {
@@ -34,7 +33,7 @@ function terminalInput(chat: ChatSession): PromptReader {
   let complete: Completer | undefined
   // Who only talks does not wait for what knows all commands.
   const beforeTab = async (): Promise<void> => {
-    complete ??= (await import('./completion-data.ts')).createCompleter(chat)
+    complete ??= (await import('./input/completions.ts')).createCompleter(chat)
   }
   const terminal = new Terminal(process.stdin, process.stdout, () => chat.interrupt())
   const leave = (): void => {

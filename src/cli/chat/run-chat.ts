@@ -10,8 +10,7 @@ import {
   resolveEndpoint,
 } from '../../chat/open/open-chat.ts'
 import { isInsideFolder } from '../../chat/tools/files/tool-paths.ts'
-import { directoryWarning } from '../../chat/trust/directory-warning.ts'
-import { TrustStore } from '../../chat/trust/trust-store.ts'
+import { directoryWarning, TrustStore } from '../../chat/trust/trust-store.ts'
 import { describeConfigProblem, readConfig } from '../../config/config.ts'
 import { dataDirectory, thisMachine } from '../../lib/files/data-directory.ts'
 import { toPrintable } from '../../lib/text.ts'
@@ -173,7 +172,7 @@ async function continueSession(name: string, options: ChatCommandOptions): Promi
   return withNamedLog(name, options, async ({ environment, directory, backup: backupStore }, { log, id }) => {
     const nativeId = /^fumibako:(.+)$/.exec(id)?.[1]
     if (nativeId !== undefined && isInsideFolder(log.source.path, directory)) return nativeId
-    const { findCopy } = await import('../../chat/open/find-journal.ts')
+    const { findCopy } = await import('../../chat/journal/find-journal.ts')
     const existingCopy = findCopy(directory, id)
     if (existingCopy !== undefined) return existingCopy
     const { handOver } = await import('../../convert.ts')

@@ -1,6 +1,6 @@
 /** `fumi trust`: lets a project's agent or MCP servers run, as their file is now. */
 import type { Command } from 'commander'
-import { readProjectFile, resolveProjectPath } from '../../chat/trust/project-file.ts'
+import { readProjectFile, resolveProjectPath } from '../../chat/trust/trust-question.ts'
 import { TrustStore } from '../../chat/trust/trust-store.ts'
 import { dataDirectory, thisMachine } from '../../lib/files/data-directory.ts'
 import { toPrintable } from '../../lib/text.ts'

@@ -5,24 +5,30 @@ import type { ToolCall } from '../message.ts'
 import { OpenAIMessage } from '../openai-message.ts'
 import type { OpenAITool } from '../openai-tool.ts'
 import { type Profile, type ProfileName, profileOf } from '../profile.ts'
-import type { ChatError } from './chat-error.ts'
-import { systemClock } from './clock.ts'
-import type { ChatEvent, ChatResult } from './events.ts'
 import { Files } from './files.ts'
-import { type ChatOptions, type PromptOptions, runTurnToEnd, type StreamOptions } from './options.ts'
 import { type PromptInput, toPromptMessage } from './prompt.ts'
-import { closeOpenCalls, runChatTurn, type TurnConversation, type TurnSettings } from './run-turn.ts'
-import { buildChatRequest, type RequestContext, selectFittingMessages, toolNameFor } from './send/build-request.ts'
-import { estimateTokens } from './send/estimate-tokens.ts'
+import { buildChatRequest, estimateTokens, type RequestContext, selectFittingMessages, toolNameFor } from './request.ts'
 import {
+  type Confirm,
+  closeOpenCalls,
+  findOpenCalls,
+  runChatTurn,
+  type TurnConversation,
+  type TurnSettings,
+} from './run-turn.ts'
+import {
+  type ChatEvent,
+  type ChatOptions,
   type ChatParameters,
+  type ChatResult,
   DEFAULT_CHAT_SETTINGS,
+  type PromptOptions,
   parseSavedChat,
   pickChatSettings,
+  runTurnToEnd,
   type SavedChat,
+  type StreamOptions,
 } from './settings.ts'
-import { findOpenCalls } from './tools/open-calls.ts'
-import type { Confirm } from './tools/run-calls.ts'
 import {
   isRunByClient,
   iterateToolSources,
@@ -32,7 +38,8 @@ import {
   type ToolSource,
   type ToolSources,
   toRegisteredTool,
-} from './tools/tool-registry.ts'
+} from './tool-registry.ts'
+import { type ChatError, systemClock } from './transport.ts'
 
 /**
  * A conversation with a server. Failures of the world are values: a turn's result says how it ended, and the history can be gone on with after any of

@@ -3,10 +3,8 @@
 import { fieldsOf, isObject, nonEmptyStringOf } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
 import type { Open } from '../message.ts'
-import type { ChatError } from './chat-error.ts'
-import type { Clock } from './clock.ts'
-import { type RetryResult, withRetries } from './send/retry.ts'
-import type { FileQuery, FileTransport } from './transport.ts'
+import { type RetryResult, withRetries } from './request-completion.ts'
+import type { ChatError, Clock, FileQuery, FileTransport } from './transport.ts'
 
 /** What a file is for. Messages may name only those of `user_data`. */
 export type FilePurpose = Open<'assistants' | 'batch' | 'fine-tune' | 'vision' | 'user_data' | 'evals'>

@@ -1,11 +1,81 @@
-/** How a conversation behaves, and how it is kept: plain JSON. */
-
-import { fieldsOf, isObject, listOf, parseStructure } from '../../lib/unknown-values.ts'
+/** Options, settings, events and results of a conversation, and its saved form: plain JSON. */
+import { type Fields, fieldsOf, isObject, listOf, parseStructure } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
-import type { MessageFields } from '../message.ts'
-import { PROFILES, type ProfileName } from '../profile.ts'
-import { type ChatError, parseChatError } from './chat-error.ts'
-import { DEFAULT_MAX_RETRIES } from './send/retry.ts'
+import type { MessageFields, ToolCall } from '../message.ts'
+import type { OpenAIMessage } from '../openai-message.ts'
+import { PROFILES, type Profile, type ProfileName } from '../profile.ts'
+import type { Completion, FinishReason } from '../stream/completion.ts'
+import { DEFAULT_MAX_RETRIES } from './request-completion.ts'
+import type { Confirm } from './run-turn.ts'
+import type { ToolSources } from './tool-registry.ts'
+import { type ChatError, type ChatTransport, type Clock, parseChatError } from './transport.ts'
+
+/** How a call came to its answer. Every answer is a tool message, whatever the outcome. */
+export type ToolOutcome =
+  | 'success'
+  /** It threw. */
+  | 'error'
+  | 'timeout'
+  | 'unknown_tool'
+  /** What the model wrote is no JSON object. */
+  | 'bad_arguments'
+  /** By the confirm hook. */
+  | 'refused'
+  /** The turn was aborted before the tool had ended. */
+  | 'aborted'
+
+export type ChatEvent =
+  /** The answer while it comes; where it does not come in pieces, all at once. */
+  | { readonly kind: 'text' | 'reasoning' | 'refusal'; readonly text: string }
+  /** A call while it comes. */
+  | { readonly kind: 'call'; readonly call: number; readonly name: string; readonly text: string }
+  /** The answer is whole and in the history. */
+  | { readonly kind: 'message'; readonly message: OpenAIMessage; readonly finish_reason: FinishReason }
+  | { readonly kind: 'tool_started'; readonly call: ToolCall; readonly name: string; readonly arguments: Fields }
+  /** The result is in the history. */
+  | {
+      readonly kind: 'tool_finished'
+      readonly call: ToolCall
+      readonly name: string
+      readonly outcome: ToolOutcome
+      readonly message: OpenAIMessage
+    }
+  /** What came of the answer so far is void: it is asked for again. */
+  | { readonly kind: 'retry'; readonly error: ChatError; readonly attempt: number; readonly waitMs: number }
+  /** These have left the history, because it was too long. */
+  | { readonly kind: 'trimmed'; readonly messages: readonly OpenAIMessage[] }
+  | { readonly kind: 'done'; readonly result: ChatSuccess }
+  | { readonly kind: 'failed'; readonly result: ChatFailed }
+
+interface Turned {
+  /** Every answer that was whole, with what its server said of it; several where tools were run. */
+  readonly completions: readonly Completion[]
+  /** Added up over these answers, as far as servers report it. Streams report it if `stream_options` asks them to. */
+  readonly usage: TurnUsage
+}
+
+export interface TurnUsage {
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+  readonly total_tokens: number
+}
+
+export interface ChatSuccess extends Turned {
+  readonly success: true
+  /** The last answer. Where tools are not run automatically, it may hold calls. */
+  readonly message: OpenAIMessage
+  readonly finish_reason: FinishReason
+  readonly errors: readonly []
+}
+
+export interface ChatFailed extends Turned {
+  readonly success: false
+  readonly errors: readonly [ChatError, ...ChatError[]]
+  /** What had come of the answer that failed, if anything. */
+  readonly partial?: OpenAIMessage
+}
+
+export type ChatResult = ChatSuccess | ChatFailed
 
 /** What is sent with every request. `messages` and `stream` are set by the turn; `tools` are to be registered. */
 export interface ChatParameters {
@@ -90,3 +160,47 @@ export function parseSavedChat(value: unknown): SavedChat {
 }
 
 const isProfileName = (name: unknown): name is ProfileName => typeof name === 'string' && Object.hasOwn(PROFILES, name)
+
+export interface ChatOptions extends Partial<ChatSettings> {
+  readonly transport: ChatTransport
+  /** `tools` among them are registered. */
+  readonly parameters: ChatParameters
+  readonly systemPrompt?: string | OpenAIMessage
+  readonly tools?: ToolSources
+  /** What the server takes; `openai` unless told. */
+  readonly profile?: ProfileName | Profile
+  /** Asked before each call is run. */
+  readonly confirm?: Confirm
+  /** The model's own counter, where an estimate will not do. */
+  readonly countTokens?: (message: OpenAIMessage) => number
+  readonly clock?: Clock
+}
+
+export interface StreamOptions {
+  /** Ends the turn at any moment; every call gets its answer all the same. */
+  readonly signal?: AbortSignal
+}
+
+/** Called in this order: `onData` for each event, `onResponse` or `onError`, `onTerminate`. */
+export interface PromptOptions extends StreamOptions {
+  /** Whether the answer is to come in pieces; it does where `onData` is given. */
+  readonly stream?: boolean
+  readonly onData?: (event: ChatEvent) => void
+  readonly onResponse?: (result: ChatSuccess) => void
+  readonly onError?: (result: ChatFailed) => void
+  readonly onTerminate?: (result: ChatResult) => void
+}
+
+/** Lets a turn run to its end, and tells who asked for it. */
+export async function runTurnToEnd(turn: AsyncGenerator<ChatEvent>, options: PromptOptions): Promise<ChatResult> {
+  let result: ChatResult | undefined
+  for await (const event of turn) {
+    options.onData?.(event)
+    if (event.kind === 'done' || event.kind === 'failed') result = event.result
+  }
+  if (!result) throw new Error('a turn ends with done or failed')
+  if (result.success) options.onResponse?.(result)
+  else options.onError?.(result)
+  options.onTerminate?.(result)
+  return result
+}

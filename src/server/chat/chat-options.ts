@@ -3,7 +3,7 @@
 import { realpathSync } from 'node:fs'
 import { agentReference, findAgents } from '../../chat/agent-file/find-agents.ts'
 import { CHAT_COMMANDS } from '../../chat/commands/command-list.ts'
-import { PRESETS, parseHttpURL } from '../../chat/endpoint/presets.ts'
+import { PRESETS, parseHttpURL } from '../../chat/endpoint/endpoint.ts'
 import { type ChatConfig, type Endpoint, fetchModels, resolveEndpoint } from '../../chat/open/open-chat.ts'
 import type { ChatCommand, ChatOptions, ChatProfile } from '../../model/api/chat.ts'
 import { AppError } from '../../model/error.ts'

@@ -2,10 +2,10 @@
 
 import { realpathSync } from 'node:fs'
 import { sep } from 'node:path'
-import { attachmentPathsIn } from '../../chat/attach/attachments.ts'
+import { attachmentPathsIn } from '../../chat/attachments.ts'
 import { CommandWords } from '../../chat/commands/command.ts'
 import type { ChatSession } from '../../chat/open/open-chat.ts'
-import { expandSavedPrompt } from '../../chat/prompts/saved-prompts.ts'
+import { expandSavedPrompt } from '../../chat/prompts.ts'
 import { resolveToolPath } from '../../chat/tools/files/tool-paths.ts'
 import type { Workspace } from '../../chat/tools/tool.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'

@@ -1,9 +1,9 @@
 /** A conversation that is open here: what happens in it is remembered, so that every page sees the same, whenever it comes. */
 
 import { relative } from 'node:path'
-import { listCheckpoints } from '../../chat/checkpoint/checkpoint-rows.ts'
+import { listCheckpoints } from '../../chat/checkpoint/checkpoints.ts'
 import type { ChatSession, OpenedChat, ToolConsent } from '../../chat/open/open-chat.ts'
-import { contextWindowTokens } from '../../chat/request/request-size.ts'
+import { contextWindowTokens } from '../../chat/turn/request.ts'
 import { openTangents } from '../../conversation/tangent.ts'
 import { warn } from '../../lib/logger.ts'
 import type { ChatConsent, ChatEvent, ChatState } from '../../model/api/chat.ts'

@@ -1,8 +1,8 @@
 /** What a conversation tells, in the words of the API. */
 
+import { chatErrorText } from '../../chat/events.ts'
 import type { ChatSessionEvent } from '../../chat/open/open-chat.ts'
-import { findDangerousAdditions, findDangerSpans } from '../../chat/tools/permission/danger-spans.ts'
-import { chatErrorText } from '../../chat/turn/chat-error-text.ts'
+import { findDangerousAdditions, findDangerSpans } from '../../chat/tools/permission/danger.ts'
 import { writeBlock } from '../../conversation/truncate.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
 import { fieldsOf, stringOf } from '../../lib/unknown-values.ts'

@@ -19,7 +19,7 @@ import {
   checkpointTimeText,
   expandCheckpoint,
   listCheckpoints,
-} from '../../../src/chat/checkpoint/checkpoint-rows.ts'
+} from '../../../src/chat/checkpoint/checkpoints.ts'
 import { readState, writeState } from '../../../src/conversation.ts'
 import { isGitInstalled } from '../../../src/lib/git/run-git.ts'
 import { NOW } from '../../conversation/test-states.ts'

@@ -1,7 +1,7 @@
 /** Tools of MCP servers in a conversation: real servers over stdio and over HTTP, asked by a model. */
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { ChatSessionEvent } from '../../../src/chat/turn/chat-session-event.ts'
+import type { ChatSessionEvent } from '../../../src/chat/events.ts'
 import { fieldsOf, listOf, stringOf } from '../../../src/lib/unknown-values.ts'
 import { untranslated } from '../../../src/model/phrase.ts'
 import { tempFolder } from '../../support/codex-log.ts'

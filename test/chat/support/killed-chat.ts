@@ -1,9 +1,9 @@
 /** Kills a conversation that uses tools at chosen moments, and looks whether anything that was told is lost. */
 import { join } from 'node:path'
 import { expect } from 'vitest'
+import type { ChatSessionEvent } from '../../../src/chat/events.ts'
+import { findJournal } from '../../../src/chat/journal/find-journal.ts'
 import { openJournal } from '../../../src/chat/journal/journal-file.ts'
-import { findJournal } from '../../../src/chat/open/find-journal.ts'
-import type { ChatSessionEvent } from '../../../src/chat/turn/chat-session-event.ts'
 import { NO_ENVIRONMENT } from '../../../src/conversation/new-message.ts'
 import { promptOf } from '../../../src/conversation/render.ts'
 import { listEntries } from '../../../src/lib/files/safe-fs.ts'

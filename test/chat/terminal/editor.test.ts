@@ -2,12 +2,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type CompletionData, findCompletions } from '../../../src/cli/chat/input/completions.ts'
-import { Editor, type EditorAction, type EditorOptions } from '../../../src/cli/chat/input/editor.ts'
+import { Editor, type EditorAction, type EditorOptions, toTextLine } from '../../../src/cli/chat/input/editor.ts'
 import { decodeKeys, type TerminalKey } from '../../../src/cli/chat/input/keys.ts'
-import { PromptArea } from '../../../src/cli/chat/input/prompt-area.ts'
+import { layOutPrompt, PromptArea, visibleRows } from '../../../src/cli/chat/input/prompt-area.ts'
 import { PromptHistory } from '../../../src/cli/chat/input/prompt-history.ts'
-import { layOutPrompt, visibleRows } from '../../../src/cli/chat/input/prompt-layout.ts'
-import { toTextLine } from '../../../src/cli/chat/input/text-line.ts'
 
 const ESC = '\u001b'
 const ALT_ENTER = `${ESC}\r`

@@ -5,7 +5,11 @@ import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { markdownTable } from '../../../src/chat/commands/command.ts'
 import type { CallNeed } from '../../../src/chat/tools/tool.ts'
-import { appendPromptHistory, promptHistoryPath, readPromptHistory } from '../../../src/cli/chat/input/history-file.ts'
+import {
+  appendPromptHistory,
+  promptHistoryPath,
+  readPromptHistory,
+} from '../../../src/cli/chat/input/prompt-history.ts'
 import { renderCommandOutput } from '../../../src/cli/chat/output/command-output.ts'
 import { parseConsent, renderConsentChoices, renderQuestion } from '../../../src/cli/chat/output/consent.ts'
 import { renderToolResult } from '../../../src/cli/chat/output/tool-result.ts'

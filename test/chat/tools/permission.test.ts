@@ -8,10 +8,11 @@ import { dangerOf } from '../../../src/chat/tools/permission/danger.ts'
 import {
   type CommandSettings,
   decidePermission,
+  findTools,
+  matchesTool,
   NO_TOOLS_SETTINGS,
   type PermissionRules,
 } from '../../../src/chat/tools/permission/permission.ts'
-import { findTools, matchesTool } from '../../../src/chat/tools/permission/tool-patterns.ts'
 import type { CallNeed } from '../../../src/chat/tools/tool.ts'
 import { untranslated } from '../../../src/model/phrase.ts'
 import { tempFolder } from '../../support/codex-log.ts'

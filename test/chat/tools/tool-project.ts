@@ -1,10 +1,9 @@
 /** Calls tools as a conversation does: checked, then run. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { createBuiltInTools } from '../../../src/chat/tools/built-in.ts'
 import { SeenFiles } from '../../../src/chat/tools/files/seen-files.ts'
 import type { ChatToolCall, ToolRunContext, ToolRunResult } from '../../../src/chat/tools/tool.ts'
-import { buildToolSet, type ToolSet } from '../../../src/chat/tools/tool-set.ts'
+import { buildToolSet, createBuiltInTools, type ToolSet } from '../../../src/chat/tools/tool-set.ts'
 import type { JsonValue } from '../../../src/lib/json/lossless.ts'
 import { tempFolder } from '../../support/codex-log.ts'
 

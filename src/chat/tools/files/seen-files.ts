@@ -1,9 +1,48 @@
-/** Remembers what the model last saw of each file, so that nobody's changes are overwritten unseen. */
-
-import { readRegularFile } from '../../../lib/files/regular-file.ts'
+/** Text files as tools read them, and what the model last saw of each, so that changes of others are not overwritten unseen. */
+import { isUtf8 } from 'node:buffer'
+import { constants } from 'node:fs'
+import { linesByAgent, linesByUser } from '../../../conversation/files/line-tracker.ts'
+import type { ConversationState } from '../../../conversation/state.ts'
+import { openRegularHandle, readRegularFile } from '../../../lib/files/regular-file.ts'
 import { replaceOwnFile } from '../../../lib/files/replace-file.ts'
+import { NO_FOLLOW_FLAG } from '../../../lib/files/rewrite-file.ts'
+import { isSystemError, systemErrorReason } from '../../../lib/files/system-error.ts'
 import { sha256 } from '../../../lib/hash.ts'
+import { decodeUtf8 } from '../../../lib/text.ts'
 import { fieldsOf } from '../../../lib/unknown-values.ts'
+import type { Workspace } from '../tool.ts'
+import { resolveToolPath } from './tool-paths.ts'
+
+export type TextFileResult =
+  | { readonly kind: 'text'; readonly text: string; readonly isUtf8: boolean }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'unreadable'; readonly reason: string }
+
+const MAX_FILE_BYTES = 50 * 1024 * 1024
+const BINARY_CHECK_BYTES = 8192
+
+/** @param path with links followed */
+export async function readTextFile(path: string): Promise<TextFileResult> {
+  try {
+    const file = await openRegularHandle(path, constants.O_RDONLY | NO_FOLLOW_FLAG)
+    try {
+      const found = await file.stat()
+      if (found.size > MAX_FILE_BYTES)
+        return unreadable(`too large (${found.size} bytes); read a part of it with a command`)
+      const bytes = await file.readFile()
+      if (bytes.subarray(0, BINARY_CHECK_BYTES).includes(0)) return unreadable('a binary file, not text')
+      return { kind: 'text', text: decodeUtf8(bytes), isUtf8: isUtf8(bytes) }
+    } finally {
+      await file.close()
+    }
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+    if (error.code === 'ELOOP') return unreadable('a link, not a file')
+    return error.code === 'ENOENT' ? { kind: 'missing' } : unreadable(systemErrorReason(error))
+  }
+}
+
+const unreadable = (reason: string): TextFileResult => ({ kind: 'unreadable', reason })
 
 interface SeenVersion {
   readonly hash: string
@@ -80,4 +119,40 @@ function readSaved(file: string): object {
   } catch {
     return {}
   }
+}
+
+export interface FileChanges {
+  readonly path: string
+  /** Of the last write: added and removed. */
+  readonly agentLines: { readonly added: number; readonly removed: number; readonly total: number }
+  /** Between the last two writes; negative when lines were removed. */
+  readonly userLines: number
+  /** Since the model last read or wrote it. */
+  readonly now: 'unchanged' | 'changed' | 'gone' | 'unreadable'
+}
+
+export async function readFileChanges(
+  state: ConversationState,
+  seen: SeenFiles,
+  workspace: Workspace,
+): Promise<readonly FileChanges[]> {
+  return Promise.all(
+    [...state.file_line_tracker].map(async ([path, tracker]) => ({
+      path,
+      agentLines: {
+        added: Number(tracker.lines_added_by_agent),
+        removed: Number(tracker.lines_removed_by_agent),
+        total: linesByAgent(tracker),
+      },
+      userLines: linesByUser(tracker),
+      now: await readFileStatus(resolveToolPath(path, workspace).real, seen),
+    })),
+  )
+}
+
+async function readFileStatus(path: string, seen: SeenFiles): Promise<FileChanges['now']> {
+  const found = await readTextFile(path)
+  if (found.kind === 'missing') return 'gone'
+  if (found.kind === 'unreadable') return 'unreadable'
+  return seen.isStale(path, found.text) ? 'changed' : 'unchanged'
 }

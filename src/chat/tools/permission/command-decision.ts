@@ -1,17 +1,135 @@
-/**
- * Whether a shell command may run: what a rule denies never does, and only a pipe of plain words is allowed by rules or by itself.
- *
- * Rules that deny are compared with every command that the shell would start, wherever it is in the line; where that cannot be
- * told, a person is asked. Rules that allow are compared with each command of a plain pipe, and each needs its own permission.
- */
+/** Decides about shell commands: allowed, denied, read-only, or to be asked about. */
+
 import { type PlainCommand, parsePlainPipe } from '../../../lib/shell/plain-commands.ts'
+import { isFullyKnown } from '../../../lib/shell/script.ts'
+import { phrase } from '../../../model/phrase.ts'
 import type { Workspace } from '../tool.ts'
 import { checkDeniedReads, findsProjectPrograms, readsDeviceFiles } from './command-paths.ts'
-import { type CommandRule, checkDenied, parseCommandRule } from './denied-commands.ts'
 import type { PermissionDecision, PermissionRules } from './permission.ts'
-import { findArgumentDanger, isReadingCommand, parseReadingPipe } from './read-only-programs.ts'
-import { findStartedPrograms } from './started-programs.ts'
-import { cmdCommandTexts, isPlainCmd, isReadOnlyCmd } from './windows-cmd.ts'
+import {
+  findArgumentDanger,
+  findStartedPrograms,
+  isReadingCommand,
+  looseTexts,
+  parseReadingPipe,
+  programBaseName,
+  type StartedProgram,
+  type StartedPrograms,
+  tailsOf,
+} from './started-programs.ts'
+
+/** No quotes, carets, variables, delimiters other than the blank, nor patterns. */
+const PLAIN_LINE = /^[A-Za-z0-9_.\\/:-]+(?: +[A-Za-z0-9_.\\/:-]+)*$/
+/** Names of devices block or act, and a path that begins with two slashes sends the user's credentials to another machine. */
+const DEVICE_NAME =
+  /(?:^|[ \\/:])(?:con|prn|aux|nul|clock\$|com\d|lpt\d|conin\$|conout\$)(?:[.:\\/ ]|$)|(?:^|[ :])[\\/]{2}/i
+
+export const isPlainCmd = (line: string): boolean => PLAIN_LINE.test(line) && !DEVICE_NAME.test(line)
+
+export const isReadOnlyCmd = (line: string): boolean => isPlainCmd(line) && /^(?:dir|type)(?: |$)/i.test(line)
+
+export const CMD_UNCLEAR = phrase('cmd may read it in another way', 'cmd では別の意味に解釈される可能性があります')
+
+/** What a rule that denies is compared with: each command of the line, without quotes, carets, paths and extensions. */
+export function cmdCommandTexts(line: string): readonly string[] {
+  const clean = (text: string): string => text.replaceAll(/[\^"]/g, '').trim()
+  return [line, ...line.split(/[&|()<>\r\n]+/)].flatMap((part) => {
+    const text = clean(part)
+      .replace(/^@/, '')
+      .replaceAll(/[ \t,;=]+/g, ' ')
+      .trim()
+    const [name = '', ...rest] = text.split(' ')
+    const short = programBaseName(name.replaceAll('\\', '/')).replace(/\.(?:exe|com|bat|cmd)$/i, '')
+    return [part, clean(part), text, [short, ...rest].join(' ')]
+  })
+}
+
+export interface CommandRule {
+  matches(text: string): boolean
+  /** False only when no text that begins with this one is matched. */
+  couldMatch(beginning: string): boolean
+  /** Whether a text begins with a command that the rule matches, whatever follows; by its fixed words where it has some. */
+  matchesStartOf(text: string): boolean
+}
+
+/** A regular expression for a whole command; nothing when it cannot be read. `(?i)` in front is the one flag of Amazon Q's dialect. */
+export function parseCommandRule(source: string): CommandRule | undefined {
+  const isFolded = source.startsWith('(?i)')
+  const body = isFolded ? source.slice(4) : source
+  const flags = isFolded ? 'i' : ''
+  try {
+    const patterns = ['', 's'].map((more) => new RegExp(`^(?:${body})$`, flags + more))
+    const fold = (text: string): string => (isFolded ? text.toLowerCase() : text)
+    const prefix = fold(literalPrefix(body))
+    const name = prefix.trimEnd()
+    // `touch .*` names `touch`, and `touch.*` also `touchy`.
+    const isWhole = name !== prefix || prefix === fold(body)
+    const isNamed = (text: string): boolean =>
+      text.startsWith(name) && !(isWhole && /^[\w-]/.test(text.slice(name.length)))
+    const matches = (text: string): boolean => patterns.some((pattern) => pattern.test(text))
+    return {
+      matches,
+      matchesStartOf: (text) =>
+        name === '' ? matches(text) || matches(/^[^;&|()\n]*/.exec(text)?.[0].trimEnd() ?? '') : isNamed(fold(text)),
+      couldMatch: (beginning) => prefix.startsWith(fold(beginning)) || fold(beginning).startsWith(prefix),
+    }
+  } catch {
+    return undefined
+  }
+}
+
+/** The characters with which every text begins that the expression matches. */
+function literalPrefix(body: string): string {
+  if (body.includes('|')) return ''
+  let prefix = ''
+  for (let at = body.startsWith('^') ? 1 : 0; at < body.length; at++) {
+    const isEscaped = body.charAt(at) === '\\' && /^[^A-Za-z0-9]$/.test(body.charAt(at + 1))
+    if (isEscaped) at++
+    const character = body.charAt(at)
+    const isLiteral = isEscaped ? /^[!-~ ]$/.test(character) : /^[A-Za-z0-9 _/:=,@%&'"<>~;-]$/.test(character)
+    if (!isLiteral || /^[*?{]/.test(body.slice(at + 1))) return prefix
+    prefix += character
+  }
+  return prefix
+}
+
+/**
+ * Whether a rule matches one of the commands, wherever it is: as typed, without quotes, and by the program's file name alone.
+ * `maybe`: the shell could run a command that cannot be seen, and no rule excludes it; or a program is given such a command in its
+ * arguments and might run it.
+ */
+export function checkDenied(
+  rules: readonly CommandRule[],
+  command: string,
+  all: StartedPrograms,
+): 'yes' | 'maybe' | 'no' {
+  if (rules.length === 0) return 'no'
+  const texts = [command, command.trim(), ...all.texts, ...all.started.flatMap(textsOf)]
+  if (texts.some((text) => rules.some((rule) => rule.matches(text)))) return 'yes'
+  const isOpen = all.started.some((one) =>
+    beginningsOf(one).some((beginning) => rules.some((rule) => rule.couldMatch(beginning))),
+  )
+  return isOpen || !all.isCertain || looseTexts(all).some((text) => isMentioned(rules, text)) ? 'maybe' : 'no'
+}
+
+const isMentioned = (rules: readonly CommandRule[], text: string): boolean =>
+  tailsOf(text)?.some((tail) => rules.some((rule) => rule.matchesStartOf(tail))) ?? true
+
+function textsOf({ words: [name, ...rest] }: StartedProgram): readonly string[] {
+  if (!name) return []
+  const after = rest.map(({ value }) => ` ${value}`).join('')
+  return [name.value + after, programBaseName(name.value) + after]
+}
+
+/** What is sure of a command before something in it is expanded; nothing where all is known. */
+function beginningsOf({ words }: StartedProgram): readonly string[] {
+  const at = words.findIndex((word) => !isFullyKnown(word))
+  const open = words[at]
+  if (!open) return []
+  const known = [...words.slice(0, at).map(({ value }) => value), open.value.slice(0, open.known)]
+  const [name = '', ...rest] = known
+  return [known.join(' '), [at === 0 ? '' : programBaseName(name), ...rest].join(' ')]
+}
 
 export type ShellName = 'bash' | 'cmd'
 

@@ -1,4 +1,5 @@
-/** Which programs a script starts, also through others: `env touch x`, `bash -c 'touch x'`, `find . -exec touch {} +`. */
+/** The programs that a command line starts, also through other programs, and those that only read. */
+import { type PlainCommand, parsePlainPipe } from '../../../lib/shell/plain-commands.ts'
 import {
   isFullyKnown,
   NAMES_POWERFUL,
@@ -9,6 +10,79 @@ import {
   type ScriptCommand,
   type ScriptWord,
 } from '../../../lib/shell/script.ts'
+import { type Phrase, phrase } from '../../../model/phrase.ts'
+
+const FIND_WRITES = phrase('find runs, deletes or writes something', 'find が何かを実行・削除・書き込みします')
+const GREP_PERL = phrase('grep runs a Perl expression', 'grep が Perl の式を実行します')
+const TAIL_WAITS = phrase('tail waits for more', 'tail が追記を待ち続けます')
+
+type ArgumentCheck = (values: readonly string[]) => Phrase | undefined
+
+/** Neither writes nor runs anything, whatever its options are. */
+const ANY: ArgumentCheck = () => undefined
+
+/** What a program may not be given; options are looked at wherever they stand, also where they might be an argument of another. */
+const READERS: ReadonlyMap<string, ArgumentCheck> = new Map([
+  ['ls', ANY],
+  ['dir', ANY],
+  ['cat', ANY],
+  ['echo', ANY],
+  ['pwd', ANY],
+  ['which', ANY],
+  ['type', ANY],
+  ['head', ANY],
+  ['tail', (values) => (values.every(isQuietTail) ? undefined : TAIL_WAITS)],
+  ['find', (values) => (values.every(isReadingFind) ? undefined : FIND_WRITES)],
+  ['grep', (values) => (values.some(isPerl) ? GREP_PERL : undefined)],
+])
+
+export const isReadOnlyProgram = (name: string): boolean => READERS.has(name)
+
+/** Why a command of a known reader may do more than read; nothing for all others. */
+export function findArgumentDanger({ words: [name, ...rest] }: PlainCommand): Phrase | undefined {
+  return READERS.get(name?.value ?? '')?.(rest.map(({ value }) => value))
+}
+
+/** The same for a program by its name and arguments: it is a known reader and does nothing else. */
+export const readsOnly = (name: string, values: readonly string[]): boolean =>
+  isReadOnlyProgram(name) && READERS.get(name)?.(values) === undefined
+
+/** Only by its words: which file bash takes for the program, and which files it reads, is not looked at. */
+export const isReadingCommand = ({ words: [name, ...rest] }: PlainCommand): boolean =>
+  readsOnly(
+    name?.value ?? '',
+    rest.map(({ value }) => value),
+  )
+
+/** The commands of a pipe in which all only read; nothing for any other line. */
+export function parseReadingPipe(line: string): readonly PlainCommand[] | undefined {
+  const pipe = parsePlainPipe(line)
+  return pipe.ok && pipe.commands.every(isReadingCommand) ? pipe.commands : undefined
+}
+
+/** No `-f`, `-F`, `--follow`, `--retry` or `--pid`, in any spelling; nor `+5f`. */
+const isQuietTail = (value: string): boolean =>
+  !/^[-+]./.test(value) ||
+  /^-[qvzr]*(?:[ncb](?:[-+]?\d+[a-zA-Z]{0,3})?)?$/.test(value) ||
+  /^[-+]\d+[a-zA-Z]?$/.test(value.replace(/f$/i, '!')) ||
+  /^--(?:lines|bytes|quiet|silent|verbose|zero-terminated|help|version)(?:=.*)?$/.test(value)
+
+const isPerl = (value: string): boolean => /^-[^-]*P/.test(value) || /^--p/.test(value)
+
+/** Of `find`: tests, harmless actions, operators and what looks like one but is a number. */
+const FIND_OPTIONS = new Set(
+  [
+    '-H -L -P -E -s -x -d -depth -maxdepth -mindepth -mount -xdev -noleaf -follow -daystart -regextype -warn -nowarn',
+    '-ignore_readdir_race -noignore_readdir_race -help --help -version --version',
+    '-amin -anewer -atime -cmin -cnewer -ctime -empty -executable -false -fstype -gid -group -ilname -iname -inum -ipath',
+    '-iregex -iwholename -links -lname -mmin -mtime -name -newer -nogroup -nouser -path -perm -readable -regex -samefile',
+    '-size -true -type -uid -used -user -wholename -writable -xtype',
+    '-print -print0 -printf -ls -prune -quit -a -and -o -or -not',
+  ].flatMap((line) => line.split(' ')),
+)
+
+const isReadingFind = (value: string): boolean =>
+  !value.startsWith('-') || FIND_OPTIONS.has(value) || /^-(?:O\d|newer[aBcm][aBcmt]|\d+[a-zA-Z]?)?$/.test(value)
 
 /** A program with its arguments. */
 export interface StartedProgram {
@@ -231,4 +305,51 @@ function scriptsIn(value: string): readonly string[] {
 /** The file name of the program, or nothing where an expansion decides it. */
 export function programNameOf([first]: readonly ScriptWord[]): string {
   return first && isFullyKnown(first) ? programBaseName(first.value) : ''
+}
+
+/**
+ * The arguments, variables and redirections of each command as one text. Readers are left out: all that they do with their words
+ * is judged exactly, as long as what they print goes nowhere.
+ */
+export function looseTexts({ started, texts }: StartedPrograms): readonly string[] {
+  const isPassedOn =
+    started.some((one) => one.isPiped && !isQuietReader(one)) || texts.some((text) => /`|\$\(|[<>]\(/.test(text))
+  return started
+    .filter((one) => isPassedOn || !isQuietReader(one))
+    .map(({ words, assignments, redirects }) =>
+      [...assignments, ...words.slice(1), ...redirects.map(({ target }) => target)]
+        .map(({ value }) => value)
+        .join(' ')
+        .replaceAll(/[^\S\n]+/g, ' '),
+    )
+}
+
+/** A program such as `cat` that writes no file. */
+function isQuietReader({ words: [name, ...rest], assignments, redirects }: StartedProgram): boolean {
+  const values = rest.map(({ value }) => value)
+  const writes = redirects.some(
+    ({ operator, target }) => operator.includes('>') && !/^(?:\/dev\/null|\d+|-)$/.test(target.value),
+  )
+  return !writes && assignments.length === 0 && readsOnly(name?.value ?? '', values)
+}
+
+/** More places in a text are not looked at. */
+const MOST_PLACES = 2000
+
+/**
+ * What follows each place where a command or a name may begin: a word, or any letter of an option such as `-qctouch`. Quotes and
+ * backslashes are also taken out, because the program may do so. Nothing where there are too many places.
+ */
+export function tailsOf(text: string): readonly string[] | undefined {
+  const bare = text.replaceAll(/['"\\]/g, '')
+  const tails = (bare === text ? [text] : [text, bare]).flatMap((one) => placesIn(one).map((at) => one.slice(at)))
+  return tails.length > MOST_PLACES ? undefined : tails
+}
+
+function placesIn(text: string): readonly number[] {
+  const places = new Set<number>()
+  for (const { index } of text.matchAll(/(?<![\w-])\S|[^\w\s-]/g)) places.add(index)
+  for (const { 0: option, index } of text.matchAll(/(?<![\w-])-\w+/g))
+    for (let at = 2; at < option.length; at++) places.add(index + at)
+  return [...places].slice(0, MOST_PLACES + 1)
 }

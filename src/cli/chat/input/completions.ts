@@ -1,9 +1,40 @@
-/** What could stand at the cursor: commands, their words, files. Pure, but for what is asked of `CompletionData`. */
+/** What Tab completes in a prompt: commands, their arguments, files, and names from the conversation. */
+
+import { readdirSync } from 'node:fs'
+import { agentReference, findAgents } from '../../../chat/agent-file/find-agents.ts'
+import { resolveTypedPath } from '../../../chat/attachments.ts'
+import { listCheckpoints } from '../../../chat/checkpoint/checkpoints.ts'
 import { CHAT_COMMANDS } from '../../../chat/commands/command-list.ts'
+import type { ChatSession } from '../../../chat/open/open-chat.ts'
+import { listPrompts, promptUsage } from '../../../chat/prompts.ts'
+import { toolLabel } from '../../../chat/tools/permission/permission.ts'
 import { toPrintable } from '../../../lib/text.ts'
 import { localize } from '../../language.ts'
-import type { CompletionItem, CompletionList } from './completion-item.ts'
-import type { TextLine } from './text-line.ts'
+import type { TextLine } from './editor.ts'
+
+export interface CompletionItem {
+  /** Takes the place of the word. */
+  readonly text: string
+  /** For who chooses. */
+  readonly note?: string
+  /** More may follow at once: a folder. */
+  readonly isOpen?: boolean
+}
+
+export interface CompletionList {
+  /** Where the word begins. */
+  readonly from: number
+  readonly all: readonly CompletionItem[]
+}
+
+export type Completer = (line: TextLine) => CompletionList
+
+/** How far all of them agree. */
+export function commonPrefix(items: readonly CompletionItem[]): string {
+  let common = items[0]?.text ?? ''
+  for (const { text } of items) while (!text.startsWith(common)) common = common.slice(0, -1)
+  return common
+}
 
 /** What is there now. */
 export interface CompletionData {
@@ -114,4 +145,36 @@ function completeFiles(typed: string, data: CompletionData): readonly Completion
       const quoted = isQuoted || /\s/.test(fullPath) ? `"${fullPath}${isFolder ? '' : '"'}` : fullPath
       return isFolder ? { text: quoted, isOpen: true } : { text: quoted }
     })
+}
+
+export function createCompleter(chat: ChatSession): Completer {
+  const data = completionDataOf(chat)
+  return (line) => findCompletions(line, data)
+}
+
+const completionDataOf = (chat: ChatSession): CompletionData => ({
+  agents: () => {
+    const { agents } = findAgents({ ...chat.setup.workspace, data: chat.commandContext.data })
+    return agents.map((found) => agentReference(found, agents, chat.setup.workspace.cwd))
+  },
+  rules: () => chat.state.context_manager?.paths ?? [],
+  tags: () => listCheckpoints(chat.state).map(({ tag }) => tag),
+  tools: () => chat.setup.toolSet.all.map(toolLabel),
+  prompts: () =>
+    listPrompts(chat).map((one) => ({
+      name: one.called,
+      note: one.kind === 'kept' ? one.prompt.place : `${promptUsage(one.prompt, one.called)} · ${one.prompt.server}`,
+    })),
+  files: (folder) =>
+    listFolder(folder === '' ? chat.setup.workspace.cwd : resolveTypedPath(folder, chat.setup.workspace)),
+})
+
+function listFolder(folder: string): ReturnType<CompletionData['files']> {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1))
+  } catch {
+    return []
+  }
 }

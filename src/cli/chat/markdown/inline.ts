@@ -1,5 +1,15 @@
-/** Emphasis, code and links within a line of Markdown, as far as they can be told while more of the line may come. */
-import type { StyledSpan, TextStyle } from '../output/text-style.ts'
+/** Markdown within a line and in tables, as styled text. */
+
+import { paint } from '../../view/paint.ts'
+import {
+  COLUMN_GAP,
+  columnWidths,
+  type GridCell,
+  renderGridRow,
+  type StyledSpan,
+  type TextStyle,
+  wrapCell,
+} from '../output/styled-text.ts'
 
 export interface InlineResult {
   readonly spans: readonly StyledSpan[]
@@ -95,4 +105,37 @@ function mayStartMarkup(rest: string, before: string): boolean {
   if (rest.length === 1 || /^(?:`|[*~]+(?!\s)|<[hm][^\s<>]*$)/.test(rest)) return true
   if (rest.startsWith('_')) return /^_+(?!\s)/.test(rest) && !/[\p{L}\p{N}_]/u.test(before)
   return /^!?(?:$|\[[^[\]]*(?:$|\](?:$|\((?:[^()]|\([^()]*(?:\)|$))*$)))/.test(rest)
+}
+
+export const isTableLine = (text: string): boolean => /^ {0,3}\|/.test(text)
+
+const MIN_COLUMN_WIDTH = 6
+
+export function renderMarkdownTable(lines: readonly string[], width: number): string {
+  const [head = '', rule = '', ...body] = lines
+  if (!rule.includes('-') || /[^\s:|-]/.test(rule)) return lines.map((line) => `${line}\n`).join('')
+  const names = splitCells(head)
+  const bodyCells = body.map((line) => splitCells(line).slice(0, names.length))
+  if (names.length * (MIN_COLUMN_WIDTH + COLUMN_GAP) - COLUMN_GAP > width) return renderRecords(names, bodyCells, width)
+  const titles = names.map((name): GridCell => parseInline(name, true, ['bold']).spans)
+  const rows = bodyCells.map((row) => row.map((cell): GridCell => parseInline(cell, true).spans))
+  const widths = columnWidths([titles, ...rows], width)
+  const isRight = splitCells(rule).map((cell) => cell.endsWith(':') && !cell.startsWith(':'))
+  const under = paint.dim(widths.map((one) => '─'.repeat(one)).join(' '.repeat(COLUMN_GAP)))
+  const all = rows.map((row) => renderGridRow(row, widths, isRight)).join('')
+  return `${renderGridRow(titles, widths, isRight)}${under}\n${all}`
+}
+
+function splitCells(line: string): readonly string[] {
+  const inner = line
+    .trim()
+    .replace(/^\|/, '')
+    .replace(/(?<!\\)\|$/, '')
+  return inner.split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll('\\|', '|'))
+}
+
+function renderRecords(names: readonly string[], rows: readonly (readonly string[])[], width: number): string {
+  const field = (name: string, value: string): string =>
+    `${wrapCell(parseInline(`${name}: ${value}`, true).spans, width - 2).join('\n  ')}\n`
+  return rows.map((row) => names.map((name, at) => field(name, row[at] ?? '')).join('')).join('\n')
 }

@@ -2,9 +2,8 @@
 
 import { toPrintable } from '../../../lib/text.ts'
 import { textWidth } from '../../view/text-width.ts'
-import { isTableLine, renderMarkdownTable } from '../markdown/table.ts'
-import { columnWidths, type GridCell, renderGridRow } from './grid.ts'
-import { WordWrapper } from './word-wrapper.ts'
+import { isTableLine, renderMarkdownTable } from '../markdown/inline.ts'
+import { columnWidths, type GridCell, renderGridRow, WordWrapper } from './styled-text.ts'
 
 const MAX_INDENT = 12
 

@@ -1,0 +1,151 @@
+/** Files that are given with a prompt, by `@path` or beforehand: images, documents, texts. */
+import { statSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import {
+  CONTEXT_ENTRY_END_HEADER,
+  CONTEXT_ENTRY_START_HEADER,
+  MAX_IMAGE_SIZE,
+  MAX_NUMBER_OF_IMAGES_PER_REQUEST,
+} from '../conversation/limits.ts'
+import type { ImageBlock, ImageFormat } from '../conversation/message.ts'
+import { readRegularFile, specialKindAt } from '../lib/files/regular-file.ts'
+import { isFile } from '../lib/files/safe-fs.ts'
+import { describeSystemError, isSystemError } from '../lib/files/system-error.ts'
+import { type Phrase, phrase } from '../model/phrase.ts'
+import { mimeOf, toDataUri } from '../openai/media.ts'
+import type { FilePart } from '../openai/message.ts'
+import { isInsideFolder, resolveRealPath } from './tools/files/tool-paths.ts'
+import type { Workspace } from './tools/tool.ts'
+
+export interface Attachments {
+  readonly images: readonly ImageBlock[]
+  readonly documents: readonly FilePart[]
+  /** Texts, as they are put before the prompt; empty without any. */
+  readonly context: string
+  /** One line for each file: that it was taken, or why not. */
+  readonly notes: readonly Phrase[]
+}
+
+const IMAGE_FORMATS: { readonly [mime: string]: ImageFormat } = {
+  'image/png': 'Png',
+  'image/jpeg': 'Jpeg',
+  'image/gif': 'Gif',
+  'image/webp': 'Webp',
+}
+
+const MAX_TEXT_BYTES = 400_000
+const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024
+
+/** The paths that a prompt names: `@notes.md`, `@"my notes.md"`, and images that are dropped in as a bare path. Only files that are there; why a pipe or a device is left out is said with the others. */
+export function attachmentPathsIn(prompt: string, workspace: Workspace): readonly string[] {
+  const named = [...prompt.matchAll(/(?:^|\s)@(?:"([^"]+)"|(\S+))/g)].map((match) => match[1] ?? match[2] ?? '')
+  const imagePaths = [...prompt.matchAll(/(?:^|\s)((?:~?\/|\.{1,2}\/)\S+\.(?:png|jpe?g|gif|webp))(?=\s|$)/gi)].map(
+    (match) => match[1] ?? '',
+  )
+  const files = [...named, ...imagePaths].map((one) => resolveTypedPath(one, workspace))
+  return [...new Set(files)].filter((path) => isFile(path) || specialKindAt(path) !== undefined)
+}
+
+export const resolveTypedPath = (word: string, { cwd, home }: Workspace): string =>
+  word.startsWith('~/') ? join(home, word.slice(2)) : resolve(cwd, word)
+
+/**
+ * Without files that lie outside of the project and that the user did not name: those of a text that the project keeps, and
+ * links of the project that lead elsewhere. @param typed the paths that the user wrote himself
+ */
+export function filterAttachable(
+  paths: readonly string[],
+  typed: readonly string[],
+  workspace: Workspace,
+): { readonly paths: readonly string[]; readonly notes: readonly Phrase[] } {
+  const project = resolveRealPath(workspace.cwd)
+  const notes: Phrase[] = []
+  const allowed = paths.filter((path) => {
+    const real = resolveRealPath(path)
+    const isAllowed = isInsideFolder(real, project) || (typed.includes(path) && !isInsideFolder(path, workspace.cwd))
+    if (!isAllowed) notes.push(omittedText(basename(path), outsideText(real)))
+    return isAllowed
+  })
+  return { paths: allowed, notes }
+}
+
+const outsideText = (real: string): Phrase =>
+  phrase(
+    `it is outside of this directory. To attach it, type its own path: @${real}`,
+    `このディレクトリーの外にあります。添付するには、その場所を直接書いてください：@${real}`,
+  )
+
+export function readAttachments(paths: readonly string[]): Attachments {
+  const images: ImageBlock[] = []
+  const documents: FilePart[] = []
+  const texts: string[] = []
+  const notes: Phrase[] = []
+  for (const path of [...new Set(paths)]) {
+    const name = basename(path)
+    const bytes = readBytes(path)
+    if ('en' in bytes) {
+      notes.push(omittedText(name, bytes))
+      continue
+    }
+    const mime = mimeOf(bytes) ?? ''
+    const format = IMAGE_FORMATS[mime]
+    const text = format || mime !== '' ? undefined : decodeText(bytes)
+    const fault = findFault(bytes, { format, mime, text, images: images.length })
+    if (fault !== undefined) {
+      notes.push(omittedText(name, fault))
+      continue
+    }
+    if (format) images.push({ format, source: { Bytes: [...bytes] } })
+    else if (text !== undefined) texts.push(`[${path}]\n${text}\n`)
+    else documents.push({ type: 'file', file: { filename: name, file_data: toDataUri(bytes, mime) } })
+    const size = bytes.length.toLocaleString('en-US')
+    notes.push(phrase(`${name} goes along (${size} bytes)`, `${name} を添付します（${size} バイト）`))
+  }
+  const context =
+    texts.length === 0 ? '' : `${CONTEXT_ENTRY_START_HEADER}${texts.join('')}${CONTEXT_ENTRY_END_HEADER}`.trimEnd()
+  return { images, documents, context, notes }
+}
+
+const omittedText = (name: string, { en, ja }: Phrase): Phrase =>
+  phrase(`${name} is left out: ${en}`, `${name} は添付しません：${ja}`)
+
+interface FileFacts {
+  readonly format: ImageFormat | undefined
+  readonly mime: string
+  readonly text: string | undefined
+  readonly images: number
+}
+
+function findFault(bytes: Uint8Array, { format, mime, text, images }: FileFacts): Phrase | undefined {
+  if (format) {
+    if (bytes.length > MAX_IMAGE_SIZE) return phrase('an image may have 10 MB', '画像は 10 MB までです')
+    return images >= MAX_NUMBER_OF_IMAGES_PER_REQUEST
+      ? phrase('ten images are the most', '画像は 10 枚までです')
+      : undefined
+  }
+  if (mime === 'application/pdf')
+    return bytes.length > MAX_DOCUMENT_BYTES ? phrase('a document may have 32 MB', '文書は 32 MB までです') : undefined
+  if (text === undefined) return phrase('it is no image, no PDF and no text', '画像でも PDF でもテキストでもありません')
+  if (bytes.length <= MAX_TEXT_BYTES) return undefined
+  return phrase(
+    'a text may have 400,000 bytes; let the model read it with a tool',
+    'テキストは 400,000 バイトまでです。モデルにツールで読ませてください',
+  )
+}
+
+function readBytes(path: string): Buffer | Phrase {
+  try {
+    if (statSync(path).size > MAX_DOCUMENT_BYTES) return phrase('it has more than 32 MB', '32 MB を超えています')
+    return readRegularFile(path)
+  } catch (error) {
+    return isSystemError(error) ? describeSystemError(error) : phrase('it cannot be read', '読み取れません')
+  }
+}
+
+function decodeText(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

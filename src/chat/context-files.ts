@@ -1,0 +1,184 @@
+/** The context files that are sent with every request: which files may be sent, and as many of them as fit. */
+import { basename, dirname, isAbsolute, join } from 'node:path'
+import type { ContextFile } from '../conversation/request/context.ts'
+import { byteLength } from '../conversation/truncate.ts'
+import { anchorPattern, findGlobFiles } from '../lib/files/glob.ts'
+import { readRegularFile } from '../lib/files/regular-file.ts'
+import { isNonLinkFile } from '../lib/files/safe-fs.ts'
+import { tokensOfBytes } from '../model/tokens/token-estimate.ts'
+import { contextPathsOf } from './agent-file/agent-file.ts'
+import type { FoundAgent } from './agent-file/find-agents.ts'
+import { isInsideFolder, resolveRealPath } from './tools/files/tool-paths.ts'
+import type { Workspace } from './tools/tool.ts'
+import type { TrustStore } from './trust/trust-store.ts'
+
+/** @param real of the file, with links followed. @param rule that names the file @param path as the rule names it */
+export type MaySend = (real: string, rule: string, path: string) => boolean
+
+/** Only what is in the project. */
+export function allowInsideProject({ cwd }: Pick<Workspace, 'cwd'>): MaySend {
+  const project = resolveRealPath(cwd)
+  return (real) => isInsideFolder(real, project)
+}
+
+/** For one look at the files: decisions of the user are read once. */
+export function sendBoundary(
+  workspace: Workspace,
+  { agent, place: origin }: Pick<FoundAgent, 'agent' | 'place'>,
+  trust: TrustStore | undefined,
+): MaySend {
+  const isInProject = allowInsideProject(workspace)
+  const listed = origin === 'fumibako' || origin === 'amazon-q' ? contextPathsOf(agent) : []
+  let typed: ReadonlyMap<string, string> | undefined
+  return (real, rule, path) => {
+    if (isInProject(real, rule, path)) return true
+    typed ??= trust?.contextPaths() ?? new Map()
+    const found = typed.get(toAbsoluteRule(rule, workspace))
+    if (found !== undefined && isInsideFolder(real, found)) return true
+    return listed.includes(rule) && isNamedDirectly(rule, path, real, workspace)
+  }
+}
+
+/** Whether a rule of the user's own agent means this file itself, and not what a link in a foreign folder makes of it. */
+function isNamedDirectly(rule: string, path: string, real: string, { cwd, home }: Workspace): boolean {
+  const { base } = anchorPattern(rule, cwd, home)
+  if (isInsideFolder(base, cwd)) return false
+  if (path !== base) return isInsideFolder(real, resolveRealPath(base))
+  return isAbsolute(rule) || rule.startsWith('~') || real === withFolderResolved(path)
+}
+
+/** The path with the links of its folder followed, but not its own. */
+const withFolderResolved = (path: string): string => join(resolveRealPath(dirname(path)), basename(path))
+
+/** A path or pattern that does not depend on the directory of the chat. */
+export function toAbsoluteRule(rule: string, { cwd, home }: Workspace): string {
+  const { base, below } = anchorPattern(rule, cwd, home)
+  return below === '' ? base : join(base, below)
+}
+
+/** What typing a rule means: it stays in the project, or it names something outside, or a link leads out where none is expected. */
+export type TypedRule =
+  | { readonly kind: 'inside' }
+  | { readonly kind: 'outside'; readonly rule: string; readonly real: string }
+  | { readonly kind: 'link'; readonly real: string }
+
+export function classifyTypedRule(rule: string, workspace: Workspace): TypedRule {
+  const { base, below } = anchorPattern(rule, workspace.cwd, workspace.home)
+  const real = resolveRealPath(base)
+  if (isInsideFolder(real, resolveRealPath(workspace.cwd))) return { kind: 'inside' }
+  const isLink = isInsideFolder(base, workspace.cwd) || (below === '' && real !== withFolderResolved(base))
+  return isLink ? { kind: 'link', real } : { kind: 'outside', rule: toAbsoluteRule(rule, workspace), real }
+}
+
+/** Whether a path that is written as one of the project is a link to somewhere else. */
+export const isLinkOutside = (path: string, { cwd }: Pick<Workspace, 'cwd'>): boolean =>
+  isInsideFolder(path, cwd) && !isInsideFolder(resolveRealPath(path), resolveRealPath(cwd))
+
+export interface RuleFiles {
+  /** A path or a pattern, as it was given. */
+  readonly rule: string
+  /** In the order of their paths. */
+  readonly files: readonly string[]
+}
+
+export interface CollectedFiles {
+  readonly rules: readonly RuleFiles[]
+  /** Those that are sent, largest first. */
+  readonly included: readonly ContextFile[]
+  /** Those for which there is no room. */
+  readonly dropped: readonly DroppedFile[]
+  /** Those that are no text, or cannot be read: they are left out, the others stay. */
+  readonly unreadable: readonly string[]
+  /** Those outside of the project that the user did not name: they are not read. */
+  readonly outside: readonly OutsideFile[]
+  /** Rules that name more files than are looked at. */
+  readonly cut: readonly string[]
+}
+
+export interface DroppedFile {
+  readonly path: string
+  /** Estimated. */
+  readonly tokens: number
+}
+
+export interface OutsideFile {
+  /** As the rule names it. */
+  readonly path: string
+  /** With links followed. */
+  readonly real: string
+}
+
+/** Files of one rule that are looked at. */
+export const MAX_FILES_PER_RULE = 1000
+
+/**
+ * Largest first, each as long as there is room for it: a smaller one may still fit after a larger one did not. One that does
+ * not fit is not read. @param budget in tokens
+ */
+export function collectFiles(
+  rules: readonly string[],
+  workspace: Workspace,
+  budget: number,
+  maySend: MaySend = allowInsideProject(workspace),
+): CollectedFiles {
+  const { cwd, home } = workspace
+  const named = rules.map((rule) => ({ rule, files: findGlobFiles(rule, cwd, home, MAX_FILES_PER_RULE + 1) }))
+  const limited = named.map(({ rule, files }) => ({ rule, files: files.slice(0, MAX_FILES_PER_RULE) }))
+  const found = new Map<string, { readonly tokens: number; readonly rules: string[] }>()
+  for (const { rule, files } of limited)
+    for (const { path, size } of files) {
+      const known = found.get(path)
+      if (known) known.rules.push(rule)
+      else found.set(path, { tokens: tokensOfBytes(size), rules: [rule] })
+    }
+  const included: ContextFile[] = []
+  const dropped: DroppedFile[] = []
+  const unreadable: string[] = []
+  const outside: OutsideFile[] = []
+  const folders = new Map<string, string>()
+  let remaining = budget
+  const largest = [...found].sort(([a, x], [b, y]) => y.tokens - x.tokens || (a < b ? -1 : 1))
+  for (const [path, { tokens, rules: naming }] of largest) {
+    const real = realFile(path, folders)
+    if (!naming.some((rule) => maySend(real, rule, path))) {
+      outside.push({ path, real })
+      continue
+    }
+    // What was judged is what is read, even where a link changes meanwhile.
+    const content = tokens > remaining ? undefined : readContextFile(real)
+    if (tokens > remaining) dropped.push({ path, tokens })
+    else if (content === undefined) unreadable.push(path)
+    else {
+      included.push({ path, content })
+      remaining -= tokens
+    }
+  }
+  return {
+    rules: limited.map(({ rule, files }) => ({ rule, files: files.map(({ path }) => path) })),
+    included,
+    dropped,
+    unreadable: unreadable.sort(),
+    outside,
+    cut: named.flatMap(({ rule, files }) => (files.length > MAX_FILES_PER_RULE ? [rule] : [])),
+  }
+}
+
+/** With links followed. @param folders where their folders really are, looked up once for each */
+function realFile(path: string, folders: Map<string, string>): string {
+  if (!isNonLinkFile(path)) return resolveRealPath(path)
+  const named = dirname(path)
+  const folder = folders.get(named) ?? resolveRealPath(named)
+  folders.set(named, folder)
+  return join(folder, basename(path))
+}
+
+/** Estimated. */
+export const contextFileTokens = ({ content }: ContextFile): number => tokensOfBytes(byteLength(content))
+
+export function readContextFile(path: string): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readRegularFile(path))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,131 @@
+/** Commands that an agent has run at certain moments: what they print is told to the model, and one of them can forbid a tool. */
+import type { Hook, HookTrigger } from '../conversation/record.ts'
+import type { HookResult } from '../conversation/request/context.ts'
+import { truncateSafe } from '../conversation/truncate.ts'
+import { type Phrase, phrase } from '../model/phrase.ts'
+import { type EnvironmentBuilder, ownEnvironment } from './processes/child-environment.ts'
+import { matchesTool, toolLabel } from './tools/permission/permission.ts'
+import { runCommand } from './tools/shell/run-command.ts'
+import type { ChatTool } from './tools/tool.ts'
+
+/** What happened. */
+export type HookEvent =
+  | { readonly trigger: 'agentSpawn' | 'stop' }
+  | { readonly trigger: 'userPromptSubmit'; readonly prompt: string }
+  | { readonly trigger: 'preToolUse'; readonly tool: HookTool; readonly input: unknown }
+  | { readonly trigger: 'postToolUse'; readonly tool: HookTool; readonly input: unknown; readonly response: unknown }
+
+type HookTool = Pick<ChatTool, 'name' | 'hostName' | 'origin'>
+
+export interface HookRunResult {
+  /** In the order in which the hooks stand; those that did not end in time are not among them. */
+  readonly results: readonly HookResult[]
+  /** Lines for a person: which hook took too long or could not run. */
+  readonly faults: readonly Phrase[]
+  /** Why a tool may not run; told to the model. */
+  readonly blocked?: string
+}
+
+export interface AgentHooksOptions {
+  readonly cwd: string
+  /** In milliseconds, by a clock that is never set: results are kept for a time. */
+  readonly now: () => number
+  readonly environment?: EnvironmentBuilder
+}
+
+/** Exit code by which a hook forbids a tool. */
+const BLOCKING_EXIT_CODE = 2
+/** In bytes, for the variable in which hooks get the prompt. */
+const MAX_PROMPT_BYTES = 4096
+
+/** The hooks of one agent for one conversation; remembers what need not be run again. */
+export class AgentHooks {
+  readonly #hooks: ReadonlyMap<HookTrigger, readonly Hook[]>
+  readonly #options: AgentHooksOptions
+  readonly #cache = new Map<Hook, { readonly result: HookResult; readonly until: number }>()
+
+  constructor(hooks: ReadonlyMap<HookTrigger, readonly Hook[]>, options: AgentHooksOptions) {
+    this.#hooks = hooks
+    this.#options = options
+  }
+
+  /** As after `/clear`: all are run again. */
+  forget(): void {
+    this.#cache.clear()
+  }
+
+  /** Side by side; none where nobody waits any more. Never rejects. */
+  async run(event: HookEvent, signal: AbortSignal): Promise<HookRunResult> {
+    if (signal.aborted) return { results: [], faults: [] }
+    const hooks = (this.#hooks.get(event.trigger) ?? []).filter((hook) => appliesTo(hook, event))
+    const ran = await Promise.all(hooks.map((hook) => this.#runHook(hook, event, signal)))
+    const results = ran.flatMap((one) => ('en' in one ? [] : [one]))
+    const faults = ran.flatMap((one) => ('en' in one ? [one] : []))
+    const blocking =
+      event.trigger === 'preToolUse' ? results.find(({ exitCode }) => exitCode === BLOCKING_EXIT_CODE) : undefined
+    const blocked = blocking && `PreToolHook blocked the tool execution: ${blocking.output}`
+    return { results, faults, ...(blocked !== undefined && { blocked }) }
+  }
+
+  /** A phrase says what went wrong. */
+  async #runHook(hook: Hook, event: HookEvent, signal: AbortSignal): Promise<HookResult | Phrase> {
+    const cached = this.#cache.get(hook)
+    if (cached && this.#options.now() < cached.until) return cached.result
+    const maxOutput = Number(hook.max_output_size)
+    const timeoutMs = Number(hook.timeout_ms)
+    const { cwd, environment = ownEnvironment } = this.#options
+    const ran = await runCommand(hook.command, {
+      cwd,
+      signal,
+      timeoutMs,
+      stdin: JSON.stringify(hookInput(event, cwd)),
+      env: {
+        ...environment(),
+        ...(event.trigger === 'userPromptSubmit' && { USER_PROMPT: sanitizePrompt(event.prompt) }),
+      },
+      maxOutputBytes: maxOutput,
+    })
+    const { command } = hook
+    if (ran.ended === 'timed_out')
+      return phrase(
+        `The hook ${command} did not end within ${timeoutMs} ms.`,
+        `フック ${command} が ${timeoutMs} ms 以内に終わりませんでした。`,
+      )
+    if (ran.ended === 'aborted')
+      return phrase(`The hook ${command} was cancelled.`, `フック ${command} を取り消しました。`)
+    if (ran.ended === 'not_started')
+      return phrase(
+        `The hook ${command} could not run: ${ran.stderr.text}`,
+        `フック ${command} を実行できませんでした：${ran.stderr.text}`,
+      )
+    const { text, cut } = ran.code === 0 ? ran.stdout : ran.stderr
+    const output = cut ? `${text} ... truncated` : text
+    const result = { trigger: event.trigger, exitCode: ran.code, output }
+    if (ran.code === 0) this.#cache.set(hook, { result, until: this.#cachedUntil(hook, event.trigger) })
+    return result
+  }
+
+  #cachedUntil(hook: Hook, trigger: HookTrigger): number {
+    if (trigger === 'agentSpawn') return Number.POSITIVE_INFINITY
+    return this.#options.now() + Number(hook.cache_ttl_seconds) * 1000
+  }
+}
+
+function appliesTo({ matcher }: Hook, event: HookEvent): boolean {
+  if (!('tool' in event) || matcher === undefined || matcher === '*' || matcher === '') return true
+  return matchesTool(matcher, event.tool)
+}
+
+/** What a hook reads on its standard input. */
+function hookInput(event: HookEvent, cwd: string): object {
+  return {
+    hook_event_name: event.trigger,
+    cwd,
+    ...(event.trigger === 'userPromptSubmit' && { prompt: event.prompt }),
+    ...('tool' in event && { tool_name: toolLabel(event.tool), tool_input: event.input }),
+    ...(event.trigger === 'postToolUse' && { tool_response: event.response }),
+  }
+}
+
+const sanitizePrompt = (prompt: string): string =>
+  truncateSafe(prompt, MAX_PROMPT_BYTES).replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, '')

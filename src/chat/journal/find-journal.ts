@@ -1,0 +1,139 @@
+/** Finds and opens the journal of a conversation: a new one, one by its id, or the last one of a directory. */
+import { join } from 'node:path'
+import type { OpenedEvent } from '../../conversation/journal/event.ts'
+import { readEvent } from '../../conversation/journal/event-codec.ts'
+import { CONVERSATIONS_FOLDER } from '../../conversation/journal/journal-name.ts'
+import { journalOf } from '../../conversation/journal/state-to-events.ts'
+import type { UserEnvContext } from '../../conversation/message.ts'
+import { newState } from '../../conversation/state.ts'
+import { isFile, listEntries, readHead, statOf } from '../../lib/files/safe-fs.ts'
+import { AppError } from '../../model/error.ts'
+import { phrase } from '../../model/phrase.ts'
+import { type NoticeEvent, noticeEvent } from '../events.ts'
+import { createJournal, type JournalFile, journalPath, openJournal } from './journal-file.ts'
+
+interface FoundJournal {
+  readonly opened: OpenedEvent
+  /** Milliseconds. */
+  readonly changed: number
+}
+
+/** Throws `not_found`, and `bad_usage` when several begin so. @param name with or without `fumibako:` before it */
+export function findJournal(data: string, name: string): string {
+  const wanted = name.replace(/^fumibako:/, '')
+  if (readOpenedById(data, wanted)) return wanted
+  const ids = listJournals(data).map(({ opened }) => opened.conversation_id)
+  const [id, ...others] = ids.filter((one) => one.startsWith(wanted))
+  if (id === undefined)
+    throw new AppError(
+      'not_found',
+      `there is no conversation ${name}. See fumi list.`,
+      `会話 ${name} はありません。fumi list で一覧を見られます。`,
+    )
+  if (others.length > 0) {
+    const all = [id, ...others].slice(0, 5).join(', ')
+    throw new AppError(
+      'bad_usage',
+      `${name} may mean ${all}. Give more of it.`,
+      `${name} に当てはまる会話が複数あります（${all}）。もう少し長く指定してください。`,
+    )
+  }
+  return id
+}
+
+/** The one that was talked in last. Throws `not_found`. */
+export function findLastJournal(data: string, cwd: string): string {
+  const inDirectory = listJournals(data).filter(({ opened }) => opened.cwd === cwd)
+  const last = inDirectory.sort((a, b) => b.changed - a.changed)[0]
+  if (last) return last.opened.conversation_id
+  throw new AppError(
+    'not_found',
+    `nothing was talked about in ${cwd} yet. fumi chat begins, fumi list shows the others.`,
+    `${cwd} での会話はまだありません。fumi chat で始めるか、fumi list でほかの会話を探してください。`,
+  )
+}
+
+/** Where a conversation was begun, by its whole id; nothing where there is none, or its first line does not tell. */
+export const journalDirectory = (data: string, id: string): string | null => readOpenedById(data, id)?.cwd ?? null
+
+/** The conversation that was begun as a copy of a session, the one that was talked in last; nothing where there is none. */
+export function findCopy(data: string, session: string): string | undefined {
+  const copies = listJournals(data).filter(
+    ({ opened: { continues: from } }) => from && `${from.agent}:${from.session}` === session,
+  )
+  return copies.sort((a, b) => b.changed - a.changed)[0]?.opened.conversation_id
+}
+
+/** An id names its file. */
+function readOpenedById(data: string, id: string): OpenedEvent | undefined {
+  const opened = readOpenedEvent(journalPath(data, id))
+  return opened?.conversation_id === id ? opened : undefined
+}
+
+/** What the first line tells. */
+function readOpenedEvent(path: string): OpenedEvent | undefined {
+  if (!isFile(path)) return undefined
+  const read = readEvent(Buffer.from(readHead(path)).toString('utf8').split('\n', 1)[0] ?? '')
+  return read.ok && read.event.event === 'opened' ? read.event : undefined
+}
+
+/** By their first lines. */
+function listJournals(data: string): readonly FoundJournal[] {
+  const folder = join(data, CONVERSATIONS_FOLDER)
+  return listEntries(folder).flatMap((entry) => {
+    if (!entry.isFile() || !entry.name.endsWith('.jsonl')) return []
+    const path = join(folder, entry.name)
+    const opened = readOpenedEvent(path)
+    const changed = statOf(path)?.mtimeMs ?? 0
+    return opened ? [{ opened, changed }] : []
+  })
+}
+
+export interface ChatJournalRequest {
+  readonly data: string
+  readonly cwd: string
+  readonly program: string | null
+  /** An id or the beginning of one; null: the last one of this directory. Without it a new one begins. */
+  readonly resume?: string | null
+  /** UTC. */
+  readonly at: string
+  readonly env: UserEnvContext
+  readonly newId: () => string
+}
+
+export interface ChatJournal {
+  readonly journal: JournalFile
+  readonly isNew: boolean
+  readonly notices: readonly NoticeEvent[]
+}
+
+export function openChatJournal({ data, cwd, program, resume, at, env, newId }: ChatJournalRequest): ChatJournal {
+  if (resume === undefined) {
+    const journal = createJournal(data, journalOf(newState(newId()), { at, cwd, program }))
+    return { journal, isNew: true, notices: [] }
+  }
+  const id = resume === null ? findLastJournal(data, cwd) : findJournal(data, resume)
+  const { journal, recovered, issues, torn } = openJournal(data, id, { at, cwd, program, env })
+  const texts = [
+    recovered.some(({ event }) => event === 'interrupted') && STOPPED_IN_ANSWER,
+    recovered.some(({ event }) => event === 'next_message') && STOPPED_IN_TOOLS,
+    torn !== undefined &&
+      phrase(`A line that was never finished was moved to ${torn}.`, `書きかけの行を ${torn} に移しました。`),
+    issues.length > 0 &&
+      phrase(
+        `${issues.length} lines of ${journal.path} cannot be read; all others are.`,
+        `${journal.path} の ${issues.length} 行を読めません。ほかはすべて読みました。`,
+      ),
+  ]
+  const notices = texts.flatMap((text) => (text === false ? [] : [noticeEvent('recovered', text)]))
+  return { journal, isNew: false, notices }
+}
+
+const STOPPED_IN_ANSWER = phrase(
+  'The program was stopped in the middle of an answer: what had come of it is kept.',
+  '応答の途中でプログラムが止まりました。届いた分は残っています。',
+)
+const STOPPED_IN_TOOLS = phrase(
+  'The program was stopped while tools ran: what is known of them waits to be sent.',
+  'ツールの実行中にプログラムが止まりました。分かっている結果は送信待ちです。',
+)

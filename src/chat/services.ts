@@ -1,0 +1,263 @@
+/** What is done around a conversation: checkpoints of its files, the hooks of its agent, the servers that lend it tools. */
+import type { History } from '../conversation/record.ts'
+import type { HookResult } from '../conversation/request/context.ts'
+import { type Phrase, phrase } from '../model/phrase.ts'
+import type { AgentFile, McpServerEntry } from './agent-file/agent-file.ts'
+import { findMcpServers } from './agent-file/find-agents.ts'
+import { Checkpoints } from './checkpoint/checkpoints.ts'
+import { type ChatSessionEvent, type NoticeCode, noticeEvent } from './events.ts'
+import { AgentHooks, type HookEvent } from './hooks.ts'
+import type { JournalWriter } from './journal/journal-writer.ts'
+import { START_WAIT_MS, START_WAIT_UNATTENDED_MS } from './mcp/connect.ts'
+import type { ServerPrompt } from './mcp/offer.ts'
+import { McpServer, type McpServerOptions, type McpServerReport } from './mcp/server.ts'
+import type { EnvironmentBuilder } from './processes/child-environment.ts'
+import { type ChatTool, isHarmless, type Workspace } from './tools/tool.ts'
+import { serversTrustQuestion, untrustedText } from './trust/trust-question.ts'
+import type { TrustStore } from './trust/trust-store.ts'
+import type { SessionHooks } from './turn/hooks.ts'
+import type { FinishedToolCall } from './turn/turn-setup.ts'
+
+/** The MCP servers of a conversation: started side by side; one that fails is told and stops none of the others. */
+export class McpServers {
+  readonly #servers: readonly McpServer[]
+
+  constructor(entries: ReadonlyMap<string, McpServerEntry>, options: McpServerOptions) {
+    this.#servers = [...entries].map(([name, entry]) => new McpServer(name, entry, options))
+  }
+
+  /** Until all are there or have failed, or the time is over: slower ones then join when they are ready. */
+  async start(waitMs: number): Promise<readonly McpServerReport[]> {
+    let timer: NodeJS.Timeout | undefined
+    const timeout = new Promise((resolve) => {
+      timer = setTimeout(resolve, waitMs)
+    })
+    await Promise.race([Promise.all(this.#servers.map((server) => server.start())), timeout])
+    clearTimeout(timer)
+    return this.reports()
+  }
+
+  /** Of all that run, in the order in which the servers were named. */
+  tools(): readonly ChatTool[] {
+    return this.#servers.flatMap(({ tools }) => tools)
+  }
+
+  prompts(): readonly ServerPrompt[] {
+    return this.#servers.flatMap(({ prompts }) => prompts)
+  }
+
+  reports(): readonly McpServerReport[] {
+    return this.#servers.map((server) => server.report())
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.stop()))
+  }
+}
+
+export interface ChatServicesOptions {
+  readonly writer: JournalWriter
+  /** fumibako's data directory. */
+  readonly data: string
+  readonly workspace: Workspace
+  readonly attended: boolean
+  /** The variables of hooks and servers. */
+  readonly environment: EnvironmentBuilder
+  readonly trust: TrustStore
+}
+
+/**
+ * Checkpoints begin with the first tool that may change something, or when somebody asks for them: who only talks does not
+ * wait for git, and no copy of his files is made. Nothing was changed until then, so the first one is the beginning.
+ */
+export class ChatServices implements SessionHooks {
+  readonly checkpoints: Checkpoints
+  /** Told whenever servers have other tools than before. */
+  onTools: (tools: readonly ChatTool[]) => void = () => {}
+  readonly #options: ChatServicesOptions
+  readonly #closing = new AbortController()
+  #hooks: AgentHooks
+  #servers: McpServers | undefined
+  #ready: Promise<void> = Promise.resolve()
+  #checkpointing: Promise<unknown> | undefined
+  #prompt = ''
+  /** The history before the first word of this session. */
+  readonly #beginning: History
+  #notices: ChatSessionEvent[] = []
+
+  constructor(options: ChatServicesOptions) {
+    const { writer, data, workspace, environment } = options
+    this.#options = options
+    this.#beginning = writer.state.history
+    this.#hooks = new AgentHooks(new Map(), { cwd: workspace.cwd, now: () => performance.now(), environment })
+    this.checkpoints = new Checkpoints(
+      {
+        state: () => writer.state,
+        change: (next) => writer.changeTo(next),
+        restored: (tag, hard) => writer.append({ event: 'restored', tag, hard }),
+      },
+      { directory: data, ...workspace, now: () => writer.localNow() },
+    )
+  }
+
+  /** Servers start while the first prompt is being typed. */
+  start(agent: AgentFile): void {
+    const { writer, workspace, attended, environment, trust } = this.#options
+    this.#hooks = new AgentHooks(agent.hooks, { cwd: workspace.cwd, now: () => performance.now(), environment })
+    const { servers, untrusted: file, broken } = findMcpServers(agent, workspace, (one) => trust.isTrusted(one))
+    for (const { path, faults } of broken)
+      for (const { path: at, reason } of faults)
+        this.#addNotice('mcp', faultText(path, `${at === '' ? '' : `${at}: `}${reason}`))
+    if (file && file.servers.size > 0) {
+      const names = [...file.servers.keys()].join(', ')
+      const { en, ja } = untrustedText(serversTrustQuestion(file.servers, file.fingerprint, trust))
+      this.#addNotice(
+        'mcp',
+        phrase(
+          `Not started: ${names}. ${en} or type /mcp trust`,
+          `起動していません：${names}。${ja}（または /mcp trust）`,
+        ),
+      )
+    }
+    if (servers.size === 0 || !writer.state.mcp_enabled) return
+    const running = new McpServers(servers, {
+      cwd: workspace.cwd,
+      aliases: agent.toolAliases,
+      environment,
+      onChange: () => this.#servers === running && this.onTools(running.tools()),
+    })
+    this.#servers = running
+    this.#ready = running.start(attended ? START_WAIT_MS : START_WAIT_UNATTENDED_MS).then((reports) => {
+      this.onTools(running.tools())
+      for (const { name, status, reason } of reports) {
+        if (status === 'failed')
+          this.#addNotice(
+            'mcp',
+            phrase(
+              `The server ${name} could not be started: ${reason?.en}`,
+              `サーバー ${name} を起動できませんでした：${reason?.ja}`,
+            ),
+          )
+        if (status === 'starting')
+          this.#addNotice(
+            'mcp',
+            phrase(
+              `The server ${name} is still starting; its tools join later.`,
+              `サーバー ${name} は起動中です。ツールは後から加わります。`,
+            ),
+          )
+      }
+    })
+  }
+
+  ready(): Promise<void> {
+    return this.#ready
+  }
+
+  servers(): ReturnType<McpServers['reports']> {
+    return this.#servers?.reports() ?? []
+  }
+
+  prompts(): ReturnType<McpServers['prompts']> {
+    return this.#servers?.prompts() ?? []
+  }
+
+  takeNotices(): readonly ChatSessionEvent[] {
+    return this.#notices.splice(0)
+  }
+
+  async switchAgent(agent: AgentFile): Promise<void> {
+    await this.#servers?.stop()
+    this.#servers = undefined
+    this.onTools([])
+    this.start(agent)
+    await this.#ready
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    await this.#servers?.stop()
+  }
+
+  async #runHooks(hookEvent: HookEvent, signal: AbortSignal): Promise<Awaited<ReturnType<AgentHooks['run']>>> {
+    const ran = await this.#hooks.run(hookEvent, AbortSignal.any([signal, this.#closing.signal]))
+    for (const fault of ran.faults) this.#addNotice('hook', fault)
+    return ran
+  }
+
+  #addNotice(code: NoticeCode, text: Phrase): void {
+    this.#notices.push(noticeEvent(code, text))
+  }
+
+  async spawnHooks(signal: AbortSignal): Promise<readonly HookResult[]> {
+    return (await this.#runHooks({ trigger: 'agentSpawn' }, signal)).results
+  }
+
+  forgetHookResults(): void {
+    this.#hooks.forget()
+  }
+
+  async promptHooks(prompt: string, signal: AbortSignal): Promise<readonly HookResult[]> {
+    return (await this.#runHooks({ trigger: 'userPromptSubmit', prompt }, signal)).results
+  }
+
+  beforeTurn(prompt: string): void {
+    this.#prompt = prompt
+    if (this.#checkpointing) this.checkpoints.noteUserMessage(prompt)
+  }
+
+  async beforeTool(
+    tool: ChatTool,
+    input: unknown,
+    level: FinishedToolCall['level'],
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    const { blocked } = await this.#runHooks({ trigger: 'preToolUse', tool, input }, signal)
+    if (blocked !== undefined || isHarmless({ level })) return blocked
+    this.#checkpointing ??= this.#startCheckpointing().then(
+      (isOn) => isOn && this.checkpoints.noteUserMessage(this.#prompt),
+    )
+    await this.#checkpointing
+    return undefined
+  }
+
+  async *startCheckpoints(): AsyncGenerator<ChatSessionEvent> {
+    this.#checkpointing ??= this.#startCheckpointing()
+    await this.#checkpointing
+    yield* this.takeNotices()
+  }
+
+  async #startCheckpointing(): Promise<boolean> {
+    const started = await this.checkpoints.start(false, this.#beginning)
+    if (started.kind === 'off') this.#addNotice('checkpoint', started.reason)
+    return started.kind === 'on'
+  }
+
+  async *afterTool(outcome: FinishedToolCall, signal: AbortSignal): AsyncGenerator<ChatSessionEvent> {
+    const { tool, args: input, ran, summary, level } = outcome
+    await this.#runHooks(
+      { trigger: 'postToolUse', tool, input, response: { success: ran.status === 'Success' } },
+      signal,
+    )
+    if (ran.status === 'Success' && !isHarmless({ level }))
+      yield* checkpointEvents(await this.checkpoints.afterTool(tool.name, summary === '' ? tool.name : summary))
+    yield* this.takeNotices()
+  }
+
+  async *afterTurn(signal: AbortSignal): AsyncGenerator<ChatSessionEvent> {
+    if (this.#checkpointing) yield* checkpointEvents(await this.checkpoints.afterTurn())
+    await this.#runHooks({ trigger: 'stop' }, signal)
+    yield* this.takeNotices()
+  }
+}
+
+const faultText = (path: string, what: string): Phrase =>
+  phrase(`${path}: ${what}`, `${path} に誤りがあります（${what}）。`)
+
+function* checkpointEvents(created: Awaited<ReturnType<Checkpoints['afterTurn']>>): Generator<ChatSessionEvent> {
+  if (!created.ok) {
+    const { en, ja } = created.reason
+    const text = phrase(`No checkpoint was made: ${en}`, `チェックポイントを作れませんでした：${ja}`)
+    yield noticeEvent('checkpoint', text)
+  } else if (created.value !== undefined) yield { kind: 'checkpoint', tag: created.value }
+}

@@ -1,0 +1,314 @@
+/** One answer of the model: requested, recorded while it streams, measured, and written to the journal. */
+
+import type { AssistantMessage } from '../../conversation/message.ts'
+import { newResponse, newToolUse } from '../../conversation/new-message.ts'
+import type { Duration, MessageMetaTag, RequestMetadata } from '../../conversation/record.ts'
+import { contentWithContext } from '../../conversation/render.ts'
+import { isInTangent } from '../../conversation/tangent.ts'
+import { byteLength } from '../../conversation/truncate.ts'
+import { type Fields, fieldsOf, nonEmptyStringOf, numberOf } from '../../lib/unknown-values.ts'
+import { phrase } from '../../model/phrase.ts'
+import type { Usage } from '../../model/usage.ts'
+import { buildChatRequest, estimateTokens, tokensOfText } from '../../openai/chat/request.ts'
+import { type CompletionAttempt, requestCompletion } from '../../openai/chat/request-completion.ts'
+import { withUniqueCallIds } from '../../openai/chat/run-turn.ts'
+import type { ChatError, ChatRequest } from '../../openai/chat/transport.ts'
+import type { OpenAIMessage } from '../../openai/openai-message.ts'
+import type { Completion } from '../../openai/stream/completion.ts'
+import { splitThinking } from '../../openai/stream/reasoning.ts'
+import { type ChatSessionEvent, noticeEvent, type TurnEnding } from '../events.ts'
+import type { JournalWriter } from '../journal/journal-writer.ts'
+import { type OutgoingRequest, type RenderedRequest, renderOpenAIMessages } from './request.ts'
+import { toToolUses } from './tools.ts'
+import type { ModelServer, TurnSetup } from './turn-setup.ts'
+
+/** OpenAI and vLLM, llama.cpp, LM Studio, Ollama and gateways, each in its own words. */
+const OVERFLOW_TEXTS =
+  /context[ _](?:length|window|size)|maximum context|max_model_len|exceeds? the (?:available )?context|too many tokens|prompt is too long|input (?:is too long|length)|n_ctx|n_keep|token limit/i
+
+export function isContextOverflow({ kind, status, code, type, message }: ChatError): boolean {
+  if (kind !== 'status') return false
+  if (code === 'context_length_exceeded' || type === 'exceed_context_size_error') return true
+  if (status === 413) return true
+  return status !== 429 && OVERFLOW_TEXTS.test(message)
+}
+
+export interface RequestUsage {
+  readonly usage: Usage
+  readonly estimated: boolean
+}
+
+/** Nothing where the server did not count. */
+export function reportedUsage(completion: Completion | undefined): RequestUsage | undefined {
+  const reported = fieldsOf(completion?.usage)
+  const input = numberOf(reported?.['prompt_tokens'])
+  const output = numberOf(reported?.['completion_tokens'])
+  if (!reported || (input === undefined && output === undefined)) return undefined
+  const cached = numberOf(fieldsOf(reported['prompt_tokens_details'])?.['cached_tokens']) ?? 0
+  const reasoning = numberOf(fieldsOf(reported['completion_tokens_details'])?.['reasoning_tokens']) ?? 0
+  return { usage: toUsage(input ?? 0, output ?? 0, cached, reasoning), estimated: false }
+}
+
+/** @param requestTokens estimated tokens of the request */
+export const estimatedUsage = (requestTokens: number, answer: string): RequestUsage => ({
+  usage: toUsage(requestTokens, tokensOfText(answer), 0, 0),
+  estimated: true,
+})
+
+function toUsage(input: number, output: number, cached: number, reasoning: number): Usage {
+  const toCount = (tokens: number): number => Math.max(0, Math.round(tokens))
+  return {
+    input_tokens: toCount(input),
+    cached_input_tokens: Math.min(toCount(cached), toCount(input)),
+    output_tokens: toCount(output),
+    reasoning_output_tokens: Math.min(toCount(reasoning), toCount(output)),
+    total_tokens: toCount(input) + toCount(output),
+  }
+}
+
+export interface MeasuredAnswer {
+  readonly assistant: AssistantMessage
+  readonly requestId: string | null
+  readonly model: string
+  readonly tags: readonly MessageMetaTag[]
+}
+
+export class Stopwatch {
+  readonly #now: () => number
+  readonly #began: number
+  readonly #promptBytes: number
+  readonly #gaps: Duration[] = []
+  #first: Duration | null = null
+  #last: number
+  #bytes = 0
+
+  /** @param now milliseconds since 1970 */
+  constructor(now: () => number, promptBytes: number) {
+    this.#now = now
+    this.#began = now()
+    this.#last = this.#began
+    this.#promptBytes = promptBytes
+  }
+
+  piece(text: string): void {
+    const now = this.#now()
+    if (this.#first === null) this.#first = durationOf(now - this.#began)
+    else this.#gaps.push(durationOf(now - this.#last))
+    this.#last = now
+    this.#bytes += byteLength(text)
+  }
+
+  metadata({ assistant, requestId, model, tags }: MeasuredAnswer): RequestMetadata {
+    const uses = 'ToolUse' in assistant ? assistant.ToolUse.tool_uses : []
+    const answer = 'ToolUse' in assistant ? assistant.ToolUse : assistant.Response
+    return {
+      request_id: requestId,
+      message_id: answer.message_id ?? '',
+      request_start_timestamp_ms: this.#began,
+      stream_end_timestamp_ms: Math.max(this.#began, this.#now()),
+      time_to_first_chunk: this.#first,
+      time_between_chunks: this.#gaps,
+      user_prompt_length: this.#promptBytes,
+      response_size: this.#bytes,
+      chat_conversation_type: uses.length > 0 ? 'ToolUse' : 'NotToolUse',
+      tool_use_ids_and_names: uses.map(({ id, name }) => [id, name] as const),
+      model_id: model,
+      message_meta_tags: tags,
+    }
+  }
+}
+
+function durationOf(milliseconds: number): Duration {
+  const positive = Math.max(0, milliseconds)
+  return { secs: Math.floor(positive / 1000), nanos: Math.round((positive % 1000) * 1e6) }
+}
+
+export type AnswerOutcome =
+  | { readonly kind: 'entry'; readonly ending: Extract<TurnEnding, 'answered' | 'refused'> }
+  | { readonly kind: 'overflow'; readonly error: ChatError }
+  | { readonly kind: 'failed'; readonly ending: TurnEnding; readonly error: ChatError }
+
+/** @param tokens estimated, of the request */
+export async function* requestAnswer(
+  writer: JournalWriter,
+  setup: TurnSetup,
+  outgoing: OutgoingRequest,
+  tokens: number,
+  signal: AbortSignal,
+): AsyncGenerator<ChatSessionEvent, AnswerOutcome> {
+  const { server } = setup
+  const hasContext = outgoing.contextBytes !== null
+  const documents = setup.documentsOf(outgoing.next)
+  const rendered = renderOpenAIMessages(outgoing.request, { profile: server.profile, hasContext, documents })
+  if (rendered.omitted > 0) yield omittedNotice(rendered.omitted, server)
+  const watch = new Stopwatch(writer.clock.now, byteLength(contentWithContext(outgoing.next)))
+  const result = yield* streamAnswer(writer, server, rendered, watch, signal)
+  const recorder = new AnswerRecorder(writer, server, watch, tokens)
+  if ('completion' in result) {
+    const answer = recorder.recordAnswer(result.completion, rendered.messages)
+    yield* answer.events
+    return { kind: 'entry', ending: answer.isRefused ? 'refused' : 'answered' }
+  }
+  if (isContextOverflow(result.error)) return { kind: 'overflow', error: result.error }
+  yield* recorder.recordFailure(result.error, result.partial)
+  return { kind: 'failed', ending: result.error.kind === 'aborted' ? 'interrupted' : 'failed', error: result.error }
+}
+
+const omittedNotice = (count: number, { profile, model }: ModelServer): ChatSessionEvent =>
+  noticeEvent(
+    'left_out',
+    phrase(
+      `${count} image${count === 1 ? '' : 's'} or document${count === 1 ? '' : 's'} could not be sent: ${model} at ${profile.label} does not take them.`,
+      `画像または文書 ${count} 件を送れませんでした。${profile.label} の ${model} は受け付けません。`,
+    ),
+  )
+
+/** Everything that is written for the server: what `/context show --sent` prints. */
+export function requestBodyOf(
+  { profile, model, parameters }: ModelServer,
+  { messages, tools }: RenderedRequest,
+): ChatRequest {
+  return buildChatRequest({
+    systemPrompt: undefined,
+    messages,
+    tools,
+    parameters: { ...parameters, model },
+    profile,
+    numberOfMessages: 0,
+    tokenBudget: null,
+    tokensOf: estimateTokens,
+  })
+}
+
+const WITH_USAGE: Fields = { stream_options: { include_usage: true } }
+
+async function* streamAnswer(
+  writer: JournalWriter,
+  server: ModelServer,
+  rendered: RenderedRequest,
+  watch: Stopwatch,
+  signal: AbortSignal,
+): AsyncGenerator<ChatSessionEvent, CompletionAttempt> {
+  const { transport, maxRetries } = server
+  const request = { ...requestBodyOf(server, rendered), ...WITH_USAGE }
+  const asking = requestCompletion(request, { transport, clock: writer.clock, maxRetries, streams: true }, signal)
+  let hasStreamed = false
+  for (;;) {
+    const { value, done } = await asking.next()
+    if (done) return value
+    switch (value.kind) {
+      case 'text':
+      case 'refusal':
+        hasStreamed = true
+        watch.piece(value.text)
+        writer.append({ event: 'delta', text: value.text })
+        yield { kind: 'delta', text: value.text }
+        break
+      case 'reasoning':
+        yield { kind: 'reasoning', text: value.text }
+        break
+      case 'call':
+        watch.piece(value.text)
+        yield { kind: 'calling', name: value.name, text: value.text }
+        break
+      case 'retry':
+        // Told again, the message makes what had streamed void.
+        if (hasStreamed) writer.append({ event: 'next_message', message: writer.state.next_message })
+        hasStreamed = false
+        yield { kind: 'retry', error: value.error, attempt: value.attempt, waitMs: value.waitMs }
+        break
+    }
+  }
+}
+
+/** Puts an answer, or what had come of it, on disk. */
+class AnswerRecorder {
+  readonly #writer: JournalWriter
+  readonly #server: ModelServer
+  readonly #watch: Stopwatch
+  readonly #tokens: number
+
+  constructor(writer: JournalWriter, server: ModelServer, watch: Stopwatch, tokens: number) {
+    this.#writer = writer
+    this.#server = server
+    this.#watch = watch
+    this.#tokens = tokens
+  }
+
+  recordAnswer(
+    completion: Completion,
+    sent: readonly OpenAIMessage[],
+  ): { readonly events: readonly ChatSessionEvent[]; readonly isRefused: boolean } {
+    const [choice] = completion.choices
+    if (!choice) throw new Error('an answer without a choice is an error')
+    const message = withUniqueCallIds(choice.message, sent)
+    const refusal = nonEmptyStringOf(message['refusal'])
+    const isRefused = refusal !== undefined || choice.finish_reason === 'content_filter'
+    const uses = toToolUses(message.tool_calls ?? [], this.#server.profile, this.#writer.state.tools)
+    const text = splitThinking(message.allText).text || (refusal ?? '')
+    const id = this.#writer.newId()
+    const assistant = uses.length > 0 ? newToolUse(id, text, uses) : newResponse(id, text)
+    const used = reportedUsage(completion) ?? estimatedUsage(this.#tokens, JSON.stringify(message))
+    const interrupted = isRefused && uses.length === 0 ? 'refused' : undefined
+    const events = this.#recordEntry(assistant, used, nonEmptyStringOf(completion.id) ?? null, interrupted)
+    if (choice.finish_reason === 'length') return { events: [...events, ANSWER_CUT], isRefused }
+    return { events, isRefused }
+  }
+
+  /** Words stay as an interrupted entry; without any, the question still waits. */
+  *recordFailure(error: ChatError, partial: OpenAIMessage | undefined): Generator<ChatSessionEvent> {
+    const text = partial ? partial.allText || (nonEmptyStringOf(partial['refusal']) ?? '') : ''
+    const line = `The request failed: ${error.message}`
+    if (text !== '') {
+      const reason = interruptionReason(error)
+      yield* this.#recordEntry(
+        newResponse(this.#writer.newId(), text),
+        estimatedUsage(this.#tokens, text),
+        null,
+        reason,
+      )
+    }
+    if (error.kind !== 'aborted')
+      this.#writer.append(
+        { event: 'failed', what: 'request', reason: error.message },
+        { event: 'transcript', lines: [line] },
+      )
+  }
+
+  #recordEntry(
+    assistant: AssistantMessage,
+    { usage, estimated }: RequestUsage,
+    requestId: string | null,
+    interrupted?: string,
+  ): readonly ChatSessionEvent[] {
+    const writer = this.#writer
+    const { model } = this.#server
+    const tags = isInTangent(writer.state) ? (['TangentMode'] as const) : []
+    const metadata = this.#watch.metadata({ assistant, requestId, model, tags })
+    const number = writer.nextNumber()
+    const written = { number, assistant, request_metadata: metadata }
+    writer.append(
+      { event: 'usage', model, usage, estimated, purpose: 'answer' },
+      interrupted === undefined
+        ? { event: 'entry', ...written }
+        : { event: 'interrupted', ...written, reason: interrupted },
+    )
+    return [
+      { kind: 'usage', usage, estimated, purpose: 'answer' },
+      { kind: 'entry', number, assistant, metadata, ...(interrupted !== undefined && { interrupted }) },
+    ]
+  }
+}
+
+const ANSWER_CUT: ChatSessionEvent = noticeEvent(
+  'cut',
+  phrase(
+    'The answer ends where the server allows no more: ask the model to go on.',
+    '応答がサーバーの上限で切れました。続けるよう頼んでください。',
+  ),
+)
+
+function interruptionReason({ kind }: ChatError): string {
+  if (kind === 'aborted') return 'cancelled'
+  return kind === 'timeout' ? 'timed_out' : 'cut'
+}

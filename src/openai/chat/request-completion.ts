@@ -1,0 +1,174 @@
+/** Requests one answer, with retries, and yields it while it streams. */
+
+import { isObject } from '../../lib/unknown-values.ts'
+import type { OpenAIMessage } from '../openai-message.ts'
+import { DeltaAccumulator } from '../stream/accumulator.ts'
+import type { Completion, Piece } from '../stream/completion.ts'
+import type { ChatEvent } from './settings.ts'
+import {
+  ABORTED_ERROR,
+  type ChatError,
+  type ChatRequest,
+  type ChatTransport,
+  type Clock,
+  toChatError,
+  toServerError,
+  unlessAborted,
+  WAIT_ABORTED,
+} from './transport.ts'
+
+export const DEFAULT_MAX_RETRIES = 2
+
+/** A server that asks for more is not waited for: the error says how long, and the caller decides. */
+const MAX_SERVER_WAIT_MS = 60_000
+const FIRST_WAIT_MS = 500
+const MAX_BACKOFF_MS = 8_000
+
+/** Beside those from 500 on: time out, conflict, too early, too many. */
+const RETRYABLE_STATUSES: readonly number[] = [408, 409, 425, 429]
+
+/**
+ * How long to wait before asking again, or nothing where that is of no use.
+ * @param attempts how often it was tried again already
+ * @param random from 0 to 1: waits are shortened by up to a quarter, so that clients do not come back all at once
+ */
+export function waitBeforeRetry(
+  error: ChatError,
+  attempts: number,
+  retries: number,
+  random: number,
+): number | undefined {
+  if (attempts >= retries || !isRetryable(error)) return undefined
+  if (error.retryAfterMs !== undefined) return error.retryAfterMs <= MAX_SERVER_WAIT_MS ? error.retryAfterMs : undefined
+  return Math.min(FIRST_WAIT_MS * 2 ** attempts, MAX_BACKOFF_MS) * (1 - random / 4)
+}
+
+function isRetryable({ kind, status, code, shouldRetry }: ChatError): boolean {
+  if (shouldRetry !== undefined) return shouldRetry
+  if (kind !== 'status') return kind === 'connection' || kind === 'timeout'
+  if (status === undefined || code === 'insufficient_quota') return false
+  return status >= 500 || RETRYABLE_STATUSES.includes(status)
+}
+
+export type RetryResult<T> = { readonly value: T } | { readonly error: ChatError }
+
+/** Tries until it succeeds or is of no use; a failure is a value. */
+export async function withRetries<T>(
+  work: () => Promise<T>,
+  retries: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<RetryResult<T>> {
+  for (let attempts = 0; ; attempts++) {
+    try {
+      return { value: await work() }
+    } catch (thrown) {
+      const error = toChatError(thrown)
+      const wait = signal.aborted ? undefined : waitBeforeRetry(error, attempts, retries, clock.random())
+      if (wait === undefined) return { error }
+      await clock.sleep(wait, signal)
+    }
+  }
+}
+
+export type CompletionAttempt =
+  | { readonly completion: Completion }
+  | { readonly error: ChatError; readonly partial: OpenAIMessage | undefined }
+
+export interface SendSettings {
+  readonly transport: ChatTransport
+  readonly clock: Clock
+  readonly maxRetries: number
+  /** Whether the answer is to come in pieces. */
+  readonly streams: boolean
+}
+
+export async function* requestCompletion(
+  request: ChatRequest,
+  settings: SendSettings,
+  signal: AbortSignal,
+): AsyncGenerator<ChatEvent, CompletionAttempt> {
+  const { clock, maxRetries } = settings
+  for (let retries = 0; ; retries++) {
+    const result = yield* requestOnce(request, settings, signal)
+    if ('completion' in result) return result
+    const waitMs = waitBeforeRetry(result.error, retries, maxRetries, clock.random())
+    if (waitMs === undefined) return result
+    yield { kind: 'retry', error: result.error, attempt: retries + 1, waitMs }
+    await clock.sleep(waitMs, signal)
+  }
+}
+
+/** Words, reasoning and arguments of calls together: more than any model writes at once. */
+const MAX_ANSWER_LENGTH = 8_000_000
+
+async function* requestOnce(
+  request: ChatRequest,
+  { transport, streams }: SendSettings,
+  signal: AbortSignal,
+): AsyncGenerator<ChatEvent, CompletionAttempt> {
+  const accumulator = new DeltaAccumulator()
+  const chunks = streams
+    ? transport.stream({ ...request, stream: true }, signal)
+    : completeAsStream(transport, request, signal)
+  let hasOutput = false
+  let length = 0
+  let error: ChatError | undefined
+  for await (const part of readChunks(chunks, signal)) {
+    if ('error' in part) error = part.error
+    else
+      for (const piece of accumulator.add(part.chunk)) {
+        hasOutput = true
+        length += piece.text.length
+        if (piece.choice === 0) yield toChatEvent(piece)
+      }
+    if (length > MAX_ANSWER_LENGTH) {
+      error = { kind: 'garbage', message: `the answer is longer than ${MAX_ANSWER_LENGTH} characters` }
+      break
+    }
+  }
+  const completion = accumulator.completion()
+  error ??= completionErrorOf(completion)
+  return error ? { error, partial: hasOutput ? accumulator.message() : undefined } : { completion }
+}
+
+async function* completeAsStream(
+  transport: ChatTransport,
+  request: ChatRequest,
+  signal: AbortSignal,
+): AsyncGenerator<unknown> {
+  yield await transport.complete(request, signal)
+}
+
+type ChunkOrError = { readonly chunk: unknown } | { readonly error: ChatError }
+
+/** The chunks, and at the end what went wrong. Waits for nothing once the signal is aborted. */
+async function* readChunks(chunks: AsyncIterable<unknown>, signal: AbortSignal): AsyncGenerator<ChunkOrError, void> {
+  const iterator = chunks[Symbol.asyncIterator]()
+  let isOpen = true
+  try {
+    while (isOpen) {
+      const next = await unlessAborted(iterator.next(), signal).catch((thrown: unknown) => ({
+        error: toChatError(thrown),
+      }))
+      if (next === WAIT_ABORTED) return yield { error: ABORTED_ERROR }
+      isOpen = !('error' in next) && !next.done
+      if ('error' in next) yield { error: signal.aborted ? ABORTED_ERROR : next.error }
+      else if (!next.done) yield { chunk: next.value }
+    }
+  } finally {
+    // Not waited for: an iterator that hangs in `next` would hang in `return` too.
+    if (isOpen) iterator.return?.()?.catch(() => {})
+  }
+}
+
+function toChatEvent({ choice: _, ...piece }: Piece): ChatEvent {
+  return piece
+}
+
+/** Servers tell failures in the middle of an answer too, and some under the status of a success. */
+function completionErrorOf(completion: Completion): ChatError | undefined {
+  if (completion.error) return toServerError(completion.error)
+  if (isObject(completion.choices[0])) return undefined
+  return { kind: 'garbage', message: 'the server sent no answer: is this the URL of a chat completions API?' }
+}

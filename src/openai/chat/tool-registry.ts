@@ -1,0 +1,131 @@
+/** The tools that a conversation offers to the model, and who runs them. */
+import { type Fields, fieldsOf, isObject } from '../../lib/unknown-values.ts'
+import { AppError } from '../../model/error.ts'
+import { legalToolName } from '../check/legal-names.ts'
+import type { ToolCall } from '../message.ts'
+import { OpenAITool, type ToolFields } from '../openai-tool.ts'
+import type { Profile } from '../profile.ts'
+
+export interface ToolContext {
+  readonly call: ToolCall
+  /** Aborted when nobody waits for the result any more. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * Runs a tool. A text is the result as it is, nothing an empty one, anything else becomes JSON. What it throws is told to the
+ * model.
+ * @param args as the model wrote them, in any shape; of a custom tool `{ input }`
+ */
+export type ToolFunction = (args: Fields, context: ToolContext) => unknown
+
+/** A function, or an object with a method that is named like the tool. */
+export type ToolHandler = ToolFunction | object
+
+/** A tool in any of its shapes, bare or as `{ tool, handler }`; or with a `handler` or a method of its own name. */
+export type ToolSource =
+  | OpenAITool
+  | ToolFields
+  | { readonly tool: OpenAITool | ToolFields; readonly handler?: ToolHandler }
+
+/** A list; tools by their names; or an object that holds a list `tools` and a method for each of them. */
+export type ToolSources =
+  | readonly ToolSource[]
+  | { readonly tools: readonly ToolSource[] }
+  | { readonly [name: string]: ToolSource }
+
+export interface ToolOptions {
+  /** How long it may run; otherwise as long as the conversation allows all its tools. */
+  readonly timeoutMs?: number
+}
+
+export interface RegisteredTool extends ToolOptions {
+  readonly tool: OpenAITool
+  readonly run: ToolFunction | undefined
+}
+
+export class ToolRegistry {
+  readonly #tools = new Map<string, RegisteredTool>()
+
+  get all(): readonly RegisteredTool[] {
+    return [...this.#tools.values()]
+  }
+
+  /** The tool that a server calls so. */
+  find(name: string, profile: Profile): RegisteredTool | undefined {
+    return this.#tools.get(name) ?? this.all.find(({ tool }) => legalToolName(tool.name, profile) === name)
+  }
+
+  /** A tool of that name that was there before is replaced. */
+  add(registered: RegisteredTool): void {
+    this.#tools.set(registered.tool.name || registered.tool.type, registered)
+  }
+
+  delete(name: string): boolean {
+    return this.#tools.delete(name)
+  }
+
+  clear(): void {
+    this.#tools.clear()
+  }
+}
+
+/** Throws `bad_usage` where there is no name. */
+export function toRegisteredTool(source: ToolSource, handler?: ToolHandler, options: ToolOptions = {}): RegisteredTool {
+  const tool = toTool(source)
+  if (isRunByClient(tool) && tool.name === '')
+    throw new AppError('bad_usage', 'a tool needs a name', 'ツールには名前が必要です。')
+  const { handler: ownHandler, tool: inner } = source as Fields
+  return { ...options, tool, run: findRunner(tool.name, [handler, ownHandler, source, inner]) }
+}
+
+/** Whether we run it; others are run by the server. */
+export const isRunByClient = (tool: OpenAITool): boolean => tool.type === 'function' || tool.type === 'custom'
+
+/** The sources one by one, each with who may run it. */
+export function* iterateToolSources(
+  sources: ToolSources,
+): Generator<readonly [source: ToolSource, handler?: ToolHandler]> {
+  if (isSourceList(sources)) {
+    for (const source of sources) yield [source]
+    return
+  }
+  if (!isObject(sources))
+    throw new AppError(
+      'bad_usage',
+      'tools are a list, an object by names, or an object with a list `tools`',
+      'ツールは、一覧、名前ごとのオブジェクト、または一覧 `tools` を持つオブジェクトで渡してください。',
+    )
+  const { tools } = sources as { readonly tools?: unknown }
+  if (Array.isArray(tools)) for (const source of tools) yield [source as ToolSource, sources]
+  else for (const [name, source] of Object.entries(sources)) yield [withNameOfKey(source as ToolSource, name)]
+}
+
+const isSourceList = (sources: ToolSources): sources is readonly ToolSource[] => Array.isArray(sources)
+
+/** The key stands in for a name that is missing. */
+function withNameOfKey(source: ToolSource, name: string): ToolSource {
+  if (toTool(source).name !== '' || !isRunByClient(toTool(source))) return source
+  const fields: Fields = source instanceof OpenAITool ? source.body() : (source as Fields)
+  const inner = fieldsOf(fields['tool']) ?? fields
+  const kind = isObject(inner['custom']) ? 'custom' : 'function'
+  const tool = isObject(inner[kind]) ? { ...inner, [kind]: { ...inner[kind], name } } : { ...inner, name }
+  return { tool: tool as ToolFields, handler: (fields['handler'] ?? source) as ToolHandler }
+}
+
+function toTool(source: ToolSource): OpenAITool {
+  if (!isObject(source))
+    throw new AppError('bad_usage', 'a tool is an object with a name', 'ツールは名前を持つオブジェクトです。')
+  const inner = (source as Fields)['tool']
+  if (inner instanceof OpenAITool) return inner
+  return source instanceof OpenAITool ? source : new OpenAITool(source as ToolFields)
+}
+
+function findRunner(name: string, candidates: readonly unknown[]): ToolFunction | undefined {
+  for (const candidate of candidates) {
+    if (typeof candidate === 'function') return candidate as ToolFunction
+    const method = typeof candidate === 'object' && candidate !== null ? (candidate as Fields)[name] : undefined
+    if (typeof method === 'function') return (args, context) => method.call(candidate, args, context)
+  }
+  return undefined
+}
