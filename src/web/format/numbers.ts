@@ -1,8 +1,6 @@
 /** Numbers for people: short, and never more exact than they are. */
 import type { Spent } from '../../model/tokens/prices.ts'
 
-export const wholeNumber = (value: number, locale: string): string => value.toLocaleString(locale)
-
 /** 950, 48k, 1.2M, 3.4G. The same in every language: columns line up. */
 export function short(value: number): string {
   const [size, unit] =

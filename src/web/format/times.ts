@@ -21,16 +21,6 @@ export function clockTimeWithSeconds(instant: string): string {
 /** 2026-11-15 14:02, for columns. */
 export const dateAndTime = (instant: string): string => `${dayOf(instant)} ${clockTime(instant)}`
 
-/** Whole, for a tooltip. */
-export function fullDateTime(instant: string, locale: string): string {
-  const format = formats.get(locale) ?? new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'medium' })
-  formats.set(locale, format)
-  return format.format(new Date(instant))
-}
-
-/** Making one takes longer than many uses of it. */
-const formats = new Map<string, Intl.DateTimeFormat>()
-
 /** Days from one day to a later one. */
 export const daysBetween = (earlier: string, later: string): number =>
   Math.round((Date.parse(later) - Date.parse(earlier)) / 86_400_000)

@@ -1,103 +1,94 @@
 /** What the page says when the user has to choose a directory, or to trust a project's file. */
-import type { ChatDirectoryNeeded, ChatDirectoryWarning, ChatTrustKind } from '../../model/api/chat.ts'
 import { bilingualTexts } from './language.svelte.ts'
 
-const froms: { readonly [from in ChatDirectoryNeeded['from']]: string } = {
-  log: 'The log of this session names the directory below. fumibako cannot know whether that is true.',
-  journal: 'This conversation names the directory below, but you have not chatted there yet.',
-  request: 'This directory is wider than a project.',
-}
-const warnings: { readonly [warning in ChatDirectoryWarning]: string } = {
-  root: 'This is the root of the file system: the model could read every file on this machine.',
-  home: 'This is your home directory: the model could read all your files, keys and settings.',
-  above_home: 'This directory contains your home directory: the model could read all your files.',
-  data: 'This directory holds the data of fumibako, with all your conversations.',
-  settings: 'This directory holds settings, and often passwords or keys.',
-  system: 'This is a top-level directory of the system, not a project.',
-}
-const kinds: { readonly [kind in ChatTrustKind]: string } = {
-  hook: 'Runs by itself (hook)',
-  server: 'Starts (MCP server)',
-  env: 'Sets a variable or header for',
-  allowed: 'Tools that run without asking',
-  setting: 'Setting',
-  alias: 'Renames a tool to',
-  prompt: 'Instruction to the model',
-}
-
-export const say = bilingualTexts(
-  {
-    directoryTitle: 'Choose the directory',
-    directoryWhy: 'In a chat, files below its directory are read without asking.',
-    froms,
-    suggested: 'Suggested, not confirmed',
-    unusable: 'There is no such directory on this machine. Choose another one.',
-    other: 'Another directory',
-    choose: 'Choose…',
-    warnings,
-    sure: 'I want to chat in this directory nevertheless',
-    use: 'Use this directory',
-    cancel: 'Cancel',
-    trustTitle: 'Trust this file?',
-    trustAgent: (name: string) => `The agent ${name} of this project can run commands on this machine.`,
-    trustServers: 'The MCP servers of this project can run commands on this machine.',
-    trustFile: 'File',
-    trustOnly: 'Trust it only if you know who wrote it. You are asked again when the file changes.',
-    changed: 'The file has changed since you trusted it.',
-    nothing: 'It runs nothing and allows nothing by itself.',
-    kinds,
-    cut: (count: number) => `${count.toLocaleString('en')} more characters: read the file before you trust it.`,
-    left: (count: number) =>
-      `${count.toLocaleString('en')} more items are not shown: read the file before you trust it.`,
-    trust: 'Trust this file',
-    refuse: 'Do not trust',
-    ofProject: 'project',
-    untrusted: 'project, not trusted yet',
+export const say = bilingualTexts({
+  directoryTitle: ['Choose the directory', 'ディレクトリーを選択'],
+  directoryWhy: [
+    'In a chat, files below its directory are read without asking.',
+    '会話では、ディレクトリーの下のファイルが確認なしに読み取られます。',
+  ],
+  froms: {
+    log: [
+      'The log of this session names the directory below. fumibako cannot know whether that is true.',
+      'この会話のログには次のディレクトリーが記録されていますが、正しいかどうかは fumibako には分かりません。',
+    ],
+    journal: [
+      'This conversation names the directory below, but you have not chatted there yet.',
+      'この会話には次のディレクトリーが記録されていますが、そこで会話したことはまだありません。',
+    ],
+    request: ['This directory is wider than a project.', 'このディレクトリーは、1 つのプロジェクトより広い範囲です。'],
   },
-  {
-    directoryTitle: 'ディレクトリーを選択',
-    directoryWhy: '会話では、ディレクトリーの下のファイルが確認なしに読み取られます。',
-    froms: {
-      log: 'この会話のログには次のディレクトリーが記録されていますが、正しいかどうかは fumibako には分かりません。',
-      journal: 'この会話には次のディレクトリーが記録されていますが、そこで会話したことはまだありません。',
-      request: 'このディレクトリーは、1 つのプロジェクトより広い範囲です。',
-    },
-    suggested: '候補（未確認）',
-    unusable: 'このマシンにそのディレクトリーはありません。別のディレクトリーを選んでください。',
-    other: '別のディレクトリー',
-    choose: '選択してください',
-    warnings: {
-      root: 'ファイルシステムの最上位です。モデルがこのマシンのすべてのファイルを読めるようになります。',
-      home: 'ホームディレクトリーです。モデルがすべてのファイル、鍵、設定を読めるようになります。',
-      above_home: 'ホームディレクトリーを含んでいます。モデルがすべてのファイルを読めるようになります。',
-      data: 'fumibako のデータ（すべての会話）が入っているディレクトリーです。',
-      settings: '設定のディレクトリーです。パスワードや鍵が入っていることがあります。',
-      system: 'システムの最上位のディレクトリーで、プロジェクトではありません。',
-    },
-    sure: 'それでもこのディレクトリーで会話する',
-    use: 'このディレクトリーを使う',
-    cancel: 'キャンセル',
-    trustTitle: 'このファイルを信頼しますか？',
-    trustAgent: (name) => `このプロジェクトのエージェント ${name} は、このマシンでコマンドを実行できます。`,
-    trustServers: 'このプロジェクトの MCP サーバーは、このマシンでコマンドを実行できます。',
-    trustFile: 'ファイル',
-    trustOnly: '作成者が分かっている場合にだけ信頼してください。ファイルが変わると、もう一度確認します。',
-    changed: '信頼した後にファイルが変更されています。',
-    nothing: '実行するものも、許可するものもありません。',
-    kinds: {
-      hook: '自動で実行（フック）',
-      server: '起動（MCP サーバー）',
-      env: '変数・ヘッダーを設定',
-      allowed: '確認なしに動くツール',
-      setting: '設定',
-      alias: 'ツールの別名',
-      prompt: 'モデルへの指示',
-    },
-    cut: (count) => `あと ${count.toLocaleString('ja')} 文字あります。信頼する前にファイルを読んでください。`,
-    left: (count) => `ほかに ${count.toLocaleString('ja')} 件あります。信頼する前にファイルを読んでください。`,
-    trust: 'このファイルを信頼する',
-    refuse: '信頼しない',
-    ofProject: 'プロジェクト',
-    untrusted: 'プロジェクト、未信頼',
+  suggested: ['Suggested, not confirmed', '候補（未確認）'],
+  unusable: [
+    'There is no such directory on this machine. Choose another one.',
+    'このマシンにそのディレクトリーはありません。別のディレクトリーを選んでください。',
+  ],
+  other: ['Another directory', '別のディレクトリー'],
+  choose: ['Choose…', '選択してください'],
+  warnings: {
+    root: [
+      'This is the root of the file system: the model could read every file on this machine.',
+      'ファイルシステムの最上位です。モデルがこのマシンのすべてのファイルを読めるようになります。',
+    ],
+    home: [
+      'This is your home directory: the model could read all your files, keys and settings.',
+      'ホームディレクトリーです。モデルがすべてのファイル、鍵、設定を読めるようになります。',
+    ],
+    above_home: [
+      'This directory contains your home directory: the model could read all your files.',
+      'ホームディレクトリーを含んでいます。モデルがすべてのファイルを読めるようになります。',
+    ],
+    data: [
+      'This directory holds the data of fumibako, with all your conversations.',
+      'fumibako のデータ（すべての会話）が入っているディレクトリーです。',
+    ],
+    settings: [
+      'This directory holds settings, and often passwords or keys.',
+      '設定のディレクトリーです。パスワードや鍵が入っていることがあります。',
+    ],
+    system: [
+      'This is a top-level directory of the system, not a project.',
+      'システムの最上位のディレクトリーで、プロジェクトではありません。',
+    ],
   },
-)
+  sure: ['I want to chat in this directory nevertheless', 'それでもこのディレクトリーで会話する'],
+  use: ['Use this directory', 'このディレクトリーを使う'],
+  cancel: ['Cancel', 'キャンセル'],
+  trustTitle: ['Trust this file?', 'このファイルを信頼しますか？'],
+  trustAgent: (name: string) => [
+    `The agent ${name} of this project can run commands on this machine.`,
+    `このプロジェクトのエージェント ${name} は、このマシンでコマンドを実行できます。`,
+  ],
+  trustServers: [
+    'The MCP servers of this project can run commands on this machine.',
+    'このプロジェクトの MCP サーバーは、このマシンでコマンドを実行できます。',
+  ],
+  trustFile: ['File', 'ファイル'],
+  trustOnly: [
+    'Trust it only if you know who wrote it. You are asked again when the file changes.',
+    '作成者が分かっている場合にだけ信頼してください。ファイルが変わると、もう一度確認します。',
+  ],
+  changed: ['The file has changed since you trusted it.', '信頼した後にファイルが変更されています。'],
+  nothing: ['It runs nothing and allows nothing by itself.', '実行するものも、許可するものもありません。'],
+  kinds: {
+    hook: ['Runs by itself (hook)', '自動で実行（フック）'],
+    server: ['Starts (MCP server)', '起動（MCP サーバー）'],
+    env: ['Sets a variable or header for', '変数・ヘッダーを設定'],
+    allowed: ['Tools that run without asking', '確認なしに動くツール'],
+    setting: ['Setting', '設定'],
+    alias: ['Renames a tool to', 'ツールの別名'],
+    prompt: ['Instruction to the model', 'モデルへの指示'],
+  },
+  cut: (count: number) => [
+    `${count.toLocaleString('en')} more characters: read the file before you trust it.`,
+    `あと ${count.toLocaleString('ja')} 文字あります。信頼する前にファイルを読んでください。`,
+  ],
+  left: (count: number) => [
+    `${count.toLocaleString('en')} more items are not shown: read the file before you trust it.`,
+    `ほかに ${count.toLocaleString('ja')} 件あります。信頼する前にファイルを読んでください。`,
+  ],
+  trust: ['Trust this file', 'このファイルを信頼する'],
+  refuse: ['Do not trust', '信頼しない'],
+  ofProject: ['project', 'プロジェクト'],
+  untrusted: ['project, not trusted yet', 'プロジェクト、未信頼'],
+})
