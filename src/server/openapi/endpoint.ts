@@ -19,6 +19,8 @@ export interface ApiEndpoint<Query extends z.ZodObject, Body extends z.ZodType> 
   readonly reply: string
   readonly status?: 200 | 202
   readonly errors?: readonly ApiErrorCode[]
+  /** Returns the reply as it is sent, or a response of its own. */
+  answer(request: EndpointRequest<z.output<Query>, z.output<Body>>): object | Promise<object>
 }
 
 export interface EndpointRequest<Query, Body> {
@@ -31,16 +33,14 @@ export interface EndpointRequest<Query, Body> {
   readonly signal: AbortSignal
 }
 
-/** @param answer gives the reply as it is sent, or a response of its own */
 export function addEndpoint<Query extends z.ZodObject, Body extends z.ZodType>(
   api: OpenAPIHono,
   endpoint: ApiEndpoint<Query, Body>,
-  answer: (request: EndpointRequest<z.output<Query>, z.output<Body>>) => object | Promise<object>,
 ): void {
   const { method, path, query, body, status = 200 } = endpoint
   api.openAPIRegistry.registerPath(toPathConfig(endpoint))
   api.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
-    const result = await answer({
+    const result = await endpoint.answer({
       c,
       query: checkInput(query ?? EMPTY_QUERY, c.req.query()) as z.output<Query>,
       body: (body ? checkInput(body, await readJsonBody(c)) : undefined) as z.output<Body>,

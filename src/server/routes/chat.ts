@@ -16,52 +16,46 @@ const NAME_SCHEMA = z.string().min(1).max(500).optional()
 const MAX_TEXT_LENGTH = 250_000
 
 export function chatRoutes(api: OpenAPIHono, { app }: ServerContext, chats: OpenChats): void {
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/chat/options',
-      summary: 'With what a conversation can be begun',
-      description: 'Profiles without their keys. The server of the profile is asked for its models.',
-      query: z.object({
-        profile: textParameter('Whose models are told; the usual one if not given.'),
-        directory: textParameter('Whose agents are told; one of the directories of the reply.'),
-      }),
-      reply: 'ChatOptionsReply',
-      errors: ['not_possible'],
-    },
-    async ({ query: { profile, directory } }) => ({
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/chat/options',
+    summary: 'With what a conversation can be begun',
+    description: 'Profiles without their keys. The server of the profile is asked for its models.',
+    query: z.object({
+      profile: textParameter('Whose models are told; the usual one if not given.'),
+      directory: textParameter('Whose agents are told; one of the directories of the reply.'),
+    }),
+    reply: 'ChatOptionsReply',
+    errors: ['not_possible'],
+    answer: async ({ query: { profile, directory } }) => ({
       data: await readChatOptions(chats, app.directory, { profile, directory }),
       meta: {},
     }),
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'post',
-      path: '/api/chat',
-      summary: 'Open a conversation: a new one, one of ours, or a copy of any other',
-      description:
-        'One that is open here already is given as it is. It is closed when nobody listens for a minute and nothing runs. Tools ask, unless the agent allows them or somebody trusts them on the page. directory_needed: the user has to choose the directory, or to confirm the one in meta.suggestion, which comes from meta.from (log, journal, request) and is not trusted; meta.usable says whether it is a directory here, meta.warning why it is too wide (root, home, above_home, data, settings, system). Repeat the request with directory and confirmed. trust_needed: the agent is a file of the project that is not trusted; meta.trust says what it would do, and POST /api/chat/trust trusts it.',
-      body: z.strictObject({
-        session: NAME_SCHEMA,
-        directory: z.string().max(4096).optional(),
-        confirmed: z.boolean().optional(),
-        profile: NAME_SCHEMA,
-        model: NAME_SCHEMA,
-        agent: NAME_SCHEMA,
-      }),
-      reply: 'ChatReply',
-      errors: [
-        'session_not_found',
-        'source_gone',
-        'not_possible',
-        'directory_needed',
-        'trust_needed',
-        'conversation_busy',
-      ],
-    },
-    async ({ body: { session, directory, confirmed, profile, model, agent } }) => {
+  })
+  addEndpoint(api, {
+    method: 'post',
+    path: '/api/chat',
+    summary: 'Open a conversation: a new one, one of ours, or a copy of any other',
+    description:
+      'One that is open here already is given as it is. It is closed when nobody listens for a minute and nothing runs. Tools ask, unless the agent allows them or somebody trusts them on the page. directory_needed: the user has to choose the directory, or to confirm the one in meta.suggestion, which comes from meta.from (log, journal, request) and is not trusted; meta.usable says whether it is a directory here, meta.warning why it is too wide (root, home, above_home, data, settings, system). Repeat the request with directory and confirmed. trust_needed: the agent is a file of the project that is not trusted; meta.trust says what it would do, and POST /api/chat/trust trusts it.',
+    body: z.strictObject({
+      session: NAME_SCHEMA,
+      directory: z.string().max(4096).optional(),
+      confirmed: z.boolean().optional(),
+      profile: NAME_SCHEMA,
+      model: NAME_SCHEMA,
+      agent: NAME_SCHEMA,
+    }),
+    reply: 'ChatReply',
+    errors: [
+      'session_not_found',
+      'source_gone',
+      'not_possible',
+      'directory_needed',
+      'trust_needed',
+      'conversation_busy',
+    ],
+    answer: async ({ body: { session, directory, confirmed, profile, model, agent } }) => {
       const chat = await chats.open({
         ...(session !== undefined && { session }),
         ...(directory !== undefined && { directory }),
@@ -72,95 +66,83 @@ export function chatRoutes(api: OpenAPIHono, { app }: ServerContext, chats: Open
       })
       return { data: chat.state, meta: {} }
     },
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'post',
-      path: '/api/chat/trust',
-      summary: 'Trust a file of a project: its hooks and servers may run',
-      description:
-        'Only the version whose hashes are given; another one is answered with trust_needed and what it would do. The file belongs to a directory of the options. fumi trust --remove takes it back.',
-      body: z.strictObject({
-        path: z.string().min(1).max(4096),
-        sha256: z.string().regex(/^[\da-f]{64}$/),
-        prompt_sha256: z
-          .string()
-          .regex(/^[\da-f]{64}$/)
-          .nullable(),
-      }),
-      reply: 'ChatTrustReply',
-      errors: ['not_possible', 'trust_needed'],
-    },
-    ({ body }) => ({ data: chats.trustFile(body), meta: {} }),
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'post',
-      path: '/api/chat/{id}/say',
-      summary: 'Say something, or give a command that begins with a slash',
-      description:
-        'Answers at once; what comes of it are events. Files lie in the directory of the conversation; a shell command of one’s own and trust in all tools are for the terminal.',
-      body: z.strictObject({ text: z.string().min(1).max(MAX_TEXT_LENGTH) }),
-      reply: 'ChatReply',
-      status: 202,
-      errors: ['not_found', 'not_possible', 'conversation_busy'],
-    },
-    ({ param, body }) => {
+  })
+  addEndpoint(api, {
+    method: 'post',
+    path: '/api/chat/trust',
+    summary: 'Trust a file of a project: its hooks and servers may run',
+    description:
+      'Only the version whose hashes are given; another one is answered with trust_needed and what it would do. The file belongs to a directory of the options. fumi trust --remove takes it back.',
+    body: z.strictObject({
+      path: z.string().min(1).max(4096),
+      sha256: z.string().regex(/^[\da-f]{64}$/),
+      prompt_sha256: z
+        .string()
+        .regex(/^[\da-f]{64}$/)
+        .nullable(),
+    }),
+    reply: 'ChatTrustReply',
+    errors: ['not_possible', 'trust_needed'],
+    answer: ({ body }) => ({ data: chats.trustFile(body), meta: {} }),
+  })
+  addEndpoint(api, {
+    method: 'post',
+    path: '/api/chat/{id}/say',
+    summary: 'Say something, or give a command that begins with a slash',
+    description:
+      'Answers at once; what comes of it are events. Files lie in the directory of the conversation; a shell command of one’s own and trust in all tools are for the terminal.',
+    body: z.strictObject({ text: z.string().min(1).max(MAX_TEXT_LENGTH) }),
+    reply: 'ChatReply',
+    status: 202,
+    errors: ['not_found', 'not_possible', 'conversation_busy'],
+    answer: ({ param, body }) => {
       const chat = chats.get(param('id'))
       chat.send(body.text)
       return { data: chat.state, meta: {} }
     },
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'post',
-      path: '/api/chat/{id}/answer',
-      summary: 'Answer a tool that asks',
-      description: 'The first answer counts, whichever page it comes from. trust: from now on in this conversation.',
-      body: z.strictObject({
-        id: z.string().min(1).max(500),
-        consent: z.enum(['yes', 'no', 'trust', 'words']),
-        text: z.string().max(MAX_TEXT_LENGTH).optional(),
-      }),
-      reply: 'ChatReply',
-      errors: ['not_found'],
-    },
-    ({ param, body: { id, consent, text: words = '' } }) => {
+  })
+  addEndpoint(api, {
+    method: 'post',
+    path: '/api/chat/{id}/answer',
+    summary: 'Answer a tool that asks',
+    description: 'The first answer counts, whichever page it comes from. trust: from now on in this conversation.',
+    body: z.strictObject({
+      id: z.string().min(1).max(500),
+      consent: z.enum(['yes', 'no', 'trust', 'words']),
+      text: z.string().max(MAX_TEXT_LENGTH).optional(),
+    }),
+    reply: 'ChatReply',
+    errors: ['not_found'],
+    answer: ({ param, body: { id, consent, text: words = '' } }) => {
       const chat = chats.get(param('id'))
       chat.answer(id, consent, words)
       return { data: chat.state, meta: {} }
     },
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'post',
-      path: '/api/chat/{id}/interrupt',
-      summary: 'End what is going on; what was said stays',
-      reply: 'ChatReply',
-      errors: ['not_found'],
-    },
-    ({ param }) => {
+  })
+  addEndpoint(api, {
+    method: 'post',
+    path: '/api/chat/{id}/interrupt',
+    summary: 'End what is going on; what was said stays',
+    reply: 'ChatReply',
+    errors: ['not_found'],
+    answer: ({ param }) => {
       const chat = chats.get(param('id'))
       chat.interrupt()
       return { data: chat.state, meta: {} }
     },
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/chat/{id}/files',
-      summary: 'Paths in the directory of the conversation, for completion',
-      query: z.object({ q: z.string().max(1000).default('').openapi({ description: 'What they begin with.' }) }),
-      reply: 'ChatFilesReply',
-      errors: ['not_found'],
-    },
-    ({ param, query }) => ({ data: completePath(query.q, chats.get(param('id')).session.setup.workspace), meta: {} }),
-  )
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/chat/{id}/files',
+    summary: 'Paths in the directory of the conversation, for completion',
+    query: z.object({ q: z.string().max(1000).default('').openapi({ description: 'What they begin with.' }) }),
+    reply: 'ChatFilesReply',
+    errors: ['not_found'],
+    answer: ({ param, query }) => ({
+      data: completePath(query.q, chats.get(param('id')).session.setup.workspace),
+      meta: {},
+    }),
+  })
   addEventRoute(api, chats)
 }
 
@@ -168,19 +150,16 @@ export function chatRoutes(api: OpenAPIHono, { app }: ServerContext, chats: Open
 const HEARTBEAT_MS = 15_000
 
 function addEventRoute(api: OpenAPIHono, chats: OpenChats): void {
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/chat/{id}/events',
-      summary: 'What happens in a conversation, as server-sent events',
-      description:
-        'A client that comes back with the id of the last event as Last-Event-ID, or since, is told what it missed; any other is told what was said so far, and all that has happened since.',
-      query: z.object({ since: textParameter('As Last-Event-ID, for clients that cannot send it.') }),
-      reply: 'text/event-stream',
-      errors: ['not_found'],
-    },
-    ({ c, query, param, signal }) => {
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/chat/{id}/events',
+    summary: 'What happens in a conversation, as server-sent events',
+    description:
+      'A client that comes back with the id of the last event as Last-Event-ID, or since, is told what it missed; any other is told what was said so far, and all that has happened since.',
+    query: z.object({ since: textParameter('As Last-Event-ID, for clients that cannot send it.') }),
+    reply: 'text/event-stream',
+    errors: ['not_found'],
+    answer: ({ c, query, param, signal }) => {
       const chat = chats.get(param('id'))
       const disconnected = new AbortController()
       if (signal.aborted) disconnected.abort()
@@ -198,7 +177,7 @@ function addEventRoute(api: OpenAPIHono, chats: OpenChats): void {
       response.headers.set('x-accel-buffering', 'no')
       return response
     },
-  )
+  })
 }
 
 /** Paths of a conversation's directory that begin with what was typed, for completion. */

@@ -21,29 +21,28 @@ import { LruCache } from '../view/lru-cache.ts'
 
 export function convertRoutes(api: OpenAPIHono, context: ServerContext): void {
   const tickets = new PreviewTickets<ConvertBody>()
-  addEndpoint(
-    api,
-    { method: 'get', path: '/api/convert/targets', summary: 'What a conversation can become', reply: 'TargetsReply' },
-    async () => ({ data: await listTargets(), meta: {} }),
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'post',
-      path: '/api/convert',
-      summary: 'What a conversation would become, and what would be lost',
-      description: 'Writes nothing. The ticket in the reply leads to the file, and to handing it over.',
-      body: z.object({
-        session: z.string(),
-        to: z.string(),
-        without_extensions: z.boolean().optional(),
-        max_tokens: z.number().int().min(1000).optional(),
-        cwd: z.string().max(4096).refine(isAbsolute, 'an absolute path is needed').optional(),
-      }),
-      reply: 'ConvertReply',
-      errors: ['session_not_found', 'source_gone', 'not_possible'],
-    },
-    async ({ body: { session, to, without_extensions, max_tokens, cwd } }) => {
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/convert/targets',
+    summary: 'What a conversation can become',
+    reply: 'TargetsReply',
+    answer: async () => ({ data: await listTargets(), meta: {} }),
+  })
+  addEndpoint(api, {
+    method: 'post',
+    path: '/api/convert',
+    summary: 'What a conversation would become, and what would be lost',
+    description: 'Writes nothing. The ticket in the reply leads to the file, and to handing it over.',
+    body: z.object({
+      session: z.string(),
+      to: z.string(),
+      without_extensions: z.boolean().optional(),
+      max_tokens: z.number().int().min(1000).optional(),
+      cwd: z.string().max(4096).refine(isAbsolute, 'an absolute path is needed').optional(),
+    }),
+    reply: 'ConvertReply',
+    errors: ['session_not_found', 'source_gone', 'not_possible'],
+    answer: async ({ body: { session, to, without_extensions, max_tokens, cwd } }) => {
       const body: ConvertBody = {
         session,
         to,
@@ -55,17 +54,14 @@ export function convertRoutes(api: OpenAPIHono, context: ServerContext): void {
       const ticket = tickets.issue(body)
       return { data: { ...preview, ticket, download_url: `/api/convert/${ticket}` }, meta: {} }
     },
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/convert/{ticket}',
-      summary: 'The file that a preview showed',
-      reply: 'application/octet-stream',
-      errors: ['not_found', 'session_not_found', 'source_gone'],
-    },
-    async ({ param, signal }) => {
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/convert/{ticket}',
+    summary: 'The file that a preview showed',
+    reply: 'application/octet-stream',
+    errors: ['not_found', 'session_not_found', 'source_gone'],
+    answer: async ({ param, signal }) => {
       const wanted = requireTicket(tickets.peek(param('ticket')))
       const entry = context.session(wanted.session)
       const name = await convertedFileName(entry, wanted.to)
@@ -76,19 +72,16 @@ export function convertRoutes(api: OpenAPIHono, context: ServerContext): void {
         },
       })
     },
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'post',
-      path: '/api/handoff',
-      summary: 'Put what a preview showed where its program goes on with it',
-      description: 'Read there again and compared; when it reads otherwise, all is taken back.',
-      body: z.object({ ticket: z.string(), replace: z.boolean().optional() }),
-      reply: 'HandoffReply',
-      errors: ['not_found', 'session_not_found', 'source_gone', 'not_possible'],
-    },
-    async ({ body: { ticket, replace } }) => {
+  })
+  addEndpoint(api, {
+    method: 'post',
+    path: '/api/handoff',
+    summary: 'Put what a preview showed where its program goes on with it',
+    description: 'Read there again and compared; when it reads otherwise, all is taken back.',
+    body: z.object({ ticket: z.string(), replace: z.boolean().optional() }),
+    reply: 'HandoffReply',
+    errors: ['not_found', 'session_not_found', 'source_gone', 'not_possible'],
+    answer: async ({ body: { ticket, replace } }) => {
       const wanted = requireTicket(tickets.take(ticket))
       const entry = context.session(wanted.session)
       const done = await handOverSession(context.app, entry, wanted, { isDry: false, mayReplace: replace === true })
@@ -101,7 +94,7 @@ export function convertRoutes(api: OpenAPIHono, context: ServerContext): void {
       }
       return { data, meta: {} }
     },
-  )
+  })
 }
 
 function requireTicket(body: ConvertBody | undefined): ConvertBody {

@@ -30,22 +30,19 @@ const MEDIA_TYPES: { readonly [format in ExportFormat]: string } = {
 }
 
 export function exportRoutes(api: OpenAPIHono, context: ServerContext): void {
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/sessions/{id}/export',
-      summary: 'A conversation as Markdown, HTML, text, JSON or training examples',
-      query: z.object({
-        format: z.enum(EXPORT_FORMATS).default('md'),
-        turns: textParameter('Only these turns: 3, 2..5, 4.. or ..3.'),
-        all: flagParameter('Every record, also context, events and copies.'),
-        redact: flagParameter('Secrets, user names, home directories and e-mail addresses are taken out.'),
-      }),
-      reply: 'application/octet-stream',
-      errors: ['session_not_found', 'source_gone'],
-    },
-    async ({ param, query, signal }) => {
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/sessions/{id}/export',
+    summary: 'A conversation as Markdown, HTML, text, JSON or training examples',
+    query: z.object({
+      format: z.enum(EXPORT_FORMATS).default('md'),
+      turns: textParameter('Only these turns: 3, 2..5, 4.. or ..3.'),
+      all: flagParameter('Every record, also context, events and copies.'),
+      redact: flagParameter('Secrets, user names, home directories and e-mail addresses are taken out.'),
+    }),
+    reply: 'application/octet-stream',
+    errors: ['session_not_found', 'source_gone'],
+    answer: async ({ param, query, signal }) => {
       const entry = context.session(param('id'))
       const turns = query.turns === undefined ? undefined : parseTurns(query.turns)
       const format = EXPORT_FORMAT_ENTRIES[query.format]
@@ -66,7 +63,7 @@ export function exportRoutes(api: OpenAPIHono, context: ServerContext): void {
         },
       })
     },
-  )
+  })
 }
 
 function parseTurns(given: string): TurnRange {

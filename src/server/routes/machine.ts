@@ -18,16 +18,13 @@ import { textParameter } from '../openapi/parameters.ts'
 
 export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
   const { app, eventBus, indexWatcher } = context
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/health',
-      summary: 'Is the server there?',
-      description: 'Needs no token, and then tells no more than its status.',
-      reply: 'HealthReply',
-    },
-    ({ c }) => {
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/health',
+    summary: 'Is the server there?',
+    description: 'Needs no token, and then tells no more than its status.',
+    reply: 'HealthReply',
+    answer: ({ c }) => {
       if (c.get('stranger') === true) return { data: { status: 'ok' }, meta: {} }
       const problem = indexWatcher.problem ?? describeIncomplete(app.index.unreadable())
       const data = {
@@ -41,16 +38,20 @@ export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
       }
       return { data, meta: {} }
     },
-  )
-  addEndpoint(
-    api,
-    { method: 'get', path: '/api/agents', summary: 'Agents, and where they keep their logs', reply: 'AgentsReply' },
-    async () => ({ data: await listAgents(context), meta: {} }),
-  )
-  addEndpoint(
-    api,
-    { method: 'get', path: '/api/choices', summary: 'What lists can be narrowed down to', reply: 'ChoicesReply' },
-    () => {
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/agents',
+    summary: 'Agents, and where they keep their logs',
+    reply: 'AgentsReply',
+    answer: async () => ({ data: await listAgents(context), meta: {} }),
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/choices',
+    summary: 'What lists can be narrowed down to',
+    reply: 'ChoicesReply',
+    answer: () => {
       const tags = new Map<string, number>()
       for (const mark of app.annotations.list()) for (const tag of mark.tags) tags.set(tag, (tags.get(tag) ?? 0) + 1)
       const byUse: readonly Choice[] = Array.from(tags, ([value, count]) => ({ value, count })).sort(
@@ -58,22 +59,25 @@ export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
       )
       return { data: { ...app.index.choices(), tags: byUse }, meta: {} }
     },
-  )
-  addEndpoint(api, { method: 'get', path: '/api/sync', summary: 'How far the index is', reply: 'SyncReply' }, () => ({
-    data: indexWatcher.state,
-    meta: {},
-  }))
-  addEndpoint(
-    api,
-    {
-      method: 'post',
-      path: '/api/sync',
-      summary: 'Look at everything now',
-      reply: 'SyncReply',
-      status: 202,
-      errors: ['sync_in_progress'],
-    },
-    () => {
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/sync',
+    summary: 'How far the index is',
+    reply: 'SyncReply',
+    answer: () => ({
+      data: indexWatcher.state,
+      meta: {},
+    }),
+  })
+  addEndpoint(api, {
+    method: 'post',
+    path: '/api/sync',
+    summary: 'Look at everything now',
+    reply: 'SyncReply',
+    status: 202,
+    errors: ['sync_in_progress'],
+    answer: () => {
       if (!indexWatcher.sync())
         throw new ApiProblem(
           'sync_in_progress',
@@ -81,7 +85,7 @@ export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
         )
       return { data: indexWatcher.state, meta: {} }
     },
-  )
+  })
   addLiveRoute(api, context)
 }
 
@@ -90,18 +94,15 @@ const HEARTBEAT_MS = 15_000
 const MAX_MISSED_CHANGES = 1000
 
 function addLiveRoute(api: OpenAPIHono, { app, eventBus, indexWatcher }: ServerContext): void {
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/live',
-      summary: 'Changes as they happen, as server-sent events',
-      description:
-        'Each event has the id epoch-revision. A client that comes back with it as Last-Event-ID, or since, is told what it missed. One that reads too slowly is sent another hello with reset and must load everything again; one that reads nothing for 30 seconds is disconnected.',
-      query: z.object({ since: textParameter('As Last-Event-ID, for clients that cannot send it.') }),
-      reply: 'text/event-stream',
-    },
-    ({ c, query, signal }) => {
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/live',
+    summary: 'Changes as they happen, as server-sent events',
+    description:
+      'Each event has the id epoch-revision. A client that comes back with it as Last-Event-ID, or since, is told what it missed. One that reads too slowly is sent another hello with reset and must load everything again; one that reads nothing for 30 seconds is disconnected.',
+    query: z.object({ since: textParameter('As Last-Event-ID, for clients that cannot send it.') }),
+    reply: 'text/event-stream',
+    answer: ({ c, query, signal }) => {
       const disconnected = new AbortController()
       if (signal.aborted) disconnected.abort()
       else signal.addEventListener('abort', () => disconnected.abort(), { once: true })
@@ -142,7 +143,7 @@ function addLiveRoute(api: OpenAPIHono, { app, eventBus, indexWatcher }: ServerC
       response.headers.set('x-accel-buffering', 'no')
       return response
     },
-  )
+  })
 }
 
 /** The revision from which on a client must be told; nothing where it must begin anew. A client that names none knows nothing. */

@@ -23,26 +23,23 @@ const VARIANT_PARAMETERS = {
 }
 
 export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/sessions/{id}/messages',
-      summary: 'A window of messages',
-      description:
-        'At most one of offset, around, after and before. before=end gives the last ones; the first ones come where none is given.',
-      query: z.object({
-        offset: numberParameter('Counted from 0 over all messages of the session.', 0, 1e9),
-        around: textParameter('Id of a message that is to be in the middle.'),
-        after: textParameter('Id of the message before the first one.'),
-        before: textParameter('Id of the message after the last one, or end.'),
-        limit: numberParameter(`${DEFAULT_LIMIT} if not given.`, 1, 500),
-        ...VARIANT_PARAMETERS,
-      }),
-      reply: 'WindowReply',
-      errors: ['session_not_found'],
-    },
-    async ({ param, query }) => {
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/sessions/{id}/messages',
+    summary: 'A window of messages',
+    description:
+      'At most one of offset, around, after and before. before=end gives the last ones; the first ones come where none is given.',
+    query: z.object({
+      offset: numberParameter('Counted from 0 over all messages of the session.', 0, 1e9),
+      around: textParameter('Id of a message that is to be in the middle.'),
+      after: textParameter('Id of the message before the first one.'),
+      before: textParameter('Id of the message after the last one, or end.'),
+      limit: numberParameter(`${DEFAULT_LIMIT} if not given.`, 1, 500),
+      ...VARIANT_PARAMETERS,
+    }),
+    reply: 'WindowReply',
+    errors: ['session_not_found'],
+    answer: async ({ param, query }) => {
       const { offset, around, after, before, limit = DEFAULT_LIMIT, variant, inline } = query
       if ([offset, around, after, before].filter((one) => one !== undefined).length > 1)
         throw new ApiProblem(
@@ -64,35 +61,29 @@ export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
       const meta: WindowMeta = { offset: window.offset, total: window.total, revision: entry.revision }
       return { data: window.items satisfies readonly MessageItem[], meta }
     },
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/sessions/{id}/messages/{mid}',
-      summary: 'One message, nothing cut',
-      query: z.object(VARIANT_PARAMETERS),
-      reply: 'MessageReply',
-      errors: ['session_not_found', 'message_not_found'],
-    },
-    async ({ param, query: { variant, inline } }) => {
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/sessions/{id}/messages/{mid}',
+    summary: 'One message, nothing cut',
+    query: z.object(VARIANT_PARAMETERS),
+    reply: 'MessageReply',
+    errors: ['session_not_found', 'message_not_found'],
+    answer: async ({ param, query: { variant, inline } }) => {
       const entry = context.session(param('id'))
       const item = await readMessageItem(context, entry, param('mid'), { variant, inline: inline === 'media' })
       if (!item) throw messageNotFound(entry, param('mid'))
       return { data: item, meta: {} }
     },
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/sessions/{id}/messages/{mid}/field',
-      summary: 'One text of a message, whole',
-      query: z.object({ name: z.string().max(100).openapi({ description: 'As left_out names it.' }) }),
-      reply: 'text/plain',
-      errors: ['session_not_found', 'message_not_found', 'source_gone'],
-    },
-    async ({ param, query }) => {
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/sessions/{id}/messages/{mid}/field',
+    summary: 'One text of a message, whole',
+    query: z.object({ name: z.string().max(100).openapi({ description: 'As left_out names it.' }) }),
+    reply: 'text/plain',
+    errors: ['session_not_found', 'message_not_found', 'source_gone'],
+    answer: async ({ param, query }) => {
       const { message } = await readBody(context, context.session(param('id')), param('mid'))
       const found = readMessageField(message, query.name)
       if (found === undefined)
@@ -102,18 +93,15 @@ export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
         )
       return new Response(found, { headers: { 'content-type': 'text/plain; charset=utf-8' } })
     },
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/sessions/{id}/messages/{mid}/request',
-      summary: 'The request to which a message belongs, as the model saw it',
-      description: 'Of Amazon Q, Kiro and our own conversations. Made again from what was recorded; see supposed.',
-      reply: 'RequestReply',
-      errors: ['session_not_found', 'message_not_found', 'not_possible'],
-    },
-    async ({ param }) => {
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/sessions/{id}/messages/{mid}/request',
+    summary: 'The request to which a message belongs, as the model saw it',
+    description: 'Of Amazon Q, Kiro and our own conversations. Made again from what was recorded; see supposed.',
+    reply: 'RequestReply',
+    errors: ['session_not_found', 'message_not_found', 'not_possible'],
+    answer: async ({ param }) => {
       const entry = context.session(param('id'))
       const id = param('mid')
       const [known] = context.app.index.messages(entry.id, { around: id, limit: 1 })
@@ -129,45 +117,39 @@ export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
         )
       return { data, meta: {} }
     },
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/sessions/{id}/messages/{mid}/raw',
-      summary: 'The record in the source',
-      description: 'As it stands there, parsed. Ciphertext is told by its hash and length.',
-      reply: 'RawReply',
-      errors: ['session_not_found', 'message_not_found', 'source_gone'],
-    },
-    async ({ param }) => ({ data: await readRawItem(context, context.session(param('id')), param('mid')), meta: {} }),
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/sessions/{id}/lines/{line}',
-      summary: 'A line of the log, be it damaged',
-      description: 'As it stands there: parsed, or as text where it is no JSON. Of a row, an entry that could be read.',
-      reply: 'LineReply',
-      errors: ['session_not_found', 'not_found', 'source_gone'],
-    },
-    async ({ param, signal }) => {
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/sessions/{id}/messages/{mid}/raw',
+    summary: 'The record in the source',
+    description: 'As it stands there, parsed. Ciphertext is told by its hash and length.',
+    reply: 'RawReply',
+    errors: ['session_not_found', 'message_not_found', 'source_gone'],
+    answer: async ({ param }) => ({
+      data: await readRawItem(context, context.session(param('id')), param('mid')),
+      meta: {},
+    }),
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/sessions/{id}/lines/{line}',
+    summary: 'A line of the log, be it damaged',
+    description: 'As it stands there: parsed, or as text where it is no JSON. Of a row, an entry that could be read.',
+    reply: 'LineReply',
+    errors: ['session_not_found', 'not_found', 'source_gone'],
+    answer: async ({ param, signal }) => {
       const line = /^\d{1,12}$/.test(param('line')) ? Number(param('line')) : 0
       return { data: await readLineItem(context, context.session(param('id')), line, signal), meta: {} }
     },
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/media/{media}',
-      summary: 'An image of a message',
-      description: 'Only pictures made of dots: png, jpeg, gif, webp, avif, bmp.',
-      reply: 'image/*',
-      errors: ['not_found', 'source_gone'],
-    },
-    async ({ param }) => {
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/media/{media}',
+    summary: 'An image of a message',
+    description: 'Only pictures made of dots: png, jpeg, gif, webp, avif, bmp.',
+    reply: 'image/*',
+    errors: ['not_found', 'source_gone'],
+    answer: async ({ param }) => {
       const location = parseMediaId(param('media'))
       if (!location) throw new ApiProblem('not_found', NO_IMAGE)
       const { message } = await readBody(context, context.session(location.session), location.message)
@@ -181,7 +163,7 @@ export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
         },
       })
     },
-  )
+  })
 }
 
 async function readBody(

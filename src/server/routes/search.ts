@@ -35,19 +35,16 @@ type Query = z.output<typeof SEARCH_QUERY>
 
 export function searchRoutes(api: OpenAPIHono, context: ServerContext): void {
   const { app } = context
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/search',
-      summary: 'Find what was said, in every conversation of every agent',
-      description:
-        'Newest first. With stream=1 or deep=1 the reply is application/x-ndjson, one SearchLine each; its last line is of the kind end.',
-      query: SEARCH_QUERY,
-      reply: 'SearchReply',
-      errors: ['invalid_query', 'invalid_period'],
-    },
-    async ({ query, signal }) => {
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/search',
+    summary: 'Find what was said, in every conversation of every agent',
+    description:
+      'Newest first. With stream=1 or deep=1 the reply is application/x-ndjson, one SearchLine each; its last line is of the kind end.',
+    query: SEARCH_QUERY,
+    reply: 'SearchReply',
+    errors: ['invalid_query', 'invalid_period'],
+    answer: async ({ query, signal }) => {
       const words = toQueryText(query)
       if (query.stream || query.deep) {
         // A stream that began cannot be an error any more.
@@ -57,21 +54,18 @@ export function searchRoutes(api: OpenAPIHono, context: ServerContext): void {
       }
       return searchPage(app, words, query)
     },
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/files',
-      summary: 'Every tool call that spoke of a file, newest first',
-      description: 'The path is looked for in the index alone: no file is opened.',
-      query: z.object({
-        path: z.string().min(1).max(1024).openapi({ description: 'Whole, or its end.' }),
-        limit: numberParameter('200 if not given.', 1, 1000),
-      }),
-      reply: 'FilesReply',
-    },
-    ({ query }) => {
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/files',
+    summary: 'Every tool call that spoke of a file, newest first',
+    description: 'The path is looked for in the index alone: no file is opened.',
+    query: z.object({
+      path: z.string().min(1).max(1024).openapi({ description: 'Whole, or its end.' }),
+      limit: numberParameter('200 if not given.', 1, 1000),
+    }),
+    reply: 'FilesReply',
+    answer: ({ query }) => {
       const { total, touched } = app.fileTouches(query.path, query.limit)
       const titles = readSessionTitles(app, new Set(touched.map(({ session_id }) => session_id)))
       const data = touched.map((one) => ({
@@ -81,7 +75,7 @@ export function searchRoutes(api: OpenAPIHono, context: ServerContext): void {
       }))
       return { data, meta: { total } }
     },
-  )
+  })
 }
 
 async function searchPage(app: App, words: string, query: Query): Promise<object> {

@@ -55,18 +55,15 @@ const LIST_QUERY = z.object({
 
 export function sessionRoutes(api: OpenAPIHono, context: ServerContext): void {
   const { app } = context
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/sessions',
-      summary: 'Sessions, newest first',
-      description: 'Forks and sub-agents stand under their parents unless children or parent is given.',
-      query: LIST_QUERY,
-      reply: 'SessionsReply',
-      errors: ['invalid_period', 'invalid_query'],
-    },
-    async ({ query }) => {
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/sessions',
+    summary: 'Sessions, newest first',
+    description: 'Forks and sub-agents stand under their parents unless children or parent is given.',
+    query: LIST_QUERY,
+    reply: 'SessionsReply',
+    errors: ['invalid_period', 'invalid_query'],
+    answer: async ({ query }) => {
       const options = await toListOptions(app, query)
       const perPage = query.per_page ?? DEFAULT_PER_PAGE
       const page = query.page ?? 1
@@ -91,40 +88,34 @@ export function sessionRoutes(api: OpenAPIHono, context: ServerContext): void {
       }
       return { data: await toSessionItems(app, sessions), meta }
     },
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/sessions/{id}',
-      summary: 'One session',
-      description: 'With variant, its first thousand messages as the NormalizedMessage specification has them.',
-      query: z.object({ variant: z.enum(['original', 'sanitized']).optional() }),
-      reply: 'SessionReply',
-      errors: ['session_not_found'],
-    },
-    async ({ param, query }) => ({
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/sessions/{id}',
+    summary: 'One session',
+    description: 'With variant, its first thousand messages as the NormalizedMessage specification has them.',
+    query: z.object({ variant: z.enum(['original', 'sanitized']).optional() }),
+    reply: 'SessionReply',
+    errors: ['session_not_found'],
+    answer: async ({ param, query }) => ({
       data: await readSessionDetail(context, context.session(param('id')), query.variant),
       meta: {},
     }),
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'put',
-      path: '/api/sessions/{id}/mark',
-      summary: 'Name, star, tags and note of a session',
-      description: 'What is not named stays as it is; an empty text takes a name or a note away.',
-      body: z.strictObject({
-        name: z.string().max(200).optional(),
-        starred: z.boolean().optional(),
-        note: z.string().max(20_000).optional(),
-        tags: z.array(z.string().min(1).max(60)).max(50).optional(),
-      }),
-      reply: 'MarkReply',
-      errors: ['session_not_found'],
-    },
-    ({ param, body: { tags, name, starred, note } }) => {
+  })
+  addEndpoint(api, {
+    method: 'put',
+    path: '/api/sessions/{id}/mark',
+    summary: 'Name, star, tags and note of a session',
+    description: 'What is not named stays as it is; an empty text takes a name or a note away.',
+    body: z.strictObject({
+      name: z.string().max(200).optional(),
+      starred: z.boolean().optional(),
+      note: z.string().max(20_000).optional(),
+      tags: z.array(z.string().min(1).max(60)).max(50).optional(),
+    }),
+    reply: 'MarkReply',
+    errors: ['session_not_found'],
+    answer: ({ param, body: { tags, name, starred, note } }) => {
       const { id } = context.session(param('id'))
       const before = app.annotations.get(id)?.tags ?? []
       const mark = app.annotations.change(
@@ -140,7 +131,7 @@ export function sessionRoutes(api: OpenAPIHono, context: ServerContext): void {
       context.eventBus.publish([{ kind: 'mark', session: id }])
       return { data: toMarkItem(mark), meta: {} }
     },
-  )
+  })
 }
 
 type Query = z.output<typeof LIST_QUERY>

@@ -23,65 +23,53 @@ const TABLE_NAMES = ['series', 'models', 'projects', 'agents', 'sessions', 'tool
 
 export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
   const errors = ['invalid_period'] as const
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/stats',
-      summary: 'What the sessions add up to',
-      query: z.object(STATS_PARAMETERS),
-      reply: 'StatsReply',
-      errors,
-    },
-    async ({ query }) => ({ data: await statsItem(app, parseSessionFilter(query), query.utc === true), meta: {} }),
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/stats/series',
-      summary: 'Tokens and cost over time',
-      query: z.object(SERIES_PARAMETERS),
-      reply: 'SeriesReply',
-      errors,
-    },
-    async ({ query }) => ({ data: await seriesItem(app, parseSessionFilter(query), query), meta: {} }),
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/stats/tools',
-      summary: 'Tools: calls, errors and time',
-      query: z.object(STATS_PARAMETERS),
-      reply: 'ToolsReply',
-      errors,
-    },
-    ({ query }) => ({ data: toolItems(app, parseSessionFilter(query)), meta: {} }),
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/stats/activity',
-      summary: 'When it was worked',
-      query: z.object(STATS_PARAMETERS),
-      reply: 'ActivityReply',
-      errors,
-    },
-    ({ query }) => ({ data: activityItem(app, parseSessionFilter(query), query.utc === true), meta: {} }),
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/stats/patterns',
-      summary: 'Patterns of conversations that are told in entries',
-      query: z.object(STATS_PARAMETERS),
-      reply: 'PatternsReply',
-      errors,
-    },
-    ({ query }) => {
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/stats',
+    summary: 'What the sessions add up to',
+    query: z.object(STATS_PARAMETERS),
+    reply: 'StatsReply',
+    errors,
+    answer: async ({ query }) => ({
+      data: await statsItem(app, parseSessionFilter(query), query.utc === true),
+      meta: {},
+    }),
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/stats/series',
+    summary: 'Tokens and cost over time',
+    query: z.object(SERIES_PARAMETERS),
+    reply: 'SeriesReply',
+    errors,
+    answer: async ({ query }) => ({ data: await seriesItem(app, parseSessionFilter(query), query), meta: {} }),
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/stats/tools',
+    summary: 'Tools: calls, errors and time',
+    query: z.object(STATS_PARAMETERS),
+    reply: 'ToolsReply',
+    errors,
+    answer: ({ query }) => ({ data: toolItems(app, parseSessionFilter(query)), meta: {} }),
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/stats/activity',
+    summary: 'When it was worked',
+    query: z.object(STATS_PARAMETERS),
+    reply: 'ActivityReply',
+    errors,
+    answer: ({ query }) => ({ data: activityItem(app, parseSessionFilter(query), query.utc === true), meta: {} }),
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/stats/patterns',
+    summary: 'Patterns of conversations that are told in entries',
+    query: z.object(STATS_PARAMETERS),
+    reply: 'PatternsReply',
+    errors,
+    answer: ({ query }) => {
       const { toolUses, turns, ...counts } = statisticsOf(app.histories(parseSessionFilter(query)))
       const data: Patterns = {
         ...counts,
@@ -90,18 +78,15 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
       }
       return { data, meta: {} }
     },
-  )
-  addEndpoint(
-    api,
-    {
-      method: 'get',
-      path: '/api/stats/export.csv',
-      summary: 'One of the tables for a spreadsheet',
-      query: z.object({ ...SERIES_PARAMETERS, table: z.enum(TABLE_NAMES) }),
-      reply: 'text/csv',
-      errors,
-    },
-    async ({ query }) => {
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/stats/export.csv',
+    summary: 'One of the tables for a spreadsheet',
+    query: z.object({ ...SERIES_PARAMETERS, table: z.enum(TABLE_NAMES) }),
+    reply: 'text/csv',
+    errors,
+    answer: async ({ query }) => {
       const filter = parseSessionFilter(query)
       const table = await tableOf(query.table)
       return new Response(toCsv(table), {
@@ -138,5 +123,5 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
         return sums.map(({ name: of, usage, cost }) => ({ name: of, ...usage, ...cost }))
       }
     },
-  )
+  })
 }
