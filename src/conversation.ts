@@ -40,12 +40,15 @@ export { automaticStrategy, type CompactStrategy, nextStrategy } from './convers
 export type { ContextFile, ContextInput, HookResult } from './conversation/request/context.ts'
 export type { Sendable, UserInputMessage } from './conversation/request/send.ts'
 export { isNativeOrigin, originLabel } from './conversation/request/tool-origin.ts'
-export type { ConversationState as ConversationStateValue } from './conversation/state.ts'
-export { modelOf, newState, pushAssistantMessage } from './conversation/state.ts'
+export {
+  type ConversationState as ConversationStateValue,
+  modelOf,
+  newState,
+  pushAssistantMessage,
+} from './conversation/state.ts'
 export { truncateSafe, truncateSafeInPlace, truncateSafeToolUseResults } from './conversation/truncate.ts'
 export { isGitInstalled, isInWorkTree, removeRepository, runGit } from './lib/git/run-git.ts'
-export { JsonMap, JsonNumber, type JsonValue, parseJson, plainJson } from './lib/json/lossless.ts'
-export { writeJson } from './lib/json/write.ts'
+export { JsonMap, JsonNumber, type JsonValue, parseJson, plainJson, writeJson } from './lib/json/lossless.ts'
 
 /** This process: its platform, its directory, and the local time with its offset. */
 export const processEnvironment: Environment = {

@@ -22,19 +22,17 @@ import {
   readSessionFacts,
   readSourceMessages,
 } from './convert/convert.ts'
-import { type HandedOver, type HandoffOptions, handoff, handoffTargets } from './convert/handoff/handoff.ts'
-import { createSidecarRestorer } from './convert/sidecar/read-sidecar.ts'
-import { findRowSidecar } from './convert/sidecar/row-sidecar.ts'
-import { sidecarOf } from './convert/sidecar/sidecar-format.ts'
-import { type Cut, shortenConversation } from './convert/trim/shorten.ts'
+import { type HandedOver, type HandoffOptions, handoff, handoffTargets } from './convert/handoff.ts'
+import { createSidecarRestorer, findRowSidecar, sidecarOf } from './convert/sidecar.ts'
+import { type Cut, shortenConversation } from './convert/trim.ts'
 import { AppError } from './model/error.ts'
 import type { AgentId } from './model/ids.ts'
 
 export type { Conversion, Piece } from './convert/convert.ts'
-export type { HandedOver } from './convert/handoff/handoff.ts'
+export type { HandedOver } from './convert/handoff.ts'
 export type { Loss, Repair, Report } from './convert/loss-report.ts'
-export { SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from './convert/sidecar/sidecar-format.ts'
-export type { Cut } from './convert/trim/shorten.ts'
+export { SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from './convert/sidecar.ts'
+export type { Cut } from './convert/trim.ts'
 
 /** Every form that can be written, in the order of the agents. */
 export async function formsToWrite(): Promise<readonly WrittenForm[]> {

@@ -1,6 +1,6 @@
 /** Puts a kept conversation back into the store it came from, with what stood there safe beforehand. */
 import type { Agent, Source } from '../agents/agent.ts'
-import { writeBackupFile } from '../lib/files/backup-file.ts'
+import { writeBackupFile } from '../lib/files/atomic-file.ts'
 import { AppError } from '../model/error.ts'
 import { type Instant, instantFromMs } from '../model/ids.ts'
 import type { BackupDatabase } from './backup-database.ts'

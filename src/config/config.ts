@@ -1,9 +1,15 @@
 /** Where fumibako keeps what is its own, and what its user wants it to do. */
 import { join } from 'node:path'
+import { replaceOwnFile } from '../lib/files/atomic-file.ts'
 import { dataDirectory, type HostMachine } from '../lib/files/data-directory.ts'
-import { replaceOwnFile } from '../lib/files/replace-file.ts'
-import { isJsonObject, type JsonObject, type JsonValue, jsonEntries } from '../lib/json/lossless.ts'
-import { toJsonMap, writeJson } from '../lib/json/write.ts'
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonEntries,
+  toJsonMap,
+  writeJson,
+} from '../lib/json/lossless.ts'
 import { AppError } from '../model/error.ts'
 import type { AgentId } from '../model/ids.ts'
 import { readJsonFile } from './json-file.ts'
@@ -11,7 +17,7 @@ import { type Configuration, resolveConfig } from './resolve.ts'
 import { profileOfKey, settingKey, settingsFor, variableOfKey } from './settings.ts'
 
 export { dataDirectory, type HostMachine } from '../lib/files/data-directory.ts'
-export { type ConfigProblem, describeConfigProblem } from './config-problem.ts'
+export { type ConfigProblem, describeConfigProblem } from './json-file.ts'
 export { type PriceSettings, readPrices } from './price-file.ts'
 export type { Configuration, ResolvedSetting } from './resolve.ts'
 

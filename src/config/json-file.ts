@@ -1,10 +1,22 @@
 /** Reads a JSON file that a person wrote, and says where it is wrong. */
+
 import { readRegularFile } from '../lib/files/regular-file.ts'
 import { describeSystemError, isSystemError } from '../lib/files/system-error.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../lib/json/lossless.ts'
 import { findJsonSyntaxError, lineAndColumnOf } from '../lib/json/syntax-error.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
-import type { ConfigProblem } from './config-problem.ts'
+
+export interface ConfigProblem {
+  /** The file, with line and column where they are known; the variable; or the option. */
+  readonly where: string
+  /** `agents.codex.roots[1]`; empty where it is about the whole. */
+  readonly key: string
+  /** Says what to do. */
+  readonly reason: Phrase
+}
+
+export const describeConfigProblem = ({ where, key, reason }: ConfigProblem): Phrase =>
+  phrase(`${where}: ${key === '' ? '' : `${key} `}${reason.en}`, `${where}: ${key === '' ? '' : `${key} `}${reason.ja}`)
 
 export interface JsonConfigFile {
   readonly path: string

@@ -3,8 +3,7 @@ import { isJsonObject, type JsonValue, jsonEntries, plainJson } from '../lib/jso
 import { type Phrase, phrase } from '../model/phrase.ts'
 import { LIST_PRICES } from '../model/tokens/list-prices.ts'
 import { mergePriceLists, type PriceList, type TokenPrice } from '../model/tokens/prices.ts'
-import type { ConfigProblem } from './config-problem.ts'
-import { readJsonFile } from './json-file.ts'
+import { type ConfigProblem, readJsonFile } from './json-file.ts'
 
 export interface PriceSettings {
   readonly list: PriceList

@@ -2,14 +2,15 @@
 import { isJsonObject, type JsonValue, jsonEntries } from '../lib/json/lossless.ts'
 import type { AgentId } from '../model/ids.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
-import type { ConfigProblem } from './config-problem.ts'
-import type { JsonConfigFile } from './json-file.ts'
-import { type SettingContext, type SettingValue, settingFromText } from './setting-types.ts'
+import type { ConfigProblem, JsonConfigFile } from './json-file.ts'
 import {
   profileOfKey,
   type Setting,
+  type SettingContext,
   type SettingName,
+  type SettingValue,
   type SettingValueOf,
+  settingFromText,
   settingKey,
   settingsFor,
   variableOfKey,

@@ -1,6 +1,6 @@
 /** Cutting texts, messages and tool results to a number of UTF-8 bytes without splitting a character. */
 
-import { writeJson } from '../lib/json/write.ts'
+import { writeJson } from '../lib/json/lossless.ts'
 import { byteLength } from '../model/tokens/token-estimate.ts'
 import { TRUNCATED_SUFFIX } from './limits.ts'
 import type { ToolUseResult, ToolUseResultBlock, UserMessage, UserMessageContent } from './message.ts'

@@ -5,8 +5,7 @@ import { agentIdsOf, type ConfiguredRoot, isSourceEnabled } from '../agents/agen
 import { statOf } from '../lib/files/safe-fs.ts'
 import type { AgentId } from '../model/ids.ts'
 import { phrase } from '../model/phrase.ts'
-import type { DoctorContext, DoctorFinding } from './finding.ts'
-import { formatBytes, formatNumber, formatPlural } from './format-amount.ts'
+import { type DoctorContext, type DoctorFinding, formatBytes, formatNumber, formatPlural } from './finding.ts'
 
 export async function* checkAgents(context: DoctorContext): AsyncGenerator<DoctorFinding> {
   for (const agent of context.agents)

@@ -5,12 +5,16 @@ import { COPIES_FORMAT } from '../backup/copies/tables.ts'
 import { BACKUP_FORMAT } from '../backup/tables/schema.ts'
 import { listDamagedIndexes } from '../index/index-file.ts'
 import { INDEX_FORMAT } from '../index/schema.ts'
-import { checkDatabaseHealth } from '../lib/sqlite/database-health.ts'
-import type { DatabaseFormat } from '../lib/sqlite/own-database.ts'
+import { checkDatabaseHealth, type DatabaseFormat } from '../lib/sqlite/own-database.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
-import type { DoctorContext, DoctorFinding } from './finding.ts'
-import { formatBytes, formatNumber, formatPlural } from './format-amount.ts'
-import { splitAdvice } from './split-advice.ts'
+import {
+  type DoctorContext,
+  type DoctorFinding,
+  formatBytes,
+  formatNumber,
+  formatPlural,
+  splitAdvice,
+} from './finding.ts'
 
 interface OwnDatabase {
   readonly name: string

@@ -1,11 +1,11 @@
-/** What an examination finds, and what it is told beforehand. */
+/** A finding of the health checks, the context of a check, and the number formats that findings use. */
 import type { Agent, HostEnvironment } from '../agents/agent.ts'
 import type { AgentSourceConfigs, ConfiguredRoot } from '../agents/agent-roots.ts'
 import type { ConfigProblem, Configuration } from '../config/config.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 
 /** A note is worth knowing and needs nothing done. */
-export type FindingState = 'ok' | 'note' | 'problem'
+type FindingState = 'ok' | 'note' | 'problem'
 
 export interface DoctorFinding {
   /** What was looked at: `data directory`, `codex`, `keep` … */
@@ -47,3 +47,26 @@ export const SUBJECT_LABELS: { readonly [about: string]: Phrase } = {
 
 /** Throws nothing for what the world does. */
 export type DoctorCheck = (patient: DoctorContext) => AsyncIterable<DoctorFinding> | Iterable<DoctorFinding>
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1e3) return `${bytes} B`
+  if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
+}
+
+export const formatNumber = (n: number): string => n.toLocaleString('en-US')
+
+export const formatPlural = (n: number, singular: string, plural = `${singular}s`): string =>
+  `${formatNumber(n)} ${n === 1 ? singular : plural}`
+
+interface Advice {
+  readonly what: Phrase
+  readonly todo?: Phrase
+}
+
+export function splitAdvice({ en, ja }: Phrase): Advice {
+  const [first = ''] = en.split(/(?<=[.:)]) (?=[A-Z`])/, 1)
+  const [firstJa = ''] = ja.split(/(?<=。)/, 1)
+  const rest = phrase(en.slice(first.length).trim(), ja.slice(firstJa.length))
+  return { what: phrase(first, firstJa), ...(rest.en !== '' && { todo: rest }) }
+}

@@ -2,17 +2,20 @@
 
 import { existsSync } from 'node:fs'
 import { describeConfigProblem } from '../config/config.ts'
-import { readDatabaseFileState } from '../lib/sqlite/fingerprint.ts'
+import { databaseFilesAt, readDatabaseFileState, readSqliteHeader } from '../lib/sqlite/database-file.ts'
 import { openForeignDatabase } from '../lib/sqlite/foreign-database.ts'
-import { databaseFilesAt, readSqliteHeader } from '../lib/sqlite/header.ts'
 import { phrase } from '../model/phrase.ts'
 import { checkAgents } from './check-agents.ts'
 import { checkDatabases } from './check-databases.ts'
-import { checkDirectory } from './check-directory.ts'
-import { checkVersions, SQLITE_SUBJECT } from './check-versions.ts'
-import type { DoctorCheck, DoctorContext, DoctorFinding } from './finding.ts'
-import { formatNumber, formatPlural } from './format-amount.ts'
-import { splitAdvice } from './split-advice.ts'
+import { checkDirectory, checkVersions, SQLITE_SUBJECT } from './check-machine.ts'
+import {
+  type DoctorCheck,
+  type DoctorContext,
+  type DoctorFinding,
+  formatNumber,
+  formatPlural,
+  splitAdvice,
+} from './finding.ts'
 
 /** In the order in which they are told. */
 const FIRST_CHECKS: readonly DoctorCheck[] = [checkVersions, checkDirectory, checkConfig]

@@ -1,6 +1,6 @@
 /** Takes out of an export what must not be seen by others: secrets and people, or every word. */
 import type { NormalizedMessage } from '../model/normalized.ts'
-import { Anonymizer } from '../redact/anonymize/anonymizer.ts'
+import { Anonymizer } from '../redact/anonymizer.ts'
 import type { People } from '../redact/people.ts'
 import { type RedactionResult, Redactor } from '../redact/redactor.ts'
 import type { ExportInput } from './export-input.ts'

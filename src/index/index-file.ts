@@ -5,9 +5,9 @@ import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node
 import { basename, join } from 'node:path'
 import { refuseSpecialAt } from '../lib/files/regular-file.ts'
 import { statOf } from '../lib/files/safe-fs.ts'
-import { checkDatabaseHealth } from '../lib/sqlite/database-health.ts'
 import { openSqlite } from '../lib/sqlite/driver.ts'
 import {
+  checkDatabaseHealth,
   type Db,
   needsDatabaseCopy,
   openDatabaseCopy,

@@ -1,7 +1,6 @@
 /** Who may write the index: one process at a time. The system takes the lock from a process that dies. */
 import { join } from 'node:path'
-import { ensurePrivateFile } from '../lib/files/private-file.ts'
-import { type Connection, openSqlite } from '../lib/sqlite/driver.ts'
+import { type Connection, ensurePrivateFile, openSqlite } from '../lib/sqlite/driver.ts'
 import { withDatabaseErrors } from '../lib/sqlite/own-database.ts'
 
 export interface IndexLock {

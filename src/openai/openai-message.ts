@@ -1,6 +1,6 @@
 /** OpenAIMessage as library users know it from the specification: a message whose content can grow. */
 
-import { isSameJson } from '../lib/json/equality.ts'
+import { isSameJson } from '../lib/json/compare.ts'
 import { isObject, parseStructure, toJsonText } from '../lib/unknown-values.ts'
 import { AppError } from '../model/error.ts'
 import { toMessageBody } from './check/shape-message.ts'

@@ -1,8 +1,8 @@
 /** Which servers of a data directory run now: each leaves a file, readable by its user alone, while it runs. */
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { replaceOwnFile } from '../lib/files/atomic-file.ts'
 import { readRegularFile } from '../lib/files/regular-file.ts'
-import { replaceOwnFile } from '../lib/files/replace-file.ts'
 import { statOf } from '../lib/files/safe-fs.ts'
 import { isSystemError } from '../lib/files/system-error.ts'
 import { warn } from '../lib/logger.ts'

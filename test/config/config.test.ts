@@ -21,7 +21,7 @@ import {
   readConfig,
 } from '../../src/config/config.ts'
 import { settingsFor } from '../../src/config/settings.ts'
-import { replaceOwnFile } from '../../src/lib/files/replace-file.ts'
+import { replaceOwnFile } from '../../src/lib/files/atomic-file.ts'
 import { tempFolder } from '../support/codex-log.ts'
 
 const AGENTS = ['amazon-q', 'codex', 'kiro']

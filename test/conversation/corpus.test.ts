@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { readState } from '../../src/conversation/codec/read-state.ts'
 import { writeState } from '../../src/conversation/codec/write-state.ts'
-import { parseJson } from '../../src/lib/json/lossless.ts'
-import { writeJson } from '../../src/lib/json/write.ts'
+import { parseJson, writeJson } from '../../src/lib/json/lossless.ts'
 import { sharedFolder } from '../support/shared-material.ts'
 
 describe.each([

@@ -1,7 +1,6 @@
 /** What was handed over must say the same: a difference that nobody reported is found. */
 import { expect, test } from 'vitest'
-import { findDifference } from '../../src/convert/handoff/compare.ts'
-import type { Exchange } from '../../src/convert/handoff/exchanges.ts'
+import { type Exchange, findDifference } from '../../src/convert/compare.ts'
 import type { ToolCall } from '../../src/model/normalized.ts'
 
 const tool = (more: Partial<ToolCall> = {}): ToolCall => ({

@@ -1,7 +1,7 @@
 /** A smaller window: whole turns, calls with their results, and facts in place of the rest. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type TrimResult, trimConversation } from '../../src/convert/trim/trim.ts'
+import { type TrimResult, trimConversation } from '../../src/convert/trim.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import { byteLength, estimateMessage, tokensOfBytes } from '../../src/model/tokens/token-estimate.ts'
 import { answer, call, message, prompt, result, textOf } from './test-messages.ts'

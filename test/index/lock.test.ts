@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { takeIndexLock } from '../../src/index/lock.ts'
-import { tryLockFile } from '../../src/lib/files/file-lock.ts'
+import { tryLockFile } from '../../src/lib/sqlite/locks.ts'
 import { tempFolder } from '../support/codex-log.ts'
 import { startOwner } from '../support/database-owner.ts'
 

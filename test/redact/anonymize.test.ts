@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { SessionId } from '../../src/model/ids.ts'
 import type { Metadata } from '../../src/model/metadata.ts'
 import { NO_USAGE } from '../../src/model/usage.ts'
-import { Anonymizer, WordReplacer } from '../../src/redact/anonymize/anonymizer.ts'
+import { Anonymizer, WordReplacer } from '../../src/redact/anonymizer.ts'
 import { answer, call, message, prompt, result, session, textOf } from '../convert/test-messages.ts'
 
 const KEY = 'a key of a test'

@@ -2,10 +2,9 @@
 import { copyFileSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { databaseFingerprint, isSqliteFile } from '../../src/lib/sqlite/database-file.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
-import { databaseFingerprint } from '../../src/lib/sqlite/fingerprint.ts'
 import { openForeignDatabase } from '../../src/lib/sqlite/foreign-database.ts'
-import { isSqliteFile } from '../../src/lib/sqlite/header.ts'
 import { tempFolder } from '../support/codex-log.ts'
 import { expectProblem, TABLE, valueOrThrow } from '../support/database-owner.ts'
 

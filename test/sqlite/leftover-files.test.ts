@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { databaseFingerprint } from '../../src/lib/sqlite/fingerprint.ts'
+import { databaseFingerprint } from '../../src/lib/sqlite/database-file.ts'
 import { type ForeignDatabase, openForeignDatabase } from '../../src/lib/sqlite/foreign-database.ts'
 import { tempFolder } from '../support/codex-log.ts'
 import {

@@ -1,8 +1,8 @@
 /** Reading beside a program that is at work: nothing wrong is read, and the program is not held up. */
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { databaseFingerprint } from '../../src/lib/sqlite/database-file.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
-import { databaseFingerprint } from '../../src/lib/sqlite/fingerprint.ts'
 import { openForeignDatabase } from '../../src/lib/sqlite/foreign-database.ts'
 import { tempFolder } from '../support/codex-log.ts'
 import { readConcurrently } from '../support/concurrent-reads.ts'

@@ -5,7 +5,7 @@ import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } 
 import { dirname, join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
-import { databaseFingerprint } from '../../src/lib/sqlite/fingerprint.ts'
+import { databaseFingerprint } from '../../src/lib/sqlite/database-file.ts'
 import { openForeignDatabase } from '../../src/lib/sqlite/foreign-database.ts'
 import { type DatabaseWatch, watchDatabase } from '../../src/lib/sqlite/watch-database.ts'
 import { tempFolder } from '../support/codex-log.ts'

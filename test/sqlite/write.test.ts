@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { withWriteLock } from '../../src/lib/sqlite/write-lock.ts'
+import { withWriteLock } from '../../src/lib/sqlite/locks.ts'
 import { tempFolder } from '../support/codex-log.ts'
 import {
   expectProblem,

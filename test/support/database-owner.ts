@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import type { DatabaseOutcome, DatabaseProblemKind } from '../../src/lib/sqlite/database-problem.ts'
+import type { DatabaseOutcome, DatabaseProblemKind } from '../../src/lib/sqlite/database-file.ts'
 import { onCleanup } from './cleanup.ts'
 
 export const JOURNAL_MODES = ['delete', 'truncate', 'persist', 'wal'] as const

@@ -1,6 +1,7 @@
 /** Opens a database as the built program does, in a process of its own: `fork` it with the path, then ways to behave. */
+
+import { databaseFingerprint } from '../../dist/lib/sqlite/database-file.js'
 import { loadSqlite } from '../../dist/lib/sqlite/driver.js'
-import { databaseFingerprint } from '../../dist/lib/sqlite/fingerprint.js'
 import { openForeignDatabase } from '../../dist/lib/sqlite/foreign-database.js'
 import { watchDatabase } from '../../dist/lib/sqlite/watch-database.js'
 

@@ -37,8 +37,8 @@ import {
   type JsonValue,
   jsonEntries,
   parseJson,
+  writeJson,
 } from '../../src/lib/json/lossless.ts'
-import { writeJson } from '../../src/lib/json/write.ts'
 import { at, expectSame, has, items, number, text, type Vector, type Verdict } from './vector.ts'
 
 type Check = (vector: Vector) => Verdict

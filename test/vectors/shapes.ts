@@ -8,7 +8,7 @@ import * as state from '../../src/conversation/codec/state.ts'
 import { writeAs } from '../../src/conversation/codec/write-state.ts'
 import { imageFormatOf } from '../../src/conversation/new-message.ts'
 import { tangentTime } from '../../src/conversation/zoned-time.ts'
-import { writeJson } from '../../src/lib/json/write.ts'
+import { writeJson } from '../../src/lib/json/lossless.ts'
 import { at, expectBytes, expectSame, has, text, type Vector, type Verdict } from './vector.ts'
 
 type Check = (vector: Vector) => Verdict

@@ -8,8 +8,8 @@ import {
   type JsonValue,
   jsonEntries,
   parseJson,
+  writeJson,
 } from '../../src/lib/json/lossless.ts'
-import { writeJson } from '../../src/lib/json/write.ts'
 
 export interface Vector {
   readonly file: string

@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
 import { findFilesBelow, isFolder, readHead, statOf } from '../../lib/files/safe-fs.ts'
-import { isSqliteFile } from '../../lib/sqlite/header.ts'
+import { isSqliteFile } from '../../lib/sqlite/database-file.ts'
 import type { Source } from '../agent.ts'
 import { isHistoryFile } from './prompt-history.ts'
 import { agentOfStore, DATABASE_NAME, isDatabasePath, listStore, withStore } from './stores.ts'

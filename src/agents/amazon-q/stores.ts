@@ -1,7 +1,6 @@
 /** Where Amazon Q and Kiro keep their conversations, and opening these databases. */
 import { basename, dirname, posix, win32 } from 'node:path'
-import type { DatabaseOutcome, DatabaseProblem } from '../../lib/sqlite/database-problem.ts'
-import { databaseFingerprint } from '../../lib/sqlite/fingerprint.ts'
+import { type DatabaseOutcome, type DatabaseProblem, databaseFingerprint } from '../../lib/sqlite/database-file.ts'
 import { type ForeignDatabase, openForeignDatabase } from '../../lib/sqlite/foreign-database.ts'
 import type { AgentId } from '../../model/ids.ts'
 import type { HostEnvironment } from '../agent.ts'

@@ -1,7 +1,7 @@
 /** The tables of conversations: lists, reads and writes rows. Nothing else in the database is touched. */
-import type { DatabaseOutcome, DatabaseProblem } from '../../lib/sqlite/database-problem.ts'
+import type { DatabaseOutcome, DatabaseProblem } from '../../lib/sqlite/database-file.ts'
 import type { ForeignDatabase } from '../../lib/sqlite/foreign-database.ts'
-import type { LockedDatabase } from '../../lib/sqlite/write-lock.ts'
+import type { LockedDatabase } from '../../lib/sqlite/locks.ts'
 import { AppError } from '../../model/error.ts'
 
 export interface ListedRow {

@@ -9,9 +9,8 @@ import {
   type Variant,
 } from '../../conversation/to-messages/parse-entry.ts'
 import { checksum, sha256 } from '../../lib/hash.ts'
-import { digestWithout } from '../../lib/json/digest.ts'
-import { parseJson } from '../../lib/json/lossless.ts'
-import { toPortableJson } from '../../lib/json/portable.ts'
+import { digestWithout } from '../../lib/json/compare.ts'
+import { parseJson, toPortableJson } from '../../lib/json/lossless.ts'
 import { findMemberRanges } from '../../lib/json/ranges.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
 import { type Fields, fieldsOf, isObject, listOf, stringOf, toJsonText } from '../../lib/unknown-values.ts'

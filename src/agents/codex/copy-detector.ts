@@ -1,5 +1,5 @@
 /** Detects which lines of a forked log are copies of its parent's. */
-import { LineLookahead } from '../../lib/lines/line-lookahead.ts'
+import { LineLookahead } from '../../lib/lines.ts'
 import { fieldsOf, isObject, parseStructure, toJsonText } from '../../lib/unknown-values.ts'
 
 /** A line of the child, as bytes. */

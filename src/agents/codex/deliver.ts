@@ -1,11 +1,11 @@
 /** Puts a log where Codex finds it: below `sessions`, under the name that Codex would give it. */
 import { appendFileSync, closeSync, constants, fstatSync, ftruncateSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { copyFileAtomically } from '../../lib/files/copy-file.ts'
+import { copyFileAtomically } from '../../lib/files/atomic-file.ts'
 import { isCompressed, readRange } from '../../lib/files/file-bytes.ts'
 import { openRegularFile, refuseSpecialAt } from '../../lib/files/regular-file.ts'
 import { isFile, isFolder, listEntries, statOf } from '../../lib/files/safe-fs.ts'
-import { toWriteError } from '../../lib/files/write-error.ts'
+import { toWriteError } from '../../lib/files/system-error.ts'
 import { fieldsOf, nonEmptyStringOf, parseStructure } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
 import { type Instant, toInstant } from '../../model/ids.ts'

@@ -1,7 +1,7 @@
 /** Parses a log line by line, with the state that a record needs from earlier ones. */
 import type { LogPosition } from '../../lib/files/log-file.ts'
 import { checksum } from '../../lib/hash.ts'
-import { type ByteLine, decodeLine } from '../../lib/lines/split-lines.ts'
+import { type ByteLine, decodeLine } from '../../lib/lines.ts'
 import { type Fields, fieldsOf, nonEmptyStringOf } from '../../lib/unknown-values.ts'
 import { describeBadNumbers, describeBadTime, isInvalidTime, validCountOf } from '../../model/checked-numbers.ts'
 import { makeMessageId, toInstant } from '../../model/ids.ts'

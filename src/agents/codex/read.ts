@@ -2,7 +2,7 @@
 import { type OpenFile, readFileRange } from '../../lib/files/file-bytes.ts'
 import { parseWithCursors, readLinesFrom, readLogFile, toLogIssue } from '../../lib/files/log-file.ts'
 import { checksum } from '../../lib/hash.ts'
-import { decodeLine, MAX_LINE_BYTES } from '../../lib/lines/split-lines.ts'
+import { decodeLine, MAX_LINE_BYTES } from '../../lib/lines.ts'
 import { LastResult } from '../../lib/memoize-last.ts'
 import { AppError } from '../../model/error.ts'
 import type { Instant } from '../../model/ids.ts'

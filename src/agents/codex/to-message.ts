@@ -1,6 +1,6 @@
 /** Makes a message of a draft: time, position, marks. `read` and `readMessage` share it. */
 import { sha256 } from '../../lib/hash.ts'
-import { digestWithout } from '../../lib/json/digest.ts'
+import { digestWithout } from '../../lib/json/compare.ts'
 import { type Fields, fieldsOf } from '../../lib/unknown-values.ts'
 import { isInvalidTime } from '../../model/checked-numbers.ts'
 import { type Instant, instantFromMs, makeMessageId, toInstant } from '../../model/ids.ts'

@@ -6,11 +6,17 @@ import { applyConversionFields, recordDraftIndex } from '../../conversation/to-m
 import type { EntryDraft } from '../../conversation/to-messages/entry-draft.ts'
 import { type CallsById, inputDrafts } from '../../conversation/to-messages/input.ts'
 import { isParsedEntry, type ParsedEntry, parseEntryAt } from '../../conversation/to-messages/parse-entry.ts'
-import { digestOfText } from '../../lib/json/digest.ts'
-import { isJsonObject, JsonMap, type JsonValue, jsonEntries, parseJson } from '../../lib/json/lossless.ts'
-import { toPortableJson } from '../../lib/json/portable.ts'
-import { writeJson } from '../../lib/json/write.ts'
-import { type ByteLine, decodeLine } from '../../lib/lines/split-lines.ts'
+import { digestOfText } from '../../lib/json/compare.ts'
+import {
+  isJsonObject,
+  JsonMap,
+  type JsonValue,
+  jsonEntries,
+  parseJson,
+  toPortableJson,
+  writeJson,
+} from '../../lib/json/lossless.ts'
+import { type ByteLine, decodeLine } from '../../lib/lines.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../lib/unknown-values.ts'
 import { NumberCheck } from '../../model/checked-numbers.ts'
 import type { IssueCode } from '../../model/issue.ts'

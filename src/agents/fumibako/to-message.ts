@@ -1,7 +1,7 @@
 /** Makes messages of drafts, and of the pieces of an answer that is still being streamed. */
 import type { EntryDraft } from '../../conversation/to-messages/entry-draft.ts'
 import { checksum } from '../../lib/hash.ts'
-import type { ByteLine } from '../../lib/lines/split-lines.ts'
+import type { ByteLine } from '../../lib/lines.ts'
 import { stringOf } from '../../lib/unknown-values.ts'
 import { type Instant, makeMessageId } from '../../model/ids.ts'
 import type { Metadata } from '../../model/metadata.ts'

@@ -2,7 +2,7 @@
 import { readFileRange } from '../../lib/files/file-bytes.ts'
 import { type LogPosition, parseWithCursors, readLinesFrom, readLogFile } from '../../lib/files/log-file.ts'
 import { checksum, sha256 } from '../../lib/hash.ts'
-import { type ByteLine, decodeLine } from '../../lib/lines/split-lines.ts'
+import { type ByteLine, decodeLine } from '../../lib/lines.ts'
 import { type Fields, fieldsOf, listOf, nonEmptyStringOf, parseStructure, stringOf } from '../../lib/unknown-values.ts'
 import { badValues, describeBadNumbers } from '../../model/checked-numbers.ts'
 import { AppError } from '../../model/error.ts'

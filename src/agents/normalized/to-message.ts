@@ -1,5 +1,5 @@
 /** Makes a message of a line: its place in this file, and only values of the types that a NormalizedMessage has. */
-import { digestOfText } from '../../lib/json/digest.ts'
+import { digestOfText } from '../../lib/json/compare.ts'
 import { type Fields, fieldsOf, isObject, nonEmptyStringOf, stringOf, toJsonText } from '../../lib/unknown-values.ts'
 import { NumberCheck } from '../../model/checked-numbers.ts'
 import { type Instant, makeMessageId, makeSessionId, type SessionId, toInstant } from '../../model/ids.ts'

@@ -1,6 +1,6 @@
 /** Writes messages as they are, one on each line. */
 
-import { digestOfText } from '../../lib/json/digest.ts'
+import { digestOfText } from '../../lib/json/compare.ts'
 import { TextBatcher } from '../../lib/text-chunks.ts'
 import { type Fields, toJsonText } from '../../lib/unknown-values.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'

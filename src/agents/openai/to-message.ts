@@ -1,6 +1,6 @@
 /** Makes messages of drafts, and a session's header of its messages. */
 import { sha256 } from '../../lib/hash.ts'
-import { digestWithout } from '../../lib/json/digest.ts'
+import { digestWithout } from '../../lib/json/compare.ts'
 import {
   type Fields,
   fieldsOf,

@@ -2,7 +2,7 @@
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import type { Git, GitResult } from '../../conversation/checkpoint.ts'
-import { createRealFolderCheck } from '../../lib/files/real-folders.ts'
+import { createRealFolderCheck } from '../../lib/files/safe-fs.ts'
 import { listProjectFiles, pathOfLine } from '../../lib/git/list-files.ts'
 import { findGitProject } from '../../lib/git/project.ts'
 import { type GitRun, runGit } from '../../lib/git/run-git.ts'

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { refuseSpecialAt } from '../../lib/files/regular-file.ts'
-import { toWriteError } from '../../lib/files/write-error.ts'
+import { toWriteError } from '../../lib/files/system-error.ts'
 import { AppError } from '../../model/error.ts'
 import { composePhrase, type Phrase, type PickWording, phrase, untranslated } from '../../model/phrase.ts'
 import { type ChatSessionEvent, errorEvent } from '../events.ts'

@@ -2,7 +2,7 @@
 import type { AssistantMessage, ToolUseResult } from '../../conversation/message.ts'
 import type { HistoryEntry } from '../../conversation/record.ts'
 import { toolUseResultsOf } from '../../conversation/render.ts'
-import { writeJson } from '../../lib/json/write.ts'
+import { writeJson } from '../../lib/json/lossless.ts'
 import { ChatFailure, type ChatTransport } from '../../openai/chat/transport.ts'
 
 export interface Recording {

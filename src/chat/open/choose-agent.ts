@@ -1,6 +1,6 @@
 /** Which agent answers: the one that was asked for, the one that the user chose for this chat before, or the default one. */
 import { relative } from 'node:path'
-import { isSameJson } from '../../lib/json/equality.ts'
+import { isSameJson } from '../../lib/json/compare.ts'
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
 import { DEFAULT_AGENT_NAME } from '../agent-file/agent-file.ts'

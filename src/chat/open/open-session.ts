@@ -5,7 +5,7 @@ import { DEFAULT_CONTEXT_WINDOW_TOKENS, NATIVE_TOOLS } from '../../conversation/
 import type { ToolUseResult } from '../../conversation/message.ts'
 import { environmentOf } from '../../conversation/new-message.ts'
 import { type ConversationState, modelOf } from '../../conversation/state.ts'
-import { isSameJson } from '../../lib/json/equality.ts'
+import { isSameJson } from '../../lib/json/compare.ts'
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
 import { DEFAULT_MAX_RETRIES } from '../../openai/chat/request-completion.ts'

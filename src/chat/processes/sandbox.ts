@@ -2,7 +2,7 @@
 import { accessSync, constants, readdirSync, readlinkSync, realpathSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
-import { createTempFolder, type TempFolder } from '../../lib/files/temp-folder.ts'
+import { createTempFolder, type TempFolder } from '../../lib/files/temp-files.ts'
 import { findProgram, programPathOrMissing } from '../../lib/programs.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { childEnvironment } from './child-environment.ts'

@@ -2,10 +2,10 @@
 
 import { realpathSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
+import { replaceOwnFile } from '../../lib/files/atomic-file.ts'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
-import { replaceOwnFile } from '../../lib/files/replace-file.ts'
 import { statOf } from '../../lib/files/safe-fs.ts'
-import { isSameJson } from '../../lib/json/equality.ts'
+import { isSameJson } from '../../lib/json/compare.ts'
 import { fieldsOf, listOf, stringOf } from '../../lib/unknown-values.ts'
 import type { ChatDirectoryWarning } from '../../model/api/chat.ts'
 

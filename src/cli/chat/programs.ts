@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createTempFolder } from '../../lib/files/temp-folder.ts'
+import { createTempFolder } from '../../lib/files/temp-files.ts'
 import { withSafePath } from '../../lib/programs.ts'
 import { say } from '../language.ts'
 import { pagerCommand } from '../pager.ts'

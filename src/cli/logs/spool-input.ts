@@ -3,7 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { isPassedStream } from '../../lib/files/regular-file.ts'
-import { createTempFolder, type TempFolder } from '../../lib/files/temp-folder.ts'
+import { createTempFolder, type TempFolder } from '../../lib/files/temp-files.ts'
 
 /**
  * What a command is given that can be read only once, as a file: standard input for `-`, and the pipe of a shell's `<(…)`.

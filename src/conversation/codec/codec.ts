@@ -5,11 +5,13 @@ import {
   isJsonObject,
   isMovedKey,
   JsonMap,
+  type JsonMarks,
   JsonNumber,
   type JsonValue,
   jsonEntries,
+  markJson,
+  markMapKeys,
 } from '../../lib/json/lossless.ts'
-import { type JsonMarks, markJson, markMapKeys } from '../../lib/json/write.ts'
 import { Entries } from '../entries.ts'
 import { addRepair, describeKind, formatPath, type ReadContext, UnreadableError } from './read-context.ts'
 

@@ -1,7 +1,14 @@
 /** Free JSON: tool arguments, Json blocks, schemas. Kept as it came, or respelled as the original would store it. */
 
-import { isJsonArray, isMovedKey, JsonMap, JsonNumber, type JsonValue, jsonEntries } from '../../lib/json/lossless.ts'
-import { markJson } from '../../lib/json/write.ts'
+import {
+  isJsonArray,
+  isMovedKey,
+  JsonMap,
+  JsonNumber,
+  type JsonValue,
+  jsonEntries,
+  markJson,
+} from '../../lib/json/lossless.ts'
 import { type Codec, text } from './codec.ts'
 import { type ReadContext, UnreadableError } from './read-context.ts'
 import { storedNumber } from './stored-number.ts'

@@ -1,7 +1,6 @@
 /** The codec of an object with known fields, as serde's derive reads and writes it. */
 
-import { isJsonArray, isJsonObject, type JsonValue } from '../../lib/json/lossless.ts'
-import { markJson } from '../../lib/json/write.ts'
+import { isJsonArray, isJsonObject, type JsonValue, markJson } from '../../lib/json/lossless.ts'
 import { type Codec, type LowerContext, nullable } from './codec.ts'
 import { addRepair, describeKind, hasDuplicateKeys, type ReadContext, UnreadableError } from './read-context.ts'
 

@@ -1,6 +1,6 @@
 /** Writes a conversation state, or any one of its types, as the original program does. */
 
-import { writeMarkedJson } from '../../lib/json/write.ts'
+import { writeMarkedJson } from '../../lib/json/lossless.ts'
 import type { ConversationState } from '../state.ts'
 import type { Codec } from './codec.ts'
 import { conversationState } from './state.ts'

@@ -1,6 +1,6 @@
 /** Calls of tools as the uses that the program stores, and what answered them. */
 import { sha256 } from '../../lib/hash.ts'
-import { isSameJson } from '../../lib/json/equality.ts'
+import { isSameJson } from '../../lib/json/compare.ts'
 import { type JsonValue, parseJson } from '../../lib/json/lossless.ts'
 import { toWellFormed } from '../../lib/text.ts'
 import type { ToolCall } from '../../model/normalized.ts'

@@ -1,6 +1,6 @@
 /** Checkpoints in a journal: only what changed, and of each history the numbers of its entries. */
 
-import { isSameJson } from '../../lib/json/equality.ts'
+import { isSameJson } from '../../lib/json/compare.ts'
 import { JsonMap } from '../../lib/json/lossless.ts'
 import type { Checkpoint, CheckpointManager, History } from '../record.ts'
 import type { CheckpointsChangedEvent, EntryRuns } from './event.ts'

@@ -1,7 +1,6 @@
 /** One event as one line of JSON, to the letter and back. */
 
-import { isJsonObject, type JsonValue, jsonEntries, parseJson } from '../../lib/json/lossless.ts'
-import { writeJson } from '../../lib/json/write.ts'
+import { isJsonObject, type JsonValue, jsonEntries, parseJson, writeJson } from '../../lib/json/lossless.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { Usage } from '../../model/usage.ts'
 import { type Codec, dictionary, flag, integer, list, nullable, text, tuple, unsigned } from '../codec/codec.ts'

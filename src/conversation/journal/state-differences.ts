@@ -1,7 +1,6 @@
 /** Differences between two states that need a closer look. */
 
-import { JsonMap, type JsonValue, parseJson } from '../../lib/json/lossless.ts'
-import { writeJson } from '../../lib/json/write.ts'
+import { JsonMap, type JsonValue, parseJson, writeJson } from '../../lib/json/lossless.ts'
 import type { Codec } from '../codec/codec.ts'
 import { writeAs } from '../codec/write-state.ts'
 import { Entries } from '../entries.ts'

@@ -1,6 +1,6 @@
 /** The half of an entry that comes from the model: its words, then the tools it asks for. */
 
-import { isSameJson } from '../../lib/json/equality.ts'
+import { isSameJson } from '../../lib/json/compare.ts'
 import { type Fields, isObject, listOf, stringOf } from '../../lib/unknown-values.ts'
 import type { ToolCall } from '../../model/normalized.ts'
 import { type EntryDraft, metadataField } from './entry-draft.ts'

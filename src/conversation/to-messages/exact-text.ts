@@ -1,6 +1,5 @@
 /** Values of tools to the letter: a number that JavaScript cannot hold must not come out as another one. */
-import type { JsonValue } from '../../lib/json/lossless.ts'
-import { writeJson } from '../../lib/json/write.ts'
+import { type JsonValue, writeJson } from '../../lib/json/lossless.ts'
 import { isObject, listOf, toJsonText } from '../../lib/unknown-values.ts'
 import type { ParsedEntry } from './parse-entry.ts'
 

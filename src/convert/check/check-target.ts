@@ -1,5 +1,5 @@
 /** One door to all checkers: a file, and the program it is meant for. */
-import { MAX_LINE_BYTES, splitLines } from '../../lib/lines/split-lines.ts'
+import { MAX_LINE_BYTES, splitLines } from '../../lib/lines.ts'
 import { assertNever } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { Profile, ProfileName } from '../../openai/profile.ts'

@@ -1,6 +1,6 @@
 /** Checks a file of OpenAI messages against what a server takes, conversation by conversation. */
 import { splitElements } from '../../lib/json/split-elements.ts'
-import { type ByteLine, decodeLine, MAX_LINE_BYTES, splitLines } from '../../lib/lines/split-lines.ts'
+import { type ByteLine, decodeLine, MAX_LINE_BYTES, splitLines } from '../../lib/lines.ts'
 import { parseStructure } from '../../lib/unknown-values.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { ProblemCode } from '../../openai/check/problem.ts'

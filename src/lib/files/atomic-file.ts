@@ -1,10 +1,11 @@
-/** A file that is written beside its place and takes it when it is whole: nobody sees half of it, and a crash leaves the old one or the new one. */
+/** Files that take their place when they are complete: after a crash, the old file or the new one is there, never a part. */
 import { randomBytes } from 'node:crypto'
 import {
   accessSync,
   closeSync,
   constants,
   copyFileSync,
+  existsSync,
   fchmodSync,
   fstatSync,
   fsyncSync,
@@ -16,15 +17,16 @@ import {
   rmSync,
   unlinkSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { openSpecialOutput, specialKindAt } from './regular-file.ts'
+import { basename, dirname, join } from 'node:path'
+import { sha256 } from '../hash.ts'
+import { readRange } from './file-bytes.ts'
+import { openRegularFile, openSpecialOutput, refuseSpecialAt, specialKindAt } from './regular-file.ts'
 import { isFile, statOf } from './safe-fs.ts'
-import { syncFolder } from './sync-folder.ts'
-import { isSystemError } from './system-error.ts'
-import { toWriteError } from './write-error.ts'
+import { isSystemError, toWriteError } from './system-error.ts'
 
-export interface AtomicFileOptions {
+interface AtomicFileOptions {
   /** Else that of the file whose place it takes; where there is none, it is for its user alone. */
   readonly mode?: number
   /** The mode of folders that are made for it; else its folder must be there. */
@@ -185,5 +187,99 @@ function removeIfPresent(path: string): void {
     unlinkSync(path)
   } catch (error) {
     if (!isSystemError(error) || error.code !== 'ENOENT') throw error
+  }
+}
+
+/**
+ * On disk when it returns, for its user alone. The folder is made where it does not exist; a link stays a link, and the
+ * file that it points to is replaced. Throws AppError.
+ * @param text whole, or in pieces where it may be long
+ */
+export function replaceOwnFile(path: string, text: string | Iterable<string>): void {
+  writeFileAtomically(path, typeof text === 'string' ? [text] : text, { mode: 0o600, folders: 0o700 })
+}
+
+/** On disk when it returns. What lies there is replaced. Throws what the system says, also as an AppError. */
+export function copyFileAtomically(from: string, to: string): void {
+  const folder = dirname(to)
+  const firstCreated = mkdirSync(folder, { recursive: true, mode: 0o700 })
+  writeFileAtomically(to, readPieces(from))
+  for (let ancestor = folder; firstCreated !== undefined && ancestor !== dirname(firstCreated); ) {
+    ancestor = dirname(ancestor)
+    if (!existsSync(ancestor)) return
+    syncFolder(ancestor)
+  }
+}
+
+const PIECE_BYTES = 1 << 20
+
+function* readPieces(path: string): Generator<Buffer> {
+  const fd = openRegularFile(path)
+  try {
+    for (let at = 0; ; ) {
+      const piece = readRange(fd, at, PIECE_BYTES)
+      if (piece.length === 0) return
+      yield piece
+      at += piece.length
+    }
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** On disk when it returns. Answers where it lies. */
+export function writeBackupFile(folder: string, bytes: Uint8Array, now: Date): string {
+  const path = join(ensureFolder(folder), `${timestampForName(now)}-${sha256(bytes).slice(0, 8)}.json`)
+  const fd = openSync(path, 'w', 0o600)
+  try {
+    for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done)
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+  syncFolder(folder)
+  return path
+}
+
+/** The same for a file of any length. Never over another backup. */
+export function copyToBackupFile(folder: string, file: string, now: Date): string {
+  const path = join(ensureFolder(folder), `${timestampForName(now)}-${basename(file)}`)
+  refuseSpecialAt(file)
+  copyFileSync(file, path, constants.COPYFILE_EXCL)
+  const fd = openSync(path, 'r+')
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+  syncFolder(folder)
+  return path
+}
+
+function ensureFolder(folder: string): string {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return folder
+}
+
+const timestampForName = (now: Date): string => now.toISOString().replaceAll(/[:.]/g, '-')
+
+/** Some systems cannot be asked for that, nor can a folder that may be written and not read. */
+function syncFolder(folder: string): void {
+  if (process.platform === 'win32') return
+  const fd = openIfReadable(folder)
+  if (fd === undefined) return
+  try {
+    fsyncSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function openIfReadable(folder: string): number | undefined {
+  try {
+    return openSync(folder, 'r')
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'EACCES') return undefined
+    throw error
   }
 }

@@ -1,7 +1,7 @@
 /** The road from a file to cursors: opens a log, goes on where a reading stopped, and tells what the world does to it meanwhile. */
 import type { Issue, IssueCode } from '../../model/issue.ts'
 import { checksum } from '../hash.ts'
-import { type ByteLine, splitLines } from '../lines/split-lines.ts'
+import { type ByteLine, splitLines } from '../lines.ts'
 import { type OpenFile, openFile, readFileRange, wasReplaced } from './file-bytes.ts'
 import { isSystemError, systemErrorReason } from './system-error.ts'
 

@@ -1,6 +1,6 @@
-/** Looks around on a disk without failing: what cannot be seen is not there. */
+/** Looks around on a disk without failing: what cannot be seen counts as absent. */
 import { closeSync, type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs'
-import { join, sep } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { readRange } from './file-bytes.ts'
 import { openRegularFile } from './regular-file.ts'
 
@@ -101,4 +101,28 @@ export function isNonLinkFile(path: string): boolean {
   } catch {
     return false
   }
+}
+
+/** Of a link the link itself. Nothing where there is nothing, or nothing that may be looked at. */
+export function tryLstat(path: string): Stats | undefined {
+  try {
+    return lstatSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Whether all folders on the way to a path exist and are no links. Looks at each folder once.
+ * @returns takes a path below the root, with `/`
+ */
+export function createRealFolderCheck(root: string): (path: string) => boolean {
+  const known = new Map<string, boolean>([['.', true]])
+  const isReal = (folder: string): boolean => {
+    const answer =
+      known.get(folder) ?? (isReal(dirname(folder)) && (tryLstat(join(root, folder))?.isDirectory() ?? false))
+    known.set(folder, answer)
+    return answer
+  }
+  return (path) => isReal(dirname(path))
 }

@@ -1,5 +1,4 @@
-/** What the file system answered, in words for a person. */
-
+/** Describes errors of the file system to a person: why a file cannot be read or written, and what to do next. */
 import { FILE_PROBLEMS } from '../../model/code-texts/read-problems.ts'
 import { AppError } from '../../model/error.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
@@ -30,5 +29,62 @@ export function toReadError(path: string, error: unknown): unknown {
     error.code === 'EACCES' || error.code === 'EPERM' ? 'no_permission' : 'not_found',
     `${path}: ${description.en}. Check the path.`,
     `${path}: ${description.ja}。パスを確認してください。`,
+  )
+}
+
+const NO_PERMISSION = phrase(
+  'no permission to write it; check its owner and mode, and those of its folder',
+  '書き込み権限がありません。ファイルとフォルダーの所有者とモードを確認してください',
+)
+const DISK_FULL = phrase('the disk is full; free some space', 'ディスクがいっぱいです。空きを作ってください')
+const NO_FOLDER = phrase(
+  'there is a file where its folder should be; choose another place',
+  'フォルダーがあるはずの場所にファイルがあります。別の場所を指定してください',
+)
+
+const NOT_REGULAR = phrase(
+  'it is a pipe, a device or a socket, not a regular file; choose another place',
+  '通常のファイルではなく、パイプ、デバイス、またはソケットです。別の場所を指定してください',
+)
+
+const REASON_BY_CODE: ReadonlyMap<string | undefined, Phrase> = new Map([
+  ['EACCES', NO_PERMISSION],
+  ['EPERM', NO_PERMISSION],
+  [
+    'EROFS',
+    phrase('its disk is read-only; choose another place', '読み取り専用のディスクです。別の場所を指定してください'),
+  ],
+  ['ENOSPC', DISK_FULL],
+  ['EDQUOT', DISK_FULL],
+  ['ENOENT', phrase('its folder does not exist; make it first', 'フォルダーがありません。先に作成してください')],
+  [
+    'ENXIO',
+    phrase(
+      'no program reads this pipe; start its reader first, or choose another place',
+      'このパイプを読むプログラムがありません。先に読む側を起動するか、別の場所を指定してください',
+    ),
+  ],
+  ['EFTYPE', NOT_REGULAR],
+  ['ENOTDIR', NO_FOLDER],
+  ['EEXIST', NO_FOLDER],
+  [
+    'EISDIR',
+    phrase('there is a folder of that name; choose another', '同じ名前のフォルダーがあります。別の名前にしてください'),
+  ],
+])
+
+const OTHER_REASON = phrase('check the disk that it lies on', 'ファイルのあるディスクを確認してください')
+
+export const describeWriteError = ({ code }: NodeJS.ErrnoException): Phrase => REASON_BY_CODE.get(code) ?? OTHER_REASON
+
+/** What the file system said while a file was written, as an AppError; anything else as it is. */
+export function toWriteError(path: string, error: unknown): unknown {
+  if (!isSystemError(error)) return error
+  const { code, message } = error
+  const description = describeWriteError(error)
+  return new AppError(
+    code === 'EACCES' || code === 'EPERM' || code === 'EROFS' ? 'no_permission' : 'cannot_write',
+    `${path} cannot be written (${code ?? message}): ${description.en}.`,
+    `${path} に書き込めません（${code ?? message}）。${description.ja}。`,
   )
 }

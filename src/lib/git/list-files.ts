@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isFile } from '../files/safe-fs.ts'
 import { isSystemError } from '../files/system-error.ts'
-import { createTempFolder } from '../files/temp-folder.ts'
+import { createTempFolder } from '../files/temp-files.ts'
 import { findProjectGitFiles, type GitProject } from './project.ts'
 import { runGit } from './run-git.ts'
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { JsonMap, JsonNumber, type JsonValue, parseJson, plainJson } from './lossless.ts'
-import { writeJson } from './write.ts'
+import { JsonMap, JsonNumber, type JsonValue, parseJson, plainJson, writeJson } from './lossless.ts'
 
 function read(text: string, options = {}): JsonValue {
   const parsed = parseJson(text, options)

@@ -1,5 +1,6 @@
-/** JSON that comes back as it was: numbers keep their spelling and objects the order of their keys. */
+/** Lossless JSON: parses and writes JSON without changing the spelling of numbers or the order of keys. */
 
+import { isObject } from '../unknown-values.ts'
 import { type JsonFailure, scanLossyTokens } from './scan-lossy-tokens.ts'
 
 /** A number whose spelling JavaScript would change: `1.0`, `1e100`, `18446744073709551615`, `-0`. */
@@ -37,21 +38,21 @@ export type JsonValue =
   | ReadonlyMap<string, JsonValue>
   | { readonly [key: string]: JsonValue }
 
-export interface ParsedJson {
+interface ParsedJson {
   readonly ok: true
   readonly value: JsonValue
   /** For each object that names a key twice, the first such key. Filled only when asked for. */
   readonly duplicates: ReadonlyMap<object, string>
 }
 
-export interface ParseOptions {
+interface ParseOptions {
   readonly duplicates?: boolean
   /** How many arrays and objects may be open at once. */
   readonly maxDepth?: number
 }
 
 /** Deeper values would overflow the stack of whoever walks them. */
-export const MAX_JSON_DEPTH = 1000
+const MAX_JSON_DEPTH = 1000
 
 /**
  * Native JSON.parse does the work. Before it, a scan replaces the few tokens it would change by marked strings; after
@@ -174,4 +175,102 @@ export function jsonEntries<T = JsonValue>(
   object: ReadonlyMap<string, T> | { readonly [key: string]: T },
 ): readonly (readonly [string, T])[] {
   return object instanceof Map ? [...object] : Object.entries(object)
+}
+
+/**
+ * JSON.stringify writes odd numbers and keys as marked strings, which are then cut to what they stand for. A value
+ * without them costs one walk more than JSON.stringify alone.
+ * @param indent spaces per level; 0 for compact text
+ */
+export function writeJson(value: JsonValue, indent: 0 | 2 = 0): string {
+  return writeMarkedJson((marks) => markJson(value, marks), indent)
+}
+
+/** For values that mark their odd parts themselves. Asks again, with other marks, when a string begins like a mark. */
+export function writeMarkedJson(marked: (marks: JsonMarks) => JsonValue, indent: 0 | 2 = 0): string {
+  for (let length = 1; ; length++) {
+    const marks = { text: '\u0001'.repeat(length), count: 0 }
+    const text = JSON.stringify(marked(marks), null, indent)
+    if (marks.count === 0) return text
+    const parts = text.split(`"${'\\u0001'.repeat(length)}`)
+    if (parts.length === marks.count + 1) return parts.map(removeMark).join('')
+  }
+}
+
+/** Marks are `n<number>` and `k<key>`. */
+function removeMark(part: string, index: number): string {
+  if (index === 0) return part
+  if (part[0] === 'k') return `"${part.slice(1)}`
+  const end = part.indexOf('"')
+  return part.slice(1, end) + part.slice(end + 1)
+}
+
+/** What marked strings begin with, and how many there are. */
+export interface JsonMarks {
+  readonly text: string
+  count: number
+}
+
+/** The value itself where it holds nothing odd, otherwise a copy with marks. */
+export function markJson(value: JsonValue, marks: JsonMarks): JsonValue {
+  if (value === null || typeof value !== 'object') return Object.is(value, -0) ? toNumberMark('-0.0', marks) : value
+  if (value instanceof JsonNumber) return toNumberMark(value.text, marks)
+  if (isJsonArray(value)) return markItems(value, marks)
+  if (value instanceof Map) {
+    return markMapKeys(new Map(jsonEntries(value).map(([key, item]) => [key, markJson(item, marks)])), marks)
+  }
+  return markFields(value as { readonly [key: string]: JsonValue }, marks)
+}
+
+/** For values that are marked already. */
+export function markMapKeys(map: ReadonlyMap<string, JsonValue>, marks: JsonMarks): JsonValue {
+  marks.count += map.size
+  return Object.fromEntries(Array.from(map, ([key, item]) => [`${marks.text}k${key}`, item]))
+}
+
+function markItems(items: readonly JsonValue[], marks: JsonMarks): JsonValue {
+  let changed: JsonValue[] | undefined
+  for (let i = 0; i < items.length; i++) {
+    const item = items[i] ?? null
+    const marked = markJson(item, marks)
+    if (marked === item) continue
+    changed ??= [...items]
+    changed[i] = marked
+  }
+  return changed ?? items
+}
+
+function markFields(object: { readonly [key: string]: JsonValue }, marks: JsonMarks): JsonValue {
+  let changed: Record<string, JsonValue> | undefined
+  for (const key in object) {
+    const item = object[key]
+    if (item === undefined || typeof item === 'string') continue
+    const marked = markJson(item, marks)
+    if (marked === item) continue
+    changed ??= { ...object }
+    changed[key] = marked
+  }
+  return changed ?? object
+}
+
+function toNumberMark(text: string, marks: JsonMarks): string {
+  marks.count++
+  return `${marks.text}n${text}`
+}
+
+/** A map that keeps its keys in order, from either form of an object. */
+export function toJsonMap<T>(object: ReadonlyMap<string, T> | { readonly [key: string]: T }): JsonMap<T> {
+  return new JsonMap(jsonEntries(object))
+}
+
+export function toPortableJson(value: JsonValue): unknown {
+  const text = writeJson(value)
+  return text === JSON.stringify(value) ? value : { exact_json: text }
+}
+
+/** As it was spelt. */
+export function fromPortableJson(value: unknown): JsonValue {
+  const text = isObject(value) ? value['exact_json'] : undefined
+  const exact = typeof text === 'string' ? parseJson(text) : undefined
+  return exact?.ok ? exact.value : ((value ?? null) as JsonValue)
 }

@@ -1,7 +1,7 @@
 /** Arrays that are read piece by piece give the same elements as arrays that are read at once. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { ByteLine } from '../lines/split-lines.ts'
+import type { ByteLine } from '../lines.ts'
 import { type ElementPosition, splitElements } from './split-elements.ts'
 
 const SPACES = fc.constantFrom('', ' ', '\n', '\r\n  ', '\t')

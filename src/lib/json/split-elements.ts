@@ -1,5 +1,5 @@
 /** Cuts a JSON array into its elements while it is read, so that an array of any size takes the memory of one element. */
-import { type ByteLine, LineBuffer, MAX_LINE_BYTES } from '../lines/split-lines.ts'
+import { type ByteLine, LineBuffer, MAX_LINE_BYTES } from '../lines.ts'
 
 /** After which element reading goes on; nothing for the beginning, where the array has not been opened. */
 export interface ElementPosition {

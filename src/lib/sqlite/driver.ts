@@ -1,9 +1,13 @@
-/** SQLite in the release that this Node.js can run, loaded when it is first needed: most commands do without and start sooner. */
+/** SQLite in the release that this Node.js can run, loaded when first needed, and connections to files that exist. */
+
+import { accessSync, closeSync, constants, mkdirSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname } from 'node:path'
 import type Database from 'better-sqlite3'
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
 import { refuseSpecialAt } from '../files/regular-file.ts'
+import { isSystemError } from '../files/system-error.ts'
 
 export type Connection = Database.Database
 
@@ -58,4 +62,48 @@ export function openSqlite(path: string, options: Database.Options = {}): Connec
     `SQLite cannot be loaded: ${driver.reason}. ${INSTALL_HINT.en}`,
     `SQLite を読み込めません: ${driver.reason}。${INSTALL_HINT.ja}`,
   )
+}
+
+type SqlValue = null | number | string | Uint8Array
+export type SqlRow = { readonly [column: string]: SqlValue }
+export type SqlParameter = SqlValue | bigint
+
+interface SqliteConnectOptions {
+  readonly readonly: boolean
+  readonly busyMs: number
+}
+
+/** Throws what SQLite says. */
+export function connectToFile(path: string, { readonly, busyMs }: SqliteConnectOptions): Connection {
+  const connection = openSqlite(path, { readonly, fileMustExist: true, timeout: busyMs })
+  // The file may have been made by anybody.
+  connection.pragma('trusted_schema = OFF')
+  connection.pragma('cell_size_check = ON')
+  return connection
+}
+
+export const selectRow = (
+  connection: Connection,
+  sql: string,
+  parameters: readonly SqlParameter[],
+): SqlRow | undefined => connection.prepare(sql).get(...parameters) as SqlRow | undefined
+
+export const selectRows = (
+  connection: Connection,
+  sql: string,
+  parameters: readonly SqlParameter[],
+): readonly SqlRow[] => connection.prepare(sql).all(...parameters) as SqlRow[]
+
+/**
+ * Its folder too. One that is there is not opened: closing it would drop all locks that this process holds on it, those of
+ * other connections included. Throws what the system says, also about one that may not be written.
+ */
+export function ensurePrivateFile(path: string): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  try {
+    closeSync(openSync(path, 'ax', 0o600))
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'EEXIST') throw error
+    accessSync(path, constants.R_OK | constants.W_OK)
+  }
 }

@@ -1,17 +1,20 @@
-/** Reads a database that belongs to another program, which may be at work, and changes none of its files. */
-import { existsSync } from 'node:fs'
-import { connectToFile, type SqlParameter, type SqlRow, selectRow, selectRows } from './connect.ts'
-import { copyDatabase, type DatabaseCopy } from './copy-database.ts'
+/** Reads a database that belongs to another program, which may be running, and changes none of its files. */
+import { type BigIntStats, chmodSync, constants, copyFileSync, existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { refuseSpecialAt } from '../files/regular-file.ts'
+import { createTempFolderOrThrow } from '../files/temp-files.ts'
 import {
+  type DatabaseFiles,
   type DatabaseOutcome,
   databaseFailure,
+  databaseFilesAt,
   databaseProblemOf,
+  readSqliteHeader,
+  type SqliteHeader,
   sqliteCodeOf,
   toDatabaseProblem,
-} from './database-problem.ts'
-import type { Connection } from './driver.ts'
-import { type DatabaseFiles, databaseFilesAt, readSqliteHeader, type SqliteHeader } from './header.ts'
-import { findLockHolder } from './lock-holder.ts'
+} from './database-file.ts'
+import { type Connection, connectToFile, type SqlParameter, type SqlRow, selectRow, selectRows } from './driver.ts'
 
 export interface ForeignDatabase {
   /** A copy shows the moment it was made; in place, each reading shows the latest commit. */
@@ -22,7 +25,7 @@ export interface ForeignDatabase {
   close(): void
 }
 
-export interface ForeignDatabaseOptions {
+interface ForeignDatabaseOptions {
   /** How long a reading waits for the owner to finish a commit. It blocks this thread. */
   readonly busyMs?: number
 }
@@ -196,4 +199,84 @@ function toOutcome<T>(header: SqliteHeader, work: () => T): DatabaseOutcome<T> {
 
 function sleep(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, PAUSE_MS)
+}
+
+export interface DatabaseCopy {
+  readonly path: string
+  remove(): void
+}
+
+/** Writes closer together than this may leave the same time on a file. */
+const CLOCK_TICK_MS = 20
+
+/** Nothing when its owner was at work meanwhile: files of different moments make no database. Throws what the system says. */
+export function copyDatabase(files: DatabaseFiles): DatabaseCopy | undefined {
+  const before = snapshotStamp(files)
+  if (before === undefined) return undefined
+  const folder = createTempFolderOrThrow('sqlite')
+  const path = join(folder.path, 'copy.sqlite3')
+  let isConsistent = false
+  try {
+    copyDatabaseFile(files.main, path)
+    if (bigintStatOf(files.wal)) copyDatabaseFile(files.wal, `${path}-wal`)
+    if (bigintStatOf(files.journal)) copyDatabaseFile(files.journal, `${path}-journal`)
+    isConsistent = snapshotStamp(files) === before
+  } finally {
+    if (!isConsistent) folder.remove()
+  }
+  return isConsistent ? { path, remove: folder.remove } : undefined
+}
+
+/** Closes a descriptor of the database, which drops locks (see database-file.ts); but what needs a copy cannot be read in place. */
+function copyDatabaseFile(from: string, to: string): void {
+  refuseSpecialAt(from)
+  copyFileSync(from, to, constants.COPYFILE_FICLONE)
+  chmodSync(to, 0o600)
+}
+
+/** Nothing while a file's time would not show one more write. Of the shared memory only that it is there counts: readers write to it. */
+function snapshotStamp(files: DatabaseFiles): string | undefined {
+  const stats = [files.main, files.wal, files.journal].map(bigintStatOf)
+  const now = Date.now()
+  if (stats.some((stat) => stat && Math.abs(now - Number(stat.mtimeMs)) < CLOCK_TICK_MS)) return undefined
+  const stamps = stats.map((stat) => (stat ? [stat.ino, stat.size, stat.mtimeNs].join() : ''))
+  return [...stamps, bigintStatOf(files.shm)?.ino ?? ''].join(' ')
+}
+
+const bigintStatOf = (path: string): BigIntStats | undefined => statSync(path, { bigint: true, throwIfNoEntry: false })
+
+/** For a person: `q, process 4711`. Nothing where the system does not tell, or nobody holds it any more. */
+function findLockHolder(path: string): string | undefined {
+  if (process.platform !== 'linux') return undefined
+  try {
+    const locksId = procLocksId(statSync(path, { bigint: true }))
+    for (const line of readFileSync('/proc/locks', 'utf8').split('\n')) {
+      const [, kind, , , pid, at] = line.trim().split(/\s+/)
+      if (kind !== 'POSIX' || at !== locksId || pid === undefined || Number(pid) === process.pid) continue
+      return `${processNameOf(pid)}process ${pid}`
+    }
+  } catch {
+    // A file system or a container that hides it.
+  }
+  return undefined
+}
+
+/** As `/proc/locks` names a file: major and minor number of its device in hexadecimal, then its inode. */
+function procLocksId({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): string {
+  const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn)
+  const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn)
+  const toHexPair = (part: bigint): string => part.toString(16).padStart(2, '0')
+  return `${toHexPair(major)}:${toHexPair(minor)}:${ino}`
+}
+
+function processNameOf(pid: string): string {
+  try {
+    // A process chooses its own name: only plain letters of it are repeated.
+    const name = readFileSync(`/proc/${pid}/comm`, 'utf8')
+      .replaceAll(/[^\w.-]+/g, ' ')
+      .trim()
+    return name === '' ? '' : `${name}, `
+  } catch {
+    return ''
+  }
 }

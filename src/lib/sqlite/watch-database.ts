@@ -1,8 +1,7 @@
 /** Tells when another program has committed to its database, without opening it as one. */
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { basename, dirname, relative, sep } from 'node:path'
-import { type DatabaseFileState, readDatabaseFileState } from './fingerprint.ts'
-import { databaseFilesAt } from './header.ts'
+import { type DatabaseFileState, databaseFilesAt, readDatabaseFileState } from './database-file.ts'
 
 export interface DatabaseWatchOptions {
   /** How often to look where the file system tells nothing. */

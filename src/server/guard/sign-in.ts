@@ -1,8 +1,8 @@
 /** Signs browsers in: a code that works once and for a minute is exchanged for a cookie. Neither contains the token. */
 import { createHmac, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
+import { replaceOwnFile } from '../../lib/files/atomic-file.ts'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
-import { replaceOwnFile } from '../../lib/files/replace-file.ts'
 import { warn } from '../../lib/logger.ts'
 import { AppError } from '../../model/error.ts'
 import { isSameSecret, type TokenFile } from './token.ts'

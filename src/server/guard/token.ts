@@ -1,8 +1,8 @@
 /** The token that opens the API: one for each data directory, readable by its user alone. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
+import { replaceOwnFile } from '../../lib/files/atomic-file.ts'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
-import { replaceOwnFile } from '../../lib/files/replace-file.ts'
 import { statOf } from '../../lib/files/safe-fs.ts'
 import { isSystemError, toReadError } from '../../lib/files/system-error.ts'
 

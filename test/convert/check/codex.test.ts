@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { checkCodex } from '../../../src/convert/check/codex/check-log.ts'
 import { CODEX_RULES, type CodexRule } from '../../../src/convert/check/codex/rules.ts'
 import type { CheckFinding } from '../../../src/convert/check/finding.ts'
-import { splitLines } from '../../../src/lib/lines/split-lines.ts'
+import { splitLines } from '../../../src/lib/lines.ts'
 import { sharedFolder } from '../../support/shared-material.ts'
 
 const ID = '019c1111-2222-7333-8444-555566667777'

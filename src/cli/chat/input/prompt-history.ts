@@ -1,8 +1,8 @@
 /** Earlier prompts: to scroll through, and in the file that keeps them. */
 import { appendFileSync, chmodSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { replaceOwnFile } from '../../../lib/files/atomic-file.ts'
 import { readRegularFile, refuseSpecialAt } from '../../../lib/files/regular-file.ts'
-import { replaceOwnFile } from '../../../lib/files/replace-file.ts'
 import { isSystemError } from '../../../lib/files/system-error.ts'
 import { AppError } from '../../../model/error.ts'
 

@@ -1,6 +1,6 @@
 /** Checks a log as Codex CLI writes it: whether the program lists it, reads each line, and can go on with it. */
 import { isUtf8 } from 'node:buffer'
-import type { ByteLine } from '../../../lib/lines/split-lines.ts'
+import type { ByteLine } from '../../../lib/lines.ts'
 import { type Fields, isObject, parseStructure, stringOf } from '../../../lib/unknown-values.ts'
 import { type Instant, toInstant, UUID_PATTERN } from '../../../model/ids.ts'
 import { phrase } from '../../../model/phrase.ts'

@@ -1,7 +1,7 @@
 /** What stands in a source: the record that a message was made of, or a line that could not be read. */
 import type { SessionEntry } from '../../../app.ts'
 import { type OpenFile, openFile } from '../../../lib/files/file-bytes.ts'
-import { splitLines } from '../../../lib/lines/split-lines.ts'
+import { splitLines } from '../../../lib/lines.ts'
 import { withYields } from '../../../lib/yield-loop.ts'
 import type { LineItem, RawItem } from '../../../model/api/message.ts'
 import { phrase } from '../../../model/phrase.ts'

@@ -1,10 +1,63 @@
-/** The data directory: is it there, whose is it, may we write, is there room. */
-import { accessSync, constants, type Stats, type StatsFs, statfsSync } from 'node:fs'
+/** Checks the machine: versions of Node.js and SQLite, the data directory, its disk. */
+import { accessSync, constants, readFileSync, type Stats, type StatsFs, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { statOf } from '../lib/files/safe-fs.ts'
+import { INSTALL_HINT, loadSqlite, openSqlite } from '../lib/sqlite/driver.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
-import type { DoctorContext, DoctorFinding } from './finding.ts'
-import { formatBytes } from './format-amount.ts'
+import { type DoctorContext, type DoctorFinding, formatBytes } from './finding.ts'
+
+const MIN_NODE_VERSION = 20
+export const SQLITE_SUBJECT = 'sqlite'
+
+export function* checkVersions(): Generator<DoctorFinding> {
+  const node = process.versions.node
+  const major = Number(node.split('.')[0])
+  yield {
+    about: 'versions',
+    ...(major < MIN_NODE_VERSION
+      ? {
+          state: 'problem',
+          todo: phrase(
+            `Install Node.js ${MIN_NODE_VERSION} or newer.`,
+            `Node.js ${MIN_NODE_VERSION} 以上をインストールしてください。`,
+          ),
+        }
+      : { state: 'ok' as const }),
+    what: phrase(
+      `fumibako ${readOwnVersion()}, Node.js ${node} on ${process.platform} ${process.arch}`,
+      `fumibako ${readOwnVersion()}、Node.js ${node}（${process.platform} ${process.arch}）`,
+    ),
+    facts: { fumibako: readOwnVersion(), node, platform: process.platform, arch: process.arch },
+  }
+  yield checkSqlite()
+}
+
+function readOwnVersion(): string {
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { version: string }).version
+}
+
+/** Made for some versions of Node only: after an update of Node it may not load. */
+function checkSqlite(): DoctorFinding {
+  const loaded = loadSqlite()
+  if (loaded.kind === 'failed')
+    return {
+      about: SQLITE_SUBJECT,
+      state: 'problem',
+      what: phrase(`SQLite cannot be loaded: ${loaded.reason}`, `SQLite を読み込めません: ${loaded.reason}`),
+      todo: INSTALL_HINT,
+      facts: { sqlite: null },
+    }
+  const db = openSqlite(':memory:')
+  const version = String(db.prepare('SELECT sqlite_version()').pluck().get())
+  db.close()
+  return {
+    about: SQLITE_SUBJECT,
+    state: 'ok',
+    what: phrase(`SQLite ${version}`, `SQLite ${version}`),
+    facts: { sqlite: version },
+  }
+}
 
 const LOW_SPACE_BYTES = 1e9
 const MIN_SPACE_BYTES = 50e6

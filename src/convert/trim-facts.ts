@@ -1,8 +1,8 @@
 /** What can be said of messages without a model: what was asked, which files were touched, which commands were run. */
-import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../lib/unknown-values.ts'
-import { findTouchedFiles } from '../../model/files/touched-files.ts'
-import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
-import { toShellText } from '../../model/tool-summary.ts'
+import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../lib/unknown-values.ts'
+import { findTouchedFiles } from '../model/files/touched-files.ts'
+import type { NormalizedMessage, ToolCall } from '../model/normalized.ts'
+import { toShellText } from '../model/tool-summary.ts'
 
 /** The list of things to do that an agent keeps by its tools, followed call by call. */
 interface Todo {

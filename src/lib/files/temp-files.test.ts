@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { Spool } from './spool.ts'
+import { Spool } from './temp-files.ts'
 
 it('gives back what was put in, from memory and from its file', () => {
   fc.assert(

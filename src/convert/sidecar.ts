@@ -1,14 +1,22 @@
-/** A file beside a file: extensions that a form cannot hold, or that its owner would drop at the next save. */
-import { digestWithout } from '../../lib/json/digest.ts'
-import { type Fields, fieldsOf, numberOf, parseStructure, stringOf, toJsonText } from '../../lib/unknown-values.ts'
-import { isToolStatus, type NormalizedMessage } from '../../model/normalized.ts'
+/** Sidecars: files beside a conversation with the extensions that its format cannot hold. */
+
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { openFile } from '../lib/files/file-bytes.ts'
+import { sha256 } from '../lib/hash.ts'
+import { digestWithout } from '../lib/json/compare.ts'
+import { decodeLine, splitLines } from '../lib/lines.ts'
+import { type Fields, fieldsOf, numberOf, parseStructure, stringOf, toJsonText } from '../lib/unknown-values.ts'
+import type { AgentId } from '../model/ids.ts'
+import { isToolStatus, type NormalizedMessage } from '../model/normalized.ts'
 import {
   extensionOf,
   metadataFromExtension,
   readElementExtensions,
   type WrittenExtension,
-} from '../../model/replay/extension.ts'
-import type { Piece } from '../convert.ts'
+} from '../model/replay/extension.ts'
+import type { Session } from '../model/session.ts'
+import type { ConversionSource, Piece } from './convert.ts'
 
 export const sidecarOf = (path: string): string => `${path}.x.json`
 
@@ -21,7 +29,7 @@ export const sidecarLine = ({ at, extension }: SidecarPart, isFirst: boolean): s
 export const SIDECAR_END = '\n]}\n'
 
 /** @returns nothing for a line that holds no part */
-export function parseSidecarPart(line: string): SidecarPart | undefined {
+function parseSidecarPart(line: string): SidecarPart | undefined {
   const value = fieldsOf(parseStructure(line.replace(/,\s*$/, '')))
   const at = numberOf(value?.['at'])
   const extension = fieldsOf(value?.['x_conv'])
@@ -31,7 +39,7 @@ export function parseSidecarPart(line: string): SidecarPart | undefined {
 }
 
 /** Puts the parts where they belong. Both come in the order of the file; parts without a message end as records of their own. */
-export async function* mergeSidecarParts(
+async function* mergeSidecarParts(
   messages: AsyncIterable<NormalizedMessage>,
   parts: AsyncIterator<SidecarPart>,
 ): AsyncGenerator<NormalizedMessage> {
@@ -104,4 +112,45 @@ function toOrphanMessage(
     raw: { ...raw, event_type: 'x_conv', payload_type: null },
     metadata: { event_kind: 'x_conv', x_conv: { src, records } },
   }
+}
+
+/** Puts what the file holds back where it belongs. */
+export const createSidecarRestorer = (path: string): NonNullable<ConversionSource['beside']> =>
+  async function* (messages) {
+    const parts = readSidecarParts(path)
+    try {
+      yield* mergeSidecarParts(messages, parts)
+    } finally {
+      await parts.return(undefined)
+    }
+  }
+
+async function* readSidecarParts(path: string) {
+  const file = openFile(path)
+  try {
+    for await (const lines of splitLines(file.chunks(0)))
+      for (const line of lines) {
+        const part = line.bytes && parseSidecarPart(decodeLine(line, line.bytes).text)
+        if (part) yield part
+      }
+  } finally {
+    file.close()
+  }
+}
+
+/** Ids come from logs, and not every one can be the name of a file. */
+export function rowSidecarPath(directory: string, agent: AgentId, id: string): string {
+  const name = /^[\w-]{1,64}$/.test(id) ? id : sha256(id).slice(0, 32)
+  return join(directory, 'sidecars', agent, `${name}.x.json`)
+}
+
+/** For a source that is a row, and was put there by us. */
+export function findRowSidecar(
+  { source, beside: restore }: ConversionSource,
+  session: Session,
+  directory: string,
+): Pick<ConversionSource, 'beside'> {
+  const path = rowSidecarPath(directory, session.agent, session.native_id)
+  if (restore || source.key === undefined || !existsSync(path)) return {}
+  return { beside: createSidecarRestorer(path) }
 }

@@ -1,10 +1,28 @@
-/** Makes a conversation fit a smaller window: whole turns from the end stay, a summary of facts stands for the others. */
+/** Fits a conversation into a smaller context window: keeps complete turns from the end and summarizes the others. */
 
-import { classify } from '../../model/classify.ts'
-import type { NormalizedMessage } from '../../model/normalized.ts'
-import { collectSessionFacts, type SessionFacts } from '../../model/session-facts.ts'
-import { byteLength, estimateMessage, tokensOfBytes } from '../../model/tokens/token-estimate.ts'
-import { type ConversationFacts, FactCollector } from './facts.ts'
+import { classify } from '../model/classify.ts'
+import type { NormalizedMessage } from '../model/normalized.ts'
+import { collectSessionFacts, type SessionFacts } from '../model/session-facts.ts'
+import { byteLength, estimateMessage, tokensOfBytes } from '../model/tokens/token-estimate.ts'
+import { type ConversationFacts, FactCollector } from './trim-facts.ts'
+
+/** The conversation from its beginning, each time anew. */
+type ReadMessages = () => AsyncIterable<NormalizedMessage>
+
+export type Cut = Pick<TrimResult, 'turns' | 'tokens' | 'tooLarge'>
+
+interface ShortenedConversation {
+  readonly open: ReadMessages
+  readonly cut: Cut
+}
+
+export async function shortenConversation(open: ReadMessages, maxTokens: number): Promise<ShortenedConversation> {
+  const { turns, tokens, tooLarge } = await trimConversation(open, maxTokens)
+  async function* readTrimmed(): AsyncGenerator<NormalizedMessage> {
+    yield* (await trimConversation(open, maxTokens)).messages
+  }
+  return { open: turns.cut === 0 ? open : readTrimmed, cut: { turns, tokens, tooLarge } }
+}
 
 export interface TrimResult {
   /** Headers, the summary where something was cut, and the turns that stay. Reads once more when it is iterated. */

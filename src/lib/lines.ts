@@ -1,5 +1,7 @@
 /** Splits bytes into lines at `\n` only: a lone CR and U+2028 occur inside JSON strings and end nothing. */
 import { isUtf8 } from 'node:buffer'
+import { closeSync, readSync } from 'node:fs'
+import { openRegularFile } from './files/regular-file.ts'
 
 export interface ByteLine {
   /** 1-based; blank lines count. */
@@ -99,7 +101,7 @@ export class LineBuffer {
   }
 }
 
-export interface DecodedLine {
+interface DecodedLine {
   readonly text: string
   /** Bytes that are not UTF-8 were replaced by U+FFFD. */
   readonly repaired: boolean
@@ -127,3 +129,130 @@ const isInvalidUtf8 = (line: Pick<ByteLine, 'utf8'>, bytes: Buffer): boolean => 
 const CR = 13
 const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
+
+export interface LineSink {
+  /** The line's bytes are `bytes[from … to)`; they are valid during the call. */
+  line(bytes: Buffer, from: number, to: number, ended: boolean): void
+  tooLong(length: number): void
+}
+
+export class LineSplitter {
+  /** Of the line that is being given or comes next. */
+  number: number
+  offset: number
+  /** The last whole line of the chunk that was fed last. */
+  last: Buffer | undefined
+  readonly #buffer = new LineBuffer(MAX_LINE_BYTES)
+
+  constructor(start: { readonly offset: number; readonly number: number }) {
+    this.offset = start.offset
+    this.number = start.number
+  }
+
+  feed(chunk: Buffer, sink: LineSink): void {
+    let at = 0
+    let lastAt = -1
+    this.last = undefined
+    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, at)) {
+      let length = end - at
+      if (this.#buffer.length > 0) {
+        this.#buffer.add(chunk.subarray(at, end))
+        length = this.#buffer.length
+        this.#emit(sink, true)
+      } else {
+        sink.line(chunk, at, end, true)
+        lastAt = at
+      }
+      this.offset += length + 1
+      this.number++
+      at = end + 1
+    }
+    if (lastAt >= 0) this.last = chunk.subarray(lastAt, at - 1)
+    if (at < chunk.length) this.#buffer.add(chunk.subarray(at))
+  }
+
+  /** A last line without its newline. */
+  end(sink: LineSink): void {
+    if (this.#buffer.length > 0) this.#emit(sink, false)
+  }
+
+  #emit(sink: LineSink, ended: boolean): void {
+    const bytes = this.#buffer.bytes()
+    if (bytes) sink.line(bytes, 0, bytes.length, ended)
+    else sink.tooLong(this.#buffer.length)
+    // Copied: the beginning of the next line may be put into the same memory before anybody asks.
+    this.last = bytes && Buffer.from(bytes)
+    this.#buffer.clear()
+  }
+}
+
+interface PeekedLine {
+  readonly bytes: Buffer
+  /** Offset of the byte after the line's newline. */
+  readonly end: number
+}
+
+const CHUNK_BYTES = 1 << 18
+/** Looking further than this would hold too much. */
+const MAX_LOOKAHEAD_BYTES = 1 << 24
+
+/** A file that cannot be opened has no lines. */
+export class LineLookahead {
+  #fd: number | undefined
+  #offset: number
+  #taken: number
+  #buffered = Buffer.alloc(0)
+  readonly #ahead: PeekedLine[] = []
+
+  constructor(path: string, offset: number) {
+    this.#offset = offset
+    this.#taken = offset
+    try {
+      this.#fd = openRegularFile(path)
+    } catch {
+      this.#fd = undefined
+    }
+  }
+
+  /** Takes all lines up to the first that fits, among the next `window`; answers the offset behind it. */
+  find(window: number, fits: (bytes: Buffer) => boolean): number | undefined {
+    for (let at = 0; at < window; at++) {
+      const line = this.#peek(at)
+      if (!line || line.end - this.#taken > MAX_LOOKAHEAD_BYTES) return undefined
+      if (!fits(line.bytes)) continue
+      this.#ahead.splice(0, at + 1)
+      this.#taken = line.end
+      return line.end
+    }
+    return undefined
+  }
+
+  close(): void {
+    if (this.#fd !== undefined) closeSync(this.#fd)
+    this.#fd = undefined
+  }
+
+  #peek(at: number): PeekedLine | undefined {
+    while (this.#ahead.length <= at && this.#fill());
+    return this.#ahead[at]
+  }
+
+  /** `#offset` is where the buffered bytes begin. */
+  #fill(): boolean {
+    for (;;) {
+      const end = this.#buffered.indexOf(10)
+      if (end >= 0) {
+        this.#offset += end + 1
+        this.#ahead.push({ bytes: this.#buffered.subarray(0, end), end: this.#offset })
+        this.#buffered = this.#buffered.subarray(end + 1)
+        return true
+      }
+      if (this.#fd === undefined) return false
+      // Doubling keeps a line of many megabytes from being copied once per chunk.
+      const chunk = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, this.#buffered.length))
+      const read = readSync(this.#fd, chunk, 0, chunk.length, this.#offset + this.#buffered.length)
+      if (read === 0) return false
+      this.#buffered = Buffer.concat([this.#buffered, chunk.subarray(0, read)])
+    }
+  }
+}

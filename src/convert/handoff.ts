@@ -1,5 +1,5 @@
-/** Gives a conversation to another agent's program: written, put into its store, read again there, compared. */
-import { existsSync, realpathSync, rmSync } from 'node:fs'
+/** Hands a conversation over to another agent's program: writes it, puts it into the program's store, reads it back and compares. */
+import { closeSync, existsSync, openSync, realpathSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type {
   Agent,
@@ -9,26 +9,23 @@ import type {
   HostEnvironment,
   ResumeCommand,
   Source,
-} from '../../agents/agent.ts'
-import { agentIdsOf, agentServing } from '../../agents/agent-roots.ts'
-import type { BackupDatabase } from '../../backup/backup-database.ts'
-import { copyToBackupFile, writeBackupFile } from '../../lib/files/backup-file.ts'
-import { copyFileAtomically } from '../../lib/files/copy-file.ts'
-import { isFolder } from '../../lib/files/safe-fs.ts'
-import { createTempFolder } from '../../lib/files/temp-folder.ts'
-import { toPrintableField } from '../../lib/text.ts'
-import { AppError } from '../../model/error.ts'
-import { type AgentId, type Instant, instantFromMs } from '../../model/ids.ts'
-import type { NormalizedMessage } from '../../model/normalized.ts'
-import { type Phrase, phrase } from '../../model/phrase.ts'
-import type { Session } from '../../model/session.ts'
-import { type ConversionSource, convert, readSessionFacts, readSourceMessages } from '../convert.ts'
-import type { Report } from '../loss-report.ts'
-import { findRowSidecar, rowSidecarPath } from '../sidecar/row-sidecar.ts'
-import { type Cut, shortenConversation } from '../trim/shorten.ts'
-import { type AllowedChanges, findDifference } from './compare.ts'
-import { type Exchange, readExchanges } from './exchanges.ts'
-import { type SavedConversion, saveToFolder } from './save-conversion.ts'
+} from '../agents/agent.ts'
+import { agentIdsOf, agentServing } from '../agents/agent-roots.ts'
+import type { BackupDatabase } from '../backup/backup-database.ts'
+import { copyFileAtomically, copyToBackupFile, writeBackupFile } from '../lib/files/atomic-file.ts'
+import { isFolder } from '../lib/files/safe-fs.ts'
+import { createTempFolder } from '../lib/files/temp-files.ts'
+import { toPrintableField } from '../lib/text.ts'
+import { AppError } from '../model/error.ts'
+import { type AgentId, type Instant, instantFromMs } from '../model/ids.ts'
+import type { NormalizedMessage } from '../model/normalized.ts'
+import { type Phrase, phrase } from '../model/phrase.ts'
+import type { Session } from '../model/session.ts'
+import { type AllowedChanges, type Exchange, findDifference, readExchanges } from './compare.ts'
+import { type Conversion, type ConversionSource, convert, readSessionFacts, readSourceMessages } from './convert.ts'
+import type { Report } from './loss-report.ts'
+import { findRowSidecar, rowSidecarPath, SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from './sidecar.ts'
+import { type Cut, shortenConversation } from './trim.ts'
 
 export interface HandoffOptions {
   readonly agents: readonly Agent[]
@@ -319,4 +316,34 @@ class HandoffBackups implements DeliveryBackup {
   get #folder(): string {
     return join(this.#options.directory, 'backups')
   }
+}
+
+interface SavedConversion {
+  readonly path: string
+  /** What its owner would drop; nothing where there is none. */
+  readonly sidecar: string | undefined
+}
+
+/** @param folder one that is the caller's own */
+async function saveToFolder(folder: string, agent: Agent, { pieces }: Conversion): Promise<SavedConversion> {
+  const path = join(folder, `conversation${agent.forms?.[0]?.suffix ?? ''}`)
+  const sidecarPath = sidecarOf(path)
+  const output = openSync(path, 'wx', 0o600)
+  const parts = openSync(sidecarPath, 'wx', 0o600)
+  let count = 0
+  try {
+    for await (const piece of pieces) {
+      if (piece.kind === 'bytes') writeAll(output, piece.bytes)
+      else writeAll(parts, Buffer.from(`${count === 0 ? SIDECAR_START : ''}${sidecarLine(piece, count++ === 0)}`))
+    }
+    if (count > 0) writeAll(parts, Buffer.from(SIDECAR_END))
+  } finally {
+    closeSync(output)
+    closeSync(parts)
+  }
+  return { path, sidecar: count > 0 ? sidecarPath : undefined }
+}
+
+function writeAll(fd: number, bytes: Uint8Array): void {
+  for (let done = 0; done < bytes.length; ) done += writeSync(fd, bytes, done)
 }

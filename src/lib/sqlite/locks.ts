@@ -1,8 +1,38 @@
-/** Writes to another program's database: only at the user's explicit wish, and only while nobody else has it locked. */
-import { connectToFile, type SqlParameter, type SqlRow, selectRow, selectRows } from './connect.ts'
-import { type DatabaseOutcome, databaseProblemOf } from './database-problem.ts'
-import type { Connection } from './driver.ts'
-import { databaseFilesAt, readSqliteHeader } from './header.ts'
+/** Locks that the system releases when their process dies: on a file of our own, and on another program's database to write to it. */
+
+import { type DatabaseOutcome, databaseFilesAt, databaseProblemOf, readSqliteHeader } from './database-file.ts'
+import {
+  type Connection,
+  connectToFile,
+  ensurePrivateFile,
+  type SqlParameter,
+  type SqlRow,
+  selectRow,
+  selectRows,
+} from './driver.ts'
+
+export interface FileLock {
+  release(): void
+}
+
+/**
+ * Nothing when somebody holds it, this process included. Never waits. The file stays behind, empty: removing it would let
+ * two processes hold locks on files of the same name. Throws what the system says.
+ */
+export function tryLockFile(path: string): FileLock | undefined {
+  ensurePrivateFile(path)
+  const connection = connectToFile(path, { readonly: false, busyMs: 0 })
+  try {
+    // SQLite's locks are the only ones that Node has on every system. Nothing is ever written.
+    connection.pragma('journal_mode = MEMORY')
+    connection.exec('BEGIN EXCLUSIVE')
+    return { release: () => connection.close() }
+  } catch (error) {
+    connection.close()
+    if (error instanceof Error && 'code' in error && String(error.code).startsWith('SQLITE_BUSY')) return undefined
+    throw error
+  }
+}
 
 /** Its members throw what SQLite says; `withWriteLock` makes problems of it. */
 export interface LockedDatabase {
@@ -12,7 +42,7 @@ export interface LockedDatabase {
   run(sql: string, ...parameters: readonly SqlParameter[]): number
 }
 
-export interface WriteLockOptions {
+interface WriteLockOptions {
   readonly busyMs?: number
 }
 

@@ -1,12 +1,9 @@
-/** Replaces all words of a conversation and keeps its shape, so that it can be shown to somebody who looks for a fault. */
-
-import { sha256 } from '../../lib/hash.ts'
-import { UUID_PATTERN } from '../../model/ids.ts'
-import type { NormalizedMessage } from '../../model/normalized.ts'
-import type { Session } from '../../model/session.ts'
-import { isDataUri, rewriteMessage, rewriteSession, type TextRewriter } from '../rewrite-message.ts'
-import { type Alphabet, alphabetOf } from './alphabets.ts'
-import { isStructure, isStructureKey, type RewriteScope, structuralPrefixOf } from './structure.ts'
+/** Replaces every word of a conversation by an invented one and keeps its structure. */
+import { sha256 } from '../lib/hash.ts'
+import { UUID_PATTERN } from '../model/ids.ts'
+import type { NormalizedMessage } from '../model/normalized.ts'
+import type { Session } from '../model/session.ts'
+import { isDataUri, rewriteMessage, rewriteSession, type TextRewriter } from './rewrite-message.ts'
 
 /**
  * One run: with the same key, the same word becomes the same word, so ids of calls and results stay together. Kept are
@@ -206,3 +203,156 @@ function permute(index: number, size: number, key: string): number {
 }
 
 const hashToNumber = (text: string): number => Number.parseInt(sha256(text).slice(0, 12), 16)
+
+/** Members in a fixed order. */
+interface Alphabet {
+  readonly size: number
+  indexOf(codePoint: number): number
+  at(index: number): number
+}
+
+const createRange = (first: number, last: number): Alphabet & { readonly first: number; readonly last: number } => ({
+  first,
+  last,
+  size: last - first + 1,
+  indexOf: (codePoint) => codePoint - first,
+  at: (index) => first + index,
+})
+
+/** The largest scripts, and those that share their blocks with others. */
+const ALPHABET_RANGES = [
+  createRange(0x61, 0x7a),
+  createRange(0x41, 0x5a),
+  createRange(0x30, 0x39),
+  createRange(0x3041, 0x3096),
+  createRange(0x30a1, 0x30fa),
+  createRange(0x4e00, 0x9fa5),
+  createRange(0x3400, 0x4db5),
+  createRange(0xac00, 0xd7a3),
+  createRange(0xff66, 0xff9d),
+  createRange(0x20000, 0x2a6d6),
+]
+
+const LOWER_HEX = createRange(0x61, 0x66)
+const UPPER_HEX = createRange(0x41, 0x46)
+
+/** @param isHex where a letter beyond `f` would spoil a number */
+function alphabetOf(codePoint: number, isHex = false): Alphabet | undefined {
+  if (isHex && codePoint >= LOWER_HEX.first && codePoint <= LOWER_HEX.last) return LOWER_HEX
+  if (isHex && codePoint >= UPPER_HEX.first && codePoint <= UPPER_HEX.last) return UPPER_HEX
+  return (
+    ALPHABET_RANGES.find(({ first, last }) => codePoint >= first && codePoint <= last) ?? blockAlphabetOf(codePoint)
+  )
+}
+
+const CATEGORIES = ['Lu', 'Ll', 'Lt', 'Lm', 'Lo', 'Nd', 'Nl', 'No'].map((name) => new RegExp(`^\\p{${name}}$`, 'u'))
+const SCRIPTS = [
+  ...['Latin', 'Greek', 'Cyrillic', 'Armenian', 'Hebrew', 'Arabic', 'Devanagari', 'Bengali', 'Tamil', 'Thai', 'Lao'],
+  ...['Georgian', 'Hangul', 'Hiragana', 'Katakana', 'Han', 'Ethiopic', 'Khmer', 'Mongolian', 'Bopomofo', 'Common'],
+].map((name) => new RegExp(`^\\p{Script=${name}}$`, 'u'))
+/** Within it, all code points have the same size in UTF-8. */
+const BLOCK_SIZE = 128
+
+const blockAlphabets = new Map<string, Alphabet>()
+
+/** Letters of the same script and case that stand near by. */
+function blockAlphabetOf(codePoint: number): Alphabet | undefined {
+  const kind = characterKind(codePoint)
+  if (kind === undefined) return undefined
+  const start = codePoint - (codePoint % BLOCK_SIZE)
+  const key = `${start} ${kind}`
+  const known = blockAlphabets.get(key)
+  if (known) return known
+  const members = Array.from({ length: BLOCK_SIZE }, (_, at) => start + at).filter((one) => isInBlock(one, kind))
+  const alphabet: Alphabet = {
+    size: members.length,
+    indexOf: (one) => members.indexOf(one),
+    at: (index) => members[index] ?? codePoint,
+  }
+  blockAlphabets.set(key, alphabet)
+  return alphabet
+}
+
+/** Those that a range holds are reached through it alone, or two letters could become one. */
+const isInBlock = (codePoint: number, kind: string): boolean =>
+  characterKind(codePoint) === kind &&
+  !ALPHABET_RANGES.some(({ first, last }) => codePoint >= first && codePoint <= last)
+
+function characterKind(codePoint: number): string | undefined {
+  const character = String.fromCodePoint(codePoint)
+  const category = CATEGORIES.findIndex((one) => one.test(character))
+  return category < 0 ? undefined : `${category} ${SCRIPTS.findIndex((one) => one.test(character))}`
+}
+
+/** Keys whose values are words of a format, wherever they stand. */
+const FORMAT_KEYS = new Set([
+  ...[
+    'type',
+    'role',
+    'status',
+    'kind',
+    'mode',
+    'phase',
+    'format',
+    'object',
+    'detail',
+    'mime_type',
+    'encoding',
+    'channel',
+    'source_status',
+  ],
+])
+/** Keys whose values are words of a program, in what it says about a message or a session. */
+const METADATA_KEYS = new Set([
+  ...['event_type', 'payload_type', 'payload_role', 'event_kind', 'item_kind', 'source_type', 'what'],
+  ...['agent_version', 'cli_version', 'originator', 'origin', 'source', 'relation', 'model', 'models', 'model_id'],
+  ...['model_name', 'model_provider', 'effort', 'approval_policy', 'sandbox_policy', 'finish_reason', 'stop_reason'],
+  ...['history_mode', 'memory_mode', 'collaboration_mode_kind', 'multi_agent_version', 'operating_system', 'blocks'],
+  ...['change', 'chat_conversation_type', 'message_meta_tags', 'reason', 'rate_unit'],
+])
+/** The tools that the programs bring along. Others may be named after what they are for. */
+const BUILT_IN_TOOLS = new Set([
+  ...['shell', 'container.exec', 'local_shell', 'shell_command', 'exec_command', 'write_stdin', 'update_plan', 'exec'],
+  ...['view_image', 'apply_patch', 'request_user_input', 'spawn_agent', 'wait_agent', 'send_input', 'close_agent'],
+  ...['list_mcp_resources', 'web_search', 'tool_search', 'image_generation', 'fs_read', 'fs_write', 'execute_bash'],
+  ...[
+    'execute_cmd',
+    'use_aws',
+    'report_issue',
+    'introspect',
+    'thinking',
+    'knowledge',
+    'todo_list',
+    'delegate',
+    'dummy',
+  ],
+])
+const TOOL_NAME_KEYS = new Set(['name', 'orig_name', 'tool'])
+
+const FORMAT_WORD = /^[A-Za-z][\w./-]{0,39}$|^\d+(?:\.\d+)*[\w.-]{0,20}$/
+/** A time, also as the beginning of a message's id. */
+const TIMESTAMP = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?(?:#\d+(?:\.\d+)?)?$/
+/** A key that is a name in a program; others are data. */
+const IDENTIFIER = /^[A-Za-z_$][\w$]{0,39}$/
+
+const isStructureKey = (key: string): boolean => IDENTIFIER.test(key)
+
+type RewriteScope = 'about' | 'said'
+
+function isStructure(text: string, key: string | undefined, scope: RewriteScope): boolean {
+  if (TIMESTAMP.test(text)) return true
+  if (key === undefined) return false
+  if (TOOL_NAME_KEYS.has(key) && BUILT_IN_TOOLS.has(text)) return true
+  return (FORMAT_KEYS.has(key) || (scope === 'about' && METADATA_KEYS.has(key))) && FORMAT_WORD.test(text)
+}
+
+const SESSION_ID_KEYS = new Set(['id', 'session_id', 'parent', 'ancestors'])
+
+/** The agent before a session's id, and the mark of a tool that comes from a server. */
+function structuralPrefixOf(text: string, key: string | undefined, scope: RewriteScope): string {
+  if (key !== undefined && TOOL_NAME_KEYS.has(key) && text.startsWith(SERVER_TOOL_PREFIX)) return SERVER_TOOL_PREFIX
+  if (scope === 'said' || key === undefined || !SESSION_ID_KEYS.has(key)) return ''
+  return /^[a-z][a-z-]*:(?=\S+$)/.exec(text)?.[0] ?? ''
+}
+
+const SERVER_TOOL_PREFIX = 'mcp__'

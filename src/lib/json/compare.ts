@@ -1,4 +1,6 @@
-/** Whether two JSON values say the same, whatever the order of their keys. */
+/** Compares JSON values: for equality, and with a checksum taken earlier. */
+import { sha256 } from '../hash.ts'
+import { type Fields, toJsonText } from '../unknown-values.ts'
 
 type JsonFields = { readonly [key: string]: unknown }
 
@@ -13,3 +15,12 @@ export function isSameJson(a: unknown, b: unknown, levels = 500): boolean {
   for (const key in second) if (second[key] !== undefined && first[key] === undefined) return false
   return true
 }
+
+/** A check sum of the object's JSON without one of its keys. */
+export function digestWithout(object: Fields, except: string): string {
+  const { [except]: _, ...rest } = object
+  return digestOfText(toJsonText(rest))
+}
+
+/** @param json of the object, compact */
+export const digestOfText = (json: string): string => sha256(json).slice(0, 16)
