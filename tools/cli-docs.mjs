@@ -1,4 +1,4 @@
-/** Writes what the program says of itself into docs/cli.md, and docs/cli.ja.md. `npm run cli-docs` builds before, where needed. */
+/** Updates docs/cli.md and docs/cli.ja.md from the help. `npm run cli-docs` builds the program first if needed. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cliPages } from './cli-markdown.mjs'

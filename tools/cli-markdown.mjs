@@ -1,9 +1,9 @@
-/** What the program says of its commands as pages: parts of docs/cli.md, and the whole of docs/cli.ja.md. */
+/** Builds pages from the help of the program: the marked parts of docs/cli.md, and all of docs/cli.ja.md. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Both pages as they should be, by path. What stands around the marked parts of docs/cli.md stays. */
+/** The current text of both pages, by path. In docs/cli.md only the marked parts are replaced. */
 export function cliPages(root) {
   return {
     'docs/cli.md': filled(readFileSync(join(root, 'docs/cli.md'), 'utf8'), described('en')),
@@ -11,7 +11,7 @@ export function cliPages(root) {
   }
 }
 
-/** By a program of its own: the language is chosen once in a run. */
+/** Runs a separate process, because a process chooses its language once. */
 function described(language) {
   const env = { ...process.env, FUMI_LANGUAGE: language }
   const { stdout, stderr, status } = spawnSync(process.execPath, [join(import.meta.dirname, 'cli-describe.mjs')], {
@@ -22,23 +22,37 @@ function described(language) {
   return JSON.parse(stdout)
 }
 
-const MARKED = /<!-- (usage|options) (\S+) -->\n[\s\S]*?<!-- \/\1 -->/g
+const MARKED = /<!-- (usage|options|examples) (\S+) -->\n[\s\S]*?<!-- \/\1 -->/g
 
-/** `<!-- options list -->…<!-- /options -->` holds the options of `fumi list`, `<!-- usage list -->…` how it is called. */
+/** `<!-- options list -->…<!-- /options -->` holds the options of `fumi list`; `usage` and `examples` work the same way. */
 function filled(page, commands) {
   const missing = new Set(commands.flatMap(partsOf))
   const text = page.replaceAll(MARKED, (_, kind, name) => {
     const command = commands.find((one) => one.name === name)
     if (!command) throw new Error(`docs/cli.md: there is no command ${name}.`)
     missing.delete(`${kind} ${name}`)
-    const inner = kind === 'usage' ? usageText(command) : optionTable(command.options, 'option', noteInEnglish)
-    return `<!-- ${kind} ${name} -->\n${inner}\n<!-- /${kind} -->`
+    return `<!-- ${kind} ${name} -->\n${PARTS[kind](command)}\n<!-- /${kind} -->`
   })
   if (missing.size > 0) throw new Error(`docs/cli.md lacks the marks of: ${[...missing].join(', ')}.`)
   return text
 }
 
-const partsOf = ({ name, options }) => [`usage ${name}`, ...(options.length > 0 ? [`options ${name}`] : [])]
+const PARTS = {
+  usage: (command) => usageText(command),
+  options: ({ options }) => optionTable(options, 'option', noteInEnglish),
+  examples: ({ after }) =>
+    after
+      .split(/\n{2,}/)
+      .filter(isExamples)
+      .map(exampleBlock)
+      .join('\n\n'),
+}
+
+const partsOf = ({ name, options, after }) => [
+  `usage ${name}`,
+  ...(options.length > 0 ? [`options ${name}`] : []),
+  ...(after.split(/\n{2,}/).some(isExamples) ? [`examples ${name}`] : []),
+]
 
 function pageInJapanese([program, ...commands]) {
   const parts = [
@@ -63,11 +77,16 @@ function sectionOf({ usage, summary, arguments: given, options, after }) {
 
 const argumentRow = (one) => [`\`${one.name}\``, inText(one.description) + noteInJapanese(one)]
 
-/** A block whose lines are indented below a title are examples; anything else is a note. */
-function afterText(block) {
-  const [title, ...lines] = block.split('\n')
-  if (lines.length === 0 || !lines.every((line) => line.startsWith('  '))) return inText(block.replaceAll('\n', ' '))
-  return `${title}\n\n\`\`\`sh\n${lines.map((line) => line.slice(2)).join('\n')}\n\`\`\``
+/** Examples are a title and indented lines; any other block below the help is a note. */
+const isExamples = (block) => /^.+:(\n {2}.+)+$/.test(block)
+
+const afterText = (block) =>
+  isExamples(block) ? `${block.split('\n')[0]}\n\n${exampleBlock(block)}` : inText(block.replaceAll('\n', ' '))
+
+/** In the help, a remark follows a command after a wide gap; in a shell block it needs a `#`. */
+const exampleBlock = (block) => {
+  const [, ...lines] = block.split('\n')
+  return `\`\`\`sh\n${lines.map((line) => line.slice(2).replace(/ {3,}(?=\S)/, '$&# ')).join('\n')}\n\`\`\``
 }
 
 const usageText = ({ usage }) => `\`${usage}\``
