@@ -205,7 +205,7 @@ const STARTS_PROGRAMS: { readonly [path: string]: string } = {
   'chat/mcp/stdio-transport.ts': 'MCP servers, in process groups',
   'cli/pager.ts': "the user's pager",
   'cli/chat/programs.ts': "the user's editor, pager and shell",
-  'cli/commands/serve/open-browser.ts': "the user's browser",
+  'cli/commands/serve.ts': "the user's browser",
   'cli/commands/resume.ts': 'the program that a session belongs to',
 }
 
@@ -297,8 +297,8 @@ describe('files that anyone could have created', () => {
     'cli/chat/programs.ts': 'a file in a new temporary folder',
     'cli/commands/validate.ts': 'standard input by its number',
     'cli/commands/restore.ts': 'a file that must not be there yet',
-    'cli/commands/serve/own-version.ts': 'our package',
-    'cli/logs/spool-input.ts': 'a stream that the caller passed on',
+    'cli/program.ts': 'our package',
+    'cli/find-logs.ts': 'a stream that the caller passed on',
     'convert/handoff.ts': 'files that must not be there yet',
     'doctor/check-machine.ts': 'our package',
     'lib/files/atomic-file.ts': 'files that must not be there yet, copies of regular files, folders',

@@ -1,5 +1,6 @@
 /** Runs one command and turns errors into exit codes. */
 import { CommanderError } from 'commander'
+import { dataDirectory, thisMachine } from '../lib/files/data-directory.ts'
 import { toPrintable } from '../lib/text.ts'
 import { AppError, EXIT_BUG, exitCodes } from '../model/error.ts'
 import { localize, say } from './language.ts'
@@ -21,15 +22,17 @@ async function run(): Promise<void> {
   await closePager()
 }
 
-/** An index that turned out to be damaged is made again by the command itself, as long as it has answered nothing yet. */
+/** A command that found the index damaged runs again and rebuilds it, unless it has printed something. */
 async function retryAfterIndexDamage(error: unknown): Promise<void> {
-  if (
-    error instanceof CommanderError ||
-    hasWritten() ||
-    !(await (await import('./damaged-index.ts')).isCausedByDamagedIndex(error))
-  )
-    throw error
+  if (error instanceof CommanderError || hasWritten() || !(await isCausedByDamagedIndex(error))) throw error
   await run()
+}
+
+/** Checks the complete index after an unexpected error: it may come from values that no writer wrote. */
+async function isCausedByDamagedIndex(error: unknown): Promise<boolean> {
+  const { IndexDamagedError, markIndexIfDamaged } = await import('../app.ts')
+  if (error instanceof IndexDamagedError) return true
+  return !(error instanceof AppError) && markIndexIfDamaged(dataDirectory(thisMachine()))
 }
 
 function reportError(error: unknown): number {

@@ -1,4 +1,4 @@
-/** The app as a command opens it: with the settings of this run, and a word about those that are wrong. */
+/** Opens the app with the settings of this run, and reports those that are wrong. */
 import { App } from '../app.ts'
 import { describeConfigProblem } from '../config/config.ts'
 import { thisMachine } from '../lib/files/data-directory.ts'
@@ -7,8 +7,7 @@ import { configFlags } from './config-flags.ts'
 import { localize } from './language.ts'
 import { writeErr } from './output.ts'
 
-/** Who opens it closes it. */
-export async function openApp(): Promise<App> {
+async function openApp(): Promise<App> {
   const app = createApp()
   for (const problem of (await app.config()).problems) {
     if (problem.where === '--set') throw new AppError('bad_usage', describeConfigProblem(problem))
@@ -17,5 +16,15 @@ export async function openApp(): Promise<App> {
   return app
 }
 
-/** For commands that tell of problems in their own way. */
+/** Closes the app when the work is done. */
+export async function withApp<T>(work: (app: App) => Promise<T>): Promise<T> {
+  const app = await openApp()
+  try {
+    return await work(app)
+  } finally {
+    app.close()
+  }
+}
+
+/** For commands that report wrong settings themselves. */
 export const createApp = (): App => new App(thisMachine(), { flags: configFlags() })

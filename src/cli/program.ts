@@ -1,8 +1,9 @@
 /** `fumi` and its commands. Who asks for one does not wait for the others. */
+import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { setLogLevel } from '../lib/logger.ts'
-import { readProgramVersion } from './commands/serve/own-version.ts'
 import { setConfigFlags } from './config-flags.ts'
+import { collectValues } from './define-command.ts'
 import { runLanguage, say } from './language.ts'
 import { disablePager } from './pager.ts'
 
@@ -10,7 +11,7 @@ type AddCommand = (program: Command) => void
 
 /** In the order in which the help lists them. */
 const COMMAND_LOADERS: { readonly [name: string]: () => Promise<AddCommand> } = {
-  serve: async () => (await import('./commands/serve/serve.ts')).serveCommand,
+  serve: async () => (await import('./commands/serve.ts')).serveCommand,
   list: async () => (await import('./commands/list.ts')).listCommand,
   show: async () => (await import('./commands/show.ts')).showCommand,
   search: async () => (await import('./commands/search.ts')).searchCommand,
@@ -73,7 +74,10 @@ export async function buildProgram(requested?: string): Promise<Command> {
   return program
 }
 
-const collectValues = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
+function readProgramVersion(): string {
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')
+  return (JSON.parse(manifest) as { version: string }).version
+}
 
 /** What commander says of its own accord, in Japanese: titles of the help and errors about options. */
 const TITLE_TRANSLATIONS: { readonly [title: string]: string } = {

@@ -1,8 +1,7 @@
 /** Conversations of any kind, and exports of them. */
 import fc from 'fast-check'
 import type { ExportInput, ExportOptions } from '../../src/export/export-input.ts'
-import type { ExportFormatName } from '../../src/export/formats.ts'
-import { EXPORT_FORMAT_ENTRIES } from '../../src/export/formats.ts'
+import { EXPORT_FORMAT_ENTRIES, type ExportFormatName } from '../../src/export/formats.ts'
 import { readOutline } from '../../src/export/outline.ts'
 import type { Instant, SessionId } from '../../src/model/ids.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'

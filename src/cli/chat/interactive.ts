@@ -6,9 +6,9 @@ import type { ChatSession, ChatSessionEvent, OpenedChat } from '../../chat/open/
 import { sandboxLabel } from '../../chat/processes/sandbox.ts'
 import { localize, say } from '../language.ts'
 import { isYes, renderTrustQuestion, TRUST_PROMPT } from '../trust-question.ts'
-import { toTerminalText } from '../view/conversation.ts'
 import { paint } from '../view/paint.ts'
 import { formatCount, plural } from '../view/table.ts'
+import { toTerminalText } from '../view/text.ts'
 import { renderMarkdownText } from './markdown/markdown-stream.ts'
 import {
   CONSENT_PROMPT,

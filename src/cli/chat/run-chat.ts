@@ -17,9 +17,9 @@ import { toPrintable } from '../../lib/text.ts'
 import { AppError } from '../../model/error.ts'
 import type { ChatCommandOptions } from '../commands/chat.ts'
 import { configFlags } from '../config-flags.ts'
+import type { ChosenLog } from '../find-session.ts'
 import { localize } from '../language.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
-import type { ChosenLog } from '../sessions/choose-session.ts'
 
 export async function runChat(
   first: string | undefined,
@@ -191,19 +191,6 @@ async function withNamedLog<T>(
   { session }: ChatCommandOptions,
   work: (app: App, found: ChosenLog) => Promise<T>,
 ): Promise<T> {
-  const [{ openApp }, { resolveLog }] = await Promise.all([
-    import('../open-app.ts'),
-    import('../sessions/choose-session.ts'),
-  ])
-  const app = await openApp()
-  try {
-    const found = await resolveLog(app, name, session === undefined ? {} : { session })
-    try {
-      return await work(app, found)
-    } finally {
-      await found.release()
-    }
-  } finally {
-    app.close()
-  }
+  const [{ withApp }, { resolveLog }] = await Promise.all([import('../open-app.ts'), import('../find-session.ts')])
+  return withApp(async (app) => work(app, await resolveLog(app, name, session === undefined ? {} : { session })))
 }

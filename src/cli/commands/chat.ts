@@ -1,6 +1,6 @@
 /** `fumi chat`: a conversation with any OpenAI-compatible server, new or gone on with. */
 import { type Command, InvalidArgumentError } from 'commander'
-import { formatExamples } from '../help/examples.ts'
+import { defineCommand, SESSION_OPTION } from '../define-command.ts'
 import { say } from '../language.ts'
 
 export interface ChatCommandOptions {
@@ -23,133 +23,100 @@ export interface ChatCommandOptions {
 }
 
 export function chatCommand(program: Command): void {
-  program
-    .command('chat')
-    .summary(say('talk with a model, or go on with any conversation', 'モデルと会話する。既存の会話の続きからも'))
-    .argument('[prompt]', say('what to say first', '最初に言うこと'))
+  defineCommand(
+    program,
+    'chat',
+    'talk with a model, or go on with any conversation',
+    'モデルと会話する。既存の会話の続きからも',
+  )
+    .argument('[prompt]', 'what to say first', '最初に言うこと')
     .option(
       '--base-url <url>',
-      say('the server, up to and with /v1; else FUMI_BASE_URL', 'サーバーの URL（/v1 まで）。なければ FUMI_BASE_URL'),
+      'the server, up to and with /v1; else FUMI_BASE_URL',
+      'サーバーの URL（/v1 まで）。なければ FUMI_BASE_URL',
     )
     .option(
       '--model <name>',
-      say(
-        'the model; else FUMI_MODEL, else what the profile says, else the first of the server',
-        'モデル。なければ FUMI_MODEL、プロファイルの指定、サーバーの最初のモデルの順',
-      ),
+      'the model; else FUMI_MODEL, else what the profile says, else the first of the server',
+      'モデル。なければ FUMI_MODEL、プロファイルの指定、サーバーの最初のモデルの順',
     )
     .option(
       '--profile <name>',
-      say(
-        'a server by name: from fumi config, or openai, ollama, llamacpp, lmstudio, vllm',
-        'サーバーの名前。fumi config で決めたもの、または openai、ollama、llamacpp、lmstudio、vllm',
-      ),
+      'a server by name: from fumi config, or openai, ollama, llamacpp, lmstudio, vllm',
+      'サーバーの名前。fumi config で決めたもの、または openai、ollama、llamacpp、lmstudio、vllm',
     )
-    .option(
-      '--list-models',
-      say('list the models of the server, and do nothing else', 'サーバーのモデルの一覧だけを表示'),
-    )
+    .option('--list-models', 'list the models of the server, and do nothing else', 'サーバーのモデルの一覧だけを表示')
     .option(
       '--resume [id]',
-      say(
-        'go on with a conversation; without an id the last one of this directory',
-        '会話を再開。ID を省くとこのディレクトリーの最後の会話',
-      ),
+      'go on with a conversation; without an id the last one of this directory',
+      '会話を再開。ID を省くとこのディレクトリーの最後の会話',
     )
     .option(
       '--continue <session>',
-      say(
-        'go on with a session of any agent, as a conversation of its own',
-        'どのエージェントの会話でも、写しを作って続ける',
-      ),
+      'go on with a session of any agent, as a conversation of its own',
+      'どのエージェントの会話でも、写しを作って続ける',
     )
     .option(
       '--replay <session>',
-      say(
-        'answers come from a session that was recorded; no server is asked',
-        '記録された会話の応答を再生。サーバーには接続しない',
-      ),
+      'answers come from a session that was recorded; no server is asked',
+      '記録された会話の応答を再生。サーバーには接続しない',
     )
-    .option(
-      '--session <which>',
-      say(
-        'one of several conversations in a file: its number, or its id',
-        '1 つのファイルに複数ある会話のどれか（番号または ID）',
-      ),
-    )
+    .option(...SESSION_OPTION)
     .option(
       '--agent <name>',
-      say(
-        "the agent: its instruction, tools, files and hooks. A name, or the path of a project's file",
-        'エージェント（指示、ツール、ファイル、フック）。名前、またはプロジェクトのファイルのパス',
-      ),
+      "the agent: its instruction, tools, files and hooks. A name, or the path of a project's file",
+      'エージェント（指示、ツール、ファイル、フック）。名前、またはプロジェクトのファイルのパス',
     )
     .option(
       '--trust-tools <names>',
-      say('tools that run without asking, parted by commas', '確認なしで実行してよいツール（コンマ区切り）'),
+      'tools that run without asking, parted by commas',
+      '確認なしで実行してよいツール（コンマ区切り）',
     )
     .option(
       '--trust-all-tools',
-      say(
-        'all tools run without asking; what the agent denies stays denied',
-        'すべてのツールを確認なしで実行。エージェントが禁じるものは禁じたまま',
-      ),
+      'all tools run without asking; what the agent denies stays denied',
+      'すべてのツールを確認なしで実行。エージェントが禁じるものは禁じたまま',
     )
     .option(
       '--sandbox',
-      say(
-        'refuse commands where no sandbox works; else chat.sandbox decides',
-        'サンドボックスを使えないときはコマンドを実行しない。指定がなければ chat.sandbox に従う',
-      ),
+      'refuse commands where no sandbox works; else chat.sandbox decides',
+      'サンドボックスを使えないときはコマンドを実行しない。指定がなければ chat.sandbox に従う',
     )
     .option(
       '--no-sandbox',
-      say(
-        'run commands without a sandbox: with network, and with your rights',
-        'サンドボックスなしでコマンドを実行（ネットワークも、あなたの権限も使える）',
-      ),
+      'run commands without a sandbox: with network, and with your rights',
+      'サンドボックスなしでコマンドを実行（ネットワークも、あなたの権限も使える）',
     )
     .option(
       '--max-requests <n>',
-      say(
-        'requests to the model after which a turn stops; else chat.maxRequests (default: 50)',
-        'モデルへの要求がこの件数になるとターンを停止。なければ chat.maxRequests（既定: 50）',
-      ),
-      parseCount,
+      'requests to the model after which a turn stops; else chat.maxRequests (default: 50)',
+      'モデルへの要求がこの件数になるとターンを停止。なければ chat.maxRequests（既定: 50）',
+      { parse: parseCount },
     )
     .option(
       '--max-tokens <n>',
-      say(
-        'tokens, sent and received, after which a turn stops; else chat.maxTokens',
-        '送受信したトークンがこの数になるとターンを停止。なければ chat.maxTokens',
-      ),
-      parseCount,
+      'tokens, sent and received, after which a turn stops; else chat.maxTokens',
+      '送受信したトークンがこの数になるとターンを停止。なければ chat.maxTokens',
+      { parse: parseCount },
     )
     .option(
       '--no-interactive',
-      say(
-        'say the prompt, print the answer, end; the exit code tells how it ended',
-        '依頼を送り、応答を表示して終了。結果は終了コードで示す',
-      ),
+      'say the prompt, print the answer, end; the exit code tells how it ended',
+      '依頼を送り、応答を表示して終了。結果は終了コードで示す',
     )
     .option(
       '--json',
-      say(
-        'with --no-interactive: every event as a line of JSON',
-        '--no-interactive のとき、出来事を 1 行ずつ JSON で出力',
-      ),
+      'with --no-interactive: every event as a line of JSON',
+      '--no-interactive のとき、出来事を 1 行ずつ JSON で出力',
     )
-    .addHelpText(
-      'after',
-      formatExamples(
-        'fumi chat --base-url http://127.0.0.1:11434/v1',
-        'fumi chat --profile ollama --model qwen3 "What is in this folder?"',
-        'fumi chat --resume',
-        'fumi chat --continue codex:019c22d1',
-        'git diff | fumi chat --no-interactive "Write a commit message for this."',
-      ),
+    .examples(
+      'fumi chat --base-url http://127.0.0.1:11434/v1',
+      'fumi chat --profile ollama --model qwen3 "What is in this folder?"',
+      'fumi chat --resume',
+      'fumi chat --continue codex:019c22d1',
+      'git diff | fumi chat --no-interactive "Write a commit message for this."',
     )
-    .action(async (prompt: string | undefined, options: ChatCommandOptions, command: Command) => {
+    .run(async (prompt: string | undefined, options: ChatCommandOptions, command: Command) => {
       const { runChat } = await import('../chat/run-chat.ts')
       await runChat(prompt, options, command.parent?.version() ?? null)
     })

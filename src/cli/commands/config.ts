@@ -3,10 +3,13 @@ import type { Command } from 'commander'
 import type { App } from '../../app.ts'
 import { type ConfigProblem, describeConfigProblem, type ResolvedSetting } from '../../config/config.ts'
 import { AppError } from '../../model/error.ts'
-import { formatExamples } from '../help/examples.ts'
+import { defineCommand, JSON_OPTION } from '../define-command.ts'
 import { localize, say } from '../language.ts'
 import { createApp } from '../open-app.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
+import { paint } from '../view/paint.ts'
+import { renderTable, type TableColumn } from '../view/table.ts'
+import { codeLabel, toTerminalText } from '../view/text.ts'
 
 interface Options {
   readonly unset?: boolean
@@ -14,38 +17,38 @@ interface Options {
 }
 
 export function configCommand(program: Command): void {
-  program
-    .command('config')
-    .summary(say('show or change the settings, and where each value comes from', '設定の表示と変更。値の由来も示す'))
+  defineCommand(
+    program,
+    'config',
+    'show or change the settings, and where each value comes from',
+    '設定の表示と変更。値の由来も示す',
+  )
     .argument(
       '[key]',
-      say(
-        'a setting, or the beginning of several: agents.codex',
-        '設定の名前、または複数に共通する先頭部分（agents.codex）',
-      ),
+      'a setting, or the beginning of several: agents.codex',
+      '設定の名前、または複数に共通する先頭部分（agents.codex）',
     )
-    .argument('[value...]', say('what it shall be from now on; several for a list', '新しい値。リストには複数指定'))
-    .option('--unset', say('take the setting out of the file', '設定をファイルから取り除く'))
-    .option('--json', say('print JSON', 'JSON で出力'))
-    .addHelpText(
-      'after',
-      formatExamples(
-        'fumi config',
-        'fumi config keep all',
-        'fumi config agents.codex.roots /backup/codex /mnt/old/.codex',
-        'fumi config agents.kiro.enabled off',
-        'fumi config --unset keep',
-        'fumi --set keep=none config keep',
-      ),
+    .argument('[value...]', 'what it shall be from now on; several for a list', '新しい値。リストには複数指定')
+    .option('--unset', 'take the setting out of the file', '設定をファイルから取り除く')
+    .option(...JSON_OPTION)
+    .examples(
+      'fumi config',
+      'fumi config keep all',
+      'fumi config agents.codex.roots /backup/codex /mnt/old/.codex',
+      'fumi config agents.kiro.enabled off',
+      'fumi config --unset keep',
+      'fumi --set keep=none config keep',
     )
-    .action(run)
+    .run(run)
 }
 
 async function run(key: string | undefined, values: readonly string[], options: Options): Promise<void> {
+  // Not openApp: this command reports wrong settings itself.
   const app = createApp()
   try {
-    if (options.unset || values.length > 0) await changeSetting(app, key, values, options)
-    else await showSettings(app, key, options)
+    await (options.unset || values.length > 0
+      ? changeSetting(app, key, values, options)
+      : showSettings(app, key, options))
   } finally {
     app.close()
   }
@@ -91,7 +94,7 @@ async function showSettings(app: App, key: string | undefined, options: Options)
         : { file, settings: wanted.map(toSettingJson), problems: problems.map(toProblemJson) },
     )
   else if (exact) await writeOut(`${[exact.value].flat().join('\n')}\n`)
-  else await writeOut((await import('../view/config-report.ts')).renderConfigReport(wanted, file))
+  else await writeOut(renderConfigReport(wanted, file))
   await printProblems(problems)
 }
 
@@ -118,3 +121,30 @@ const toSettingJson = ({ key, value, from, standard, variable, what }: ResolvedS
 })
 
 const toProblemJson = (problem: ConfigProblem): object => ({ ...problem, reason: problem.reason.en })
+
+const COLUMNS: readonly TableColumn[] = [
+  { title: say('setting', '設定') },
+  { title: say('value', '値'), grows: true },
+  { title: say('from', '由来') },
+  { title: say('what it does', '説明'), grows: true },
+]
+
+function renderConfigReport(settings: readonly ResolvedSetting[], file: string): string {
+  const rows = settings.map(({ key, value, from, what }) => [
+    key,
+    toTerminalText(formatCell(value)),
+    codeLabel(from),
+    localize(what),
+  ])
+  const hint = say(
+    `fumi config <setting> <value> writes to ${toTerminalText(file)}`,
+    `fumi config <設定> <値> で ${toTerminalText(file)} に書き込みます`,
+  )
+  return `${renderTable(COLUMNS, rows)}${paint.dim(hint)}\n`
+}
+
+function formatCell(value: ResolvedSetting['value']): string {
+  if (value === null || value === '') return '–'
+  if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number') return String(value)
+  return value.length === 0 ? '–' : value.join(', ')
+}

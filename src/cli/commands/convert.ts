@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
+import type { App } from '../../app.ts'
 import {
   type Conversion,
   convertLog,
@@ -15,13 +16,10 @@ import {
 import { AtomicFile } from '../../lib/files/atomic-file.ts'
 import { specialKindAt } from '../../lib/files/regular-file.ts'
 import { AppError } from '../../model/error.ts'
-import { formatCut, inOption, maxTokensOption, sessionOption } from '../convert/conversion-options.ts'
-import { saveLosses } from '../convert/save-losses.ts'
-import { formatExamples } from '../help/examples.ts'
-import { say } from '../language.ts'
-import { openApp } from '../open-app.ts'
+import { formatCut, MAX_TOKENS_OPTION, REPORT_OPTION, renderLosses, saveLosses } from '../conversion-report.ts'
+import { defineCommand, FORCE_OPTION, IN_OPTION, SESSION_OPTION, SESSION_OR_LOG } from '../define-command.ts'
+import { type ChosenLog, resolveLog } from '../find-session.ts'
 import { writeData, writeErr } from '../output.ts'
-import { type ChosenLog, resolveLog } from '../sessions/choose-session.ts'
 
 interface Options {
   readonly to: string
@@ -39,103 +37,66 @@ interface Options {
 }
 
 export function convertCommand(program: Command): void {
-  program
-    .command('convert')
-    .summary(
-      say(
-        "write a conversation as another agent's, and say what is lost",
-        '会話を別のエージェントの形式に変換し、失われる内容を示す',
-      ),
-    )
-    .argument(
-      '<session>',
-      say(
-        'a session as fumi list names it, or a log file; - for standard input',
-        'fumi list が示す会話、またはログファイル。- は標準入力',
-      ),
-    )
-    .requiredOption(
+  defineCommand(
+    program,
+    'convert',
+    "write a conversation as another agent's, and say what is lost",
+    '会話を別のエージェントの形式に変換し、失われる内容を示す',
+  )
+    .argument('<session>', ...SESSION_OR_LOG)
+    .option(
       '--to <format>',
-      say(
-        'codex, openai, sft, normalized …; an unknown one lists all',
-        '変換先: codex、openai、sft、normalized など。不明な名前なら一覧を表示',
-      ),
+      'codex, openai, sft, normalized …; an unknown one lists all',
+      '変換先: codex、openai、sft、normalized など。不明な名前なら一覧を表示',
+      { isRequired: true },
     )
     .option(
       '-o, --output <file>',
-      say('write to this file; otherwise to standard output', '書き込むファイル。省くと標準出力'),
+      'write to this file; otherwise to standard output',
+      '書き込むファイル。省くと標準出力',
     )
-    .option(
-      '--report <file>',
-      say(
-        'what was lost, where it is kept, and what was mended, as JSON',
-        '失われた内容、その保存場所、修正した内容を書く JSON ファイル',
-      ),
-    )
+    .option(...REPORT_OPTION)
     .option(
       '--strict',
-      say(
-        'exit with 1, and write nothing, when something would be kept nowhere',
-        'どこにも残らない内容があれば、何も書かず終了コード 1 で終了',
-      ),
+      'exit with 1, and write nothing, when something would be kept nowhere',
+      'どこにも残らない内容があれば、何も書かず終了コード 1 で終了',
     )
     .option(
       '--profile <server>',
-      say(
-        'messages that this server takes: openai, openai-strict, ollama, vllm, llamacpp, lmstudio',
-        'このサーバーが受け付けるメッセージにする: openai、openai-strict、ollama、vllm、llamacpp、lmstudio',
-      ),
+      'messages that this server takes: openai, openai-strict, ollama, vllm, llamacpp, lmstudio',
+      'このサーバーが受け付けるメッセージにする: openai、openai-strict、ollama、vllm、llamacpp、lmstudio',
     )
     .option(
       '--history <which>',
-      say(
-        'live: what the model still knows; all: also what was taken back or compacted',
-        'live: モデルに今も見える分だけ、all: 取り消しや圧縮で外れた分も',
-      ),
-      'live',
+      'live: what the model still knows; all: also what was taken back or compacted',
+      'live: モデルに今も見える分だけ、all: 取り消しや圧縮で外れた分も',
+      { default: 'live' },
     )
-    .option(
-      '--no-extensions',
-      say('leave out x_conv, which only the way back needs', '逆変換だけに必要な x_conv を省く'),
+    .option('--no-extensions', 'leave out x_conv, which only the way back needs', '逆変換だけに必要な x_conv を省く')
+    .option(...MAX_TOKENS_OPTION)
+    .option('--cwd <directory>', 'the directory in which the conversation goes on', '会話の続きを始めるディレクトリー')
+    .option(...IN_OPTION)
+    .option(...SESSION_OPTION)
+    .option(...FORCE_OPTION)
+    .examples(
+      'fumi convert rollout.jsonl --to openai -o talk.json',
+      'fumi convert talk.json --to codex -o rollout.jsonl --report losses.json',
+      'fumi convert codex:019c22d1 --to sft --no-extensions >> examples.jsonl',
     )
-    .addOption(maxTokensOption())
-    .option(
-      '--cwd <directory>',
-      say('the directory in which the conversation goes on', '会話の続きを始めるディレクトリー'),
-    )
-    .addOption(inOption())
-    .addOption(sessionOption())
-    .option('--force', say('overwrite an existing file', '既存のファイルを上書き'))
-    .addHelpText(
-      'after',
-      formatExamples(
-        'fumi convert rollout.jsonl --to openai -o talk.json',
-        'fumi convert talk.json --to codex -o rollout.jsonl --report losses.json',
-        'fumi convert codex:019c22d1 --to sft --no-extensions >> examples.jsonl',
-      ),
-    )
-    .action(run)
+    .runWithApp(convertSession)
 }
 
-async function run(name: string, options: Options): Promise<void> {
+async function convertSession(app: App, name: string, options: Options): Promise<void> {
   if (options.history !== 'live' && options.history !== 'all')
     throw new AppError(
       'bad_usage',
       `--history is live or all, not ${options.history}.`,
       `--history は live か all です。「${options.history}」は使えません。`,
     )
-  const app = await openApp()
-  const found = await resolveLog(app, name, options)
-  try {
-    const report = await runConversion(found, app.directory, options)
-    if (options.report !== undefined) await saveLosses(options.report, report)
-    const { renderLosses } = await import('../convert/render-losses.ts')
-    await writeErr(renderLosses(report))
-    if (options.strict && isLossy(report)) process.exitCode = EXIT_LOSSY
-  } finally {
-    await found.release()
-    app.close()
-  }
+  const report = await runConversion(await resolveLog(app, name, options), app.directory, options)
+  if (options.report !== undefined) await saveLosses(options.report, report)
+  await writeErr(renderLosses(report))
+  if (options.strict && isLossy(report)) process.exitCode = EXIT_LOSSY
 }
 
 /** Not an error of the command: it did what it was asked for. */

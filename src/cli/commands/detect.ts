@@ -7,33 +7,29 @@ import { AppError } from '../../model/error.ts'
 import type { Issue } from '../../model/issue.ts'
 import { PICK_WORDING, type PickWording, phrase } from '../../model/phrase.ts'
 import { headOf } from '../../normalize.ts'
-import { formatExamples } from '../help/examples.ts'
+import { defineCommand } from '../define-command.ts'
+import { spoolInput } from '../find-logs.ts'
+import { SessionFamilies } from '../find-session.ts'
 import { say } from '../language.ts'
-import { spoolInput } from '../logs/spool-input.ts'
 import { writeOut, writeOutJson } from '../output.ts'
-import { toTerminalLine } from '../view/conversation.ts'
 import { formatCount, plural, renderTable, type TableColumn } from '../view/table.ts'
+import { toTerminalLine } from '../view/text.ts'
 
 interface Options {
   readonly json?: boolean
 }
 
 export function detectCommand(program: Command): void {
-  program
-    .command('detect')
-    .summary(
-      say(
-        'say what a file is: agent, format, how many conversations',
-        'ファイルの種類を判別: エージェント、形式、会話の数',
-      ),
-    )
-    .argument('<file...>', say('files of any kind; - for standard input', '任意のファイル。- は標準入力'))
-    .option('--json', say('print JSON, with what could not be read line by line', '読めなかった行も含む JSON で出力'))
-    .addHelpText(
-      'after',
-      formatExamples('fumi detect *.json *.jsonl', 'fumi detect --json train.jsonl | jq .[].formats'),
-    )
-    .action(run)
+  defineCommand(
+    program,
+    'detect',
+    'say what a file is: agent, format, how many conversations',
+    'ファイルの種類を判別: エージェント、形式、会話の数',
+  )
+    .argument('<file...>', 'files of any kind; - for standard input', '任意のファイル。- は標準入力')
+    .option('--json', 'print JSON, with what could not be read line by line', '読めなかった行も含む JSON で出力')
+    .examples('fumi detect *.json *.jsonl', 'fumi detect --json train.jsonl | jq .[].formats')
+    .run(run)
 }
 
 /** One for each file. */
@@ -58,14 +54,9 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
   const sayIn = options.json ? PICK_WORDING.en : say
   const detected: DetectedFile[] = []
   for (const path of paths) {
-    const spool = await spoolInput(path)
-    try {
-      detected.push({ ...(await detectFile(agents, spool?.path ?? path, sayIn)), path })
-    } finally {
-      spool?.remove()
-    }
+    detected.push({ ...(await detectFile(agents, (await spoolInput(path)) ?? path, sayIn)), path })
   }
-  await (options.json ? writeOutJson(detected) : writeOut(await loadDetectTable(detected)))
+  await (options.json ? writeOutJson(detected) : writeOut(renderTable(COLUMNS, detected.map(toRow))))
   if (detected.every(({ agent }) => agent === null))
     throw new AppError(
       'nothing_readable',
@@ -75,39 +66,20 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
 }
 
 async function detectFile(agents: readonly Agent[], path: string, sayIn: PickWording): Promise<DetectedFile> {
-  if (isFolder(path))
-    return { path, agent: null, label: null, ...describeFormat(FOLDER_DESCRIPTION, sayIn), ...NO_COUNTS }
-  const head = await headOf(path)
-  const agent = agents.find((one) => one.recognize(head, path))
-  if (!agent)
-    return {
-      path,
-      agent: null,
-      label: null,
-      ...describeFormat(describeUnread(agents, head, path), sayIn),
-      ...NO_COUNTS,
-    }
-  const described = agent.describe?.(head, path) ?? { format: agent.label, why: KNOWN_BY_CONTENT }
-  return {
-    path,
-    agent: agent.id,
-    label: agent.label,
-    ...describeFormat(described, sayIn),
-    ...(await countContents(agent, path)),
-  }
+  const head = isFolder(path) ? undefined : await headOf(path)
+  const agent = head && agents.find((one) => one.recognize(head, path))
+  const { format, why } = !head
+    ? FOLDER_DESCRIPTION
+    : agent
+      ? (agent.describe?.(head, path) ?? { format: agent.label, why: KNOWN_BY_CONTENT })
+      : describeUnread(agents, head, path)
+  const counts = agent ? await countContents(agent, path) : NO_COUNTS
+  return { path, agent: agent?.id ?? null, label: agent?.label ?? null, format, why: sayIn(why.en, why.ja), ...counts }
 }
 
 const NO_COUNTS = { formats: {}, conversations: 0, branches: 0, messages: 0, issues: [] }
 
 const KNOWN_BY_CONTENT = phrase('known by its content', '内容から判別')
-
-const describeFormat = (
-  { format, why }: FileDescription,
-  sayIn: PickWording,
-): { readonly format: string; readonly why: string } => ({
-  format,
-  why: sayIn(why.en, why.ja),
-})
 
 const FOLDER_DESCRIPTION: FileDescription = {
   format: 'folder',
@@ -131,37 +103,21 @@ function describeUnread(agents: readonly Agent[], head: Uint8Array, path: string
 async function countContents(agent: Agent, path: string) {
   const formats: Record<string, number> = {}
   const issues: Issue[] = []
-  let conversations = 0
-  let branches = 0
+  const families = new SessionFamilies()
   let messages = 0
-  /** A conversation and its branches, which follow it. */
-  let family = new Set<string>()
-  for await (const source of agent.find(path)) {
-    for await (const batch of agent.scan({ ...source, shown: path })) {
+  for await (const source of agent.find(path))
+    for await (const batch of agent.scan({ ...source, shown: path }))
       for (const one of batch) {
         if (one.kind === 'counts') messages += one.counts.messages
         if (one.kind === 'issue') issues.push(one.issue)
-        if (one.kind !== 'session' || family.has(one.session.id)) continue
-        const { id, parent, origin } = one.session
-        if (parent !== undefined && family.has(parent)) branches++
-        else {
-          family = new Set()
-          conversations++
-          if (origin !== undefined) formats[origin] = (formats[origin] ?? 0) + 1
-        }
-        family.add(id)
+        if (one.kind !== 'session' || families.add(one.session) !== 'conversation') continue
+        const { origin } = one.session
+        if (origin !== undefined) formats[origin] = (formats[origin] ?? 0) + 1
       }
-    }
-  }
+  const { conversations, branches } = families
   return { formats, conversations, branches, messages, issues }
 }
 
-/** Loaded for people only: measuring the width of letters takes a large table. */
-async function loadDetectTable(detected: readonly DetectedFile[]): Promise<string> {
-  return renderDetectTable(detected)
-}
-
-/** What `fumi detect` prints for a person. */
 const COLUMNS: readonly TableColumn[] = [
   { title: say('file', 'ファイル'), grows: true, keepsEnd: true },
   { title: say('agent', 'エージェント') },
@@ -170,8 +126,6 @@ const COLUMNS: readonly TableColumn[] = [
   { title: say('messages', 'メッセージ'), right: true },
   { title: say('why', '根拠'), grows: true },
 ]
-
-const renderDetectTable = (found: readonly DetectedFile[]): string => renderTable(COLUMNS, found.map(toRow))
 
 function toRow(file: DetectedFile): readonly string[] {
   const { path, agent, conversations, messages, why, issues } = file

@@ -1,10 +1,14 @@
 /** `fumi doctor`: is everything well, and if not, what to do. */
 import type { Command } from 'commander'
-import type { DoctorFinding } from '../../app.ts'
-import { formatExamples } from '../help/examples.ts'
-import { say } from '../language.ts'
+import stringWidth from 'string-width'
+import { type DoctorFinding, SUBJECT_LABELS } from '../../app.ts'
+import { toPrintableField } from '../../lib/text.ts'
+import { defineCommand, JSON_OPTION } from '../define-command.ts'
+import { localize, say } from '../language.ts'
 import { createApp } from '../open-app.ts'
 import { writeOut, writeOutJson } from '../output.ts'
+import { paint } from '../view/paint.ts'
+import { formatCount, plural } from '../view/table.ts'
 
 interface Options {
   readonly json?: boolean
@@ -14,31 +18,31 @@ interface Options {
 const EXIT_PROBLEMS = 1
 
 export function doctorCommand(program: Command): void {
-  program
-    .command('doctor')
-    .summary(
-      say('look at everything that could be wrong, and say what to do', '問題がないかひととおり調べ、対処を示す'),
-    )
-    .option('--json', say('print JSON', 'JSON で出力'))
-    .addHelpText('after', formatExamples('fumi doctor', 'fumi doctor --json | jq .findings'))
-    .action(run)
+  defineCommand(
+    program,
+    'doctor',
+    'look at everything that could be wrong, and say what to do',
+    '問題がないかひととおり調べ、対処を示す',
+  )
+    .option(...JSON_OPTION)
+    .examples('fumi doctor', 'fumi doctor --json | jq .findings')
+    .run(run)
 }
 
 async function run(options: Options): Promise<void> {
   const app = createApp()
-  const view = options.json ? undefined : await import('../view/doctor-report.ts')
   const findings: DoctorFinding[] = []
   try {
     for await (const finding of app.examine()) {
       findings.push(finding)
-      if (view) await writeOut(view.renderFinding(finding))
+      if (!options.json) await writeOut(renderFinding(finding))
     }
   } finally {
     app.close()
   }
   const problems = findings.filter(({ state }) => state === 'problem').length
-  if (view) await writeOut(view.renderVerdict(problems))
-  else await writeOutJson({ ok: problems === 0, findings: findings.map(toEnglishFinding) })
+  if (options.json) await writeOutJson({ ok: problems === 0, findings: findings.map(toEnglishFinding) })
+  else await writeOut(renderVerdict(problems))
   if (problems > 0) process.exitCode = EXIT_PROBLEMS
 }
 
@@ -48,3 +52,24 @@ const toEnglishFinding = (finding: DoctorFinding): object => ({
   what: finding.what.en,
   ...(finding.todo && { todo: finding.todo.en }),
 })
+
+const NAME_WIDTH = 16
+
+function renderFinding({ about, state, what, todo }: DoctorFinding): string {
+  const hint =
+    todo === undefined ? '' : `${' '.repeat(NAME_WIDTH + 2)}${paint.cyan(toPrintableField(localize(todo)))}\n`
+  const name = SUBJECT_LABELS[about] ? localize(SUBJECT_LABELS[about]) : about
+  const pad = ' '.repeat(Math.max(0, NAME_WIDTH - stringWidth(name)))
+  return `${STATE_SIGNS[state]} ${name}${pad}${toPrintableField(localize(what))}\n${hint}`
+}
+
+const STATE_SIGNS: { readonly [state in DoctorFinding['state']]: string } = {
+  ok: paint.green('✓'),
+  note: paint.yellow('·'),
+  problem: paint.red('✗'),
+}
+
+const renderVerdict = (problems: number): string =>
+  problems === 0
+    ? say('\nAll is well.\n', '\n問題ありません。\n')
+    : say(`\n${paint.bold(plural(problems, 'problem'))}.\n`, `\n${paint.bold(`問題 ${formatCount(problems)} 件`)}\n`)

@@ -1,7 +1,7 @@
 /** `fumi export`: conversations as documents for people, or as data for programs. */
 import { randomUUID } from 'node:crypto'
 import { extname, join } from 'node:path'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import type { App } from '../../app.ts'
 import type { ExportInput, ExportOptions, ExportWriter } from '../../export/export-input.ts'
 import {
@@ -20,6 +20,7 @@ import type { AgentId } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import { parseTurnRange, type TurnRange } from '../../model/turn.ts'
 import type { RedactionResult } from '../../redact/redactor.ts'
+import { ALL_RECORDS_OPTION, defineCommand, SESSION_OPTION } from '../define-command.ts'
 import {
   createImageSaver,
   ExportFileNames,
@@ -27,14 +28,12 @@ import {
   printExport,
   refuseOverwriting,
   saveExport,
-} from '../export/write-export.ts'
-import { formatExamples } from '../help/examples.ts'
+} from '../export-files.ts'
+import { type ChosenLog, noSessionError, resolveLog, type SessionSelector } from '../find-session.ts'
 import { localize, say } from '../language.ts'
-import { readOverview, readSessionMessages } from '../logs/session-overview.ts'
-import { openApp } from '../open-app.ts'
 import { writeErr, writeOut } from '../output.ts'
-import { printIssues } from '../print-issues.ts'
-import { type ChosenLog, noSessionError, resolveLog, type SessionSelector } from '../sessions/choose-session.ts'
+import { printIssues } from '../report-issues.ts'
+import { readOverview, readSessionMessages } from '../session-overview.ts'
 import { formatCount, plural } from '../view/table.ts'
 
 interface Options extends SessionSelector {
@@ -49,97 +48,69 @@ interface Options extends SessionSelector {
 }
 
 export function exportCommand(program: Command): void {
-  program
-    .command('export')
-    .summary(
-      say(
-        'write conversations as Markdown, HTML, text, JSON or training examples',
-        '会話を Markdown、HTML、テキスト、JSON、学習例にエクスポート',
-      ),
-    )
+  defineCommand(
+    program,
+    'export',
+    'write conversations as Markdown, HTML, text, JSON or training examples',
+    '会話を Markdown、HTML、テキスト、JSON、学習例にエクスポート',
+  )
     .argument(
       '<session...>',
-      say(
-        'sessions as fumi list names them, or log files; - for standard input',
-        'fumi list が示す会話、またはログファイル。- は標準入力',
-      ),
+      'sessions as fumi list names them, or log files; - for standard input',
+      'fumi list が示す会話、またはログファイル。- は標準入力',
     )
-    .addOption(
-      new Option(
-        '--format <format>',
-        say(
-          'what to write (default: by the name of the output, else md)',
-          '出力形式（既定: 出力ファイルの名前から。決まらなければ md）',
-        ),
-      ).choices(EXPORT_FORMAT_NAMES),
+    .option(
+      '--format <format>',
+      'what to write (default: by the name of the output, else md)',
+      '出力形式（既定: 出力ファイルの名前から。決まらなければ md）',
+      { choices: EXPORT_FORMAT_NAMES },
     )
     .option(
       '-o, --output <path>',
-      say(
-        'a file, or a folder for one file each; - for standard output',
-        'ファイル、または会話ごとに 1 ファイルを置くフォルダー。- は標準出力',
-      ),
+      'a file, or a folder for one file each; - for standard output',
+      'ファイル、または会話ごとに 1 ファイルを置くフォルダー。- は標準出力',
     )
-    .option(
-      '--turns <a..b>',
-      say('only these turns: 3, 2..5, 4.. or ..3', 'このターンだけ: 3、2..5、4..、..3'),
-      parseTurnsOption,
-    )
-    .option('--all', say('every record, also context, events and copies', '文脈・イベント・重複も含むすべての記録'))
+    .option('--turns <a..b>', 'only these turns: 3, 2..5, 4.. or ..3', 'このターンだけ: 3、2..5、4..、..3', {
+      parse: parseTurnsOption,
+    })
+    .option(...ALL_RECORDS_OPTION)
     .option(
       '--redact',
-      say(
-        'take out secrets, user names, home directories and e-mail addresses, and say how many',
-        '秘密情報・ユーザー名・ホームディレクトリー・メールアドレスを取り除き、件数を示す',
-      ),
+      'take out secrets, user names, home directories and e-mail addresses, and say how many',
+      '秘密情報・ユーザー名・ホームディレクトリー・メールアドレスを取り除き、件数を示す',
     )
     .option(
       '--anonymize',
-      say(
-        'replace every word and keep the shape, to show a fault to somebody',
-        '形を保ったまま言葉をすべて置き換える（不具合の報告用）',
-      ),
+      'replace every word and keep the shape, to show a fault to somebody',
+      '形を保ったまま言葉をすべて置き換える（不具合の報告用）',
     )
-    .addOption(
-      new Option(
-        '--images <how>',
-        say('images of md as files beside it, or inline', 'md の画像を別ファイルにするか、埋め込むか'),
-      ).choices(['files', 'inline']),
+    .option(
+      '--images <how>',
+      'images of md as files beside it, or inline',
+      'md の画像を別ファイルにするか、埋め込むか',
+      { choices: ['files', 'inline'] },
     )
     .option(
       '--in <path>',
-      say('look for the sessions in this database, file or folder', '会話を探すデータベース、ファイル、フォルダー'),
+      'look for the sessions in this database, file or folder',
+      '会話を探すデータベース、ファイル、フォルダー',
     )
-    .option(
-      '--session <which>',
-      say(
-        'one of several conversations in a file: its number, or its id',
-        '1 つのファイルに複数ある会話のどれか（番号または ID）',
-      ),
+    .option(...SESSION_OPTION)
+    .option('--force', 'overwrite existing files', '既存のファイルを上書き')
+    .examples(
+      'fumi export codex:019c22d1 -o talk.html',
+      'fumi export rollout.jsonl > talk.md',
+      'fumi export codex:019c22d1 amazon-q:1b4e28ba --format html -o talks/',
+      'fumi export codex:019c22d1 --turns 2..4 --format txt',
+      'fumi export codex:019c22d1 kiro:22222222 --format sft -o train.jsonl',
     )
-    .option('--force', say('overwrite existing files', '既存のファイルを上書き'))
-    .addHelpText(
-      'after',
-      formatExamples(
-        'fumi export codex:019c22d1 -o talk.html',
-        'fumi export rollout.jsonl > talk.md',
-        'fumi export codex:019c22d1 amazon-q:1b4e28ba --format html -o talks/',
-        'fumi export codex:019c22d1 --turns 2..4 --format txt',
-        'fumi export codex:019c22d1 kiro:22222222 --format sft -o train.jsonl',
-      ),
-    )
-    .action(run)
+    .runWithApp(exportSessions)
 }
 
-async function run(names: readonly string[], options: Options): Promise<void> {
+async function exportSessions(app: App, names: readonly string[], options: Options): Promise<void> {
   const name = options.format ?? formatFromPath(options.output)
   const target = resolveTarget(names.length, name, EXPORT_FORMAT_ENTRIES[name], options)
-  const app = await openApp()
-  try {
-    await writeExports(app, names, EXPORT_FORMAT_ENTRIES[name], target, options)
-  } finally {
-    app.close()
-  }
+  await writeExports(app, names, EXPORT_FORMAT_ENTRIES[name], target, options)
 }
 
 function formatFromPath(output: string | undefined): ExportFormatName {
@@ -189,13 +160,9 @@ async function writeExports(
     for (const name of sessions) {
       const one = await attempts.at(name, () => resolveLog(app, name, options))
       if (!one) continue
-      try {
-        const ready = await attempts.at(name, () => prepareExport(app, one, privacy))
-        issues.push(...(ready?.issues ?? []))
-        if (ready) yield { name, material: ready.material }
-      } finally {
-        await one.release()
-      }
+      const ready = await attempts.at(name, () => prepareExport(app, one, privacy))
+      issues.push(...(ready?.issues ?? []))
+      if (ready) yield { name, material: ready.material }
     }
   }
   const joinedTo = (path: string | undefined): AsyncIterable<string> =>

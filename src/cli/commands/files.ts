@@ -9,19 +9,16 @@ import { findTouchedFiles } from '../../model/files/touched-files.ts'
 import { type Instant, type SessionId, toInstant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { toSingleLine } from '../../model/tool-summary.ts'
-import { formatExamples } from '../help/examples.ts'
-import { reportIncomplete } from '../incomplete-results.ts'
+import { defineCommand, JSON_OPTION } from '../define-command.ts'
 import { parseLimit } from '../index-queries/filters.ts'
 import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { say } from '../language.ts'
-import { openApp } from '../open-app.ts'
 import { writeOut, writeOutJson } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { codeLabel } from '../view/code-labels.ts'
-import { toTerminalLine, toTerminalText } from '../view/conversation.ts'
+import { reportIncomplete } from '../report-issues.ts'
 import { paint } from '../view/paint.ts'
-import { formatDateTime, shortId } from '../view/session-table.ts'
 import { formatCount, plural, terminalWidth, truncate } from '../view/table.ts'
+import { codeLabel, formatDateTime, shortId, toTerminalLine, toTerminalText } from '../view/text.ts'
 
 interface Options {
   readonly diff?: boolean
@@ -37,58 +34,48 @@ export interface TouchWithDiff extends FileTouched {
 }
 
 export function filesCommand(program: Command): void {
-  program
-    .command('files')
-    .summary(
-      say(
-        'list every session, turn and tool call that touched a file',
-        'ファイルに触れた会話・ターン・ツール呼び出しをすべて表示',
-      ),
-    )
+  defineCommand(
+    program,
+    'files',
+    'list every session, turn and tool call that touched a file',
+    'ファイルに触れた会話・ターン・ツール呼び出しをすべて表示',
+  )
     .argument(
       '<path>',
-      say('a file, or the end of its path: app.ts, src/app.ts', 'ファイル、またはパスの末尾（app.ts、src/app.ts）'),
+      'a file, or the end of its path: app.ts, src/app.ts',
+      'ファイル、またはパスの末尾（app.ts、src/app.ts）',
     )
     .option(
       '--diff',
-      say('show what each call did to it, where the call tells', '呼び出しごとの変更内容も表示（分かる場合）'),
+      'show what each call did to it, where the call tells',
+      '呼び出しごとの変更内容も表示（分かる場合）',
     )
     .option(
       '-n, --limit <n>',
-      say(
-        'how many calls at most; 0 for all (default: 40, with --json all)',
-        '表示する呼び出しの上限。0 で全件（既定: 40、--json では全件）',
-      ),
+      'how many calls at most; 0 for all (default: 40, with --json all)',
+      '表示する呼び出しの上限。0 で全件（既定: 40、--json では全件）',
     )
-    .option('--json', say('print JSON', 'JSON で出力'))
-    .addHelpText(
-      'after',
-      formatExamples('fumi files src/app.ts', 'fumi files ./README.md --diff', 'fumi files app.ts --json'),
-    )
-    .action(run)
+    .option(...JSON_OPTION)
+    .examples('fumi files src/app.ts', 'fumi files ./README.md --diff', 'fumi files app.ts --json')
+    .runWithApp(listTouches)
 }
 
-async function run(path: string, options: Options): Promise<void> {
+async function listTouches(app: App, path: string, options: Options): Promise<void> {
   const limit = parseLimit(options.limit, options.json ? 0 : 40)
-  const app = await openApp()
-  try {
-    await refreshIndex(app, 'both', 'an index')
-    // A path that leads to a file from here means that file; anything else is the end of a path.
-    const searchPaths = /^\.{1,2}[/\\]/.test(path) || existsSync(path) ? [resolve(path), path] : [path]
-    const { total, touched } = app.fileTouches(searchPaths[0] ?? path, limit === 0 ? -1 : limit)
-    const found =
-      total > 0 || searchPaths.length === 1 ? { total, touched } : app.fileTouches(path, limit === 0 ? -1 : limit)
-    const touches =
-      options.json || options.diff ? await withDetails(app, found.touched) : found.touched.map(withoutDetails)
-    if (options.json) await writeOutJson({ total: found.total, touches })
-    else {
-      await openPager()
-      await writeOut(renderFileReport(touches, found.total, app))
-    }
-    await reportIncomplete(app.index.unreadable())
-  } finally {
-    app.close()
+  await refreshIndex(app, 'both', 'an index')
+  // A path that leads to a file from here means that file; anything else is the end of a path.
+  const searchPaths = /^\.{1,2}[/\\]/.test(path) || existsSync(path) ? [resolve(path), path] : [path]
+  const { total, touched } = app.fileTouches(searchPaths[0] ?? path, limit === 0 ? -1 : limit)
+  const found =
+    total > 0 || searchPaths.length === 1 ? { total, touched } : app.fileTouches(path, limit === 0 ? -1 : limit)
+  const touches =
+    options.json || options.diff ? await withDetails(app, found.touched) : found.touched.map(withoutDetails)
+  if (options.json) await writeOutJson({ total: found.total, touches })
+  else {
+    await openPager()
+    await writeOut(renderFileReport(touches, found.total, app))
   }
+  await reportIncomplete(app.index.unreadable())
 }
 
 /** The call may name it by a shorter path than the whole. */

@@ -5,11 +5,10 @@ import type { App } from '../../app.ts'
 import { toPrintable } from '../../lib/text.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
-import { formatExamples } from '../help/examples.ts'
+import { defineCommand, JSON_OPTION, SESSION_ID } from '../define-command.ts'
+import { findSession } from '../find-session.ts'
 import { say } from '../language.ts'
-import { openApp } from '../open-app.ts'
 import { writeOut, writeOutJson } from '../output.ts'
-import { findSession } from '../sessions/find-session.ts'
 
 interface Options {
   readonly yes?: boolean
@@ -19,50 +18,35 @@ interface Options {
 }
 
 export function forgetCommand(program: Command): void {
-  program
-    .command('forget')
-    .summary(
-      say(
-        'take a session out of the index and the keep; its source is not touched',
-        '会話を索引と保管庫から取り除く。元のログはそのまま',
-      ),
-    )
-    .argument(
-      '[session]',
-      say('its id as fumi list shows it, or the beginning of it', 'fumi list が示す会話の ID、またはその先頭部分'),
-    )
-    .option('--yes', say('do not ask', '確認しない'))
+  defineCommand(
+    program,
+    'forget',
+    'take a session out of the index and the keep; its source is not touched',
+    '会話を索引と保管庫から取り除く。元のログはそのまま',
+  )
+    .argument('[session]', ...SESSION_ID)
+    .option('--yes', 'do not ask', '確認しない')
     .option(
       '--undo',
-      say(
-        'let a session that was forgotten be found again; what was kept of it is gone',
-        '取り除いた会話を再び見つかるようにする。保管していた内容は戻らない',
-      ),
+      'let a session that was forgotten be found again; what was kept of it is gone',
+      '取り除いた会話を再び見つかるようにする。保管していた内容は戻らない',
     )
-    .option('--list', say('tell what was forgotten', '取り除いた会話を一覧表示'))
-    .option('--json', say('print JSON', 'JSON で出力'))
-    .addHelpText(
-      'after',
-      formatExamples('fumi forget codex:019c22d1', 'fumi forget --list', 'fumi forget codex:019c22d1 --undo'),
-    )
-    .action(run)
+    .option('--list', 'tell what was forgotten', '取り除いた会話を一覧表示')
+    .option(...JSON_OPTION)
+    .examples('fumi forget codex:019c22d1', 'fumi forget --list', 'fumi forget codex:019c22d1 --undo')
+    .runWithApp(forget)
 }
 
-async function run(name: string | undefined, options: Options): Promise<void> {
-  const app = await openApp()
-  try {
-    if (options.list) return await listForgotten(app, options)
-    if (name === undefined)
-      throw new AppError(
-        'bad_usage',
-        'say which session: fumi forget <session>, or --list.',
-        '会話を指定してください: fumi forget <session>。一覧は --list です。',
-      )
-    if (options.undo) await undoForget(app, name, options)
-    else await forgetNamed(app, name, options)
-  } finally {
-    app.close()
-  }
+async function forget(app: App, name: string | undefined, options: Options): Promise<void> {
+  if (options.list) return await listForgotten(app, options)
+  if (name === undefined)
+    throw new AppError(
+      'bad_usage',
+      'say which session: fumi forget <session>, or --list.',
+      '会話を指定してください: fumi forget <session>。一覧は --list です。',
+    )
+  if (options.undo) await undoForget(app, name, options)
+  else await forgetNamed(app, name, options)
 }
 
 async function forgetNamed(app: App, name: string, options: Options): Promise<void> {

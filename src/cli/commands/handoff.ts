@@ -2,16 +2,15 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { formatShellLine } from '../../agents/resume-command.ts'
+import type { App } from '../../app.ts'
 import { type HandedOver, handOver, targetsOfHandoff } from '../../convert.ts'
 import { WARNING_TEXTS_JA } from '../../model/code-texts/warning-texts.ts'
 import { AppError } from '../../model/error.ts'
-import { formatCut, inOption, maxTokensOption, sessionOption } from '../convert/conversion-options.ts'
-import { saveLosses } from '../convert/save-losses.ts'
-import { formatExamples } from '../help/examples.ts'
+import { formatCut, MAX_TOKENS_OPTION, REPORT_OPTION, renderLosses, saveLosses } from '../conversion-report.ts'
+import { defineCommand, IN_OPTION, JSON_OPTION, SESSION_OPTION } from '../define-command.ts'
+import { resolveLog } from '../find-session.ts'
 import { say } from '../language.ts'
-import { openApp } from '../open-app.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
-import { resolveLog } from '../sessions/choose-session.ts'
 
 interface Options {
   readonly to: string
@@ -26,64 +25,51 @@ interface Options {
 }
 
 export function handoffCommand(program: Command): void {
-  program
-    .command('handoff')
-    .summary(say("go on with a session in another agent's program", '会話を別のエージェントに引き継ぐ'))
-    .argument(
-      '<session>',
-      say('a session as fumi list names it, or a log file', 'fumi list が示す会話、またはログファイル'),
-    )
-    .requiredOption(
+  defineCommand(
+    program,
+    'handoff',
+    "go on with a session in another agent's program",
+    '会話を別のエージェントに引き継ぐ',
+  )
+    .argument('<session>', 'a session as fumi list names it, or a log file', 'fumi list が示す会話、またはログファイル')
+    .option(
       '--to <agent>',
-      say(
-        'codex, amazon-q, kiro …; an unknown one lists all',
-        '引き継ぎ先: codex、amazon-q、kiro など。不明な名前なら一覧を表示',
-      ),
+      'codex, amazon-q, kiro …; an unknown one lists all',
+      '引き継ぎ先: codex、amazon-q、kiro など。不明な名前なら一覧を表示',
+      { isRequired: true },
     )
-    .addOption(maxTokensOption())
+    .option(...MAX_TOKENS_OPTION)
     .option(
       '--cwd <directory>',
-      say("where to go on; otherwise the session's own directory", '続きを始める場所。省くと会話の元のディレクトリー'),
+      "where to go on; otherwise the session's own directory",
+      '続きを始める場所。省くと会話の元のディレクトリー',
     )
-    .option(
-      '--report <file>',
-      say(
-        'what was lost, where it is kept, and what was mended, as JSON',
-        '失われた内容、その保存場所、修正した内容を書く JSON ファイル',
-      ),
-    )
+    .option(...REPORT_OPTION)
     .option(
       '--dry-run',
-      say(
-        'convert and compare, but write nothing into the other store',
-        '変換と比較だけを行い、引き継ぎ先には何も書かない',
-      ),
+      'convert and compare, but write nothing into the other store',
+      '変換と比較だけを行い、引き継ぎ先には何も書かない',
     )
     .option(
       '--replace',
-      say('put it in the place of an older conversation, which is kept first', '古い会話を、保管したうえで置き換える'),
+      'put it in the place of an older conversation, which is kept first',
+      '古い会話を、保管したうえで置き換える',
     )
-    .addOption(inOption())
-    .addOption(sessionOption())
-    .option('--json', say('print JSON', 'JSON で出力'))
-    .addHelpText(
-      'after',
-      formatExamples(
-        'fumi handoff codex:019c22d1 --to amazon-q',
-        'fumi handoff amazon-q:1b4e28ba --to codex --cwd ~/src/app --dry-run',
-      ),
+    .option(...IN_OPTION)
+    .option(...SESSION_OPTION)
+    .option(...JSON_OPTION)
+    .examples(
+      'fumi handoff codex:019c22d1 --to amazon-q',
+      'fumi handoff amazon-q:1b4e28ba --to codex --cwd ~/src/app --dry-run',
     )
-    .addHelpText(
-      'after',
-      say(
-        '\nA newer conversation is never replaced. When the other program would read something else than was said here, all is taken back.',
-        '\nもっと新しい会話は置き換えません。引き継ぎ先のプログラムが元と違う内容を読み取る場合は、すべて元に戻します。',
-      ),
+    .note(
+      'A newer conversation is never replaced. When the other program would read something else than was said here, all is taken back.',
+      'もっと新しい会話は置き換えません。引き継ぎ先のプログラムが元と違う内容を読み取る場合は、すべて元に戻します。',
     )
-    .action(run)
+    .runWithApp(handOff)
 }
 
-async function run(name: string, options: Options): Promise<void> {
+async function handOff(app: App, name: string, options: Options): Promise<void> {
   const targets = await targetsOfHandoff()
   if (!targets.includes(options.to))
     throw new AppError(
@@ -91,28 +77,19 @@ async function run(name: string, options: Options): Promise<void> {
       `nothing can be given to ${options.to}. Known: ${targets.join(', ')}.`,
       `${options.to} には引き継げません。引き継ぎ先は ${targets.join('、')} です。`,
     )
-  const app = await openApp()
-  try {
-    const { log, id, release } = await resolveLog(app, name, options)
-    try {
-      const { environment, directory, backup: backupStore } = app
-      const done = await handOver({ agent: log.agent, source: log.source, session: id }, options.to, {
-        environment,
-        directory,
-        keep: backupStore,
-        isDry: options.dryRun === true,
-        mayReplace: options.replace === true,
-        ...(options.cwd !== undefined && { cwd: resolve(options.cwd) }),
-        ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
-      })
-      await printResult(done, options)
-      if (options.report !== undefined) await saveLosses(options.report, done.report)
-    } finally {
-      await release()
-    }
-  } finally {
-    app.close()
-  }
+  const { log, id } = await resolveLog(app, name, options)
+  const { environment, directory, backup } = app
+  const done = await handOver({ agent: log.agent, source: log.source, session: id }, options.to, {
+    environment,
+    directory,
+    keep: backup,
+    isDry: options.dryRun === true,
+    mayReplace: options.replace === true,
+    ...(options.cwd !== undefined && { cwd: resolve(options.cwd) }),
+    ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
+  })
+  await printResult(done, options)
+  if (options.report !== undefined) await saveLosses(options.report, done.report)
 }
 
 async function printResult(done: HandedOver, options: Options): Promise<void> {
@@ -123,7 +100,6 @@ async function printResult(done: HandedOver, options: Options): Promise<void> {
     await writeOutJson({ ...result, warnings: warnings.map(({ what }) => what), report })
     return
   }
-  const { renderLosses } = await import('../convert/render-losses.ts')
   await writeErr(renderLosses(report))
   if (cut) await writeErr(formatCut(cut))
   for (const repair of repairs) await writeErr(`${say('mended', '修正:')} ${repair}\n`)

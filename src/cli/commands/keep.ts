@@ -4,15 +4,13 @@ import type { Agent } from '../../agents/agent.ts'
 import type { App, BackupResult, StoreBackup } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
-import { formatExamples } from '../help/examples.ts'
+import { defineCommand, JSON_LINES_OPTION } from '../define-command.ts'
 import { say } from '../language.ts'
-import { openApp } from '../open-app.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
-import { printIssues } from '../print-issues.ts'
-import { createLogProgress } from '../progress/log-progress.ts'
-import { codeLabel } from '../view/code-labels.ts'
-import { shortId } from '../view/session-table.ts'
+import { createLogProgress } from '../progress.ts'
+import { printIssues } from '../report-issues.ts'
 import { formatCount, plural, renderTable, type TableColumn } from '../view/table.ts'
+import { codeLabel, shortId } from '../view/text.ts'
 
 interface Options {
   readonly watch?: boolean
@@ -20,43 +18,38 @@ interface Options {
 }
 
 export function keepCommand(program: Command): void {
-  program
-    .command('keep')
-    .alias('backup')
-    .summary(say('save every conversation that its program would overwrite', 'プログラムが上書きする前に、会話を保管'))
+  defineCommand(
+    program,
+    'keep',
+    'save every conversation that its program would overwrite',
+    'プログラムが上書きする前に、会話を保管',
+  )
+
+    .with((command) => command.alias('backup'))
     .argument(
       '[path...]',
-      say(
-        'databases or folders that hold some (default: all of this machine)',
-        '会話のあるデータベースまたはフォルダー（既定: このマシンのすべて）',
-      ),
+      'databases or folders that hold some (default: all of this machine)',
+      '会話のあるデータベースまたはフォルダー（既定: このマシンのすべて）',
     )
     .option(
       '--watch',
-      say('go on and keep each new answer as soon as it is written', '監視を続け、新しい応答が書かれるたびに保管'),
+      'go on and keep each new answer as soon as it is written',
+      '監視を続け、新しい応答が書かれるたびに保管',
     )
-    .option('--json', say('print JSON, with --watch one object per line', 'JSON で出力。--watch では 1 行に 1 件'))
-    .addHelpText('after', formatExamples('fumi keep', 'fumi keep --watch', 'fumi keep ~/backup/data.sqlite3'))
-    .addHelpText(
-      'after',
-      say(
-        '\nfumi list shows what is kept; fumi restore gives it back.',
-        '\n保管した会話は fumi list で見られ、fumi restore で戻せます。',
-      ),
+    .option(...JSON_LINES_OPTION)
+    .examples('fumi keep', 'fumi keep --watch', 'fumi keep ~/backup/data.sqlite3')
+    .note(
+      'fumi list shows what is kept; fumi restore gives it back.',
+      '保管した会話は fumi list で見られ、fumi restore で戻せます。',
     )
-    .action(run)
+    .runWithApp(backUp)
 }
 
-async function run(paths: readonly string[], options: Options): Promise<void> {
-  const app = await openApp()
-  try {
-    const done = await backUpAll(app, paths)
-    if (done.length === 0 && !options.watch) throw noStoreError(paths)
-    await printResults(done, options)
-    if (options.watch) await watchAndBackUp(app, paths, options)
-  } finally {
-    app.close()
-  }
+async function backUp(app: App, paths: readonly string[], options: Options): Promise<void> {
+  const done = await backUpAll(app, paths)
+  if (done.length === 0 && !options.watch) throw noStoreError(paths)
+  await printResults(done, options)
+  if (options.watch) await watchAndBackUp(app, paths, options)
 }
 
 async function backUpAll(app: App, paths: readonly string[]): Promise<readonly StoreBackup[]> {

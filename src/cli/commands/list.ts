@@ -1,12 +1,12 @@
 /** `fumi list`: the conversations there are, newest first. */
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { App, SessionAnnotation, SessionFilter, SessionOrder } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import { phrase } from '../../model/phrase.ts'
-import { formatExamples } from '../help/examples.ts'
-import { incompleteError, reportIncomplete } from '../incomplete-results.ts'
+import { defineCommand, JSON_OPTION } from '../define-command.ts'
+import { listLogSessions } from '../find-session.ts'
 import {
   addFilterOptions,
   type FilterOptions,
@@ -16,12 +16,9 @@ import {
 } from '../index-queries/filters.ts'
 import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { entryToRow, logSessionToRow, type SessionRow } from '../index-queries/session-row.ts'
-import { say } from '../language.ts'
-import { openApp } from '../open-app.ts'
 import { writeOut, writeOutJson } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { printIssues } from '../print-issues.ts'
-import { listLogSessions } from '../sessions/find-session.ts'
+import { incompleteError, printIssues, reportIncomplete } from '../report-issues.ts'
 
 interface Options extends FilterOptions {
   readonly limit?: string
@@ -34,94 +31,75 @@ interface Options extends FilterOptions {
   readonly json?: boolean
 }
 
-const SORT_KEYS: readonly SessionOrder[] = ['last', 'started', 'messages', 'tokens', 'size', 'title']
+const _SORT_KEYS: readonly SessionOrder[] = ['last', 'started', 'messages', 'tokens', 'size', 'title']
 
 export function listCommand(program: Command): void {
-  addFilterOptions(
-    program
-      .command('list')
-      .summary(
-        say(
-          'list conversations, newest first, with those that only fumibako still has',
-          '会話を新しい順に一覧表示。fumibako だけに残る会話も含む',
-        ),
-      )
-      .argument(
-        '[path...]',
-        say(
-          'databases, log files or folders (default: every agent found on this machine)',
-          'データベース、ログファイル、フォルダー（既定: このマシンのすべてのエージェント）',
-        ),
-      ),
+  defineCommand(
+    program,
+    'list',
+    'list conversations, newest first, with those that only fumibako still has',
+    '会話を新しい順に一覧表示。fumibako だけに残る会話も含む',
   )
+    .argument(
+      '[path...]',
+      'databases, log files or folders (default: every agent found on this machine)',
+      'データベース、ログファイル、フォルダー（既定: このマシンのすべてのエージェント）',
+    )
+    .with(addFilterOptions)
     .option(
       '--ended',
-      say('only those that their program has overwritten or lost', '元のプログラムが上書きしたか失った会話だけ'),
+      'only those that their program has overwritten or lost',
+      '元のプログラムが上書きしたか失った会話だけ',
     )
-    .option(
-      '--starred',
-      say('only those that you gave a star; see fumi mark', 'スターを付けた会話だけ（fumi mark を参照）'),
-    )
-    .option('--tag <tag>', say('only those that you gave this tag', 'このタグを付けた会話だけ'))
+    .option('--starred', 'only those that you gave a star; see fumi mark', 'スターを付けた会話だけ（fumi mark を参照）')
+    .option('--tag <tag>', 'only those that you gave this tag', 'このタグを付けた会話だけ')
     .option(
       '--children',
-      say(
-        'forks and sub-agents too, not folded under their parents',
-        '分岐とサブエージェントも、親の下にまとめずに表示',
-      ),
+      'forks and sub-agents too, not folded under their parents',
+      '分岐とサブエージェントも、親の下にまとめずに表示',
     )
-    .addOption(new Option('--sort <by>', say('what comes first', '並べ替えの基準')).choices(SORT_KEYS).default('last'))
-    .option('--reverse', say('the other way round', '逆順'))
+    .option('--sort <by>', 'what comes first', '並べ替えの基準', { choices: _SORT_KEYS, default: 'last' })
+    .option('--reverse', 'the other way round', '逆順')
     .option(
       '-n, --limit <n>',
-      say(
-        'how many at most; 0 for all (default: 40, with --json all)',
-        '表示件数の上限。0 で全件（既定: 40、--json では全件）',
-      ),
+      'how many at most; 0 for all (default: 40, with --json all)',
+      '表示件数の上限。0 で全件（既定: 40、--json では全件）',
     )
-    .option('--json', say('print JSON', 'JSON で出力'))
-    .addHelpText(
-      'after',
-      formatExamples(
-        'fumi list',
-        'fumi list --agent kiro --since 7d',
-        'fumi list --project . --sort tokens',
-        'fumi list --ended',
-        'fumi list ~/backup/data.sqlite3 --json',
-      ),
+    .option(...JSON_OPTION)
+    .examples(
+      'fumi list',
+      'fumi list --agent kiro --since 7d',
+      'fumi list --project . --sort tokens',
+      'fumi list --ended',
+      'fumi list ~/backup/data.sqlite3 --json',
     )
-    .action(run)
+    .runWithApp(listSessions)
 }
 
-async function run(paths: readonly string[], options: Options): Promise<void> {
+async function listSessions(app: App, paths: readonly string[], options: Options): Promise<void> {
   const limit = parseLimit(options.limit, options.json ? 0 : 40)
-  const app = await openApp()
-  try {
-    const filter = toSessionFilter(options)
-    const isIndexed = paths.length === 0 && (await refreshIndex(app, 'first'))
-    const { agent: _, ...others } = options
-    if (!isIndexed && (hasSessionFilters(others) || options.sort !== 'last'))
-      throw new AppError(
-        'bad_usage',
-        'what lies at a path is listed as it is: only --agent, --starred and --tag narrow it down.',
-        'パスを指定した一覧で絞り込みに使えるのは --agent、--starred、--tag だけです。並べ替えはできません。',
-      )
-    const { total, sessions, issues } = isIndexed
-      ? listFromIndex(app, filter, limit, options)
-      : await listFromLogs(app, paths, limit, options)
-    if (total === 0) await printIssues(issues)
-    if (total === 0 && !(hasSessionFilters(options) || filtersByAnnotation(options) || options.ended))
-      throw incompleteError(issues) ?? noSessionsError(paths)
-    if (options.json) await writeOutJson({ total, sessions })
-    else {
-      await openPager()
-      await writeOut((await import('../view/session-table.ts')).renderSessionTable(sessions, total))
-    }
-    if (total > 0) await printIssues(issues)
-    await reportIncomplete(issues)
-  } finally {
-    app.close()
+  const filter = toSessionFilter(options)
+  const isIndexed = paths.length === 0 && (await refreshIndex(app, 'first'))
+  const { agent: _, ...others } = options
+  if (!isIndexed && (hasSessionFilters(others) || options.sort !== 'last'))
+    throw new AppError(
+      'bad_usage',
+      'what lies at a path is listed as it is: only --agent, --starred and --tag narrow it down.',
+      'パスを指定した一覧で絞り込みに使えるのは --agent、--starred、--tag だけです。並べ替えはできません。',
+    )
+  const { total, sessions, issues } = isIndexed
+    ? listFromIndex(app, filter, limit, options)
+    : await listFromLogs(app, paths, limit, options)
+  if (total === 0) await printIssues(issues)
+  if (total === 0 && !(hasSessionFilters(options) || filtersByAnnotation(options) || options.ended))
+    throw incompleteError(issues) ?? noSessionsError(paths)
+  if (options.json) await writeOutJson({ total, sessions })
+  else {
+    await openPager()
+    await writeOut((await import('../view/session-table.ts')).renderSessionTable(sessions, total))
   }
+  if (total > 0) await printIssues(issues)
+  await reportIncomplete(issues)
 }
 
 interface SessionRows {

@@ -4,14 +4,12 @@ import { type AnnotationChange, type App, currentInstant, type SessionAnnotation
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
 import { toSingleLine } from '../../model/tool-summary.ts'
-import { formatExamples } from '../help/examples.ts'
+import { defineCommand, IN_OPTION } from '../define-command.ts'
+import { findSession } from '../find-session.ts'
 import { say } from '../language.ts'
-import { openApp } from '../open-app.ts'
 import { writeOut, writeOutJson } from '../output.ts'
-import { findSession } from '../sessions/find-session.ts'
-import { toTerminalText } from '../view/conversation.ts'
-import { shortId } from '../view/session-table.ts'
 import { renderTable, type TableColumn } from '../view/table.ts'
+import { shortId, toTerminalText } from '../view/text.ts'
 
 interface Options extends AnnotationChange {
   readonly star?: boolean
@@ -22,60 +20,52 @@ interface Options extends AnnotationChange {
 }
 
 export function markCommand(program: Command): void {
-  const collectValues = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
-  program
-    .command('mark')
-    .summary(say('give a session a name, a star, tags or a note of your own', '会話に名前・スター・タグ・メモを付ける'))
+  defineCommand(
+    program,
+    'mark',
+    'give a session a name, a star, tags or a note of your own',
+    '会話に名前・スター・タグ・メモを付ける',
+  )
     .argument(
       '[session]',
-      say(
-        'its id as fumi list shows it, or the beginning of it (default: list all marks)',
-        'fumi list が示す会話の ID、またはその先頭部分（既定: 付けたものをすべて一覧表示）',
-      ),
+      'its id as fumi list shows it, or the beginning of it (default: list all marks)',
+      'fumi list が示す会話の ID、またはその先頭部分（既定: 付けたものをすべて一覧表示）',
     )
-    .option('--name <text>', say('call it this; an empty text takes the name away', '名前。空にすると外す'))
-    .option('--star', say('give it a star', 'スターを付ける'))
-    .option('--no-star', say('take the star away', 'スターを外す'))
-    .option('--tag <tag>', say('give it this tag; as often as wanted', 'タグを付ける。何度でも指定可'), collectValues)
-    .option('--untag <tag>', say('take this tag away; as often as wanted', 'タグを外す。何度でも指定可'), collectValues)
-    .option('--note <text>', say('write this beside it; an empty text takes the note away', 'メモ。空にすると外す'))
-    .option('--clear', say('take all marks of the session away', '会話に付けたものをすべて外す'))
+    .option('--name <text>', 'call it this; an empty text takes the name away', '名前。空にすると外す')
+    .option('--star', 'give it a star', 'スターを付ける')
+    .option('--no-star', 'take the star away', 'スターを外す')
+    .option('--tag <tag>', 'give it this tag; as often as wanted', 'タグを付ける。何度でも指定可', {
+      isRepeatable: true,
+    })
+    .option('--untag <tag>', 'take this tag away; as often as wanted', 'タグを外す。何度でも指定可', {
+      isRepeatable: true,
+    })
+    .option('--note <text>', 'write this beside it; an empty text takes the note away', 'メモ。空にすると外す')
+    .option('--clear', 'take all marks of the session away', '会話に付けたものをすべて外す')
     .option(
       '--search <text>',
-      say('list the marks whose name, tags or note hold this', '名前・タグ・メモにこの語を含む会話を一覧表示'),
+      'list the marks whose name, tags or note hold this',
+      '名前・タグ・メモにこの語を含む会話を一覧表示',
     )
-    .option(
-      '--in <path>',
-      say('look for the session in this database, file or folder', '会話を探すデータベース、ファイル、フォルダー'),
-    )
+    .option(...IN_OPTION)
     .option(
       '--json',
-      say(
-        'print JSON; without a session all marks, to save them elsewhere',
-        'JSON で出力。会話を省くと、付けたものすべて（バックアップ用）',
-      ),
+      'print JSON; without a session all marks, to save them elsewhere',
+      'JSON で出力。会話を省くと、付けたものすべて（バックアップ用）',
     )
-    .addHelpText(
-      'after',
-      formatExamples(
-        'fumi mark codex:019c22d1 --name "The double ring" --star',
-        'fumi mark codex:019c22d1 --tag timer --tag done --note "see the second turn"',
-        'fumi mark codex:019c22d1 --clear',
-        'fumi mark --search ring',
-        'fumi mark --json > marks.json',
-      ),
+    .examples(
+      'fumi mark codex:019c22d1 --name "The double ring" --star',
+      'fumi mark codex:019c22d1 --tag timer --tag done --note "see the second turn"',
+      'fumi mark codex:019c22d1 --clear',
+      'fumi mark --search ring',
+      'fumi mark --json > marks.json',
     )
-    .action(run)
+    .runWithApp(markSession)
 }
 
-async function run(name: string | undefined, options: Options): Promise<void> {
-  const app = await openApp()
-  try {
-    if (name === undefined) await listAnnotations(app, options)
-    else await annotateSession(app, name, options)
-  } finally {
-    app.close()
-  }
+async function markSession(app: App, name: string | undefined, options: Options): Promise<void> {
+  if (name === undefined) await listAnnotations(app, options)
+  else await annotateSession(app, name, options)
 }
 
 async function listAnnotations(app: App, options: Options): Promise<void> {

@@ -10,12 +10,12 @@ import { AppError } from '../../model/error.ts'
 import type { Issue } from '../../model/issue.ts'
 import { serializeMessage } from '../../model/serialize-message.ts'
 import { type Log, readLog } from '../../normalize.ts'
-import { formatExamples } from '../help/examples.ts'
-import { reportIncomplete } from '../incomplete-results.ts'
-import { localize, say } from '../language.ts'
-import { findLogsAt } from '../logs/find-logs.ts'
+import { defineCommand } from '../define-command.ts'
+import { findLogsAt } from '../find-logs.ts'
+import { localize } from '../language.ts'
 import { LineWriter, writeErr, writeErrJson } from '../output.ts'
-import { createLogProgress, type LogProgress } from '../progress/log-progress.ts'
+import { createLogProgress, type LogProgress } from '../progress.ts'
+import { reportIncomplete } from '../report-issues.ts'
 
 interface Options {
   readonly sanitized?: boolean
@@ -24,45 +24,34 @@ interface Options {
 }
 
 export function normalizeCommand(program: Command): void {
-  program
-    .command('normalize')
-    .summary(
-      say(
-        'print a log as NormalizedMessages, one JSON object per line',
-        'ログを NormalizedMessage として出力（1 行に JSON 1 件）',
-      ),
-    )
-    .argument(
-      '<path...>',
-      say('log files or folders; - for standard input', 'ログファイルまたはフォルダー。- は標準入力'),
-    )
+  defineCommand(
+    program,
+    'normalize',
+    'print a log as NormalizedMessages, one JSON object per line',
+    'ログを NormalizedMessage として出力（1 行に JSON 1 件）',
+  )
+    .argument('<path...>', 'log files or folders; - for standard input', 'ログファイルまたはフォルダー。- は標準入力')
     .option(
       '--sanitized',
-      say(
-        'text as sanitised HTML, as the NormalizedMessage specification says',
-        '本文を無害化した HTML にする（NormalizedMessage の仕様どおり）',
-      ),
+      'text as sanitised HTML, as the NormalizedMessage specification says',
+      '本文を無害化した HTML にする（NormalizedMessage の仕様どおり）',
     )
     .option(
       '--include-private',
-      say('ciphertext as it stands in the log, not only its hash', '暗号文をハッシュだけでなく、ログのまま出力'),
+      'ciphertext as it stands in the log, not only its hash',
+      '暗号文をハッシュだけでなく、ログのまま出力',
     )
     .option(
       '--json-issues',
-      say(
-        'issues on standard error as JSON, one per line',
-        '読めなかった内容を標準エラーに JSON で出力（1 行に 1 件）',
-      ),
+      'issues on standard error as JSON, one per line',
+      '読めなかった内容を標準エラーに JSON で出力（1 行に 1 件）',
     )
-    .addHelpText(
-      'after',
-      formatExamples(
-        'fumi normalize rollout.jsonl | jq .role',
-        'fumi normalize ~/.codex/sessions > all.ndjson',
-        'zstdcat old.jsonl.zst | fumi normalize -',
-      ),
+    .examples(
+      'fumi normalize rollout.jsonl | jq .role',
+      'fumi normalize ~/.codex/sessions > all.ndjson',
+      'zstdcat old.jsonl.zst | fumi normalize -',
     )
-    .action(run)
+    .run(run)
 }
 
 async function run(paths: readonly string[], options: Options): Promise<void> {
@@ -71,7 +60,7 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
     if (issue.code === 'unreadable') unread.push(issue)
     return options.jsonIssues ? writeErrJson(issue) : writeErr(`${toPrintableField(localize(describeIssue(issue)))}\n`)
   }
-  const { logs, release } = await findLogsAt(paths)
+  const logs = await findLogsAt(paths)
   const progress = process.stdout.isTTY ? undefined : await createLogProgress(logs)
   const writer = new LineWriter()
   let messages = 0
@@ -83,7 +72,6 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
     await writer.flush()
   } finally {
     progress?.stop()
-    await release()
   }
   await reportIncomplete(unread)
   if (messages > 0 || unread.some(incompleteReasonOf)) return

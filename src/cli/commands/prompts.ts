@@ -1,22 +1,31 @@
 /** `fumi prompts`: everything that was ever asked, newest first. */
 import type { Command } from 'commander'
+import { catchReaderErrors } from '../../agents/catch-reader-errors.ts'
+import type { App } from '../../app.ts'
+import { toSourceFailure } from '../../lib/failure.ts'
+import { debug } from '../../lib/logger.ts'
 import { foldText } from '../../lib/text.ts'
+import { classify } from '../../model/classify.ts'
 import { EXIT_BUG } from '../../model/error.ts'
+import type { Instant } from '../../model/ids.ts'
+import type { Issue } from '../../model/issue.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import type { Session } from '../../model/session.ts'
+import { SessionFactsCollector, UNREPEATED_EVENT } from '../../model/session-facts.ts'
 import { toSingleLine } from '../../model/tool-summary.ts'
-import { formatExamples } from '../help/examples.ts'
-import { reportIncomplete } from '../incomplete-results.ts'
+import type { Log } from '../../normalize.ts'
+import { defineCommand } from '../define-command.ts'
 import { parseLimit } from '../index-queries/filters.ts'
+import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { say } from '../language.ts'
-import { openApp } from '../open-app.ts'
+import { type LinkedPrompt, type LoggedPrompt, linkPrompts, type TypedList } from '../link-prompts.ts'
 import { writeOut, writeOutJson } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { printIssues } from '../print-issues.ts'
-import { collectPrompts } from '../prompts/collect-prompts.ts'
-import { type LinkedPrompt, linkPrompts } from '../prompts/link-prompts.ts'
-import { toTerminalText } from '../view/conversation.ts'
+import { createLogProgress } from '../progress.ts'
+import { printIssues, reportIncomplete } from '../report-issues.ts'
 import { paint } from '../view/paint.ts'
-import { formatDateTime, shortId } from '../view/session-table.ts'
 import { formatCount, plural, renderTable, type TableColumn } from '../view/table.ts'
+import { formatDateTime, shortId, toTerminalText } from '../view/text.ts'
 
 interface Options {
   readonly limit: string
@@ -24,43 +33,33 @@ interface Options {
 }
 
 export function promptsCommand(program: Command): void {
-  program
-    .command('prompts')
-    .summary(
-      say(
-        'list everything that you ever asked an agent, newest first',
-        'これまでエージェントに依頼した内容を、新しい順に一覧表示',
-      ),
-    )
-    .argument(
-      '[query...]',
-      say('only prompts that hold these words, as they stand here', 'この語句をこのまま含む依頼だけ'),
-    )
-    .option('-n, --limit <n>', say('how many at most; 0 for all', '表示件数の上限。0 で全件'), '40')
-    .option('--json', say('print JSON, with the whole text of each', 'それぞれの全文を含む JSON で出力'))
-    .addHelpText('after', formatExamples('fumi prompts', 'fumi prompts double ring', 'fumi prompts --limit 0 --json'))
-    .action(run)
+  defineCommand(
+    program,
+    'prompts',
+    'list everything that you ever asked an agent, newest first',
+    'これまでエージェントに依頼した内容を、新しい順に一覧表示',
+  )
+    .argument('[query...]', 'only prompts that hold these words, as they stand here', 'この語句をこのまま含む依頼だけ')
+    .option('-n, --limit <n>', 'how many at most; 0 for all', '表示件数の上限。0 で全件', { default: '40' })
+    .option('--json', 'print JSON, with the whole text of each', 'それぞれの全文を含む JSON で出力')
+    .examples('fumi prompts', 'fumi prompts double ring', 'fumi prompts --limit 0 --json')
+    .runWithApp(listPrompts)
 }
 
-async function run(words: readonly string[], options: Options): Promise<void> {
+async function listPrompts(app: App, words: readonly string[], options: Options): Promise<void> {
   const limit = parseLimit(options.limit, 40)
-  const app = await openApp()
-  try {
-    const { prompts, lists, issues, isIncomplete } = await collectPrompts(app)
-    const query = foldText(words.join(' '))
-    const wanted = linkPrompts(prompts, lists).filter(({ text }) => foldText(text).includes(query))
-    const shown = limit === 0 ? wanted : wanted.slice(0, limit)
-    if (options.json) await writeOutJson({ total: wanted.length, prompts: shown })
-    else {
-      await openPager()
-      await writeOut(renderPromptTable(shown, wanted.length))
-    }
-    await printIssues(issues)
-    await reportIncomplete(issues)
-    if (isIncomplete) process.exitCode ??= EXIT_BUG
-  } finally {
-    app.close()
+  const { prompts, lists, issues, isIncomplete } = await collectPrompts(app)
+  const query = foldText(words.join(' '))
+  const wanted = linkPrompts(prompts, lists).filter(({ text }) => foldText(text).includes(query))
+  const shown = limit === 0 ? wanted : wanted.slice(0, limit)
+  if (options.json) await writeOutJson({ total: wanted.length, prompts: shown })
+  else {
+    await openPager()
+    await writeOut(renderPromptTable(shown, wanted.length))
   }
+  await printIssues(issues)
+  await reportIncomplete(issues)
+  if (isIncomplete) process.exitCode ??= EXIT_BUG
 }
 
 /** Prompts as a table for a person. */
@@ -84,4 +83,148 @@ function renderPromptTable(prompts: readonly LinkedPrompt[], all: number): strin
     `古い依頼 ${formatCount(remaining)} 件は省略しました。--limit 0 ですべて表示します。\n`,
   )
   return `${renderTable(COLUMNS, rows)}${remaining > 0 ? paint.dim(more) : ''}`
+}
+
+export interface CollectedPrompts {
+  readonly prompts: readonly LoggedPrompt[]
+  readonly lists: readonly TypedList[]
+  readonly issues: readonly Issue[]
+  /** Prompts of a session are missing because of a bug. */
+  readonly isIncomplete: boolean
+}
+
+export async function collectPrompts(app: App): Promise<CollectedPrompts> {
+  return (await refreshIndex(app, 'both')) ? collectFromIndex(app) : collectFromLogs(app)
+}
+
+async function collectFromIndex(app: App): Promise<CollectedPrompts> {
+  const collector = new PromptCollector()
+  let candidates: NormalizedMessage[] = []
+  let session: Session | undefined
+  const end = (): void => {
+    if (session) collector.add(session, candidates)
+    candidates = []
+  }
+  for await (const body of app.prompts()) {
+    if (body.known.session !== session?.id) {
+      end()
+      session = app.index.header(body.known.session)
+    }
+    if (body.kind === 'body' && mayBePrompt(body.message)) candidates.push(body.message)
+  }
+  end()
+  collector.issues.push(...app.index.unreadable())
+  return collector
+}
+
+async function collectFromLogs(app: App): Promise<CollectedPrompts> {
+  const logs: Log[] = []
+  for await (const log of app.findLogs([])) if (!log.unknown) logs.push(log)
+  const progress = await createLogProgress(logs)
+  const collector = new PromptCollector()
+  try {
+    for (const log of logs) {
+      await readLogPrompts(log, collector, (offset) => progress.at(log, offset))
+      progress.done(log)
+    }
+    for await (const log of app.backupService.onlyInBackup(collector.sessions, []))
+      await readLogPrompts(log, collector, () => {})
+  } finally {
+    progress.stop()
+  }
+  return collector
+}
+
+async function readLogPrompts(log: Log, collector: PromptCollector, onOffset: (offset: number) => void): Promise<void> {
+  let session: Session | undefined
+  const candidates: NormalizedMessage[] = []
+  const facts = new SessionFactsCollector()
+  for await (const batch of catchReaderErrors(log.source, log.agent.read(log.source)))
+    for (const one of batch) {
+      if (one.kind === 'session') session = one.session
+      if (one.kind === 'cursor') onOffset(one.cursor.offset ?? 0)
+      if (one.kind === 'issue' && one.issue.code === 'unreadable') collector.issues.push(one.issue)
+      if (one.kind !== 'message') continue
+      if (mayBePrompt(one.message)) candidates.push(one.message)
+      facts.add(one.message)
+    }
+  if (!session) return
+  const known = facts.facts()
+  const isList = session.kind === 'prompts'
+  collector.add(session, isList ? candidates : candidates.filter((message) => classify(message, known).isTyped))
+}
+
+class PromptCollector implements CollectedPrompts {
+  readonly sessions = new Set<string>()
+  readonly prompts: LoggedPrompt[] = []
+  readonly lists: TypedList[] = []
+  readonly issues: Issue[] = []
+  isIncomplete = false
+  /** Copies of one log hold the same messages. */
+  readonly #seen = new Set<string>()
+
+  /** A session that fails costs its own prompts and no others. */
+  add(session: Session, candidates: readonly NormalizedMessage[]): void {
+    this.sessions.add(session.id)
+    try {
+      this.#add(session, candidates)
+    } catch (error) {
+      const { code, reason, stack } = toSourceFailure(error)
+      this.issues.push({ code, reason, path: session.path })
+      this.isIncomplete = true
+      if (stack !== undefined) debug(stack)
+    }
+  }
+
+  #add(session: Session, candidates: readonly NormalizedMessage[]): void {
+    if (session.kind === 'prompts') this.lists.push(toTypedList(session, candidates))
+    // What a sub-agent is asked was written by its parent.
+    else if (session.relation !== 'subagent') this.#conversation(session, candidates)
+  }
+
+  #conversation(session: Session, prompts: readonly NormalizedMessage[]): void {
+    for (const message of prompts) {
+      const key = `${session.id}\n${message.id}`
+      const text = withoutInjected(message)
+      if (text === '' || this.#seen.has(key)) continue
+      this.#seen.add(key)
+      this.prompts.push({
+        agent: session.agent,
+        session: session.id,
+        message_id: message.id,
+        cwd: session.cwd ?? null,
+        text,
+        at: message.timestamp as Instant,
+        at_inferred: message.metadata?.timestamp_inferred === true,
+      })
+    }
+  }
+}
+
+/** Whether an event is one depends on the rest of its session. */
+const mayBePrompt = (message: NormalizedMessage): boolean =>
+  message.role === 'user' || classify(message, UNREPEATED_EVENT).kind === 'prompt'
+
+function toTypedList({ agent, started_at }: Session, messages: readonly NormalizedMessage[]): TypedList {
+  const prompts = messages.map((message) => {
+    const { prompt_of, timestamp_inferred } = message.metadata ?? {}
+    return {
+      text: withoutInjected(message),
+      at: timestamp_inferred ? undefined : (message.timestamp as Instant),
+      of: prompt_of ?? undefined,
+    }
+  })
+  return { agent, at: started_at, prompts }
+}
+
+/** Without what the program put before it. */
+function withoutInjected({ segments }: NormalizedMessage): string {
+  const parts = segments.map(({ text = '', annotations }) => {
+    const injected = annotations?.find((annotation) => annotation.kind === 'injected')
+    return injected ? text.slice(injected.end) : text
+  })
+  return parts
+    .filter((part) => part.trim() !== '')
+    .join('\n')
+    .trim()
 }

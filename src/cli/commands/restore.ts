@@ -7,9 +7,9 @@ import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
 import { specialKindAt } from '../../lib/files/regular-file.ts'
 import { isSystemError, toWriteError } from '../../lib/files/system-error.ts'
 import { AppError } from '../../model/error.ts'
-import { formatExamples } from '../help/examples.ts'
+import { defineCommand, FORCE_OPTION, JSON_OPTION, SESSION_ID } from '../define-command.ts'
+import { matchByName } from '../find-session.ts'
 import { say } from '../language.ts'
-import { openApp } from '../open-app.ts'
 import { writeData, writeErr, writeOut, writeOutJson } from '../output.ts'
 
 interface Options {
@@ -21,70 +21,51 @@ interface Options {
 }
 
 export function restoreCommand(program: Command): void {
-  program
-    .command('restore')
-    .summary(
-      say(
-        'give a kept conversation back: as a file to /load, or into its store',
-        '保管した会話を戻す。/load 用のファイルに、または元の保存場所に',
-      ),
-    )
-    .argument(
-      '<session>',
-      say('its id as fumi list shows it, or the beginning of it', 'fumi list が示す会話の ID、またはその先頭部分'),
-    )
+  defineCommand(
+    program,
+    'restore',
+    'give a kept conversation back: as a file to /load, or into its store',
+    '保管した会話を戻す。/load 用のファイルに、または元の保存場所に',
+  )
+    .argument('<session>', ...SESSION_ID)
     .option(
       '--to <file>',
-      say(
-        'write it to this file, which /load reads; - for standard output',
-        '/load で読めるファイルに書き込む。- は標準出力',
-      ),
+      'write it to this file, which /load reads; - for standard output',
+      '/load で読めるファイルに書き込む。- は標準出力',
     )
     .option(
       '--install',
-      say('put it back into the store, in place of what is there now', '元の保存場所に戻し、今ある会話と置き換える'),
+      'put it back into the store, in place of what is there now',
+      '元の保存場所に戻し、今ある会話と置き換える',
     )
     .option(
       '--directory <path>',
-      say(
-        'with --install: for this directory instead of its own',
-        '--install のとき、元のディレクトリーの代わりに使う場所',
-      ),
+      'with --install: for this directory instead of its own',
+      '--install のとき、元のディレクトリーの代わりに使う場所',
     )
-    .option('--force', say('overwrite an existing file', '既存のファイルを上書き'))
-    .option('--json', say('print JSON', 'JSON で出力'))
-    .addHelpText(
-      'after',
-      formatExamples(
-        `fumi restore amazon-q:1b4e28ba --to talk.json      ${say('then in q chat:', 'その後、q chat で:')} /load talk.json`,
-        `fumi restore amazon-q:1b4e28ba --install          ${say('then in its directory:', 'その後、元のディレクトリーで:')} q chat --resume`,
-      ),
+    .option(...FORCE_OPTION)
+    .option(...JSON_OPTION)
+    .examples(
+      `fumi restore amazon-q:1b4e28ba --to talk.json      ${say('then in q chat:', 'その後、q chat で:')} /load talk.json`,
+      `fumi restore amazon-q:1b4e28ba --install          ${say('then in its directory:', 'その後、元のディレクトリーで:')} q chat --resume`,
     )
-    .addHelpText(
-      'after',
-      say(
-        '\nWhat --install replaces is kept first. It refuses while the program is writing.',
-        '\n--install で置き換える会話は、先に保管します。プログラムが書き込んでいる間は実行しません。',
-      ),
+    .note(
+      'What --install replaces is kept first. It refuses while the program is writing.',
+      '--install で置き換える会話は、先に保管します。プログラムが書き込んでいる間は実行しません。',
     )
-    .action(run)
+    .runWithApp(restore)
 }
 
-async function run(name: string, options: Options): Promise<void> {
+async function restore(app: App, name: string, options: Options): Promise<void> {
   if ((options.to === undefined) === !options.install)
     throw new AppError(
       'bad_usage',
       'say where to: --to <file>, or --install for the store itself.',
       '戻す先を指定してください。--to <ファイル>、または元の保存場所なら --install です。',
     )
-  const app = await openApp()
-  try {
-    const backup = findBackup(name, app.backup.list())
-    if (options.install) await installBackup(app, backup, options)
-    else await writeRestored(app, backup, options.to ?? '-', options)
-  } finally {
-    app.close()
-  }
+  const backup = findBackup(name, app.backup.list())
+  if (options.install) await installBackup(app, backup, options)
+  else await writeRestored(app, backup, options.to ?? '-', options)
 }
 
 async function writeRestored(app: App, backup: BackedUpSession, to: string, options: Options): Promise<void> {
@@ -97,10 +78,7 @@ async function writeRestored(app: App, backup: BackedUpSession, to: string, opti
       `${backup.session} は保管されていますが、元のプログラムが読み込める内容ではありません。`,
     )
   for (const repair of ready.repairs) await writeErr(`${say('mended', '修正:')} ${repair}\n`)
-  if (to === '-') {
-    await writeData(ready.text)
-    return
-  }
+  if (to === '-') return writeData(ready.text)
   saveNewFile(to, ready.text, options.force === true)
   if (options.json) await writeOutJson({ session: backup.session, file: resolve(to), repairs: ready.repairs })
   else
@@ -142,10 +120,7 @@ async function installBackup(app: App, backup: BackedUpSession, options: Options
     backup,
     options.directory === undefined ? undefined : resolve(options.directory),
   )
-  if (options.json) {
-    await writeOutJson({ session: backup.session, ...done })
-    return
-  }
+  if (options.json) return writeOutJson({ session: backup.session, ...done })
   for (const repair of done.repairs) await writeErr(`${say('mended', '修正:')} ${repair}\n`)
   await writeOut(
     say(`${backup.session} is in ${done.store} again.\n`, `${backup.session} を ${done.store} に戻しました。\n`),
@@ -159,15 +134,9 @@ async function installBackup(app: App, backup: BackedUpSession, options: Options
     )
 }
 
-const MIN_NAME_LENGTH = 4
-
 function findBackup(name: string, all: readonly BackedUpSession[]): BackedUpSession {
-  const exact = all.find(({ session, native_id }) => session === name || native_id === name)
-  const candidates = all.filter(
-    ({ session, native_id }) =>
-      name.length >= MIN_NAME_LENGTH && (session.startsWith(name) || native_id?.startsWith(name)),
-  )
-  const [only, ...more] = exact ? [exact] : candidates
+  const found = matchByName(name, all, ({ session, native_id }) => [session, native_id])
+  const [only, ...more] = found
   if (!only)
     throw new AppError(
       'not_found',
@@ -177,8 +146,8 @@ function findBackup(name: string, all: readonly BackedUpSession[]): BackedUpSess
   if (more.length > 0)
     throw new AppError(
       'bad_usage',
-      `${candidates.length} kept sessions begin with ${name}. Give more of the id.`,
-      `${name} で始まる保管済みの会話が ${candidates.length} 件あります。ID をもっと長く指定してください。`,
+      `${found.length} kept sessions begin with ${name}. Give more of the id.`,
+      `${name} で始まる保管済みの会話が ${found.length} 件あります。ID をもっと長く指定してください。`,
     )
   return only
 }

@@ -14,11 +14,11 @@ import { programPathOrMissing, withSafePath } from '../../lib/programs.ts'
 import { AppError } from '../../model/error.ts'
 import { toVisible } from '../../model/hostile-characters.ts'
 import { phrase } from '../../model/phrase.ts'
-import { formatExamples } from '../help/examples.ts'
+import { defineCommand, SESSION_ID } from '../define-command.ts'
+import { type FoundSession, findSession } from '../find-session.ts'
 import { say } from '../language.ts'
-import { openApp } from '../open-app.ts'
+import { withApp } from '../open-app.ts'
 import { writeErr, writeOut } from '../output.ts'
-import { type FoundSession, findSession } from '../sessions/find-session.ts'
 import { askYesNo } from '../trust-question.ts'
 
 interface Options {
@@ -26,35 +26,26 @@ interface Options {
 }
 
 export function resumeCommand(program: Command): void {
-  program
-    .command('resume')
-    .summary(say('go on with a session in the program that it belongs to', '会話の続きを、元のプログラムで始める'))
-    .argument(
-      '<session>',
-      say('its id as fumi list shows it, or the beginning of it', 'fumi list が示す会話の ID、またはその先頭部分'),
-    )
-    .option('--print', say('print the command for a shell instead of running it', '実行せず、シェル用のコマンドを表示'))
-    .addHelpText('after', formatExamples('fumi resume codex:019c22d1', 'fumi resume codex:019c22d1 --print'))
-    .action(run)
+  defineCommand(
+    program,
+    'resume',
+    'go on with a session in the program that it belongs to',
+    '会話の続きを、元のプログラムで始める',
+  )
+    .argument('<session>', ...SESSION_ID)
+    .option('--print', 'print the command for a shell instead of running it', '実行せず、シェル用のコマンドを表示')
+    .examples('fumi resume codex:019c22d1', 'fumi resume codex:019c22d1 --print')
+    .run(run)
 }
 
 async function run(name: string, options: Options): Promise<void> {
-  const found = await findByName(name)
+  // Nothing stays open while the program runs.
+  const found = await withApp((app) => findSession(app, name))
   const command = options.print
     ? await resumeCommandFor(found)
     : await confirmDirectory(found, await resumeCommandFor(found))
   if (options.print) await writeOut(`${formatShellLine(command)}\n`)
   else process.exitCode = await runProgram(command)
-}
-
-/** Nothing stays open while the program runs. */
-async function findByName(name: string): Promise<FoundSession> {
-  const app = await openApp()
-  try {
-    return await findSession(app, name)
-  } finally {
-    app.close()
-  }
 }
 
 /**

@@ -1,19 +1,17 @@
 /** `fumi search`: finds what was said, anywhere. */
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import type { App, MessageHit, SearchAnswer } from '../../app.ts'
 import { queryFaultInJapanese } from '../../model/code-texts/query-fault-texts.ts'
 import { incompleteReasonOf } from '../../model/code-texts/read-problems.ts'
 import { AppError } from '../../model/error.ts'
-import { formatExamples } from '../help/examples.ts'
-import { reportIncomplete } from '../incomplete-results.ts'
+import { defineCommand, JSON_OPTION } from '../define-command.ts'
 import { parseLimit } from '../index-queries/filters.ts'
 import { addQueryOptions, buildQueryText, type QueryOptions } from '../index-queries/query-text.ts'
 import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { say } from '../language.ts'
-import { openApp } from '../open-app.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { printIssues } from '../print-issues.ts'
+import { printIssues, reportIncomplete } from '../report-issues.ts'
 import { plural } from '../view/table.ts'
 
 interface Options extends QueryOptions {
@@ -28,75 +26,60 @@ type FoundAnswer = Extract<SearchAnswer, { kind: 'found' }>
 type SearchProblem = Extract<SearchAnswer, { kind: 'problem' }>
 
 export function searchCommand(program: Command): void {
-  addQueryOptions(
-    program
-      .command('search')
-      .summary(
-        say('find what was said, in every conversation of every agent', 'すべてのエージェントのすべての会話から検索'),
-      )
-      .argument(
-        '<query...>',
-        say(
-          'words, "a phrase", begin*, -not, a OR b, /pattern/, agent:codex …; see docs/search.md',
-          '語、"句"、前方一致*、-除外、a OR b、/正規表現/、agent:codex など（docs/search.md を参照）',
-        ),
-      ),
+  defineCommand(
+    program,
+    'search',
+    'find what was said, in every conversation of every agent',
+    'すべてのエージェントのすべての会話から検索',
   )
+    .argument(
+      '<query...>',
+      'words, "a phrase", begin*, -not, a OR b, /pattern/, agent:codex …; see docs/search.md',
+      '語、"句"、前方一致*、-除外、a OR b、/正規表現/、agent:codex など（docs/search.md を参照）',
+    )
+    .with(addQueryOptions)
     .option(
       '--deep',
-      say(
-        'look also through what the index leaves out: the middle of long tool output',
-        '索引にない部分（長いツール出力の中ほど）も探す',
-      ),
+      'look also through what the index leaves out: the middle of long tool output',
+      '索引にない部分（長いツール出力の中ほど）も探す',
     )
-    .addOption(
-      new Option('--sort <by>', say('what comes first', '並べ替えの基準'))
-        .choices(['newest', 'relevance'])
-        .default('newest'),
-    )
+    .option('--sort <by>', 'what comes first', '並べ替えの基準', {
+      choices: ['newest', 'relevance'],
+      default: 'newest',
+    })
     .option(
       '-n, --limit <n>',
-      say(
-        'how many hits at most; 0 for all (default: 20, with --deep all)',
-        '表示件数の上限。0 で全件（既定: 20、--deep では全件）',
-      ),
+      'how many hits at most; 0 for all (default: 20, with --deep all)',
+      '表示件数の上限。0 で全件（既定: 20、--deep では全件）',
     )
-    .option('--no-sync', say('ask the index as it is', '索引を更新せず、今のまま検索'))
-    .option('--json', say('print JSON', 'JSON で出力'))
-    .addHelpText(
-      'after',
-      formatExamples(
-        'fumi search timeout retry',
-        `fumi search '"connection refused"' --since 7d`,
-        'fumi search 検索 --scope prompts',
-        'fumi search getUserName --project . --json',
-        "fumi search 'panic has:error' --deep",
-      ),
+    .option('--no-sync', 'ask the index as it is', '索引を更新せず、今のまま検索')
+    .option(...JSON_OPTION)
+    .examples(
+      'fumi search timeout retry',
+      `fumi search '"connection refused"' --since 7d`,
+      'fumi search 検索 --scope prompts',
+      'fumi search getUserName --project . --json',
+      "fumi search 'panic has:error' --deep",
     )
-    .action(run)
+    .runWithApp(search)
 }
 
-async function run(words: readonly string[], options: Options): Promise<void> {
+async function search(app: App, words: readonly string[], options: Options): Promise<void> {
   const query = buildQueryText(words, options)
-  const app = await openApp()
-  try {
-    if (options.sync) await refreshIndex(app, 'both', 'an index')
-    if (options.deep) await searchDeep(app, query, options)
-    else await searchIndex(app, query, options)
-    const issues = app.index.unreadable(options.agent)
-    const missing = issues.filter((issue) => incompleteReasonOf(issue) !== undefined)
-    await printIssues(missing)
-    await reportIncomplete(missing)
-    if (missing.length === 0 && app.list({ limit: 0 }).total === 0)
-      await writeErr(
-        say(
-          'fumi: no conversation was found on this machine; fumi doctor tells where was looked.\n',
-          'fumi: このマシンに会話が見つかりません。調べた場所は fumi doctor で分かります。\n',
-        ),
-      )
-  } finally {
-    app.close()
-  }
+  if (options.sync) await refreshIndex(app, 'both', 'an index')
+  if (options.deep) await searchDeep(app, query, options)
+  else await searchIndex(app, query, options)
+  const issues = app.index.unreadable(options.agent)
+  const missing = issues.filter((issue) => incompleteReasonOf(issue) !== undefined)
+  await printIssues(missing)
+  await reportIncomplete(missing)
+  if (missing.length === 0 && app.list({ limit: 0 }).total === 0)
+    await writeErr(
+      say(
+        'fumi: no conversation was found on this machine; fumi doctor tells where was looked.\n',
+        'fumi: このマシンに会話が見つかりません。調べた場所は fumi doctor で分かります。\n',
+      ),
+    )
 }
 
 async function searchIndex(app: App, query: string, options: Options): Promise<void> {

@@ -8,23 +8,25 @@ import type { SessionFacts } from '../../model/session-facts.ts'
 import { formatShortDuration, toSingleLine } from '../../model/tool-summary.ts'
 import { groupIntoTurns, type Turn } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
-import { formatExamples } from '../help/examples.ts'
-import { say } from '../language.ts'
 import {
-  readHistorySummary,
-  readOverview,
-  readSessionMessages,
-  type SessionOverview,
-} from '../logs/session-overview.ts'
-import { openApp } from '../open-app.ts'
+  ALL_RECORDS_OPTION,
+  defineCommand,
+  IN_OPTION,
+  JSON_OPTION,
+  SESSION_OPTION,
+  SESSION_OR_LOG,
+} from '../define-command.ts'
+import { noSessionError, resolveSession } from '../find-session.ts'
+import { say } from '../language.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { printIssues } from '../print-issues.ts'
-import { noSessionError, resolveSession } from '../sessions/choose-session.ts'
-import { codeLabel } from '../view/code-labels.ts'
-import { toTerminalText } from '../view/conversation.ts'
-import { formatDateTime } from '../view/session-table.ts'
+import { printIssues } from '../report-issues.ts'
+import { readHistorySummary, readOverview, readSessionMessages, type SessionOverview } from '../session-overview.ts'
+import { renderSessionHeader, renderTurn } from '../view/conversation.ts'
+import { renderStateReport } from '../view/state-report.ts'
+import { renderPatternReport } from '../view/stats-report.ts'
 import { formatCount, renderTable, type TableColumn } from '../view/table.ts'
+import { codeLabel, formatDateTime, toTerminalText } from '../view/text.ts'
 
 interface Options {
   readonly turns?: boolean
@@ -37,84 +39,47 @@ interface Options {
 }
 
 export function showCommand(program: Command): void {
-  program
-    .command('show')
-    .summary(say('read a conversation in the terminal', '会話を端末で読む'))
-    .argument(
-      '<session>',
-      say(
-        'a session as fumi list names it, or a log file; - for standard input',
-        'fumi list が示す会話、またはログファイル。- は標準入力',
-      ),
-    )
-    .option(
-      '--in <path>',
-      say('look for the session in this database, file or folder', '会話を探すデータベース、ファイル、フォルダー'),
-    )
-    .option('--turns', say('one line for each turn', '1 ターンを 1 行で表示'))
+  defineCommand(program, 'show', 'read a conversation in the terminal', '会話を端末で読む')
+    .argument('<session>', ...SESSION_OR_LOG)
+    .option(...IN_OPTION)
+    .option('--turns', 'one line for each turn', '1 ターンを 1 行で表示')
     .option(
       '--state',
-      say(
-        'what the conversation knows beside its words: model, context, tools, tangent, checkpoints',
-        '発言以外の状態: モデル、文脈、ツール、脇道、チェックポイント',
-      ),
+      'what the conversation knows beside its words: model, context, tools, tangent, checkpoints',
+      '発言以外の状態: モデル、文脈、ツール、脇道、チェックポイント',
     )
     .option(
       '--patterns',
-      say(
-        'how its turns went: simple, one tool use, several; complete or not',
-        'ターンのパターン: シンプル、単一ツール、複数ツール、完了と未完了',
-      ),
+      'how its turns went: simple, one tool use, several; complete or not',
+      'ターンのパターン: シンプル、単一ツール、複数ツール、完了と未完了',
     )
-    .option('--all', say('every record, also context, events and copies', '文脈・イベント・重複も含むすべての記録'))
-    .option(
-      '--session <which>',
-      say(
-        'one of several conversations in a file: its number, or its id',
-        '1 つのファイルに複数ある会話のどれか（番号または ID）',
-      ),
+    .option(...ALL_RECORDS_OPTION)
+    .option(...SESSION_OPTION)
+    .option(...JSON_OPTION)
+    .option('--no-color', 'no colours (NO_COLOR does the same)', '色を付けない（NO_COLOR でも同じ）')
+    .examples(
+      'fumi show rollout.jsonl',
+      'fumi show amazon-q:1b4e28ba --turns',
+      'fumi show kiro:22222222 --state',
+      'fumi show 22222222 --in ~/backup/data.sqlite3',
+      'fumi show rollout.jsonl --all | less',
+      'fumi show conversations.json --session 3',
     )
-    .option('--json', say('print JSON', 'JSON で出力'))
-    .option('--no-color', say('no colours (NO_COLOR does the same)', '色を付けない（NO_COLOR でも同じ）'))
-    .addHelpText(
-      'after',
-      formatExamples(
-        'fumi show rollout.jsonl',
-        'fumi show amazon-q:1b4e28ba --turns',
-        'fumi show kiro:22222222 --state',
-        'fumi show 22222222 --in ~/backup/data.sqlite3',
-        'fumi show rollout.jsonl --all | less',
-        'fumi show conversations.json --session 3',
-      ),
-    )
-    .action(run)
-}
-
-async function run(name: string, options: Options): Promise<void> {
-  const app = await openApp()
-  try {
-    await showSession(app, name, options)
-  } finally {
-    app.close()
-  }
+    .runWithApp(showSession)
 }
 
 async function showSession(app: App, name: string, options: Options): Promise<void> {
-  const { log, id, branches, release } = await resolveSession(app, name, options)
-  try {
-    if (!log) return await showMissing(app, id, options)
-    const overview = await readOverview(log, id)
-    const { session } = overview
-    if (!session) {
-      await printIssues(overview.issues)
-      throw noSessionError(name)
-    }
-    if (options.json) await writeOutJson(await toSessionJson(log, overview, options))
-    else await printSession(log, { ...overview, session }, branches, options)
+  const { log, id, branches } = await resolveSession(app, name, options)
+  if (!log) return showMissing(app, id, options)
+  const overview = await readOverview(log, id)
+  const { session } = overview
+  if (!session) {
     await printIssues(overview.issues)
-  } finally {
-    await release()
+    throw noSessionError(name)
   }
+  if (options.json) await writeOutJson(await toSessionJson(log, overview, options))
+  else await printSession(log, { ...overview, session }, branches, options)
+  await printIssues(overview.issues)
 }
 
 /** All that the index still knows. */
@@ -132,7 +97,7 @@ async function showMissing(app: App, id: SessionId, options: Options): Promise<v
     }))
     await writeOutJson({ session, gone: true, messages })
   } else {
-    await writeOut((await import('../view/conversation.ts')).renderSessionHeader(session, []))
+    await writeOut(renderSessionHeader(session, []))
     await writeOut(renderMissingLogReport(indexedMessages))
   }
   await writeErr(
@@ -150,24 +115,23 @@ async function printSession(
   options: Options,
 ) {
   await openPager()
-  const view = await import('../view/conversation.ts')
-  await writeOut(view.renderSessionHeader(overview.session, branches))
+  await writeOut(renderSessionHeader(overview.session, branches))
   const turns = groupIntoTurns(readSessionMessages(log, overview), overview.facts)
-  if (options.state) await writeOut(await renderState(overview))
+  if (options.state) await writeOut(renderState(overview))
   if (options.patterns) await writeOut(await renderPatterns(log))
   if (options.turns) await writeOut(await renderTurnTable(turns, overview.facts))
   if (options.state || options.patterns || options.turns) return
-  for await (const turn of turns) await writeOut(view.renderTurn(turn, overview.facts, options.all === true))
+  for await (const turn of turns) await writeOut(renderTurn(turn, overview.facts, options.all === true))
 }
 
-async function renderState({ session, state }: SessionOverview): Promise<string> {
+function renderState({ session, state }: SessionOverview): string {
   if (!session || !state?.metadata)
     throw new AppError(
       'bad_usage',
       'this conversation has no state beside its messages.',
       'この会話には、メッセージ以外の状態がありません。',
     )
-  return (await import('../view/state-report.ts')).renderStateReport(session, state.metadata)
+  return renderStateReport(session, state.metadata)
 }
 
 async function renderPatterns(log: Log): Promise<string> {
@@ -178,7 +142,7 @@ async function renderPatterns(log: Log): Promise<string> {
       'patterns are known of conversations that are told in entries: Amazon Q, Kiro.',
       'パターンが分かるのは、エントリーで記録される会話（Amazon Q、Kiro）だけです。',
     )
-  return (await import('../view/stats/pattern-report.ts')).renderPatternReport(summary)
+  return renderPatternReport(summary)
 }
 
 async function toSessionJson(log: Log, overview: SessionOverview, options: Options): Promise<object> {

@@ -1,5 +1,5 @@
 /** `fumi stats`: sessions, messages, tools and exact token totals. */
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { statisticsOf } from '../../amazon-q.ts'
 import type { App, IndexStatistics, SessionFilter } from '../../app.ts'
 import { describeConfigProblem } from '../../config/config.ts'
@@ -9,18 +9,16 @@ import type { PriceList } from '../../model/tokens/prices.ts'
 import { toEstimatedTokens } from '../../model/tokens/token-estimate.ts'
 import { createLocalDay, emptyTotals, type Totals, toUtcDay } from '../../model/totals.ts'
 import { cacheShareOf } from '../../model/usage.ts'
-import { formatExamples } from '../help/examples.ts'
-import { incompleteError, reportIncomplete } from '../incomplete-results.ts'
+import { countTotals, type LogTotals } from '../count-totals.ts'
+import { defineCommand, JSON_OPTION } from '../define-command.ts'
+import { findAllLogs, findLogsAt } from '../find-logs.ts'
 import { addFilterOptions, type FilterOptions, hasSessionFilters, toSessionFilter } from '../index-queries/filters.ts'
 import { refreshIndex } from '../index-queries/refresh-index.ts'
-import { localize, say } from '../language.ts'
-import { countTotals, type LogTotals } from '../logs/count-totals.ts'
-import { findAllLogs, findLogsAt } from '../logs/find-logs.ts'
-import { openApp } from '../open-app.ts'
+import { localize } from '../language.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
 import { openPager } from '../pager.ts'
-import { printIssues } from '../print-issues.ts'
-import { createLogProgress } from '../progress/log-progress.ts'
+import { createLogProgress } from '../progress.ts'
+import { incompleteError, printIssues, reportIncomplete } from '../report-issues.ts'
 
 const GROUPINGS = ['model', 'day', 'agent', 'project', 'session', 'tool', 'hour', 'weekday'] as const
 type Grouping = (typeof GROUPINGS)[number]
@@ -32,65 +30,50 @@ interface Options extends FilterOptions {
 }
 
 export function statsCommand(program: Command): void {
-  addFilterOptions(
-    program
-      .command('stats')
-      .summary(
-        say(
-          'count sessions, messages, tools, exact tokens and what they cost',
-          '会話・メッセージ・ツール・正確なトークン数・費用を集計',
-        ),
-      )
-      .argument(
-        '[path...]',
-        say(
-          'log files or folders, - for standard input (default: every agent found on this machine)',
-          'ログファイルまたはフォルダー。- は標準入力（既定: このマシンのすべてのエージェント）',
-        ),
-      ),
+  defineCommand(
+    program,
+    'stats',
+    'count sessions, messages, tools, exact tokens and what they cost',
+    '会話・メッセージ・ツール・正確なトークン数・費用を集計',
   )
-    .addOption(new Option('--by <what>', say('one row for each', '集計の単位')).choices(GROUPINGS).default('model'))
-    .option('--json', say('print JSON', 'JSON で出力'))
-    .option('--utc', say('days and hours in UTC instead of local time', '日付と時刻を現地時間ではなく UTC で'))
-    .addHelpText(
-      'after',
-      formatExamples(
-        'fumi stats',
-        'fumi stats --by day --since 30d',
-        'fumi stats --by tool --project .',
-        'fumi stats --by day ~/.codex',
-        'fumi stats rollout.jsonl --json',
-      ),
+    .argument(
+      '[path...]',
+      'log files or folders, - for standard input (default: every agent found on this machine)',
+      'ログファイルまたはフォルダー。- は標準入力（既定: このマシンのすべてのエージェント）',
     )
-    .action(run)
+    .with(addFilterOptions)
+    .option('--by <what>', 'one row for each', '集計の単位', { choices: GROUPINGS, default: 'model' })
+    .option(...JSON_OPTION)
+    .option('--utc', 'days and hours in UTC instead of local time', '日付と時刻を現地時間ではなく UTC で')
+    .examples(
+      'fumi stats',
+      'fumi stats --by day --since 30d',
+      'fumi stats --by tool --project .',
+      'fumi stats --by day ~/.codex',
+      'fumi stats rollout.jsonl --json',
+    )
+    .runWithApp(printStatistics)
 }
 
-async function run(paths: readonly string[], options: Options): Promise<void> {
-  const app = await openApp()
-  try {
-    const { list: prices, problems } = await app.prices()
-    for (const problem of problems) await writeErr(`fumi: ${localize(describeConfigProblem(problem))}\n`)
-    const filter = toSessionFilter(options)
-    const isIndexed = paths.length === 0 && (await refreshIndex(app, needsFullRead(options) ? 'both' : 'first'))
-    if (!isIndexed && (hasSessionFilters(options) || needsFullRead(options)))
-      throw new AppError(
-        'bad_usage',
-        'what lies at a path is counted as it is: no filter, and not by tool, hour or weekday.',
-        'パスを指定した集計では、絞り込みと --by tool、hour、weekday は使えません。',
-      )
-    const sum = isIndexed
-      ? await countFromIndex(app, filter, options)
-      : await countFromLogs(app, paths, prices, options)
-    await printIssues(sum.issues)
-    if (sum.totals.sessions === 0 && !hasSessionFilters(options))
-      throw incompleteError(sum.issues) ?? noSessionsError(paths)
-    if (!options.json) await openPager()
-    if (options.json) await writeOutJson(toStatsJson(sum, options, prices))
-    else await writeOut(await renderStats(sum, options, prices))
-    await reportIncomplete(sum.issues)
-  } finally {
-    app.close()
-  }
+async function printStatistics(app: App, paths: readonly string[], options: Options): Promise<void> {
+  const { list: prices, problems } = await app.prices()
+  for (const problem of problems) await writeErr(`fumi: ${localize(describeConfigProblem(problem))}\n`)
+  const filter = toSessionFilter(options)
+  const isIndexed = paths.length === 0 && (await refreshIndex(app, needsFullRead(options) ? 'both' : 'first'))
+  if (!isIndexed && (hasSessionFilters(options) || needsFullRead(options)))
+    throw new AppError(
+      'bad_usage',
+      'what lies at a path is counted as it is: no filter, and not by tool, hour or weekday.',
+      'パスを指定した集計では、絞り込みと --by tool、hour、weekday は使えません。',
+    )
+  const sum = isIndexed ? await countFromIndex(app, filter, options) : await countFromLogs(app, paths, prices, options)
+  await printIssues(sum.issues)
+  if (sum.totals.sessions === 0 && !hasSessionFilters(options))
+    throw incompleteError(sum.issues) ?? noSessionsError(paths)
+  if (!options.json) await openPager()
+  if (options.json) await writeOutJson(toStatsJson(sum, options, prices))
+  else await writeOut(await renderStats(sum, options, prices))
+  await reportIncomplete(sum.issues)
 }
 
 /** Tools with their outcome, and what was done when, are known after the second pass. */
@@ -118,13 +101,12 @@ async function countFromLogs(
   prices: PriceList,
   options: Options,
 ): Promise<StatsTotals> {
-  const inputs = paths.length > 0 ? await findLogsAt(paths) : { logs: await findAllLogs(app), release: async () => {} }
-  const progress = await createLogProgress(inputs.logs)
+  const logs = paths.length > 0 ? await findLogsAt(paths) : await findAllLogs(app)
+  const progress = await createLogProgress(logs)
   try {
-    return await countTotals(inputs.logs, { dayOf: options.utc ? toUtcDay : createLocalDay(), prices }, progress)
+    return await countTotals(logs, { dayOf: options.utc ? toUtcDay : createLocalDay(), prices }, progress)
   } finally {
     progress.stop()
-    await inputs.release()
   }
 }
 
@@ -188,12 +170,10 @@ async function renderStats(
   { by = 'model' }: Options,
   prices: PriceList,
 ): Promise<string> {
-  const { renderTokenReport } = await import('../view/stats/token-report.ts')
-  const { renderActivityReport, renderIndexSummary, renderToolReport } = await import('../view/stats/index-report.ts')
-  const patterns =
-    histories.length === 0 ? '' : (await import('../view/stats/pattern-report.ts')).renderPatternShares(histories)
-  if (stats && by === 'tool') return renderToolReport(stats)
-  if (stats && (by === 'hour' || by === 'weekday')) return renderActivityReport(stats, by)
+  const view = await import('../view/stats-report.ts')
+  if (stats && by === 'tool') return view.renderToolReport(stats)
+  if (stats && (by === 'hour' || by === 'weekday')) return view.renderActivityReport(stats, by)
   const table = by === 'tool' || by === 'hour' || by === 'weekday' ? 'model' : by
-  return `${renderTokenReport(totals, table, prices.as_of)}${stats ? renderIndexSummary(stats) : ''}${patterns}`
+  const patterns = histories.length === 0 ? '' : view.renderPatternShares(histories)
+  return `${view.renderTokenReport(totals, table, prices.as_of)}${stats ? view.renderIndexSummary(stats) : ''}${patterns}`
 }

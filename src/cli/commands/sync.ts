@@ -4,18 +4,14 @@ import type { App, SessionChange, SessionEntry, SyncOutcome } from '../../app.ts
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
 import { toSingleLine } from '../../model/tool-summary.ts'
-import { formatExamples } from '../help/examples.ts'
-import { reportIncomplete } from '../incomplete-results.ts'
+import { defineCommand, JSON_LINES_OPTION } from '../define-command.ts'
 import { say } from '../language.ts'
-import { openApp } from '../open-app.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
-import { printIssues } from '../print-issues.ts'
-import { createSyncProgressBar } from '../progress/sync-progress.ts'
-import { codeLabel } from '../view/code-labels.ts'
-import { toTerminalText } from '../view/conversation.ts'
+import { createSyncProgressBar } from '../progress.ts'
+import { printIssues, reportIncomplete } from '../report-issues.ts'
 import { paint } from '../view/paint.ts'
-import { shortId } from '../view/session-table.ts'
 import { formatCount, plural, terminalWidth, truncate } from '../view/table.ts'
+import { codeLabel, shortId, toTerminalText } from '../view/text.ts'
 
 interface Options {
   readonly full?: boolean
@@ -24,33 +20,28 @@ interface Options {
 }
 
 export function syncCommand(program: Command): void {
-  program
-    .command('sync')
-    .summary(
-      say('bring the index up to date; other commands do so by themselves', '索引を更新。ほかのコマンドも自動で行う'),
-    )
+  defineCommand(
+    program,
+    'sync',
+    'bring the index up to date; other commands do so by themselves',
+    '索引を更新。ほかのコマンドも自動で行う',
+  )
     .option(
       '--full',
-      say(
-        'throw the index away and make it anew; nothing that was kept is touched',
-        '索引を捨てて作り直す。保管した会話はそのまま',
-      ),
+      'throw the index away and make it anew; nothing that was kept is touched',
+      '索引を捨てて作り直す。保管した会話はそのまま',
     )
-    .option('--watch', say('go on, and follow every change as it is written', '監視を続け、変更が書かれるたびに反映'))
-    .option('--json', say('print JSON, with --watch one object per line', 'JSON で出力。--watch では 1 行に 1 件'))
-    .addHelpText('after', formatExamples('fumi sync', 'fumi sync --watch', 'fumi sync --full'))
-    .addHelpText(
-      'after',
-      say(
-        '\nIt may be stopped at any moment: the next one goes on where it stopped.',
-        '\nいつ止めても構いません。次の実行が続きから始めます。',
-      ),
+    .option('--watch', 'go on, and follow every change as it is written', '監視を続け、変更が書かれるたびに反映')
+    .option(...JSON_LINES_OPTION)
+    .examples('fumi sync', 'fumi sync --watch', 'fumi sync --full')
+    .note(
+      'It may be stopped at any moment: the next one goes on where it stopped.',
+      'いつ止めても構いません。次の実行が続きから始めます。',
     )
-    .action(run)
+    .runWithApp(syncIndex)
 }
 
-async function run(options: Options): Promise<void> {
-  const app = await openApp()
+async function syncIndex(app: App, options: Options): Promise<void> {
   const bar = await createSyncProgressBar()
   try {
     const start = performance.now()
@@ -61,7 +52,6 @@ async function run(options: Options): Promise<void> {
     if (options.watch) await watchChanges(app, options)
   } finally {
     bar.stop()
-    app.close()
   }
 }
 
@@ -83,7 +73,6 @@ async function printSummary(app: App, synced: SyncCounts, ms: number, options: O
   const { sources, scanned, gone, read } = synced
   if (options.json) await writeOutJson({ sources, scanned, gone, read, sessions: total })
   else {
-    const { formatCount, plural } = await import('../view/table.ts')
     const seconds = (ms / 1000).toFixed(1)
     const changed = say(
       `${formatCount(scanned)} new or changed, ${formatCount(gone)} gone`,

@@ -1,12 +1,11 @@
 /** `fumi token`: what scripts send to the API, and links that sign a browser in. */
 import type { Command } from 'commander'
+import type { App } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import { createSignInCode, signInLink } from '../../server/guard/sign-in.ts'
 import { readToken, rotateToken } from '../../server/guard/token.ts'
 import { findLastStartedServer, type RunningServer } from '../../server/running-servers.ts'
-import { formatExamples } from '../help/examples.ts'
-import { say } from '../language.ts'
-import { openApp } from '../open-app.ts'
+import { defineCommand } from '../define-command.ts'
 import { writeOut } from '../output.ts'
 
 interface Options {
@@ -16,57 +15,46 @@ interface Options {
 }
 
 export function tokenCommand(program: Command): void {
-  program
-    .command('token')
-    .summary(say('print the token that scripts send to the API', 'スクリプトが API に送るトークンを表示'))
+  defineCommand(
+    program,
+    'token',
+    'print the token that scripts send to the API',
+    'スクリプトが API に送るトークンを表示',
+  )
     .option(
       '--rotate',
-      say(
-        'make a new one; the old one and every open browser are locked out',
-        '新しく作り直す。古いトークンと開いているブラウザーは使えなくなる',
-      ),
+      'make a new one; the old one and every open browser are locked out',
+      '新しく作り直す。古いトークンと開いているブラウザーは使えなくなる',
     )
     .option(
       '--link',
-      say(
-        'print a link to the running server instead; it signs one browser in, once, within 60 seconds',
-        '代わりに、実行中のサーバーへのリンクを表示。ブラウザー 1 つが 60 秒以内に 1 回だけサインインできる',
-      ),
+      'print a link to the running server instead; it signs one browser in, once, within 60 seconds',
+      '代わりに、実行中のサーバーへのリンクを表示。ブラウザー 1 つが 60 秒以内に 1 回だけサインインできる',
     )
     .option(
       '--header',
-      say(
-        'print it as a header for curl -H @-, which keeps it out of the command line',
-        'curl -H @- に渡すヘッダーとして表示（コマンドラインにトークンが残らない）',
-      ),
+      'print it as a header for curl -H @-, which keeps it out of the command line',
+      'curl -H @- に渡すヘッダーとして表示（コマンドラインにトークンが残らない）',
     )
-    .addHelpText(
-      'after',
-      formatExamples(
-        'fumi token --header | curl -H @- http://localhost:4680/api/sessions',
-        'fumi token --link',
-        'fumi token --rotate',
-      ),
+    .examples(
+      'fumi token --header | curl -H @- http://localhost:4680/api/sessions',
+      'fumi token --link',
+      'fumi token --rotate',
     )
-    .action(run)
+    .runWithApp(printToken)
 }
 
-async function run({ rotate = false, link = false, header = false }: Options): Promise<void> {
+async function printToken(app: App, { rotate = false, link = false, header = false }: Options): Promise<void> {
   if (link && header)
     throw new AppError(
       'bad_usage',
       'Pass either --link or --header.',
       '--link と --header は、どちらか一方だけを指定してください。',
     )
-  const app = await openApp()
-  try {
-    const token = rotate ? rotateToken(app.directory) : readToken(app.directory)
-    const server = link ? findRunningServer(app.directory) : undefined
-    const text = server ? signInLink(server.url, createSignInCode(token, server.instance)) : token
-    await writeOut(`${header ? 'Authorization: Bearer ' : ''}${text}\n`)
-  } finally {
-    app.close()
-  }
+  const token = rotate ? rotateToken(app.directory) : readToken(app.directory)
+  const server = link ? findRunningServer(app.directory) : undefined
+  const text = server ? signInLink(server.url, createSignInCode(token, server.instance)) : token
+  await writeOut(`${header ? 'Authorization: Bearer ' : ''}${text}\n`)
 }
 
 function findRunningServer(directory: string): RunningServer {

@@ -5,7 +5,7 @@ import { TrustStore } from '../../chat/trust/trust-store.ts'
 import { dataDirectory, thisMachine } from '../../lib/files/data-directory.ts'
 import { toPrintable } from '../../lib/text.ts'
 import { AppError } from '../../model/error.ts'
-import { formatExamples } from '../help/examples.ts'
+import { defineCommand, JSON_OPTION } from '../define-command.ts'
 import { say } from '../language.ts'
 import { writeErr, writeOut } from '../output.ts'
 import { askTrust, renderTrustQuestion } from '../trust-question.ts'
@@ -18,35 +18,28 @@ interface Options {
 }
 
 export function trustCommand(program: Command): void {
-  program
-    .command('trust')
-    .summary(
-      say(
-        "let a project's agent or MCP servers run, as their file is now",
-        'プロジェクトのエージェントや MCP サーバーを、今の内容で信頼する',
-      ),
-    )
+  defineCommand(
+    program,
+    'trust',
+    "let a project's agent or MCP servers run, as their file is now",
+    'プロジェクトのエージェントや MCP サーバーを、今の内容で信頼する',
+  )
     .argument(
       '[file]',
-      say(
-        'a file of .amazonq/cli-agents, or .amazonq/mcp.json',
-        '.amazonq/cli-agents のファイル、または .amazonq/mcp.json',
-      ),
+      'a file of .amazonq/cli-agents, or .amazonq/mcp.json',
+      '.amazonq/cli-agents のファイル、または .amazonq/mcp.json',
     )
-    .option('--yes', say('do not ask', '確認しない'))
-    .option('--list', say('list the trusted files', '信頼したファイルを一覧表示'))
-    .option('--remove', say('stop trusting the file', 'ファイルの信頼を取り消す'))
-    .option('--json', say('print JSON', 'JSON で出力'))
-    .addHelpText(
-      'after',
-      formatExamples(
-        'fumi trust .amazonq/cli-agents/review.json',
-        'fumi trust .amazonq/mcp.json',
-        'fumi trust --list',
-        'fumi trust --remove .amazonq/mcp.json',
-      ),
+    .option('--yes', 'do not ask', '確認しない')
+    .option('--list', 'list the trusted files', '信頼したファイルを一覧表示')
+    .option('--remove', 'stop trusting the file', 'ファイルの信頼を取り消す')
+    .option(...JSON_OPTION)
+    .examples(
+      'fumi trust .amazonq/cli-agents/review.json',
+      'fumi trust .amazonq/mcp.json',
+      'fumi trust --list',
+      'fumi trust --remove .amazonq/mcp.json',
     )
-    .action(run)
+    .run(run)
 }
 
 async function run(file: string | undefined, options: Options): Promise<void> {

@@ -1,6 +1,6 @@
 /** `fumi validate`: what a server or a program would refuse in a file, and messages without it. */
 import { readFileSync } from 'node:fs'
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { allAgents } from '../../agents/load-agents.ts'
 import { CHECK_TARGETS, type CheckTarget, checkTargetFile } from '../../convert/check/check-target.ts'
 import type { CheckFinding } from '../../convert/check/finding.ts'
@@ -12,10 +12,11 @@ import { isSystemError, toReadError } from '../../lib/files/system-error.ts'
 import { AppError } from '../../model/error.ts'
 import { headOf } from '../../normalize.ts'
 import { checkFile, type FileCheck, PROFILES, type ProfileName } from '../../openai.ts'
-import { formatExamples } from '../help/examples.ts'
+import { defineCommand, JSON_OPTION } from '../define-command.ts'
+import { spoolInput } from '../find-logs.ts'
 import { localize, runLanguage, say } from '../language.ts'
-import { spoolInput } from '../logs/spool-input.ts'
 import { writeData, writeErr, writeErrJson, writeOut, writeOutJson } from '../output.ts'
+import { formatCount, plural, renderTable } from '../view/table.ts'
 
 interface Options {
   readonly target?: CheckTarget
@@ -26,57 +27,48 @@ interface Options {
 }
 
 export function validateCommand(program: Command): void {
-  program
-    .command('validate')
-    .summary(
-      say(
-        'check a file against what a program or a server takes, and mend OpenAI messages',
-        'プログラムやサーバーが受け付けるファイルかを検査。OpenAI のメッセージは修正も',
-      ),
-    )
+  defineCommand(
+    program,
+    'validate',
+    'check a file against what a program or a server takes, and mend OpenAI messages',
+    'プログラムやサーバーが受け付けるファイルかを検査。OpenAI のメッセージは修正も',
+  )
     .argument(
       '<file>',
-      say(
-        'messages, a rollout, or a saved conversation; - for standard input',
-        'メッセージ、Codex のログ、保存した会話のファイル。- は標準入力',
-      ),
+      'messages, a rollout, or a saved conversation; - for standard input',
+      'メッセージ、Codex のログ、保存した会話のファイル。- は標準入力',
     )
-    .addOption(
-      new Option(
-        '--target <name>',
-        say('whose format; without it, told by what is in the file', '検査する形式。指定がなければ内容から判別'),
-      ).choices(CHECK_TARGETS),
+    .option(
+      '--target <name>',
+      'whose format; without it, told by what is in the file',
+      '検査する形式。指定がなければ内容から判別',
+      { choices: CHECK_TARGETS },
     )
-    .addOption(
-      new Option(
-        '--profile <name>',
-        say('whose rules, for OpenAI messages (default: openai)', 'OpenAI のメッセージに適用する規則（既定: openai）'),
-      ).choices(Object.keys(PROFILES)),
+    .option(
+      '--profile <name>',
+      'whose rules, for OpenAI messages (default: openai)',
+      'OpenAI のメッセージに適用する規則（既定: openai）',
+      { choices: Object.keys(PROFILES) },
     )
     .option(
       '--fix',
-      say('write the file with its messages mended; needs -o', 'メッセージを修正したファイルを書く。-o が必要'),
+      'write the file with its messages mended; needs -o',
+      'メッセージを修正したファイルを書く。-o が必要',
     )
-    .option('-o, --output <file>', say('where to; - for standard output', '書き込むファイル。- は標準出力'))
-    .option('--json', say('print JSON', 'JSON で出力'))
-    .addHelpText(
-      'after',
-      say(
-        '\nExits with 1 when there are problems that were not mended; warnings are none.',
-        '\n修正されていない問題があると、終了コード 1 で終了します。警告は問題に含みません。',
-      ),
+    .option('-o, --output <file>', 'where to; - for standard output', '書き込むファイル。- は標準出力')
+    .option(...JSON_OPTION)
+    .note(
+      'Exits with 1 when there are problems that were not mended; warnings are none.',
+      '修正されていない問題があると、終了コード 1 で終了します。警告は問題に含みません。',
     )
-    .addHelpText(
-      'after',
-      formatExamples(
-        'fumi validate messages.json',
-        'fumi validate train.jsonl --profile fine-tune',
-        'fumi validate chat.json --profile ollama --fix -o mended.json',
-        'fumi validate rollout-2026-01-02T03-04-05-….jsonl',
-        'fumi validate saved.json --target amazon-q',
-      ),
+    .examples(
+      'fumi validate messages.json',
+      'fumi validate train.jsonl --profile fine-tune',
+      'fumi validate chat.json --profile ollama --fix -o mended.json',
+      'fumi validate rollout-2026-01-02T03-04-05-….jsonl',
+      'fumi validate saved.json --target amazon-q',
     )
-    .action(run)
+    .run(run)
 }
 
 async function run(path: string, options: Options): Promise<void> {
@@ -110,7 +102,7 @@ async function run(path: string, options: Options): Promise<void> {
   else if (checked.problems.length > 0) process.exitCode = EXIT_PROBLEMS
   const isToErr = options.output === '-'
   if (options.json) await (isToErr ? writeErrJson : writeOutJson)(toCheckJson(path, checked, options))
-  else await (isToErr ? writeErr : writeOut)(await renderProblems(path, checked))
+  else await (isToErr ? writeErr : writeOut)(renderProblems(path, checked))
 }
 
 /** What asks for messages, and what is not looked at twice, is taken for messages. */
@@ -143,11 +135,8 @@ async function saveRepaired(
       `${path} holds ${unrepairable} conversations in a form that cannot be mended in place; only lists of chat messages can.`,
       `${path} には、そのままでは修正できない形の会話が ${unrepairable} 件あります。修正できるのはチャットメッセージの配列だけです。`,
     )
-  if (to === '-') {
-    await writeData(repaired)
-    return
-  }
-  writeFileAtomically(to, [repaired])
+  if (to === '-') await writeData(repaired)
+  else writeFileAtomically(to, [repaired])
 }
 
 const toCheckJson = (path: string, { problems, records }: FileCheck, { profile = 'openai', fix }: Options): object => ({
@@ -159,8 +148,7 @@ const toCheckJson = (path: string, { problems, records }: FileCheck, { profile =
   problems: problems.map(({ ja: _, ...problem }) => problem),
 })
 
-async function renderProblems(path: string, { problems, records }: FileCheck): Promise<string> {
-  const { formatCount, plural, renderTable } = await import('../view/table.ts')
+function renderProblems(path: string, { problems, records }: FileCheck): string {
   if (problems.length === 0)
     return say(
       `${path}: ${plural(records, 'conversation')}, no problem\n`,
@@ -187,15 +175,11 @@ async function renderProblems(path: string, { problems, records }: FileCheck): P
 
 /** @returns whether there are errors */
 async function validateTarget(path: string, target: CheckTarget, json: boolean): Promise<boolean> {
-  const spool = await spoolInput(path)
-  try {
-    const findings = await readFindings(spool?.path ?? path, path, target, spool !== undefined)
-    if (json) await writeOutJson({ path, target, findings: findings.map(toEnglishFinding) })
-    else await writeOut(await renderFindings(path, findings))
-    return findings.some(({ severity }) => severity === 'error')
-  } finally {
-    spool?.remove()
-  }
+  const spooled = await spoolInput(path)
+  const findings = await readFindings(spooled ?? path, path, target, spooled !== undefined)
+  if (json) await writeOutJson({ path, target, findings: findings.map(toEnglishFinding) })
+  else await writeOut(renderFindings(path, findings))
+  return findings.some(({ severity }) => severity === 'error')
 }
 
 /** What programs read is the same in every language. */
@@ -234,8 +218,7 @@ function openForCheck(path: string, shownPath: string): OpenFile {
   }
 }
 
-async function renderFindings(path: string, findings: readonly CheckFinding[]): Promise<string> {
-  const { formatCount, plural, renderTable } = await import('../view/table.ts')
+function renderFindings(path: string, findings: readonly CheckFinding[]): string {
   if (findings.length === 0) return `${path}: ${say('no problem', '問題なし')}\n`
   const columns = [
     { title: '' },

@@ -3,7 +3,7 @@ import type { App } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import { localize, say } from '../language.ts'
 import { writeErr } from '../output.ts'
-import { createSyncProgressBar } from '../progress/sync-progress.ts'
+import { createSyncProgressBar } from '../progress.ts'
 
 /**
  * Whether there is an index to ask. Where it could not be made, the logs themselves have to do; who asks the index alone

@@ -1,7 +1,7 @@
 /** A session as `fumi list` tells it, from the index or straight from its log. Its names are those of `--json`. */
 import type { BackedUpSession, SessionAnnotation, SessionEntry } from '../../app.ts'
 import type { Usage } from '../../model/usage.ts'
-import type { LogSession } from '../sessions/find-session.ts'
+import type { LogSession } from '../find-session.ts'
 
 export interface SessionRow {
   readonly id: string

@@ -1,8 +1,6 @@
 /** A conversation as a person reads it in the terminal. */
 import stringWidth from 'string-width'
-import { toPrintable, toPrintableField } from '../../lib/text.ts'
 import { classify, eventNameOf, type PromptMark, promptMarksOf, reasoningTextOf } from '../../model/classify.ts'
-import { toVisible } from '../../model/hostile-characters.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
 import type { SessionFacts } from '../../model/session-facts.ts'
@@ -10,9 +8,9 @@ import { formatShortDuration, qualifiedToolName, summarizeToolCall } from '../..
 import type { Turn } from '../../model/turn.ts'
 import { isZeroUsage, type Usage } from '../../model/usage.ts'
 import { say } from '../language.ts'
-import { codeLabel } from './code-labels.ts'
 import { paint } from './paint.ts'
 import { formatCount, terminalWidth, truncate } from './table.ts'
+import { codeLabel, formatDateTime, toTerminalLine, toTerminalText } from './text.ts'
 
 /** @param branches the numbers of the sessions that branch off it */
 export function renderSessionHeader(session: Session, branches: readonly number[] = []): string {
@@ -22,7 +20,7 @@ export function renderSessionHeader(session: Session, branches: readonly number[
     paint.bold(
       truncate(toTerminalText(session.title ?? session.first_prompt?.split('\n')[0] ?? session.id), terminalWidth()),
     ),
-    paint.dim(toTerminalLine([session.id, formatMinute(session.started_at), ...facts].filter(Boolean).join(' · '))),
+    paint.dim(toTerminalLine([session.id, formatDateTime(session.started_at), ...facts].filter(Boolean).join(' · '))),
     where === '' ? '' : paint.dim(toTerminalLine(where)),
     session.parent ? paint.dim(toTerminalLine(formatRelation(session.relation, session.parent))) : '',
     branches.length > 0
@@ -103,7 +101,7 @@ export const formatUsage = (usage: Usage): string => {
 
 function renderPrompt(turn: Turn, message: NormalizedMessage, facts: SessionFacts, all: boolean): string {
   const note = formatPromptMarks(turn.rolledBack ? ['rolled_back'] : promptMarksOf(message, facts))
-  const head = `${paint.cyan(paint.bold(`❯ ${turn.number}`))} ${paint.dim(formatMinute(message.timestamp))}${note}`
+  const head = `${paint.cyan(paint.bold(`❯ ${turn.number}`))} ${paint.dim(formatDateTime(message.timestamp))}${note}`
   return `${head}\n${indentLines(printableMessageText(message, all))}`
 }
 
@@ -185,18 +183,6 @@ const indentLines = (text: string): string =>
     .split('\n')
     .map((line) => (line === '' ? '' : `  ${line}`))
     .join('\n')
-
-const formatMinute = (at: string): string => {
-  const date = new Date(at)
-  const two = (n: number): string => String(n).padStart(2, '0')
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`
-}
-
-/** Escape sequences in a log must not reach the terminal. */
-export const toTerminalText = toPrintable
-
-/** Paths, ids, commands and names: one line, with characters that have no width spelled out too. */
-export const toTerminalLine = (text: string): string => toVisible(toPrintableField(text))
 
 /** One line that says what a tool call did. */
 const STATUS_ICONS: { readonly [status in ToolCall['status']]: string } = {

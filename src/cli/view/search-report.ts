@@ -4,11 +4,9 @@ import stringWidth from 'string-width'
 import type { MessageHit, SearchAnswer, SessionEntry, Snippet } from '../../app.ts'
 import { toSingleLine } from '../../model/tool-summary.ts'
 import { say } from '../language.ts'
-import { codeLabel } from './code-labels.ts'
-import { toTerminalLine, toTerminalText } from './conversation.ts'
 import { paint } from './paint.ts'
-import { formatDateTime, shortId } from './session-table.ts'
 import { formatCount, plural, terminalWidth, truncate } from './table.ts'
+import { codeLabel, formatDateTime, shortId, toTerminalLine, toTerminalText } from './text.ts'
 
 type FoundAnswer = Extract<SearchAnswer, { kind: 'found' }>
 

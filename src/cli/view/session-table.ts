@@ -2,10 +2,9 @@
 import { toSingleLine } from '../../model/tool-summary.ts'
 import type { SessionRow } from '../index-queries/session-row.ts'
 import { say } from '../language.ts'
-import { codeLabel } from './code-labels.ts'
-import { toTerminalLine, toTerminalText } from './conversation.ts'
 import { paint } from './paint.ts'
 import { formatCount, plural, renderTable, type TableColumn } from './table.ts'
+import { codeLabel, formatDateTime, formatRounded, shortId, toTerminalLine, toTerminalText } from './text.ts'
 
 const COLUMNS: readonly TableColumn[] = [
   { title: say('last', '最終更新') },
@@ -59,22 +58,4 @@ function renderTitle({
   return `${star}${end}${relationSign}${toSingleLine(toTerminalText(name ?? title ?? say('(nothing said)', '（発言なし）')))}${tags.map((tag) => ` #${toTerminalText(tag)}`).join('')}${more}`
 }
 
-/** Three digits say enough in a list: 950, 12.3k, 4.56M. */
-export function formatRounded(n: number): string {
-  const at = n < 1000 ? 0 : n < 999_500 ? 1 : n < 999_500_000 ? 2 : 3
-  return at === 0 ? String(n) : `${Number((n / 1000 ** at).toPrecision(3))}${['', 'k', 'M', 'G'][at]}`
-}
-
-/** Enough of a long id to tell it from others; what follows `~` tells generations apart. */
-export function shortId(id: string): string {
-  const [, agent = '', native = '', generation = ''] = /^([^:]*:)(.*?)(~[0-9a-f]+)?$/.exec(id) ?? []
-  return toTerminalLine(`${agent}${native.slice(0, 13)}${generation}`)
-}
-
 const lastFolders = (path: string): string => path.split(/[\\/]/).filter(Boolean).slice(-2).join('/')
-
-export function formatDateTime(at: string): string {
-  const date = new Date(at)
-  const two = (n: number): string => String(n).padStart(2, '0')
-  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`
-}

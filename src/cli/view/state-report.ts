@@ -7,9 +7,9 @@ import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../
 import type { Metadata } from '../../model/metadata.ts'
 import type { Session } from '../../model/session.ts'
 import { say } from '../language.ts'
-import { toTerminalText } from './conversation.ts'
 import { paint } from './paint.ts'
 import { formatCount, plural, renderTable } from './table.ts'
+import { toTerminalText } from './text.ts'
 
 export function renderStateReport(session: Session, state: Metadata): string {
   const parts = [

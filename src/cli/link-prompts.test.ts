@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Instant, SessionId } from '../../model/ids.ts'
+import type { Instant, SessionId } from '../model/ids.ts'
 import { type LoggedPrompt, linkPrompts, type TypedList, type TypedPrompt } from './link-prompts.ts'
 
 const at = (second: number): Instant => new Date(Date.UTC(2026, 1, 3, 9, 0, second)).toISOString() as Instant

@@ -1,17 +1,17 @@
 /** Runs the first pass over logs and adds up what it finds. */
 
-import type { ScanItem } from '../../agents/agent.ts'
-import { catchReaderErrors } from '../../agents/catch-reader-errors.ts'
-import type { HistorySummary } from '../../amazon-q.ts'
-import { type AgentId, assignSessionIds, type SessionClaim } from '../../model/ids.ts'
-import type { Issue } from '../../model/issue.ts'
-import type { Session } from '../../model/session.ts'
-import { addCosts, costOfUsage, NO_COST, type PriceList } from '../../model/tokens/prices.ts'
-import { addEstimates } from '../../model/tokens/token-estimate.ts'
-import { addCostTo, addUsageTo, type DayFormatter, emptyTotals, mergeTotals, type Totals } from '../../model/totals.ts'
-import { addUsage, NO_USAGE } from '../../model/usage.ts'
-import type { Log } from '../../normalize.ts'
-import type { LogProgress } from '../progress/log-progress.ts'
+import type { ScanItem } from '../agents/agent.ts'
+import { catchReaderErrors } from '../agents/catch-reader-errors.ts'
+import type { HistorySummary } from '../amazon-q.ts'
+import { type AgentId, assignSessionIds, type SessionClaim } from '../model/ids.ts'
+import type { Issue } from '../model/issue.ts'
+import type { Session } from '../model/session.ts'
+import { addCosts, costOfUsage, NO_COST, type PriceList } from '../model/tokens/prices.ts'
+import { addEstimates } from '../model/tokens/token-estimate.ts'
+import { addCostTo, addUsageTo, type DayFormatter, emptyTotals, mergeTotals, type Totals } from '../model/totals.ts'
+import { addUsage, NO_USAGE } from '../model/usage.ts'
+import type { Log } from '../normalize.ts'
+import type { LogProgress } from './progress.ts'
 
 export interface LogTotals {
   readonly totals: Totals

@@ -1,5 +1,5 @@
 /** Joins what a program noted down as typed with what stands in its conversations: the same prompt comes once. */
-import { type AgentId, type Instant, makeSessionId, type SessionId } from '../../model/ids.ts'
+import { type AgentId, type Instant, makeSessionId, type SessionId } from '../model/ids.ts'
 
 /** A prompt of a conversation. */
 export interface LoggedPrompt {

@@ -1,6 +1,14 @@
-/** Codes that tables show to people: as they are in English, by a word of their own in Japanese. */
+/** Texts, codes, ids and times as the terminal shows them. */
+import { toPrintable, toPrintableField } from '../../lib/text.ts'
+import { toVisible } from '../../model/hostile-characters.ts'
 import { runLanguage } from '../language.ts'
+/** Escape sequences in a log must not reach the terminal. */
+export const toTerminalText = toPrintable
 
+/** Paths, ids, commands and names: one line, with invisible characters spelled out too. */
+export const toTerminalLine = (text: string): string => toVisible(toPrintableField(text))
+
+/** The codes that tables show to people, in Japanese. In English the code itself is shown. */
 const JAPANESE_LABELS: { readonly [code: string]: string } = {
   // How a conversation left its store, or whether it is there.
   overwritten: '上書き',
@@ -30,7 +38,7 @@ const JAPANESE_LABELS: { readonly [code: string]: string } = {
   message: 'メッセージ',
   tool_call: 'ツール呼び出し',
   tool_result: 'ツールの結果',
-  // Whence a setting comes.
+  // Where a setting comes from.
   default: '既定',
   environment: '環境変数',
   flag: '--set',
@@ -45,7 +53,7 @@ const JAPANESE_LABELS: { readonly [code: string]: string } = {
   complex: '複雑ツール使用',
   complete: '完了',
   incomplete: '未完了',
-  // What rows stand for.
+  // What a row of a table counts.
   model: 'モデル',
   day: '日',
   agent: 'エージェント',
@@ -58,3 +66,22 @@ const JAPANESE_LABELS: { readonly [code: string]: string } = {
 /** @param en where the English is not the code itself */
 export const codeLabel = (code: string, en = code): string =>
   runLanguage === 'ja' ? (JAPANESE_LABELS[code] ?? en) : en
+
+/** Three digits are enough in a list: 950, 12.3k, 4.56M. */
+export function formatRounded(n: number): string {
+  const at = n < 1000 ? 0 : n < 999_500 ? 1 : n < 999_500_000 ? 2 : 3
+  return at === 0 ? String(n) : `${Number((n / 1000 ** at).toPrecision(3))}${['', 'k', 'M', 'G'][at]}`
+}
+
+/** Enough of a long id to tell it from others; the part after `~` tells generations apart. */
+export function shortId(id: string): string {
+  const [, agent = '', native = '', generation = ''] = /^([^:]*:)(.*?)(~[0-9a-f]+)?$/.exec(id) ?? []
+  return toTerminalLine(`${agent}${native.slice(0, 13)}${generation}`)
+}
+
+/** Local time, to the minute. */
+export function formatDateTime(at: string): string {
+  const date = new Date(at)
+  const two = (n: number): string => String(n).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`
+}

@@ -1,10 +1,10 @@
-/** An answer without a source that could not be read: it is given, called incomplete, and makes the exit code non-zero. */
-
+/** Tells the user what could not be read. An answer without it is given, called incomplete, and sets the exit code. */
+import { toPrintableField } from '../lib/text.ts'
 import { describeIssue } from '../model/code-texts/issue-texts.ts'
 import { incompleteReasonOf } from '../model/code-texts/read-problems.ts'
 import { AppError, exitCodes } from '../model/error.ts'
 import type { Issue } from '../model/issue.ts'
-import { say } from './language.ts'
+import { localize, say } from './language.ts'
 import { writeErr } from './output.ts'
 
 interface IncompleteResult {
@@ -48,4 +48,17 @@ export function incompleteError(issues: readonly Issue[]): AppError | undefined 
     `nothing was found, but this answer is incomplete: ${en}`,
     `見つかりませんでしたが、この結果は完全ではありません: ${ja}`,
   )
+}
+
+const MAX_ISSUES = 10
+
+/** Lists the first issues and counts the rest. */
+export async function printIssues(issues: readonly Issue[]): Promise<void> {
+  for (const issue of issues.slice(0, MAX_ISSUES))
+    await writeErr(`${toPrintableField(localize(describeIssue(issue)))}\n`)
+  const remaining = issues.length - MAX_ISSUES
+  if (remaining > 0)
+    await writeErr(
+      `${say(`… and ${remaining} more; fumi normalize lists them all`, `… ほかに ${remaining} 件。すべては fumi normalize で`)}\n`,
+    )
 }

@@ -1,12 +1,12 @@
 /** A first reading of a conversation: later records speak of earlier ones, which must be known before these are shown. */
-import { catchReaderErrors } from '../../agents/catch-reader-errors.ts'
-import type { HistorySummary } from '../../amazon-q.ts'
-import type { SessionId } from '../../model/ids.ts'
-import type { Issue } from '../../model/issue.ts'
-import type { NormalizedMessage } from '../../model/normalized.ts'
-import type { Session } from '../../model/session.ts'
-import { type SessionFacts, SessionFactsCollector } from '../../model/session-facts.ts'
-import type { Log } from '../../normalize.ts'
+import { catchReaderErrors } from '../agents/catch-reader-errors.ts'
+import type { HistorySummary } from '../amazon-q.ts'
+import type { SessionId } from '../model/ids.ts'
+import type { Issue } from '../model/issue.ts'
+import type { NormalizedMessage } from '../model/normalized.ts'
+import type { Session } from '../model/session.ts'
+import { type SessionFacts, SessionFactsCollector } from '../model/session-facts.ts'
+import type { Log } from '../normalize.ts'
 
 export interface SessionOverview {
   readonly session: Session | undefined

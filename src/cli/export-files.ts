@@ -1,13 +1,13 @@
 /** Where exports go: one stream, one file, or a file for each session. */
 import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { ExportImage } from '../../export/export-input.ts'
-import { AtomicFile, writeFileAtomically } from '../../lib/files/atomic-file.ts'
-import { specialKindAt } from '../../lib/files/regular-file.ts'
-import { sha256 } from '../../lib/hash.ts'
-import { batchTexts } from '../../lib/text-chunks.ts'
-import { AppError } from '../../model/error.ts'
-import { writeData } from '../output.ts'
+import type { ExportImage } from '../export/export-input.ts'
+import { AtomicFile, writeFileAtomically } from '../lib/files/atomic-file.ts'
+import { specialKindAt } from '../lib/files/regular-file.ts'
+import { sha256 } from '../lib/hash.ts'
+import { batchTexts } from '../lib/text-chunks.ts'
+import { AppError } from '../model/error.ts'
+import { writeData } from './output.ts'
 
 export async function printExport(texts: AsyncIterable<string>): Promise<void> {
   for await (const piece of batchTexts(texts)) await writeData(piece)

@@ -1,7 +1,0 @@
-/** The version of this program. */
-import { readFileSync } from 'node:fs'
-
-export function readProgramVersion(): string {
-  const manifest = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8')
-  return (JSON.parse(manifest) as { version: string }).version
-}

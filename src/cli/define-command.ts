@@ -1,0 +1,125 @@
+/** Declares a command of `fumi` with its help in both languages. */
+import { type Command, Option } from 'commander'
+import type { App } from '../app.ts'
+import { say } from './language.ts'
+
+interface OptionSettings {
+  readonly isRequired?: boolean
+  /** May be given several times: the value is a list. */
+  readonly isRepeatable?: boolean
+  readonly choices?: readonly string[]
+  readonly default?: string
+  readonly parse?: (text: string) => unknown
+}
+
+/** What `option` takes. */
+export type OptionDefinition = readonly [flags: string, en: string, ja: string, settings?: OptionSettings]
+
+export const JSON_OPTION: OptionDefinition = ['--json', 'print JSON', 'JSON で出力']
+
+export const JSON_LINES_OPTION: OptionDefinition = [
+  '--json',
+  'print JSON, with --watch one object per line',
+  'JSON で出力。--watch では 1 行に 1 件',
+]
+
+/** Where a command looks for its session. */
+export const IN_OPTION: OptionDefinition = [
+  '--in <path>',
+  'look for the session in this database, file or folder',
+  '会話を探すデータベース、ファイル、フォルダー',
+]
+
+export const SESSION_OPTION: OptionDefinition = [
+  '--session <which>',
+  'one of several conversations in a file: its number, or its id',
+  '1 つのファイルに複数ある会話のどれか（番号または ID）',
+]
+
+export const ALL_RECORDS_OPTION: OptionDefinition = [
+  '--all',
+  'every record, also context, events and copies',
+  '文脈・イベント・重複も含むすべての記録',
+]
+
+export const FORCE_OPTION: OptionDefinition = ['--force', 'overwrite an existing file', '既存のファイルを上書き']
+
+/** A session that has an id. */
+export const SESSION_ID = [
+  'its id as fumi list shows it, or the beginning of it',
+  'fumi list が示す会話の ID、またはその先頭部分',
+] as const
+
+/** A session that may also be a file. */
+export const SESSION_OR_LOG = [
+  'a session as fumi list names it, or a log file; - for standard input',
+  'fumi list が示す会話、またはログファイル。- は標準入力',
+] as const
+
+/** Parses an option that may be given several times. */
+export const collectValues = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
+
+class CommandDefinition {
+  readonly #command: Command
+
+  constructor(command: Command) {
+    this.#command = command
+  }
+
+  argument(name: string, en: string, ja: string): this {
+    this.#command.argument(name, say(en, ja))
+    return this
+  }
+
+  option(
+    ...[flags, en, ja, { isRequired = false, isRepeatable, choices, default: standard, parse } = {}]: OptionDefinition
+  ): this {
+    const option = new Option(flags, say(en, ja)).makeOptionMandatory(isRequired)
+    if (choices) option.choices(choices)
+    if (isRepeatable) option.argParser(collectValues)
+    if (parse) option.argParser(parse)
+    this.#command.addOption(standard === undefined ? option : option.default(standard))
+    return this
+  }
+
+  /** For what only some commands have. */
+  with(change: (command: Command) => unknown): this {
+    change(this.#command)
+    return this
+  }
+
+  examples(...commands: readonly string[]): this {
+    const lines = commands.map((command) => `  ${command}`)
+    this.#command.addHelpText('after', `\n${say('Examples:', '例:')}\n${lines.join('\n')}`)
+    return this
+  }
+
+  /** A paragraph below the help. */
+  note(en: string, ja: string): this {
+    this.#command.addHelpText('after', `\n${say(en, ja)}`)
+    return this
+  }
+
+  run(action: Parameters<Command['action']>[0]): void {
+    this.#command.action(action)
+  }
+
+  /** @param action gets an app that is closed when the command ends */
+  runWithApp<Parameters extends readonly unknown[]>(
+    action: (app: App, ...parameters: Parameters) => Promise<void>,
+  ): void {
+    this.#command.action(async (...parameters) => {
+      const { withApp } = await import('./open-app.ts')
+      await withApp((app) => action(app, ...(parameters as unknown as Parameters)))
+    })
+  }
+}
+
+/** @param settings `isDefault`: runs when no command is named */
+export const defineCommand = (
+  program: Command,
+  name: string,
+  en: string,
+  ja: string,
+  settings?: { readonly isDefault: boolean },
+): CommandDefinition => new CommandDefinition(program.command(name, settings).summary(say(en, ja)))

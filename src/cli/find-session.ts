@@ -1,0 +1,303 @@
+/** Finds the sessions of this machine or of some files, and the one that a command names. */
+import { existsSync } from 'node:fs'
+import { catchReaderErrors } from '../agents/catch-reader-errors.ts'
+import type { App, BackedUpSession } from '../app.ts'
+import { statOf } from '../lib/files/safe-fs.ts'
+import { AppError } from '../model/error.ts'
+import { type Instant, instantFromMs, type SessionId } from '../model/ids.ts'
+import type { Issue } from '../model/issue.ts'
+import { phrase } from '../model/phrase.ts'
+import type { Session } from '../model/session.ts'
+import type { Log } from '../normalize.ts'
+import { findLogsAt } from './find-logs.ts'
+import { refreshIndex } from './index-queries/refresh-index.ts'
+import { say } from './language.ts'
+import { writeOut } from './output.ts'
+import { incompleteError } from './report-issues.ts'
+
+export interface LogSession {
+  readonly log: Log
+  readonly session: Session
+  readonly last_at: Instant
+  /** Absent when only the beginning was read. */
+  readonly messages: number | undefined
+  /** Set when the session is in the backup and no longer in its store. */
+  readonly kept: BackedUpSession | undefined
+}
+
+/** Newest first. Of several copies of a session, the longest. */
+export async function listLogSessions(
+  app: App,
+  paths: readonly string[],
+): Promise<{ readonly sessions: readonly LogSession[]; readonly issues: readonly Issue[] }> {
+  const found = new Map<string, LogSession>()
+  const issues: Issue[] = []
+  const add = async (candidate: Log & { readonly kept?: BackedUpSession }): Promise<void> => {
+    for (const one of candidate.unknown ? [] : await scanLog(candidate, issues)) {
+      const known = found.get(one.session.id)
+      if (!known || (one.messages ?? 0) > (known.messages ?? 0)) found.set(one.session.id, one)
+    }
+  }
+  for await (const log of app.findLogs(paths)) await add(log)
+  for await (const candidate of app.backupService.onlyInBackup(new Set(found.keys()), paths)) await add(candidate)
+  const sessions = [...found.values()].sort((a, b) => (a.last_at < b.last_at ? 1 : -1))
+  return { sessions, issues }
+}
+
+/** The header and the first prompt of a large log are within its first bytes. */
+const MAX_HEADER_BYTES = 2_000_000
+
+/** Records belong to the session whose header precedes them. */
+async function scanLog(
+  candidate: Log & { readonly kept?: BackedUpSession },
+  issues: Issue[],
+): Promise<readonly LogSession[]> {
+  const { agent, source } = candidate
+  const seen = new Map<string, { session: Session; messages: number }>()
+  let open: { session: Session; messages: number } | undefined
+  let isComplete = true
+  for await (const batch of catchReaderErrors(source, agent.scan(source))) {
+    let offset = 0
+    for (const one of batch) {
+      if (one.kind === 'session') {
+        open = { session: one.session, messages: seen.get(one.session.id)?.messages ?? 0 }
+        seen.set(one.session.id, open)
+      }
+      if (one.kind === 'issue' && one.issue.code !== 'not_a_session') issues.push(one.issue)
+      if (one.kind === 'counts' && open) open.messages += one.counts.messages
+      if (one.kind === 'cursor') offset = one.cursor.offset ?? 0
+    }
+    const isKnown = offset > MAX_HEADER_BYTES || (offset > 0 && open?.session.first_prompt !== undefined)
+    isComplete = !(isKnown && seen.size === 1)
+    if (!isComplete) break
+  }
+  const file = statOf(source.path)
+  return Array.from(seen.values(), ({ session, messages }) => ({
+    log: candidate,
+    session,
+    last_at: session.last_at ?? (file && instantFromMs(Math.trunc(file.mtimeMs))) ?? session.started_at,
+    messages: isComplete ? messages : undefined,
+    kept: candidate.kept,
+  }))
+}
+
+/** A session that the user named. */
+export interface FoundSession {
+  readonly session: Session
+  /** Undefined when its source is gone. */
+  readonly log: Log | undefined
+  /** Set when the session is in the backup and no longer in its store. */
+  readonly kept: BackedUpSession | undefined
+}
+
+/** @param within a database, file or folder to look in */
+export async function findSession(app: App, name: string, within?: string): Promise<FoundSession> {
+  if (within === undefined && (await refreshIndex(app, 'first'))) {
+    const { id } = onlySession(name, app.findSessions(name), app.index.unreadable())
+    const session = app.index.header(id)
+    const backup = app.backup.get(id)
+    if (session) return { session, log: await app.logOf(id), kept: backup?.ended_at === undefined ? undefined : backup }
+  }
+  const { sessions, issues } = await listLogSessions(app, within === undefined ? [] : [within])
+  const matching = matchByName(name, sessions, ({ session }) => [session.id, session.native_id])
+  const { id } = onlySession(
+    name,
+    matching.map(({ session }) => session),
+    issues,
+  )
+  return matching.find(({ session }) => session.id === id) as LogSession
+}
+
+/** Shorter names match too much. */
+const MIN_NAME_LENGTH = 4
+
+/** By one of its ids, or else by the beginning of one. */
+export function matchByName<T>(
+  name: string,
+  all: readonly T[],
+  idsOf: (one: T) => readonly (string | undefined)[],
+): readonly T[] {
+  const exact = all.find((one) => idsOf(one).includes(name))
+  if (exact) return [exact]
+  return name.length < MIN_NAME_LENGTH ? [] : all.filter((one) => idsOf(one).some((id) => id?.startsWith(name)))
+}
+
+function onlySession(
+  name: string,
+  found: readonly { readonly id: SessionId }[],
+  issues: readonly Issue[],
+): { readonly id: SessionId } {
+  const [only, ...more] = found
+  if (only && more.length === 0) return only
+  if (only) {
+    const first = found
+      .slice(0, 3)
+      .map(({ id }) => id)
+      .join(', ')
+    throw new AppError(
+      'bad_usage',
+      `several sessions begin with ${name}: ${first} … Give more of it.`,
+      `${name} で始まる会話が複数あります: ${first} … もっと長く指定してください。`,
+    )
+  }
+  throw (
+    incompleteError(issues) ??
+    new AppError(
+      'not_found',
+      `there is no session ${name}, and no file of that name. See fumi list.`,
+      `${name} という会話もファイルもありません。fumi list で確かめてください。`,
+    )
+  )
+}
+
+interface ChosenSession {
+  readonly id: SessionId
+  /** The numbers of its branches, which are sessions of their own. */
+  readonly branches: readonly number[]
+}
+
+/** A log and the session in it that a command is about. */
+export interface ChosenLog extends ChosenSession {
+  readonly log: Log
+}
+
+export interface SessionSelector {
+  /** The database, file or folder to look in. */
+  readonly in?: string
+  /** One of several conversations in a file. */
+  readonly session?: string
+}
+
+/** By the name of a session, or by its file; `-` for standard input. Throws `not_found` when its log is gone. */
+export async function resolveLog(app: App, name: string, options: SessionSelector): Promise<ChosenLog> {
+  const { log, ...found } = await resolveSession(app, name, options)
+  if (log) return { ...found, log }
+  throw new AppError(
+    'not_found',
+    `the log of ${found.id} is gone, and no copy was kept. fumi show tells what is still known.`,
+    `${found.id} のログがなく、写しも保管されていません。残っている情報は fumi show で見られます。`,
+  )
+}
+
+/** The same, without a log when it is gone. */
+export async function resolveSession(
+  app: App,
+  name: string,
+  options: SessionSelector,
+): Promise<ChosenSession & { readonly log: Log | undefined }> {
+  if (options.in === undefined && (name === '-' || existsSync(name))) {
+    const log = onlyLog(name, await findLogsAt([name]))
+    return { log, ...(await chooseSession(name, log, options.session)) }
+  }
+  const { log, session } = await findSession(app, name, options.in)
+  return { log, id: session.id, branches: [] }
+}
+
+function onlyLog(path: string, logs: readonly Log[]): Log {
+  const [log, ...others] = logs
+  if (!log || log.unknown)
+    throw new AppError(
+      'nothing_readable',
+      `${path} is not a log of an agent that fumibako knows; fumi normalize tells what is in its lines.`,
+      `${path} は fumibako の知るエージェントのログではありません。各行の内容は fumi normalize で分かります。`,
+    )
+  if (others.length === 0) return log
+  throw new AppError(
+    'bad_usage',
+    log.source.key === undefined
+      ? phrase(
+          `${path} holds ${others.length + 1} logs; give one file, for example ${log.source.path}`,
+          `${path} にはログが ${others.length + 1} 件あります。ファイルを 1 つ指定してください。例: ${log.source.path}`,
+        )
+      : phrase(
+          `${path} holds ${others.length + 1} conversations. See fumi list ${path}, then name one of them with --in ${path}`,
+          `${path} には会話が ${others.length + 1} 件あります。fumi list ${path} で確かめ、--in ${path} とともに 1 つ指定してください。`,
+        ),
+  )
+}
+
+/** The session with the requested number or id, else the only one that is no branch of another. */
+async function chooseSession(path: string, log: Log, requested: string | undefined): Promise<ChosenSession> {
+  const families = new SessionFamilies()
+  const issues: Issue[] = []
+  const first: (readonly [number: string, name: string])[] = []
+  let chosen: { readonly id: SessionId; readonly branches: number[] } | undefined
+  for await (const batch of log.agent.scan(log.source))
+    for (const one of batch) {
+      if (one.kind === 'issue' && one.issue.code === 'unreadable') issues.push(one.issue)
+      const place = one.kind === 'session' ? families.add(one.session) : 'known'
+      if (one.kind !== 'session' || place === 'known') continue
+      const { id, native_id } = one.session
+      const number = families.conversations + families.branches
+      if (place === 'branch' && families.current === chosen?.id) chosen?.branches.push(number)
+      if (place === 'conversation' && first.length < MAX_LISTED_SESSIONS)
+        first.push([String(number), sessionName(one.session)])
+      if (requested === undefined ? place === 'conversation' : [String(number), id, native_id].includes(requested))
+        chosen ??= { id, branches: [] }
+    }
+  const { conversations } = families
+  if (conversations === 0) throw incompleteError(issues) ?? noSessionError(path)
+  if (chosen && (requested !== undefined || conversations === 1)) return chosen
+  // On standard output: errors never repeat what was said.
+  await writeOut(await renderChoices(first, conversations))
+  const count = conversations === 1 ? '1 conversation' : `${conversations} conversations`
+  const none = requested === undefined ? '' : `, but none has the number or id ${requested}`
+  const noneJa = requested === undefined ? '' : `が、番号または ID が ${requested} のものはありません`
+  throw new AppError(
+    'bad_usage',
+    `${path} holds ${count}${none}; choose one with --session and its number or id.`,
+    `${path} には会話が ${conversations} 件あります${noneJa}。--session に番号か ID を指定して選んでください。`,
+  )
+}
+
+const MAX_LISTED_SESSIONS = 10
+/** Longer than any line of a terminal. */
+const MAX_NAME_LENGTH = 200
+
+const sessionName = ({ title, first_prompt, id }: Session): string =>
+  (title ?? first_prompt ?? id).replaceAll(/[\s\p{Cc}]+/gu, ' ').slice(0, MAX_NAME_LENGTH)
+
+async function renderChoices(first: readonly (readonly string[])[], conversations: number): Promise<string> {
+  const { formatCount, renderTable } = await import('./view/table.ts')
+  const remaining = conversations - first.length
+  const more = remaining > 0 ? [['…', say(`${formatCount(remaining)} more`, `ほか ${formatCount(remaining)} 件`)]] : []
+  return renderTable(
+    [
+      { title: '#', right: true },
+      { title: say('conversation', '会話'), grows: true },
+    ],
+    [...first, ...more],
+  )
+}
+
+/** Tells conversations from their branches, which follow them in a log. */
+export class SessionFamilies {
+  conversations = 0
+  branches = 0
+  #members: SessionId[] = []
+
+  /** The conversation that came last. */
+  get current(): SessionId | undefined {
+    return this.#members[0]
+  }
+
+  /** A header may come again: then the session is `known`. */
+  add({ id, parent }: Session): 'conversation' | 'branch' | 'known' {
+    if (this.#members.includes(id)) return 'known'
+    if (parent !== undefined && this.#members.includes(parent)) {
+      this.#members.push(id)
+      this.branches++
+      return 'branch'
+    }
+    this.#members = [id]
+    this.conversations++
+    return 'conversation'
+  }
+}
+
+export const noSessionError = (path: string): AppError =>
+  new AppError(
+    'nothing_readable',
+    `${path} holds no conversation. See fumi normalize for what is wrong with it.`,
+    `${path} に会話がありません。原因は fumi normalize で分かります。`,
+  )

@@ -1,0 +1,240 @@
+/** What `fumi stats` prints for a person. */
+import stringWidth from 'string-width'
+import { type HistoryStatistics, type HistorySummary, statisticsOf } from '../../amazon-q.ts'
+import type { IndexStatistics } from '../../app.ts'
+import { NO_COST, type Spent } from '../../model/tokens/prices.ts'
+import { toEstimatedTokens } from '../../model/tokens/token-estimate.ts'
+import type { Totals } from '../../model/totals.ts'
+import { cacheShareOf, isZeroUsage, type Usage } from '../../model/usage.ts'
+import { say } from '../language.ts'
+import { paint } from './paint.ts'
+import { formatCount, plural, renderTable, type TableColumn, terminalWidth, truncate } from './table.ts'
+import { codeLabel, formatRounded, shortId, toTerminalText } from './text.ts'
+
+type TokenGrouping = 'model' | 'day' | 'agent' | 'project' | 'session'
+
+const COLUMNS: readonly TableColumn[] = [
+  { title: '', grows: true },
+  { title: say('input', '入力'), right: true },
+  { title: say('cached', 'キャッシュ'), right: true, isSpare: true },
+  { title: say('output', '出力'), right: true },
+  { title: say('reasoning', '推論'), right: true, isSpare: true },
+  { title: say('total', '合計'), right: true },
+  { title: 'USD', right: true },
+]
+
+/** @param asOf the day of the prices */
+export function renderTokenReport(totals: Totals, by: TokenGrouping, asOf: string): string {
+  const costs = totals.cost[`by_${by}`]
+  const rows = Object.entries(totals[`by_${by}`]).sort(by === 'day' ? compareNames : compareTotals)
+  const cells = rows.map(([name, usage]) => [name, ...usageCells(usage), formatDollars(costs[name] ?? NO_COST)])
+  const sum = [say('all', '合計'), ...usageCells(totals.usage), formatDollars(totals.cost.all)]
+  const tools = Object.entries(totals.tools).sort((a, b) => b[1] - a[1])
+  const columns = [{ ...COLUMNS[0], title: codeLabel(by), grows: true }, ...COLUMNS.slice(1)]
+  const summary = [
+    say(plural(totals.sessions, 'session'), `会話 ${formatCount(totals.sessions)} 件`),
+    say(plural(totals.messages, 'message'), `メッセージ ${formatCount(totals.messages)} 件`),
+    say(plural(totals.lines, 'line'), `${formatCount(totals.lines)} 行`),
+  ].join(' · ')
+  const used = tools.slice(0, 8).map(([name, calls]) => `${toTerminalText(name)} ${formatCount(calls)}`)
+  const all = tools.reduce((n, [, calls]) => n + calls, 0)
+  const remaining = tools.length - used.length
+  const more = remaining > 0 ? say(` · ${remaining} more`, ` · ほか ${remaining} 種類`) : ''
+  const calls = say(`${plural(all, 'call')}: `, `呼び出し ${formatCount(all)} 回：`)
+  const label = say('tools', 'ツール')
+  const toolText = truncate(`${calls}${used.join(' · ')}${more}`, terminalWidth() - stringWidth(label) - 1)
+  const toolLine = all > 0 ? `${paint.dim(label)} ${toolText}\n` : ''
+  const tokens = isZeroUsage(totals.usage)
+    ? NO_TOKENS
+    : `${renderTable(columns, [...cells, sum])}${renderCacheNote(totals.usage)}${renderPriceNote(totals, asOf)}`
+  return `${paint.bold(summary)}\n${toolLine}\n${tokens}${renderEstimate(totals)}`
+}
+
+/** What was read from the provider's cache costs a fraction. */
+function renderCacheNote(usage: Usage): string {
+  const percent = Math.round(cacheShareOf(usage) * 100)
+  return paint.dim(
+    say(`${percent} % of the input came from the cache.\n`, `入力の ${percent} % はキャッシュから読まれました。\n`),
+  )
+}
+
+const NO_TOKENS = say('These logs record no tokens.\n', 'これらのログにはトークン数の記録がありません。\n')
+
+function renderEstimate({ estimate, estimated_sessions }: Totals): string {
+  if (estimated_sessions === 0) return ''
+  const { user_tokens, assistant_tokens, total_tokens } = toEstimatedTokens(estimate)
+  const parts = `${formatCount(user_tokens)} said to the model, ${formatCount(assistant_tokens)} by it`
+  const whose = plural(estimated_sessions, 'session without counts', 'sessions without counts')
+  const estimateText = say(
+    `${whose}: about ${plural(total_tokens, 'token')} (${parts}), in no total above`,
+    `記録のない会話 ${formatCount(estimated_sessions)} 件：約 ${formatCount(total_tokens)} トークン（モデルへ ${formatCount(user_tokens)}、モデルから ${formatCount(assistant_tokens)}）。上の合計には含みません`,
+  )
+  return `${paint.dim(say('estimate', '見積もり'))} ${estimateText}\n`
+}
+
+/** `?` where no price is known, `≥` where some are not. */
+function formatDollars({ usd, unpriced_tokens }: Spent): string {
+  if (unpriced_tokens === 0) return usd.toFixed(2)
+  return usd === 0 ? '?' : `≥ ${usd.toFixed(2)}`
+}
+
+function renderPriceNote({ cost }: Totals, asOf: string): string {
+  const unknown = Object.entries(cost.by_model).filter(([, { unpriced_tokens }]) => unpriced_tokens > 0)
+  const names = unknown.map(([model, { unpriced_tokens }]) =>
+    say(
+      `${toTerminalText(model)} (${plural(unpriced_tokens, 'token')})`,
+      `${toTerminalText(model)}（${formatCount(unpriced_tokens)} トークン）`,
+    ),
+  )
+  const without = say(` No price is known for ${names.join(', ')}.`, `価格が分からないモデル：${names.join('、')}。`)
+  const priced = say(`USD at list prices as of ${asOf}.`, `USD は ${asOf} 時点の定価による目安です。`)
+  return `${paint.dim(`${priced}${names.length > 0 ? without : ''}`)}\n`
+}
+
+const usageCells = (usage: Usage): readonly string[] =>
+  [
+    usage.input_tokens,
+    usage.cached_input_tokens,
+    usage.output_tokens,
+    usage.reasoning_output_tokens,
+    usage.total_tokens,
+  ].map(formatCount)
+
+type UsageRow = readonly [string, Usage]
+const compareNames = (a: UsageRow, b: UsageRow): number => (a[0] < b[0] ? -1 : 1)
+const compareTotals = (a: UsageRow, b: UsageRow): number => b[1].total_tokens - a[1].total_tokens || compareNames(a, b)
+
+const TOOL_COLUMNS: readonly TableColumn[] = [
+  { title: say('tool', 'ツール'), grows: true },
+  { title: say('calls', '呼び出し'), right: true },
+  { title: say('errors', 'エラー'), right: true },
+  { title: '', right: true },
+  { title: say('time', '時間'), right: true },
+  { title: say('each', '平均'), right: true },
+]
+
+export function renderToolReport({ tools, unread }: IndexStatistics): string {
+  if (tools.length === 0) return `${say('No calls.', '呼び出しはありません。')}\n${formatUnreadNote(unread)}`
+  const rows = tools.map(({ tool, calls, results, errors, duration_ms, timed }) => [
+    toTerminalText(tool),
+    formatCount(calls),
+    formatCount(errors),
+    results === 0 ? '' : `${((errors / results) * 100).toFixed(1)} %`,
+    timed === 0 ? '' : formatDuration(duration_ms),
+    timed === 0 ? '' : formatDuration(duration_ms / timed),
+  ])
+  return `${renderTable(TOOL_COLUMNS, rows)}${formatUnreadNote(unread)}`
+}
+
+const WEEKDAY_NAMES = [
+  say('Sunday', '日曜'),
+  say('Monday', '月曜'),
+  say('Tuesday', '火曜'),
+  say('Wednesday', '水曜'),
+  say('Thursday', '木曜'),
+  say('Friday', '金曜'),
+  say('Saturday', '土曜'),
+]
+const BAR_WIDTH = 40
+
+/** Prompts, answers and calls, with a bar for each hour or weekday. */
+export function renderActivityReport({ by_hour, by_weekday, unread }: IndexStatistics, by: 'hour' | 'weekday'): string {
+  const values = by === 'hour' ? by_hour : by_weekday
+  const maximum = Math.max(1, ...values)
+  const rows = values.map((value, at) => [
+    by === 'hour' ? `${String(at).padStart(2, '0')}:00` : (WEEKDAY_NAMES[at] ?? ''),
+    formatCount(value),
+    '█'.repeat(Math.round((value / maximum) * BAR_WIDTH)),
+  ])
+  const columns = [
+    { title: codeLabel(by) },
+    { title: say('said and called', '発言と呼び出し'), right: true },
+    { title: '' },
+  ]
+  return `${renderTable(columns, rows)}${formatUnreadNote(unread)}`
+}
+
+export function renderIndexSummary({ longest, disk }: IndexStatistics): string {
+  const [long] = longest
+  const lines = [
+    long && long.duration_ms > 0
+      ? `${paint.dim(say('longest', '最長'))} ${shortId(long.session)}, ${formatDuration(long.duration_ms)}\n`
+      : '',
+    disk.length > 0 ? `${paint.dim(say('on disk', 'ディスク'))} ${disk.map(formatDisk).join(' · ')}\n` : '',
+  ]
+  return lines.join('')
+}
+
+const formatDisk = ({ agent, sources, bytes }: IndexStatistics['disk'][number]): string =>
+  say(
+    `${agent} ${formatRounded(bytes)}B in ${plural(sources, 'source')}`,
+    `${agent} ${formatRounded(bytes)}B（ログ ${formatCount(sources)} 件）`,
+  )
+
+const formatUnreadNote = (unread: number): string =>
+  unread === 0
+    ? ''
+    : paint.dim(
+        say(
+          `${plural(unread, 'session')} not read yet; fumi sync does.\n`,
+          `会話 ${formatCount(unread)} 件はまだ読み込んでいません。fumi sync で読み込みます。\n`,
+        ),
+      )
+
+const UNITS = [
+  { from: 48 * 3_600_000, size: 24 * 3_600_000, name: say('d', '日') },
+  { from: 2 * 3_600_000, size: 3_600_000, name: say('h', '時間') },
+  { from: 120_000, size: 60_000, name: say('min', '分') },
+  { from: 1000, size: 1000, name: say('s', '秒') },
+]
+
+function formatDuration(ms: number): string {
+  const unit = UNITS.find(({ from }) => ms >= from)
+  return unit
+    ? `${Number((ms / unit.size).toPrecision(3))} ${unit.name}`
+    : say(`${Math.round(ms)} ms`, `${Math.round(ms)} ミリ秒`)
+}
+
+/** One conversation, turn by turn. */
+export function renderPatternReport(summary: HistorySummary): string {
+  const { pattern, incomplete, entries, toolUses, turns } = summary
+  const columns: readonly TableColumn[] = [
+    { title: '#', right: true },
+    { title: say('pattern', 'パターン') },
+    { title: say('status', '状態') },
+  ]
+  const rows = turns.map((turn, at) => [String(at + 1), codeLabel(turn.pattern), codeLabel(turn.status)])
+  const kind = pattern === null ? say('empty', '空') : codeLabel(pattern)
+  const all = pattern !== null && incomplete ? say(`${kind}, incomplete`, `${kind}（未完了）`) : kind
+  const facts = say(
+    `${all} · ${formatCount(entries)} entries · ${formatCount(turns.length)} turns · ${formatCount(toolUses)} tool uses`,
+    `${all} · エントリー ${formatCount(entries)} 件 · ${formatCount(turns.length)} ターン · ツール使用 ${formatCount(toolUses)} 回`,
+  )
+  return `\n${facts}\n\n${renderTable(columns, rows)}`
+}
+
+/** Many conversations. */
+export function renderPatternShares(summaries: readonly HistorySummary[]): string {
+  const all = statisticsOf(summaries)
+  const columns: readonly TableColumn[] = [
+    { title: say('pattern', 'パターン') },
+    { title: say('conversations', '会話'), right: true },
+    { title: say('share', '割合'), right: true },
+  ]
+  const rows = shareRows(all)
+  const { entries, toolUses } = all
+  const facts = say(
+    `entries ${formatCount(entries.min)} to ${formatCount(entries.max)}, mean ${entries.mean} · most tool uses in one ${formatCount(toolUses.max)}`,
+    `エントリー ${formatCount(entries.min)}〜${formatCount(entries.max)} 件、平均 ${entries.mean} 件 · 最大ツール使用数 ${formatCount(toolUses.max)} 回`,
+  )
+  return `\n${renderTable(columns, rows)}${facts}\n`
+}
+
+const shareRows = ({ patterns, incomplete, empty, unreadable }: HistoryStatistics): readonly (readonly string[])[] => [
+  [codeLabel('simple'), formatCount(patterns.simple.count), `${patterns.simple.percent}%`],
+  [codeLabel('single', 'single tool use'), formatCount(patterns.single.count), `${patterns.single.percent}%`],
+  [codeLabel('complex'), formatCount(patterns.complex.count), `${patterns.complex.percent}%`],
+  [codeLabel('incomplete'), formatCount(incomplete.count), `${incomplete.percent}%`],
+  ...(empty > 0 ? [[say('without any entry', 'エントリーなし'), formatCount(empty), '']] : []),
+  ...(unreadable > 0 ? [[say('not understood', '読み取り不可'), formatCount(unreadable), '']] : []),
+]
