@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { checkAmazonQ } from '../../../src/convert/check/amazon-q/check-state.ts'
-import { AMAZON_Q_RULES, type AmazonQRule } from '../../../src/convert/check/amazon-q/rules.ts'
+import { checkAmazonQ } from '../../../src/convert/check/amazon-q.ts'
+import { AMAZON_Q_RULES, type AmazonQRule } from '../../../src/convert/check/amazon-q-rules.ts'
 import { sharedFolder } from '../../support/shared-material.ts'
 
 const env = { env_state: { operating_system: 'linux', current_working_directory: '/work', environment_variables: [] } }
@@ -101,7 +101,7 @@ describe('a conversation for Amazon Q', () => {
 
   test.each(Object.entries(broken))('breaks only %s', (rule, bytes) => {
     expect(new Set(rulesIn(bytes))).toEqual(new Set([rule]))
-    expect(checkAmazonQ(bytes)[0]?.severity).toBe(AMAZON_Q_RULES[rule as AmazonQRule])
+    expect(checkAmazonQ(bytes)[0]?.severity).toBe(AMAZON_Q_RULES[rule as AmazonQRule].severity)
   })
 
   test('may be at its limits', () => {

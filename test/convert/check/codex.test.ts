@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { checkCodex } from '../../../src/convert/check/codex/check-log.ts'
-import { CODEX_RULES, type CodexRule } from '../../../src/convert/check/codex/rules.ts'
+import { checkCodex } from '../../../src/convert/check/codex.ts'
+import { CODEX_RULES, type CodexRule } from '../../../src/convert/check/codex-rules.ts'
 import type { CheckFinding } from '../../../src/convert/check/finding.ts'
 import { splitLines } from '../../../src/lib/lines.ts'
 import { sharedFolder } from '../../support/shared-material.ts'
@@ -132,7 +132,7 @@ describe('a log for Codex', () => {
     const { text: log, path } = typeof given === 'string' ? { text: given, path: NAME } : { path: NAME, ...given }
     const found = await check(bytesOf(log), path)
     expect(new Set(found.map((one) => one.rule))).toEqual(new Set([rule]))
-    expect(found[0]?.severity).toBe(CODEX_RULES[rule as CodexRule])
+    expect(found[0]?.severity).toBe(CODEX_RULES[rule as CodexRule].severity)
   })
 
   test('names line and path', async () => {

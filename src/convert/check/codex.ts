@@ -1,16 +1,13 @@
-/** Checks a log as Codex CLI writes it: whether the program lists it, reads each line, and can go on with it. */
+/** Checks a log as Codex CLI writes it: whether the program lists it, reads each line, and can resume it. */
 import { isUtf8 } from 'node:buffer'
-import type { ByteLine } from '../../../lib/lines.ts'
-import { type Fields, isObject, parseStructure, stringOf } from '../../../lib/unknown-values.ts'
-import { type Instant, toInstant, UUID_PATTERN } from '../../../model/ids.ts'
-import { phrase } from '../../../model/phrase.ts'
-import { type CheckFinding, FindingCollector } from '../finding.ts'
-import { checkItem } from './items.ts'
-import { checkCompacted, checkEvent, checkSessionMeta, checkTurnContext, LINE_TYPES } from './lines.ts'
-import { PromptEventChecker } from './prompt-events.ts'
-import { CODEX_RULES, type CodexReport, type CodexRule } from './rules.ts'
-
-// Calls and their outputs: which belong together, and what is missing.
+import { sha256 } from '../../lib/hash.ts'
+import type { ByteLine } from '../../lib/lines.ts'
+import { type Fields, isObject, listOf, parseStructure, stringOf } from '../../lib/unknown-values.ts'
+import { type Instant, toInstant, UUID_PATTERN } from '../../model/ids.ts'
+import { phrase } from '../../model/phrase.ts'
+import { checkCompacted, checkEvent, checkItem, checkSessionMeta, checkTurnContext, LINE_TYPES } from './codex-lines.ts'
+import { CODEX_RULES, type CodexReport, type CodexRule, MAX_CALL_ID_LENGTH } from './codex-rules.ts'
+import { type CheckFinding, FindingCollector } from './finding.ts'
 
 /** What a call is answered by. */
 const OUTPUT_OF_CALL: Readonly<Record<string, string>> = {
@@ -20,7 +17,6 @@ const OUTPUT_OF_CALL: Readonly<Record<string, string>> = {
   tool_search_call: 'tool_search_output',
 }
 const OUTPUT_TYPES = new Set(Object.values(OUTPUT_OF_CALL))
-const MAX_CALL_ID_LENGTH = 64
 
 class CallOutputChecker {
   readonly #report: CodexReport
@@ -38,26 +34,13 @@ class CallOutputChecker {
     if (wants === undefined && !OUTPUT_TYPES.has(type)) return
     const id = stringOf(item['call_id'])
     if (id === undefined) return
-    if (id === '' || id.length > MAX_CALL_ID_LENGTH)
-      this.#report(
-        'call_id',
-        `${place}.call_id`,
-        phrase(
-          `The id of a call has 1 to ${MAX_CALL_ID_LENGTH} letters.`,
-          `呼び出しの ID は 1〜${MAX_CALL_ID_LENGTH} 文字です。`,
-        ),
-      )
+    if (id === '' || id.length > MAX_CALL_ID_LENGTH) this.#report('call_id', `${place}.call_id`)
     if (wants === undefined) this.#output(id, type, place)
     else this.#call(id, wants, place)
   }
 
   #call(id: string, wants: string, place: string): void {
-    if (this.#calls.get(id))
-      this.#report(
-        'call_id_unique',
-        `${place}.call_id`,
-        phrase('An open call has the same id.', 'まだ結果のない呼び出しに同じ ID があります。'),
-      )
+    if (this.#calls.get(id)) this.#report('call_id_unique', `${place}.call_id`)
     this.#calls.set(id, { wants, place })
   }
 
@@ -69,25 +52,13 @@ class CallOutputChecker {
         `${place}.type`,
         phrase(`The call is one that is answered by ${call.wants}.`, `この呼び出しには ${call.wants} で答えます。`),
       )
-    else if (!call && this.#calls.has(id))
-      this.#report(
-        'output_once',
-        `${place}.call_id`,
-        phrase('The call has an output already.', 'この呼び出しにはすでに結果があります。'),
-      )
-    else if (!call)
-      this.#report(
-        'output_call',
-        `${place}.call_id`,
-        phrase('No call before it has this id; it is dropped.', 'この ID の呼び出しが前にありません。捨てられます。'),
-      )
+    else if (!call && this.#calls.has(id)) this.#report('output_once', `${place}.call_id`)
+    else if (!call) this.#report('output_call', `${place}.call_id`)
     if (call) this.#calls.set(id, undefined)
   }
 
   end(): void {
-    for (const call of this.#calls.values())
-      if (call)
-        this.#report('call_answered', call.place, phrase('The call has no output.', '呼び出しの結果がありません。'))
+    for (const call of this.#calls.values()) if (call) this.#report('call_answered', call.place)
   }
 }
 
@@ -135,65 +106,31 @@ class CodexLogChecker {
     const place = `line ${number}`
     this.#isEnded = ended
     if (!bytes) return this.#report('json', place, phrase('The line is longer than 500 MB.', '500 MB を超える行です。'))
-    if (!isUtf8(bytes))
-      this.#report('utf8', place, phrase('It holds bytes that are not UTF-8.', 'UTF-8 ではないバイトがあります。'))
+    if (!isUtf8(bytes)) this.#report('utf8', place)
     const text = bytes.toString('utf8')
-    if (text.startsWith('\uFEFF'))
-      this.#report(
-        'byte_order_mark',
-        place,
-        phrase('The file begins with a byte order mark.', 'ファイルがバイト順マークで始まっています。'),
-      )
+    if (text.startsWith('\uFEFF')) this.#report('byte_order_mark', place)
     const bare = text.replace(/^\uFEFF/, '')
-    if (bare.trim() === '') return this.#report('blank_line', place, phrase('The line is empty.', '空の行です。'))
+    if (bare.trim() === '') return this.#report('blank_line', place)
     const record = parseStructure(bare)
     if (!record && this.#records === 0 && isDocumentStart(bare)) return this.#foreign(place)
     this.#records++
-    if (!isObject(record))
-      return this.#report(
-        'json',
-        place,
-        phrase('The line is no JSON object; it is passed over.', 'JSON オブジェクトではない行です。読み飛ばされます。'),
-      )
+    if (!isObject(record)) return this.#report('json', place)
     if (this.#records === 1 && isOldFormat(record)) return this.#foreign(place)
     this.#record(record, place)
   }
 
   #foreign(place: string): void {
     this.isForeign = true
-    this.#report(
-      'old_format',
-      place,
-      phrase(
-        'This is the format of Codex 0.31 and before, which is not listed any more.',
-        'Codex 0.31 以前の形式です。今の版では一覧に出ません。',
-      ),
-    )
+    this.#report('old_format', place)
   }
 
   #record(record: Fields, place: string): void {
     const { timestamp, type, payload } = record
     if (typeof timestamp !== 'string' || typeof type !== 'string' || !isObject(payload))
-      return this.#report(
-        'envelope',
-        place,
-        phrase(
-          'A line has `timestamp` and `type`, which are texts, and `payload`.',
-          '行には文字列の `timestamp` と `type`、そして `payload` が必要です。',
-        ),
-      )
+      return this.#report('envelope', place)
     this.#checkTime(timestamp, place)
-    if (this.#records === 1 && type !== 'session_meta')
-      this.#report(
-        'header_first',
-        place,
-        phrase(
-          'The first line is not `session_meta`; the session is not listed.',
-          '最初の行が `session_meta` ではありません。会話が一覧に出ません。',
-        ),
-      )
-    if (!LINE_TYPES.has(type))
-      return this.#report('line_type', place, phrase('No such type of line is read.', 'この種類の行は読まれません。'))
+    if (this.#records === 1 && type !== 'session_meta') this.#report('header_first', place)
+    if (!LINE_TYPES.has(type)) return this.#report('line_type', place)
     this.#payload(type, payload, `${place} $.payload`)
   }
 
@@ -213,21 +150,8 @@ class CodexLogChecker {
 
   #checkTime(timestamp: string, place: string): void {
     const time = toInstant(timestamp)
-    if (!time || !TIMESTAMP.test(timestamp))
-      this.#report(
-        'time_form',
-        `${place} $.timestamp`,
-        phrase(
-          'A time is UTC with milliseconds: `2026-01-02T03:04:05.678Z`.',
-          '時刻はミリ秒付きの UTC で `2026-01-02T03:04:05.678Z` のように書きます。',
-        ),
-      )
-    else if (this.#time !== undefined && time < this.#time)
-      this.#report(
-        'time_order',
-        `${place} $.timestamp`,
-        phrase('It is earlier than the line before.', '前の行より早い時刻です。'),
-      )
+    if (!time || !TIMESTAMP.test(timestamp)) this.#report('time_form', `${place} $.timestamp`)
+    else if (this.#time !== undefined && time < this.#time) this.#report('time_order', `${place} $.timestamp`)
     this.#time = time ?? this.#time
   }
 
@@ -236,15 +160,7 @@ class CodexLogChecker {
     if (this.isForeign) return
     if (this.#records === 0)
       this.#report('header_first', 'the end', phrase('The file holds no line.', 'ファイルに行がありません。'))
-    if (!this.#isEnded)
-      this.#report(
-        'final_newline',
-        'the end',
-        phrase(
-          'The last line has no newline; the next one sticks to it.',
-          '最後の行に改行がありません。次の行がつながってしまいます。',
-        ),
-      )
+    if (!this.#isEnded) this.#report('final_newline', 'the end')
     this.#calls.end()
     this.#prompts.end()
   }
@@ -269,15 +185,7 @@ const DATED_FOLDER = /(?:^|\/)sessions\/(.+)$/
 function checkFileName(path: string, id: string | undefined, report: CodexReport): void {
   const parts = path.split(/[/\\]/)
   const match = ROLLOUT_NAME.exec(parts.at(-1) ?? '')
-  if (!match)
-    return report(
-      'file_name',
-      'name',
-      phrase(
-        'The name is not `rollout-YYYY-MM-DDThh-mm-ss-<uuid>.jsonl`.',
-        '名前が `rollout-YYYY-MM-DDThh-mm-ss-<uuid>.jsonl` の形ではありません。',
-      ),
-    )
+  if (!match) return report('file_name', 'name')
   const [, year, month, day, named] = match
   if (id !== undefined && named?.toLowerCase() !== id.toLowerCase())
     report(
@@ -295,4 +203,138 @@ function checkFileName(path: string, id: string | undefined, report: CodexReport
         `フォルダーは sessions/${year}/${month}/${day} である必要があります。`,
       ),
     )
+}
+
+/** One half of a pair. */
+interface PairHalf {
+  /** Nothing for one that may stay alone. */
+  readonly place: string | undefined
+  /** Any of them may meet. */
+  readonly keys: readonly string[]
+}
+
+/** Of those that have not met their other half, the place; of the text only a hash. */
+class EventItemPairs {
+  readonly #items = new UnpairedHalves()
+  readonly #events = new UnpairedHalves()
+
+  /** @param texts what its event may show */
+  item(texts: readonly string[], place: string): void {
+    pairUp({ place, keys: textKeys(texts) }, this.#events, this.#items)
+  }
+
+  event(text: string, place: string | undefined): void {
+    pairUp({ place, keys: textKeys([text]) }, this.#items, this.#events)
+  }
+
+  items(): readonly string[] {
+    return this.#items.places()
+  }
+
+  events(): readonly string[] {
+    return this.#events.places()
+  }
+}
+
+class UnpairedHalves {
+  readonly #byKey = new Map<string, Set<PairHalf>>()
+
+  add(half: PairHalf): void {
+    for (const key of half.keys) {
+      const halves = this.#byKey.get(key)
+      if (halves) halves.add(half)
+      else this.#byKey.set(key, new Set([half]))
+    }
+  }
+
+  /** The first that waits for it. */
+  take(keys: readonly string[]): PairHalf | undefined {
+    for (const key of keys)
+      for (const half of this.#byKey.get(key) ?? []) {
+        this.#drop(half)
+        return half
+      }
+    return undefined
+  }
+
+  #drop(half: PairHalf): void {
+    for (const key of half.keys) {
+      const halves = this.#byKey.get(key)
+      halves?.delete(half)
+      if (halves?.size === 0) this.#byKey.delete(key)
+    }
+  }
+
+  places(): readonly string[] {
+    const halves = new Set([...this.#byKey.values()].flatMap((some) => [...some]))
+    return [...halves].flatMap(({ place }) => place ?? [])
+  }
+}
+
+function pairUp(half: PairHalf, others: UnpairedHalves, own: UnpairedHalves): void {
+  if (!others.take(half.keys)) own.add(half)
+}
+
+function textKeys(texts: readonly string[]): readonly string[] {
+  const bare = new Set(texts.map((text) => text.replace(/\s+/g, '')))
+  bare.delete('')
+  return [...bare].map((text) => sha256(text))
+}
+
+/** What the program puts into the user's mouth begins like this; it has no event. */
+const INJECTED_START = /^\s*(?:<[a-z][\w-]*[\s>/]|# AGENTS\.md instructions|Another language model started|Warning: )/i
+/** Stands behind an answer in its item only. */
+const CITATION = /<oai-mem-citation>[\s\S]*$/
+
+class PromptEventChecker {
+  readonly #report: CodexReport
+  readonly #prompts = new EventItemPairs()
+  readonly #answers = new EventItemPairs()
+  /** In a paginated log, completed items stand for events. */
+  #isPaginated = false
+  #hasEvents = false
+  #hasPrompts = false
+
+  constructor(report: CodexReport) {
+    this.#report = report
+  }
+
+  header(payload: Fields): void {
+    if (payload['history_mode'] === 'paginated') this.#isPaginated = true
+  }
+
+  item(item: Fields, place: string): void {
+    if (item['type'] !== 'message') return
+    const texts = listOf(item['content']).flatMap((part) => (isObject(part) ? (stringOf(part['text']) ?? []) : []))
+    if (item['role'] === 'assistant') this.#answers.item([texts.join('').replace(CITATION, '')], place)
+    if (item['role'] !== 'user') return
+    const typed = texts.filter((text) => !INJECTED_START.test(text)).join('\n')
+    if (typed.trim() === '') return
+    this.#hasPrompts = true
+    // What a person types may begin as if the program had: then the event shows all of it.
+    this.#prompts.item([typed, texts.join('\n')], place)
+  }
+
+  event(payload: Fields, place: string): void {
+    const { type, item } = payload
+    const text = stringOf(payload['message']) ?? ''
+    if (type === 'item_completed' && isObject(item) && item['type'] === 'UserMessage') this.#hasEvents = true
+    if (type === 'agent_message') this.#answers.event(text, place)
+    if (type !== 'user_message') return
+    this.#hasEvents = true
+    this.#prompts.event(text, INJECTED_START.test(text) ? undefined : place)
+  }
+
+  end(): void {
+    const promptsWithoutEvent = this.#isPaginated ? [] : this.#prompts.items()
+    if (!this.#hasPrompts && !this.#hasEvents) this.#report('prompt_none', 'the end')
+    else if (!this.#hasEvents) this.#report('prompt_any', 'the end')
+    else this.#reportEach(promptsWithoutEvent, 'prompt_event')
+    this.#reportEach(this.#prompts.events(), 'prompt_item')
+    if (!this.#isPaginated) this.#reportEach(this.#answers.items(), 'answer_event')
+  }
+
+  #reportEach(places: readonly string[], rule: CodexRule): void {
+    for (const place of places) this.#report(rule, place)
+  }
 }

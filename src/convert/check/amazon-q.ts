@@ -1,32 +1,126 @@
-/** The order of a history: prompts, tool uses and their results. */
-
+/** Checks a conversation as Amazon Q CLI stores it: whether the program loads it, and whether its service accepts it. */
+import { isUtf8 } from 'node:buffer'
+import { readState } from '../../conversation/codec/read-state.ts'
 import {
   CONTEXT_ENTRY_START_HEADER,
+  DUMMY_TOOL_NAME,
+  MAX_CONVERSATION_STATE_HISTORY_LEN,
   MAX_CURRENT_WORKING_DIRECTORY_LEN,
   MAX_IMAGE_SIZE,
   MAX_NUMBER_OF_IMAGES_PER_REQUEST,
   MAX_TOOL_RESPONSE_SIZE,
   MAX_USER_MESSAGE_SIZE,
   USER_ENTRY_START_HEADER,
-} from '../../../conversation/limits.ts'
-import type { AssistantMessage, AssistantToolUse, ImageBlock, UserMessage } from '../../../conversation/message.ts'
-import type { History } from '../../../conversation/record.ts'
-import { contentWithContext, promptOf, toolUseResultsOf } from '../../../conversation/render.ts'
-import { writeBlock } from '../../../conversation/truncate.ts'
-import { isJsonObject } from '../../../lib/json/lossless.ts'
-import { phrase } from '../../../model/phrase.ts'
-import { byteLength } from '../../../model/tokens/token-estimate.ts'
-import type { AmazonQReport } from './rules.ts'
-import { isListedTool, isToolName, TOOL_NAME_MESSAGE } from './tools.ts'
+} from '../../conversation/limits.ts'
+import type { AssistantMessage, AssistantToolUse, ImageBlock, UserMessage } from '../../conversation/message.ts'
+import type { History, Tools } from '../../conversation/record.ts'
+import { contentWithContext, promptOf, toolUseResultsOf } from '../../conversation/render.ts'
+import type { ConversationState } from '../../conversation/state.ts'
+import { writeBlock } from '../../conversation/truncate.ts'
+import { isJsonObject } from '../../lib/json/lossless.ts'
+import { MAX_LINE_BYTES } from '../../lib/lines.ts'
+import { decodeUtf8 } from '../../lib/text.ts'
+import { phrase } from '../../model/phrase.ts'
+import { byteLength } from '../../model/tokens/token-estimate.ts'
+import {
+  AMAZON_Q_RULES,
+  type AmazonQReport,
+  type AmazonQRule,
+  MAX_STORED_DESCRIPTION_BYTES,
+  MAX_TOOL_NAME_LENGTH,
+} from './amazon-q-rules.ts'
+import { type CheckFinding, FindingCollector } from './finding.ts'
 
-export interface HistoryLocation {
+/** @param bytes a file of `/save`, or the value of a row */
+export function checkAmazonQ(bytes: Uint8Array): readonly CheckFinding<AmazonQRule>[] {
+  const findings = new FindingCollector(AMAZON_Q_RULES)
+  const state = loadState(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), findings.report)
+  if (state) checkState(state, findings.report)
+  return findings.take()
+}
+
+function loadState(bytes: Buffer, report: AmazonQReport): ConversationState | undefined {
+  if (bytes.length > MAX_LINE_BYTES)
+    report(
+      'loads',
+      '$',
+      phrase('It is longer than 128 MB, which is not looked into.', '128 MB を超えるため、中を調べません。'),
+    )
+  else if (!isUtf8(bytes)) report('utf8', '$')
+  else {
+    const read = readState(decodeUtf8(bytes), { mode: 'strict' })
+    if (read.ok) return read.value
+    report(
+      'loads',
+      read.path,
+      phrase(`The program does not load it: ${read.reason}.`, `プログラムが読み込めません: ${read.reason}`),
+    )
+  }
+  return undefined
+}
+
+/** Room for the next message, its answer and the context pair. */
+const MAX_PAIRS = (MAX_CONVERSATION_STATE_HISTORY_LEN - 6) / 2
+
+function checkState(state: ConversationState, report: AmazonQReport): void {
+  if (state.conversation_id === '') report('conversation_id', '$.conversation_id')
+  const listed = checkTools(state.tools, report)
+  const check = (history: History, next: ConversationState['next_message'], path: string, nextPath: string): void => {
+    if (history.length > MAX_PAIRS)
+      report(
+        'history_length',
+        path,
+        phrase(
+          `It has ${history.length} pairs; of more than ${MAX_PAIRS}, the oldest are not sent.`,
+          `${history.length} 組あります。${MAX_PAIRS} 組を超えると、古いものは送られません。`,
+        ),
+      )
+    checkHistory(history, next, { path, nextPath, listed }, report)
+  }
+  check(state.history, state.next_message, '$.history', '$.next_message')
+  const main = state.tangent_state
+  if (main) {
+    const path = '$.tangent_state.main'
+    check(main.main_history, main.main_next_message, `${path}_history`, `${path}_next_message`)
+  }
+  if (state.transcript.length > MAX_CONVERSATION_STATE_HISTORY_LEN) report('transcript_length', '$.transcript')
+}
+
+const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_]*$/
+
+const isToolName = (name: string): boolean => TOOL_NAME.test(name) && name.length <= MAX_TOOL_NAME_LENGTH
+
+/** @returns the names of the tools; nothing where none are listed, which the program fills in when it resumes */
+function checkTools(tools: Tools, report: AmazonQReport): ReadonlySet<string> | undefined {
+  const names = new Set<string>()
+  for (const [origin, list] of tools) {
+    list.forEach(({ ToolSpecification: { name, description } }, at) => {
+      const place = `$.tools[${JSON.stringify(origin)}][${at}]`
+      if (!isToolName(name)) report('tool_name', `${place}.name`)
+      if (name !== DUMMY_TOOL_NAME && names.has(name))
+        report('tool_name', `${place}.name`, phrase('Two tools have this name.', '同じ名前のツールが 2 つあります。'))
+      if (description === '' || byteLength(description) > MAX_STORED_DESCRIPTION_BYTES)
+        report('tool_description', `${place}.description`)
+      names.add(name)
+    })
+  }
+  return names.size === 0 ? undefined : names
+}
+
+/** Whether the program finds the tool of a past use among those it has now. */
+function isListedTool(name: string, original: string, listed: ReadonlySet<string>): boolean {
+  if (listed.has(name) || listed.has(original)) return true
+  return [...listed].filter((one) => one !== DUMMY_TOOL_NAME && one.endsWith(name)).length === 1
+}
+
+interface HistoryLocation {
   readonly path: string
   readonly nextPath: string
   /** The names of the tools that the conversation lists, where it lists any. */
   readonly listed: ReadonlySet<string> | undefined
 }
 
-export function checkHistory(
+function checkHistory(
   history: History,
   next: UserMessage | null,
   { path, nextPath, listed }: HistoryLocation,
@@ -45,14 +139,7 @@ export function checkHistory(
       checkToolUse(use, ids, here, report)
       if (!listed || unlisted.has(use.name) || isListedTool(use.name, use.orig_name, listed)) return
       unlisted.add(use.name)
-      report(
-        'tool_listed',
-        `${here}.name`,
-        phrase(
-          'No listed tool has this name; its uses are sent as `dummy`.',
-          'この名前のツールは一覧にありません。呼び出しは `dummy` として送られます。',
-        ),
-      )
+      report('tool_listed', `${here}.name`)
     })
     before = assistant
     at++
@@ -71,22 +158,11 @@ function checkToolUse(
   place: string,
   report: AmazonQReport,
 ): void {
-  if (id === '')
-    report('use_id', `${place}.id`, phrase('A tool use has no id.', 'ツールの呼び出しに ID がありません。'))
-  else if (ids.has(id))
-    report(
-      'use_id_unique',
-      `${place}.id`,
-      phrase('An earlier tool use has the same id.', '前の呼び出しに同じ ID があります。'),
-    )
+  if (id === '') report('use_id', `${place}.id`)
+  else if (ids.has(id)) report('use_id_unique', `${place}.id`)
   ids.add(id)
-  if (!isToolName(name)) report('tool_name', `${place}.name`, TOOL_NAME_MESSAGE)
-  if (!isJsonObject(args))
-    report(
-      'arguments_object',
-      `${place}.args`,
-      phrase('The arguments are no object.', '引数がオブジェクトではありません。'),
-    )
+  if (!isToolName(name)) report('tool_name', `${place}.name`)
+  if (!isJsonObject(args)) report('arguments_object', `${place}.args`)
 }
 
 /** @param before the answer that the message follows */
@@ -100,35 +176,11 @@ function checkPosition(
   const results = toolUseResultsOf(user)
   const uses = before && 'ToolUse' in before ? before.ToolUse.tool_uses : undefined
   if (!results) {
-    if (uses && uses.length > 0)
-      report(
-        'uses_answered',
-        place,
-        phrase(
-          'The message before it uses tools, and it holds no results.',
-          '直前のメッセージがツールを呼び出していますが、結果がありません。',
-        ),
-      )
+    if (uses && uses.length > 0) report('uses_answered', place)
     return
   }
-  if (isFirst)
-    report(
-      'first_prompt',
-      place,
-      phrase(
-        'The first message holds results of tools; they become a prompt.',
-        '最初のメッセージがツールの結果です。依頼として扱われます。',
-      ),
-    )
-  else if (!uses)
-    report(
-      'results_position',
-      place,
-      phrase(
-        'It holds results of tools, and the message before it uses none.',
-        'ツールの結果がありますが、直前のメッセージはツールを呼び出していません。',
-      ),
-    )
+  if (isFirst) report('first_prompt', place)
+  else if (!uses) report('results_position', place)
   else checkMatch(uses, results, place, report)
 }
 
@@ -172,8 +224,7 @@ function checkUserMessage(message: UserMessage, place: string, report: AmazonQRe
   const prompt = promptOf(message)
   const results = toolUseResultsOf(message)
   if (prompt !== undefined) checkPrompt(prompt, `${place}.content`, report)
-  if (!results && contentWithContext(message) === '')
-    report('prompt_empty', `${place}.content`, phrase('It says nothing.', '内容がありません。'))
+  if (!results && contentWithContext(message) === '') report('prompt_empty', `${place}.content`)
   results?.forEach(({ content }, at) => {
     const size = content.reduce((sum, block) => sum + byteLength(writeBlock(block, () => {}) ?? ''), 0)
     if (size > MAX_TOOL_RESPONSE_SIZE)
@@ -188,14 +239,7 @@ function checkUserMessage(message: UserMessage, place: string, report: AmazonQRe
   })
   const directory = message.env_context.env_state?.current_working_directory ?? ''
   if (byteLength(directory) > MAX_CURRENT_WORKING_DIRECTORY_LEN)
-    report(
-      'directory_size',
-      `${place}.env_context.env_state.current_working_directory`,
-      phrase(
-        `The path is longer than ${MAX_CURRENT_WORKING_DIRECTORY_LEN} bytes.`,
-        `パスが ${MAX_CURRENT_WORKING_DIRECTORY_LEN} バイトを超えています。`,
-      ),
-    )
+    report('directory_size', `${place}.env_context.env_state.current_working_directory`)
   if (message.images) checkImages(message.images, `${place}.images`, report)
 }
 
@@ -211,14 +255,7 @@ function checkPrompt(prompt: string, place: string, report: AmazonQReport): void
       ),
     )
   if (prompt.startsWith(CONTEXT_ENTRY_START_HEADER) || prompt.startsWith(USER_ENTRY_START_HEADER))
-    report(
-      'prompt_rendered',
-      place,
-      phrase(
-        'The prompt holds the markers that are put around it when it is sent.',
-        '送信時に付く印が依頼に含まれています。',
-      ),
-    )
+    report('prompt_rendered', place)
 }
 
 function checkImages(images: readonly ImageBlock[], place: string, report: AmazonQReport): void {

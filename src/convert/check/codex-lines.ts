@@ -1,7 +1,92 @@
-/** The items of a rollout, each by itself: what the model is sent. */
-import { type Fields, isObject, listOf, parseStructure, stringOf } from '../../../lib/unknown-values.ts'
-import { type Phrase, phrase } from '../../../model/phrase.ts'
-import { type CodexReport, SHOULD_BE_TEXT, shouldBe } from './rules.ts'
+/** The lines of a rollout, each by itself: headers, events, turns, compactions, and the items that the model is sent. */
+import { type Fields, isObject, listOf, numberOf, parseStructure, stringOf } from '../../lib/unknown-values.ts'
+import { isUuid, toInstant } from '../../model/ids.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
+import { type CodexReport, shouldBe } from './codex-rules.ts'
+
+/** `session_state` and `token_usage_record` were or will be written by some versions only. */
+export const LINE_TYPES: ReadonlySet<string> = new Set([
+  'session_meta',
+  'response_item',
+  'event_msg',
+  'turn_context',
+  'compacted',
+  'world_state',
+  'session_state',
+  'inter_agent_communication',
+  'inter_agent_communication_metadata',
+  'security_risk_score',
+  'token_usage_record',
+])
+
+export function checkSessionMeta(payload: Fields, place: string, report: CodexReport): void {
+  for (const name of ['id', 'timestamp', 'cwd', 'originator', 'cli_version'])
+    if (typeof payload[name] !== 'string') report('header_fields', `${place}.${name}`)
+  if (typeof payload['id'] === 'string' && !isUuid(payload['id']))
+    report('header_fields', `${place}.id`, phrase('The id of a session is a UUID.', '会話の ID は UUID です。'))
+  if (typeof payload['timestamp'] === 'string' && !toInstant(payload['timestamp']))
+    report('header_fields', `${place}.timestamp`, shouldBe('a time', '時刻'))
+  const source = payload['source']
+  if (source !== undefined && typeof source !== 'string' && !(isObject(source) && Object.keys(source).length === 1))
+    report(
+      'header_fields',
+      `${place}.source`,
+      shouldBe('a text or an object of one key', '文字列か、キーが 1 つのオブジェクト'),
+    )
+}
+
+export function checkTurnContext(payload: Fields, place: string, report: CodexReport): void {
+  for (const name of ['cwd', 'model'])
+    if (typeof payload[name] !== 'string') report('turn_context_fields', `${place}.${name}`)
+  if (typeof payload['approval_policy'] !== 'string' && !isObject(payload['approval_policy']))
+    report('turn_context_fields', `${place}.approval_policy`, shouldBe('a text or an object', '文字列かオブジェクト'))
+  if (!isObject(payload['sandbox_policy']))
+    report('turn_context_fields', `${place}.sandbox_policy`, shouldBe('an object', 'オブジェクト'))
+}
+
+export function checkCompacted(payload: Fields, place: string, report: CodexReport): void {
+  if (typeof payload['message'] !== 'string') report('compacted_fields', `${place}.message`)
+  const replacement = payload['replacement_history']
+  if (replacement === undefined || replacement === null) return
+  if (!Array.isArray(replacement))
+    return report('compacted_fields', `${place}.replacement_history`, shouldBe('a list', '一覧'))
+  replacement.forEach((item, at) => {
+    checkItem(isObject(item) ? item : {}, `${place}.replacement_history[${at}]`, report)
+  })
+}
+
+/** Those that any version keeps in its logs. */
+const LOGGED_EVENTS = new Set([
+  ...['user_message', 'agent_message', 'agent_reasoning', 'agent_reasoning_raw_content', 'token_count', 'error'],
+  ...['entered_review_mode', 'exited_review_mode', 'turn_aborted', 'undo_completed', 'context_compacted'],
+  ...['thread_rolled_back', 'item_completed', 'task_started', 'task_complete', 'turn_started', 'turn_complete'],
+  ...['exec_command_end', 'view_image_tool_call', 'guardian_assessment', 'patch_apply_end', 'mcp_tool_call_end'],
+  ...['dynamic_tool_call_request', 'dynamic_tool_call_response', 'web_search_end', 'image_generation_end'],
+  ...['thread_name_updated', 'thread_goal_updated', 'sub_agent_activity', 'thread_settings_applied'],
+])
+
+const EVENT_TEXT_FIELDS: Readonly<Record<string, string>> = {
+  user_message: 'message',
+  agent_message: 'message',
+  agent_reasoning: 'text',
+}
+
+/** @returns whether the line is read */
+export function checkEvent(payload: Fields, place: string, report: CodexReport): boolean {
+  const type = stringOf(payload['type']) ?? ''
+  if (!LOGGED_EVENTS.has(type) && !/^collab_\w+_end$/.test(type)) {
+    report('event_type', `${place}.type`)
+    return false
+  }
+  const name = Object.hasOwn(EVENT_TEXT_FIELDS, type) ? EVENT_TEXT_FIELDS[type] : undefined
+  const isValid =
+    type === 'thread_rolled_back'
+      ? Number.isInteger(numberOf(payload['num_turns']))
+      : name === undefined || typeof payload[name] === 'string'
+  if (!isValid)
+    report('event_fields', `${place}.${name ?? 'num_turns'}`, name ? undefined : shouldBe('a number', '数値'))
+  return isValid
+}
 
 type FieldKind = 'text' | 'text?' | 'list' | 'list?' | 'object' | 'any' | 'output'
 
@@ -37,11 +122,7 @@ export function checkItem(item: Fields, place: string, report: CodexReport): boo
   const type = stringOf(item['type']) ?? ''
   const fields = Object.hasOwn(ITEM_FIELDS, type) ? ITEM_FIELDS[type] : undefined
   if (!fields) {
-    report(
-      'item_type',
-      `${place}.type`,
-      phrase('No such type of item is read; it is dropped.', 'この種類の項目は読まれず、捨てられます。'),
-    )
+    report('item_type', `${place}.type`)
     return false
   }
   const wrong = Object.entries(fields).filter(([name, kind]) => !matchesKind(item[name], kind))
@@ -52,7 +133,7 @@ export function checkItem(item: Fields, place: string, report: CodexReport): boo
 }
 
 const KIND_MESSAGES: { readonly [kind in FieldKind]: Phrase } = {
-  text: SHOULD_BE_TEXT,
+  text: shouldBe('a text', '文字列'),
   'text?': shouldBe('a text or null', '文字列か null'),
   list: shouldBe('a list', '一覧'),
   'list?': shouldBe('a list or null', '一覧か null'),
@@ -84,29 +165,12 @@ function checkContent(item: Fields, type: string, place: string, report: CodexRe
   if (type === 'message') checkMessageItem(item, place, report)
   else if (type === 'agent_message') checkParts(item['content'], AGENT_PARTS, `${place}.content`, report)
   else if (Array.isArray(item['output'])) checkParts(item['output'], OUTPUT_PARTS, `${place}.output`, report)
-  if (type === 'reasoning' && listOf(item['content']).length > 0)
-    report(
-      'reasoning_plain',
-      `${place}.content`,
-      phrase('Thoughts in plain text are not taken back.', '平文の思考は送り返せません。'),
-    )
+  if (type === 'reasoning' && listOf(item['content']).length > 0) report('reasoning_plain', `${place}.content`)
   if (type === 'function_call' || type === 'custom_tool_call') {
-    if (!TOOL_NAME_PATTERN.test(stringOf(item['name']) ?? ''))
-      report(
-        'tool_name',
-        `${place}.name`,
-        phrase(
-          'The name of a tool is 1 to 128 letters, digits, `_`, `-` or `.`.',
-          'ツールの名前は、英数字と `_`、`-`、`.` で 1〜128 文字です。',
-        ),
-      )
+    if (!TOOL_NAME_PATTERN.test(stringOf(item['name']) ?? '')) report('tool_name', `${place}.name`)
   }
   if (type === 'function_call' && !isJson(stringOf(item['arguments']) ?? ''))
-    report(
-      'arguments_json',
-      `${place}.arguments`,
-      phrase('The arguments are not JSON.', '引数が JSON ではありません。'),
-    )
+    report('arguments_json', `${place}.arguments`)
 }
 
 function isJson(text: string): boolean {
@@ -121,15 +185,7 @@ function isJson(text: string): boolean {
 
 function checkMessageItem(item: Fields, place: string, report: CodexReport): void {
   const role = stringOf(item['role']) ?? ''
-  if (!MESSAGE_ROLES.has(role))
-    report(
-      'role',
-      `${place}.role`,
-      phrase(
-        'The role is none of user, assistant, developer, system.',
-        'ロールが user、assistant、developer、system のどれでもありません。',
-      ),
-    )
+  if (!MESSAGE_ROLES.has(role)) report('role', `${place}.role`)
   checkParts(item['content'], MESSAGE_PARTS, `${place}.content`, report)
   listOf(item['content']).forEach((part, at) => {
     const type = isObject(part) ? part['type'] : undefined
@@ -154,24 +210,11 @@ function checkParts(parts: unknown, types: ReadonlySet<string>, place: string, r
 
 function checkPart(part: Fields, types: ReadonlySet<string>, place: string, report: CodexReport): void {
   const type = stringOf(part['type']) ?? ''
-  if (!types.has(type))
-    return report(
-      'part_type',
-      place,
-      phrase(
-        'No such type of part is read; the whole line is passed over.',
-        'この種類の部分は読まれず、行ごと読み飛ばされます。',
-      ),
-    )
+  if (!types.has(type)) return report('part_type', place)
   const name = (Object.hasOwn(PART_TEXT_FIELDS, type) ? PART_TEXT_FIELDS[type] : undefined) ?? 'text'
   const value = part[name]
-  if (typeof value !== 'string') report('item_fields', `${place}.${name}`, SHOULD_BE_TEXT)
-  else if (type === 'input_image' && !/^(?:data:|https?:)/i.test(value))
-    report(
-      'image_address',
-      `${place}.image_url`,
-      phrase('An image is a `data:` or `https:` address.', '画像は `data:` か `https:` のアドレスで指定します。'),
-    )
+  if (typeof value !== 'string') report('item_fields', `${place}.${name}`)
+  else if (type === 'input_image' && !/^(?:data:|https?:)/i.test(value)) report('image_address', `${place}.image_url`)
 }
 
 const PART_TEXT_FIELDS: Readonly<Record<string, string>> = {

@@ -1,0 +1,112 @@
+/** What Codex CLI requires of a rollout. Evidence: its source up to 0.150, and the logs that it wrote. */
+import { type Phrase, phrase } from '../../model/phrase.ts'
+import { error, type ReportFinding, warning } from './finding.ts'
+
+export const MAX_CALL_ID_LENGTH = 64
+
+export const shouldBe = (en: string, ja: string): Phrase => phrase(`It should be ${en}.`, `${ja}である必要があります。`)
+
+const SHOULD_BE_TEXT = ['It should be a text.', '文字列である必要があります。'] as const
+
+export const CODEX_RULES = {
+  /** The name holds the id of the session; the program finds sessions by it. */
+  file_name: error(
+    'The name is not `rollout-YYYY-MM-DDThh-mm-ss-<uuid>.jsonl`.',
+    '名前が `rollout-YYYY-MM-DDThh-mm-ss-<uuid>.jsonl` の形ではありません。',
+  ),
+  /** The folders above are the day that the name tells. */
+  file_folder: warning(),
+  old_format: error(
+    'This is the format of Codex 0.31 and before, which is not listed any more.',
+    'Codex 0.31 以前の形式です。今の版では一覧に出ません。',
+  ),
+  byte_order_mark: error('The file begins with a byte order mark.', 'ファイルがバイト順マークで始まっています。'),
+  utf8: error('It holds bytes that are not UTF-8.', 'UTF-8 ではないバイトがあります。'),
+  blank_line: warning('The line is empty.', '空の行です。'),
+  json: error('The line is no JSON object; it is passed over.', 'JSON オブジェクトではない行です。読み飛ばされます。'),
+  envelope: error(
+    'A line has `timestamp` and `type`, which are texts, and `payload`.',
+    '行には文字列の `timestamp` と `type`、そして `payload` が必要です。',
+  ),
+  line_type: error('No such type of line is read.', 'この種類の行は読まれません。'),
+  time_form: error(
+    'A time is UTC with milliseconds: `2026-01-02T03:04:05.678Z`.',
+    '時刻はミリ秒付きの UTC で `2026-01-02T03:04:05.678Z` のように書きます。',
+  ),
+  time_order: warning('It is earlier than the line before.', '前の行より早い時刻です。'),
+  final_newline: error(
+    'The last line has no newline; the next one sticks to it.',
+    '最後の行に改行がありません。次の行がつながってしまいます。',
+  ),
+  header_first: error(
+    'The first line is not `session_meta`; the session is not listed.',
+    '最初の行が `session_meta` ではありません。会話が一覧に出ません。',
+  ),
+  header_fields: error(...SHOULD_BE_TEXT),
+  turn_context_fields: error(...SHOULD_BE_TEXT),
+  compacted_fields: error(...SHOULD_BE_TEXT),
+  event_type: warning(
+    'No such event is kept in logs; it is passed over.',
+    'このイベントはログに残らないため、読み飛ばされます。',
+  ),
+  event_fields: error(...SHOULD_BE_TEXT),
+  item_type: error('No such type of item is read; it is dropped.', 'この種類の項目は読まれず、捨てられます。'),
+  item_fields: error(...SHOULD_BE_TEXT),
+  role: error(
+    'The role is none of user, assistant, developer, system.',
+    'ロールが user、assistant、developer、system のどれでもありません。',
+  ),
+  part_type: error(
+    'No such type of part is read; the whole line is passed over.',
+    'この種類の部分は読まれず、行ごと読み飛ばされます。',
+  ),
+  /** An assistant speaks in `output_text`, everybody else in `input_…`. */
+  part_role: error(),
+  image_address: error(
+    'An image is a `data:` or `https:` address.',
+    '画像は `data:` か `https:` のアドレスで指定します。',
+  ),
+  tool_name: error(
+    'The name of a tool is 1 to 128 letters, digits, `_`, `-` or `.`.',
+    'ツールの名前は、英数字と `_`、`-`、`.` で 1〜128 文字です。',
+  ),
+  arguments_json: error('The arguments are not JSON.', '引数が JSON ではありません。'),
+  reasoning_plain: warning('Thoughts in plain text are not taken back.', '平文の思考は送り返せません。'),
+  call_id: error(
+    `The id of a call has 1 to ${MAX_CALL_ID_LENGTH} letters.`,
+    `呼び出しの ID は 1〜${MAX_CALL_ID_LENGTH} 文字です。`,
+  ),
+  call_id_unique: warning('An open call has the same id.', 'まだ結果のない呼び出しに同じ ID があります。'),
+  /** A call without output gets `aborted` when it is sent. */
+  call_answered: warning('The call has no output.', '呼び出しの結果がありません。'),
+  output_call: error(
+    'No call before it has this id; it is dropped.',
+    'この ID の呼び出しが前にありません。捨てられます。',
+  ),
+  output_once: error('The call has an output already.', 'この呼び出しにはすでに結果があります。'),
+  /** A custom tool is answered by `custom_tool_call_output`, a function by `function_call_output`. */
+  output_kind: error(),
+  /** A session in which nobody asked anything: the program leaves such logs too, and does not list them. */
+  prompt_none: warning('Nobody asks anything; the session is not listed.', '依頼がありません。会話が一覧に出ません。'),
+  prompt_any: error(
+    'There is no `user_message` event; the session is not listed.',
+    '`user_message` イベントがありません。会話が一覧に出ません。',
+  ),
+  /** What is typed is there twice: as an event, which is shown, and as an item, which is sent. */
+  prompt_event: error(
+    'No `user_message` event shows this prompt.',
+    'この依頼を表示する `user_message` イベントがありません。',
+  ),
+  prompt_item: error(
+    'No item holds this prompt; the model does not get it.',
+    'この依頼を持つ項目がありません。モデルに届きません。',
+  ),
+  /** What is answered too. */
+  answer_event: warning(
+    'No `agent_message` event shows this answer.',
+    'この応答を表示する `agent_message` イベントがありません。',
+  ),
+}
+
+export type CodexRule = keyof typeof CODEX_RULES
+export type CodexReport = ReportFinding<CodexRule>
