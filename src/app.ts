@@ -11,9 +11,8 @@ import {
 import { allAgents } from './agents/load-agents.ts'
 import { openAnnotations, type SessionAnnotations } from './annotations/annotations.ts'
 import { type BackupDatabase, openBackupDatabase } from './backup/backup-database.ts'
-import { BackupService } from './backup/backup-service.ts'
+import { BackupService, type StoreContext } from './backup/backup-service.ts'
 import { readableSource, withBackupIdentity } from './backup/readable-source.ts'
-import type { StoreContext } from './backup/volatile-stores.ts'
 import {
   type Configuration,
   changeConfig,
@@ -24,14 +23,12 @@ import {
 } from './config/config.ts'
 import type { ContentReader } from './content-reader.ts'
 import type { DoctorFinding } from './doctor/finding.ts'
-import type { WindowOptions } from './index/read/message-window.ts'
-import type { SessionFilter } from './index/read/session-filter.ts'
-import type { SessionListOptions, SessionPage } from './index/read/session-list.ts'
-import type { SessionSource } from './index/read/session-source.ts'
-import type { FilesTouched } from './index/read/touched-files.ts'
+import type { FilesTouched, WindowOptions } from './index/message-window.ts'
 import { IndexReader } from './index/reader.ts'
 import type { SessionChange, SessionEntry } from './index/records.ts'
-import type { IndexStatistics } from './index/statistics/statistics.ts'
+import type { SessionFilter } from './index/session-filter.ts'
+import type { SessionListOptions, SessionPage, SessionSource } from './index/session-list.ts'
+import type { IndexStatistics } from './index/statistics.ts'
 import { thisMachine } from './lib/files/data-directory.ts'
 import { isFile } from './lib/files/safe-fs.ts'
 import type { LoadedMessage } from './messages/message-store.ts'
@@ -39,31 +36,30 @@ import type { HistorySummary } from './model/history-summary.ts'
 import { type AgentId, type Instant, instantFromMs, type SessionId } from './model/ids.ts'
 import { createLocalDay, type DayFormatter, localHourOf, type Totals, utcHourOf } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
-import type { DeepSearchEvent, DeepSearchOptions } from './search/deep/deep-search.ts'
-import type { SearchAnswer, SearchOptions } from './search/search-engine.ts'
+import type { DeepSearchEvent, DeepSearchOptions } from './search/deep-search.ts'
+import type { SearchAnswer, SearchOptions } from './search/search.ts'
 import type { SyncContext, SyncRoot } from './sync/list-sources.ts'
 import { IndexEventBus } from './sync/live/index-event-bus.ts'
-import type { SyncOutcome, WatchIndexOptions, WatchOutcome } from './sync/run-locked.ts'
+import type { SyncOutcome, WatchIndexOptions, WatchOutcome } from './sync/live-sync.ts'
 import type { SyncOptions } from './sync/syncer.ts'
 
 export type { ConfiguredRoot } from './agents/agent-roots.ts'
-export type { AnnotationChange, SessionAnnotation } from './annotations/records.ts'
-export type { StoreBackup } from './backup/back-up-store.ts'
+export type { AnnotationChange, SessionAnnotation } from './annotations/annotations.ts'
+export type { StoreBackup } from './backup/backup-service.ts'
 export type { BackedUpSession, BackupResult } from './backup/records.ts'
 export { type DoctorFinding, SUBJECT_LABELS } from './doctor/finding.ts'
 export { IndexDamagedError, markIndexIfDamaged } from './index/index-file.ts'
-export type { SessionFilter } from './index/read/session-filter.ts'
-export type { SessionListOptions, SessionOrder } from './index/read/session-list.ts'
-export type { FileTouched } from './index/read/touched-files.ts'
+export type { FileTouched } from './index/message-window.ts'
 export type { IndexedMessage, SessionChange, SessionEntry } from './index/records.ts'
-export type { IndexStatistics } from './index/statistics/statistics.ts'
+export type { SessionFilter } from './index/session-filter.ts'
+export type { SessionListOptions, SessionOrder } from './index/session-list.ts'
+export type { IndexStatistics } from './index/statistics.ts'
 export type { LoadedMessage } from './messages/message-store.ts'
-export type { DeepSearchEvent } from './search/deep/deep-search.ts'
-export type { MessageHit } from './search/hit.ts'
-export { type Period, parsePeriod } from './search/query/period.ts'
-export type { SearchAnswer, SearchOptions } from './search/search-engine.ts'
-export type { Snippet } from './search/snippet.ts'
-export type { SyncOutcome, WatchIndexOptions, WatchOutcome } from './sync/run-locked.ts'
+export type { DeepSearchEvent } from './search/deep-search.ts'
+export type { MessageHit, Snippet } from './search/hit.ts'
+export { type Period, parsePeriod } from './search/query/filters.ts'
+export type { SearchAnswer, SearchOptions } from './search/search.ts'
+export type { SyncOutcome, WatchIndexOptions, WatchOutcome } from './sync/live-sync.ts'
 export type { IndexSyncProgress } from './sync/syncer.ts'
 
 export interface AppOptions {
@@ -140,7 +136,7 @@ export class App {
 
   /** Brings the index up to date, or makes it anew. One process at a time: a second one is told who is at it. */
   async sync(options: SyncOptions & { readonly anew?: boolean } = {}): Promise<SyncOutcome> {
-    const { publishChanges, syncWithLock } = await import('./sync/run-locked.ts')
+    const { publishChanges, syncWithLock } = await import('./sync/live-sync.ts')
     return syncWithLock(
       this.directory,
       this.#options.threads,
@@ -154,7 +150,7 @@ export class App {
    * of instead: its changes are in `changesSince`.
    */
   async watch(options: WatchIndexOptions = {}): Promise<WatchOutcome> {
-    const { watchWithLock } = await import('./sync/run-locked.ts')
+    const { watchWithLock } = await import('./sync/live-sync.ts')
     return watchWithLock(this.directory, this.#options.threads, {
       ...(await this.#syncContext()),
       stores: await this.backupService.watchable([]),

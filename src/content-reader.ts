@@ -1,21 +1,23 @@
 /** All that reads bodies for a question: windows of a session, searches, deep searches. */
 import type { PrivacyOptions } from './agents/agent.ts'
-import type { SessionAnnotation } from './annotations/records.ts'
+import type { SessionAnnotation } from './annotations/annotations.ts'
 import type { BackupDatabase } from './backup/backup-database.ts'
-import type { WindowOptions } from './index/read/message-window.ts'
-import type { SessionFilter } from './index/read/session-filter.ts'
+import type { WindowOptions } from './index/message-window.ts'
 import type { IndexReader } from './index/reader.ts'
 import type { IndexedMessage } from './index/records.ts'
+import type { SessionFilter } from './index/session-filter.ts'
 import { type LoadedMessage, MessageStore } from './messages/message-store.ts'
 import type { SessionId } from './model/ids.ts'
-import { type DeepSearchEvent, type DeepSearchOptions, deepSearch } from './search/deep/deep-search.ts'
-import { type SearchAnswer, SearchEngine, type SearchOptions } from './search/search-engine.ts'
+import { type DeepSearchEvent, type DeepSearchOptions, deepSearch } from './search/deep-search.ts'
 import {
   findMatchesInSession,
   findMatchingSessions,
   type MatchingSessionsAnswer,
   type MessageMatchesAnswer,
-} from './search/session-matches.ts'
+  type SearchAnswer,
+  SearchEngine,
+  type SearchOptions,
+} from './search/search.ts'
 
 /** Opened when they are first asked for. */
 export interface ContentSources {

@@ -10,7 +10,7 @@ const dist = join(import.meta.dirname, '..', 'dist')
 const bin = join(dist, 'bin')
 
 /** Files that look for other code by their own place: it lies in the bundle. Everything else that is looked for so does not. */
-const LOOKS_FOR_CODE = ['agents/load-agents.js', 'sync/passes/threads.js']
+const LOOKS_FOR_CODE = ['agents/load-agents.js', 'sync/threads.js']
 
 const agents = readdirSync(join(dist, 'agents'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())

@@ -8,9 +8,8 @@ import { sha256 } from '../lib/hash.ts'
 import { openWritableOrCopy, withDatabaseErrors } from '../lib/sqlite/own-database.ts'
 import type { Capture } from '../model/capture.ts'
 import { type Instant, makeSessionId, type SessionId } from '../model/ids.ts'
-import { matchRow } from './compare-row.ts'
-import { type FileCopies, openFileCopies } from './copies/file-copies.ts'
-import { endVanished } from './end-generations.ts'
+import { BACKUP_FORMAT, type BackupTables, backupTablesIn } from './backup-tables.ts'
+import { type FileCopies, openFileCopies } from './file-copies.ts'
 import {
   type ForgottenRecord,
   type ForgottenSession,
@@ -19,7 +18,8 @@ import {
   readForgotten,
   unforgetSession,
 } from './forgotten-sessions.ts'
-import { putCapture, putUnreadable } from './put-row.ts'
+import { matchRow } from './match-row.ts'
+import { endVanished, putCapture, putUnreadable } from './put-row.ts'
 import { readBackedUpRow, readFullConversation, readSpellings, throwNotBackedUp } from './read-backup.ts'
 import type {
   BackedUpSession,
@@ -30,8 +30,6 @@ import type {
   RowOrigin,
   SessionMatch,
 } from './records.ts'
-import { type BackupTables, backupTablesIn } from './tables/backup-tables.ts'
-import { BACKUP_FORMAT } from './tables/schema.ts'
 
 /**
  * Throws an AppError when there is a backup and it cannot be used.

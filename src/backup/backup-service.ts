@@ -1,21 +1,170 @@
-/** What is done with the stores whose rows are overwritten: keeping them, watching them, giving back. */
+/** Stores whose owners overwrite rows: finds them, backs up what changed, restores. */
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Agent, Source } from '../agents/agent.ts'
-import { agentServing, isSourceEnabled } from '../agents/agent-roots.ts'
+import type { Agent, HostEnvironment, Source } from '../agents/agent.ts'
+import {
+  type AgentSourceConfigs,
+  agentServing,
+  type ConfiguredRoot,
+  isSourceEnabled,
+  rootsOf,
+} from '../agents/agent-roots.ts'
+import { logSourceFailure, toSourceFailure } from '../lib/failure.ts'
 import type { Instant } from '../model/ids.ts'
-import { backUpSources, backUpStore, type StoreBackup } from './back-up-store.ts'
+import type { Issue } from '../model/issue.ts'
 import type { BackupDatabase } from './backup-database.ts'
 import { backedUpSource } from './readable-source.ts'
-import type { BackedUpSession } from './records.ts'
+import type { BackedUpSession, BackupResult, EndedSession } from './records.ts'
 import { type RestoreResult, restoreSession } from './restore.ts'
-import {
-  findStores,
-  findWatchableStores,
-  pathExists,
-  type StoreContext,
-  type StoreRows,
-  type WatchableStore,
-} from './volatile-stores.ts'
+
+export interface StoreRows {
+  readonly agent: Agent
+  readonly store: string
+  readonly sources: Source[]
+}
+
+export interface StoreContext {
+  readonly agents: readonly Agent[]
+  readonly environment: HostEnvironment
+  readonly wishes: AgentSourceConfigs
+}
+
+/** The rows of the stores at the paths, or of all stores of this machine. */
+export async function* findStores(paths: readonly string[], context: StoreContext): AsyncGenerator<StoreRows> {
+  for (const { agent, path, added } of storeRoots(paths, context)) {
+    if (!(await pathExists(path))) continue
+    const byStore = new Map<string, Source[]>()
+    for await (const source of agent.find(path)) {
+      // Elsewhere than at a store's own path it is a file that holds no rows.
+      if (source.key === undefined && added) continue
+      if (paths.length === 0 && !isSourceEnabled(source, context.wishes)) continue
+      byStore.set(source.path, [...(byStore.get(source.path) ?? []), source])
+    }
+    for (const [store, sources] of byStore) yield { agent, store, sources }
+  }
+}
+
+export type WatchableStore = Pick<StoreRows, 'agent' | 'store'>
+
+/** Also stores that do not exist yet, where their owner will make them. */
+export async function findWatchableStores(
+  paths: readonly string[],
+  context: StoreContext,
+): Promise<readonly WatchableStore[]> {
+  const found: WatchableStore[] = []
+  for await (const { agent, store } of findStores(paths, context)) found.push({ agent, store })
+  if (paths.length > 0) return found
+  for (const { agent, path, added } of storeRoots([], context))
+    if (!added && !(await hasAnySource(agent, path))) found.push({ agent, store: path })
+  return found
+}
+
+function storeRoots(
+  paths: readonly string[],
+  { agents, wishes, environment }: StoreContext,
+): readonly ConfiguredRoot[] {
+  const volatile = agents.filter((agent) => agent.volatile)
+  if (paths.length > 0) return volatile.flatMap((agent) => paths.map((path) => ({ agent, path, added: true })))
+  return rootsOf(volatile, wishes, (agent) => agent.volatile?.stores(environment) ?? [])
+}
+
+async function hasAnySource(agent: Agent, path: string): Promise<boolean> {
+  if (await pathExists(path)) for await (const _ of agent.find(path)) return true
+  return false
+}
+
+export const pathExists = async (path: string): Promise<boolean> =>
+  (await stat(path).catch(() => undefined)) !== undefined
+
+export interface StoreBackup {
+  readonly store: string
+  readonly rows: number
+  /** Rows that nobody had written since they were last kept. They were not even read. */
+  readonly untouched: number
+  readonly puts: readonly BackupResult[]
+  /** Conversations that are now here alone. */
+  readonly ended: readonly EndedSession[]
+  readonly issues: readonly Issue[]
+}
+
+export interface BackUpOptions {
+  readonly now: () => Instant
+  /** A row is done. */
+  readonly onRow?: (source: Source) => void
+}
+
+/** Nothing when there is no such store. */
+export async function backUpStore(
+  agent: Agent,
+  store: string,
+  database: BackupDatabase,
+  options: BackUpOptions,
+): Promise<StoreBackup | undefined> {
+  const sources: Source[] = []
+  for await (const source of agent.find(store)) sources.push(source)
+  return backUpSources(agent, store, sources, database, options)
+}
+
+/** @param sources all that there is in the store now: what is missing among them has vanished */
+export async function backUpSources(
+  agent: Agent,
+  store: string,
+  sources: readonly Source[],
+  database: BackupDatabase,
+  { now, onRow }: BackUpOptions,
+): Promise<StoreBackup> {
+  const fingerprints = database.fingerprints(store)
+  const results: BackupResult[] = []
+  const issues: Issue[] = []
+  const seen: string[] = []
+  let untouched = 0
+  for (const source of sources) {
+    const { key, fingerprint } = source
+    if (key !== undefined) seen.push(key)
+    if (key !== undefined && fingerprint !== undefined && fingerprints.get(key) === fingerprint) untouched++
+    else results.push(...(await backUpRowSafely(agent, source, database, now(), issues)))
+    onRow?.(source)
+  }
+  // A store that could not be listed has one source without a key: then nothing is known to be gone.
+  const isListed = sources.every(({ key }) => key !== undefined)
+  const swept = isListed ? database.sweep(store, seen, now()) : []
+  const ended = [...results.flatMap((put) => put.ended), ...swept]
+  return { store, rows: seen.length, untouched, puts: results, ended, issues }
+}
+
+/** A row that brings out a bug is not kept; the others are. */
+async function backUpRowSafely(...parameters: Parameters<typeof backUpRow>): Promise<readonly BackupResult[]> {
+  const [, { path, key }, , , issues] = parameters
+  try {
+    return await backUpRow(...parameters)
+  } catch (error) {
+    const failure = toSourceFailure(error)
+    logSourceFailure(path, failure)
+    issues.push({ code: failure.code, reason: failure.reason, path, ...(key !== undefined && { key }) })
+    return []
+  }
+}
+
+async function backUpRow(
+  agent: Agent,
+  source: Source,
+  database: BackupDatabase,
+  at: Instant,
+  issues: Issue[],
+): Promise<readonly BackupResult[]> {
+  const captured = await agent.volatile?.capture(source)
+  if (!captured) return []
+  if (captured.kind !== 'conversation') issues.push(captured.issue)
+  if (captured.kind === 'issue' || source.key === undefined) return []
+  if (captured.kind === 'conversation' && database.isForgotten(captured.capture)) return []
+  const { agent: id, path: store, key, fingerprint } = source
+  const from = { agent: id, store, key, ...(fingerprint !== undefined && { fingerprint }) }
+  return [
+    captured.kind === 'conversation'
+      ? database.put(captured.capture, from, at)
+      : database.putUnreadable(captured.bytes, from, at),
+  ]
+}
 
 export interface BackupServiceOptions {
   readonly directory: string

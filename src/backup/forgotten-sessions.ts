@@ -3,7 +3,7 @@
 import type { Db } from '../lib/sqlite/own-database.ts'
 import type { Capture } from '../model/capture.ts'
 import { type Instant, makeSessionId, type SessionId } from '../model/ids.ts'
-import type { BackupTables } from './tables/backup-tables.ts'
+import type { BackupTables } from './backup-tables.ts'
 
 /** A session is the same when it claims the same id and begins with the same record. */
 export interface ForgottenSession {

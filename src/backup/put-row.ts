@@ -1,15 +1,65 @@
-/** Keeps a row: its new pieces, its entries in the tree, and how it is put together. */
+/** Backs up a row: its new pieces, its entries in the tree, its layout, and the sessions that end with it. */
+
 import { sha256 } from '../lib/hash.ts'
 import type { Capture } from '../model/capture.ts'
 import { type Instant, makeSessionId } from '../model/ids.ts'
-import { compareRow, findUnchanged, type HashedPiece, type RowComparison } from './compare-row.ts'
-import { assignRow } from './end-generations.ts'
-import { freeSessionName } from './free-session-name.ts'
-import { sharedBeginning } from './match-generation.ts'
-import type { BackupResult, EndReason, RowOrigin } from './records.ts'
-import { frameBetween, type RecipePart } from './row-recipe.ts'
-import type { BackupTables } from './tables/backup-tables.ts'
-import type { Generation } from './tables/generations.ts'
+import type { BackupTables } from './backup-tables.ts'
+import type { Generation, StoreRow } from './generation-table.ts'
+import { frameBetween, type RecipePart } from './layout-table.ts'
+import {
+  compareRow,
+  findUnchanged,
+  freeSessionName,
+  type HashedPiece,
+  type RowComparison,
+  sharedBeginning,
+} from './match-row.ts'
+import type { BackupResult, EndedSession, EndReason, RowOrigin } from './records.ts'
+
+/** The row holds this generation now. */
+export function assignRow(
+  tables: BackupTables,
+  row: StoreRow,
+  generation: number,
+  from: RowOrigin,
+  at: Instant,
+  endReason: (previous: Generation) => EndReason,
+): readonly EndedSession[] {
+  tables.rows.setGeneration(row.id, generation, from)
+  tables.generations.markSeen(generation, at)
+  const previous = row.generation_id === null || row.generation_id === generation ? undefined : row.generation_id
+  return previous === undefined ? [] : endIfUnused(tables, previous, at, endReason)
+}
+
+/** After a complete look at a store: what rows that were not there held has vanished. */
+export function endVanished(
+  tables: BackupTables,
+  store: string,
+  keysSeen: ReadonlySet<string>,
+  at: Instant,
+): readonly EndedSession[] {
+  const { rows } = tables
+  const id = rows.store(store)
+  if (id === undefined) return []
+  const gone = rows.occupied(id).filter((row) => !keysSeen.has(row.key))
+  for (const row of gone) rows.clearGeneration(row.id)
+  const ended = gone.flatMap((row) => endIfUnused(tables, row.generation_id, at, () => 'vanished'))
+  rows.markSwept(id, at)
+  return ended
+}
+
+function endIfUnused(
+  { generations, rows }: BackupTables,
+  id: number,
+  at: Instant,
+  endReason: (previous: Generation) => EndReason,
+): readonly EndedSession[] {
+  const previous = generations.get(id)
+  if (!previous || rows.rowsWith(id).length > 0) return []
+  const reason = endReason(previous)
+  generations.end(id, at, reason)
+  return [{ session: previous.session, how: reason }]
+}
 
 /** A row that came in. */
 export interface IncomingRow {

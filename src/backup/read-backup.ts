@@ -2,11 +2,11 @@
 import { sha256 } from '../lib/hash.ts'
 import { AppError } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
+import type { BackupTables } from './backup-tables.ts'
+import type { StoredEntry } from './entry-table.ts'
+import type { Generation } from './generation-table.ts'
+import { assembleRow } from './layout-table.ts'
 import type { RowLocation } from './records.ts'
-import { assembleRow } from './row-recipe.ts'
-import type { BackupTables } from './tables/backup-tables.ts'
-import type { StoredEntry } from './tables/entries.ts'
-import type { Generation } from './tables/generations.ts'
 
 /** The row as it was last. */
 export function readBackedUpRow(tables: BackupTables, session: SessionId, location: RowLocation | undefined): Buffer {

@@ -1,8 +1,8 @@
 /** Our own databases: are they whole, whose are they, how much is in them. */
 import { join } from 'node:path'
-import { ANNOTATIONS_FORMAT } from '../annotations/tables.ts'
-import { COPIES_FORMAT } from '../backup/copies/tables.ts'
-import { BACKUP_FORMAT } from '../backup/tables/schema.ts'
+import { ANNOTATIONS_FORMAT } from '../annotations/annotations.ts'
+import { BACKUP_FORMAT } from '../backup/backup-tables.ts'
+import { COPIES_FORMAT } from '../backup/file-copies.ts'
 import { listDamagedIndexes } from '../index/index-file.ts'
 import { INDEX_FORMAT } from '../index/schema.ts'
 import { checkDatabaseHealth, type DatabaseFormat } from '../lib/sqlite/own-database.ts'

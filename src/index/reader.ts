@@ -15,23 +15,17 @@ import {
   openIndexToRead,
 } from './index-file.ts'
 import {
-  EMPTY_INDEX_SIZE,
-  type FilterChoices,
-  type IndexSize,
-  NO_FILTER_CHOICES,
-  readFilterChoices,
-  readIndexSize,
-} from './read/filter-choices.ts'
-import { readSessionIssues, readUnreadableSources } from './read/issues.ts'
-import {
+  type FilesTouched,
   MESSAGE_COLUMNS,
   type MessageRow,
   readMessageWindow,
+  readTouches,
   toIndexedMessage,
   type WindowOptions,
-} from './read/message-window.ts'
-import { readSessionDetails, type SessionDetails } from './read/session-details.ts'
-import type { SessionFilter } from './read/session-filter.ts'
+} from './message-window.ts'
+import type { IndexedMessage, SessionChange, SessionEntry } from './records.ts'
+import { DUPLICATE, INJECTED, REPLAYED, ROLES, roleOfKind } from './row-encoding.ts'
+import type { SessionFilter } from './session-filter.ts'
 import {
   anchorBefore,
   anchorOf,
@@ -40,23 +34,40 @@ import {
   readOffset,
   readSessionLayout,
   type SessionLayout,
-} from './read/session-layout.ts'
-import { readSessionEntries, readSessionPage, type SessionListOptions, type SessionPage } from './read/session-list.ts'
-import { readSessionSource, type SessionSource } from './read/session-source.ts'
-import { prepareCached, prepareFirstColumn } from './read/statements.ts'
-import { type FilesTouched, readTouches } from './read/touched-files.ts'
-import { readUnsearchableFrom, START_POSITION } from './read/unsearchable-rows.ts'
-import type { IndexedMessage, SessionChange, SessionEntry } from './records.ts'
-import { DUPLICATE, INJECTED, REPLAYED, ROLES, roleOfKind } from './rows/message-kind.ts'
+} from './session-layout.ts'
+import {
+  EMPTY_INDEX_SIZE,
+  type FilterChoices,
+  type IndexSize,
+  NO_FILTER_CHOICES,
+  readFilterChoices,
+  readIndexSize,
+  readSessionDetails,
+  readSessionEntries,
+  readSessionIssues,
+  readSessionPage,
+  readSessionSource,
+  readUnreadableSources,
+  type SessionDetails,
+  type SessionListOptions,
+  type SessionPage,
+  type SessionSource,
+} from './session-list.ts'
+import { prepareCached, prepareFirstColumn } from './statements.ts'
 import {
   type ActivityQuarter,
   type DayUsage,
+  type IndexStatistics,
+  type IndexTotalsOptions,
   readActivity,
+  readHistories,
+  readStatistics,
+  readTotals,
   readUsageSeries,
+  type StatisticsOptions,
   type UsageSeriesOptions,
-} from './statistics/series.ts'
-import { type IndexStatistics, readHistories, readStatistics, type StatisticsOptions } from './statistics/statistics.ts'
-import { type IndexTotalsOptions, readTotals } from './statistics/totals.ts'
+} from './statistics.ts'
+import { readUnsearchableFrom, START_POSITION } from './unsearchable-rows.ts'
 
 export class IndexReader {
   readonly #directory: string
@@ -193,7 +204,7 @@ export class IndexReader {
   }
 
   histories(filter: SessionFilter = {}): readonly unknown[] {
-    return this.read((db) => readHistories(db, filter).map((text) => JSON.parse(text) as unknown), [])
+    return this.read((db) => readHistories(db, filter), [])
   }
 
   /** Every tool call that spoke of a file, newest first. */

@@ -5,7 +5,7 @@ import type { Role, SourceType } from '../model/normalized.ts'
 import type { Session } from '../model/session.ts'
 import type { EstimatedTokens, TokenEstimate } from '../model/tokens/token-estimate.ts'
 import type { Usage } from '../model/usage.ts'
-import type { RowBatch } from './rows/row-batch.ts'
+import type { RowBatch } from './row-batch.ts'
 
 /** Where a source lies. */
 export interface SourceLocation {

@@ -3,7 +3,7 @@
 import { type Db, withDatabaseErrors } from '../lib/sqlite/own-database.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
-import { indexPath, type OpenIndex, openIndexToWrite, setAutomerge } from './index-file.ts'
+import { indexPath, type OpenIndex, openIndexToWrite, sealIndex, setAutomerge } from './index-file.ts'
 import type {
   KnownSource,
   ReadTask,
@@ -13,13 +13,18 @@ import type {
   SourceCounts,
   SourceLocation,
 } from './records.ts'
-import { decompressText } from './rows/compressed-text.ts'
-import { sealIndex } from './seal.ts'
-import { type ChunkWriter, chunkWriter } from './write/chunks.ts'
-import { type SessionWriter, sessionWriter } from './write/sessions.ts'
-import { partsAsSources, type SourceParts, sourcePartsIn } from './write/source-parts.ts'
-import { issueWriter, type SourceWriter, sourceWriter } from './write/sources.ts'
-import { type StringIds, stringIdsIn } from './write/string-ids.ts'
+import { decompressText } from './row-encoding.ts'
+import { type StringIds, stringIdsIn } from './statements.ts'
+import { type ChunkWriter, chunkWriter } from './write-chunks.ts'
+import { type SessionWriter, sessionWriter } from './write-sessions.ts'
+import {
+  issueWriter,
+  partsAsSources,
+  type SourceParts,
+  type SourceWriter,
+  sourcePartsIn,
+  sourceWriter,
+} from './write-sources.ts'
 
 const SELECT_SOURCES =
   'SELECT id, agent, path, key, root, kept, version, fingerprint, gone FROM source WHERE whole IS NULL'

@@ -1,10 +1,9 @@
 /** The thread that reads sources for the one that writes. Runs from the built files only. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { rowBatchBuffers } from '../index/rows/row-batch.ts'
+import { rowBatchBuffers } from '../index/row-batch.ts'
 import { AppError, type ErrorCode } from '../model/error.ts'
 import type { Phrase } from '../model/phrase.ts'
-import type { JobResult, SyncJob } from './passes/worker.ts'
-import { SourceWorker } from './passes/worker.ts'
+import { type JobResult, SourceWorker, type SyncJob } from './threads.ts'
 
 /** Bytes of results that nobody has taken yet: more would only fill the memory, less would let this thread wait for each transaction. */
 const MAX_UNREAD_BYTES = 8_000_000

@@ -1,9 +1,10 @@
-/** All sources of this machine: in the agents' places, in further folders, and what is only kept. */
+/** Lists all sources of this machine, and backs up or copies on the way what the setting `keep` asks for. */
 import { sep } from 'node:path'
 import type { Agent, Source } from '../agents/agent.ts'
 import { agentIdsOf } from '../agents/agent-roots.ts'
-import { backUpSources, backUpStore } from '../backup/back-up-store.ts'
 import type { BackupDatabase } from '../backup/backup-database.ts'
+import { backUpSources, backUpStore } from '../backup/backup-service.ts'
+import { copyKeyOf } from '../backup/readable-source.ts'
 import type { BackupFilter } from '../backup/records.ts'
 import { logSourceFailure, toSourceFailure } from '../lib/failure.ts'
 import { isMissing, statOf } from '../lib/files/safe-fs.ts'
@@ -95,5 +96,44 @@ export function* listBackedUpSources(
     const agent = agents.find((one) => one.volatile && agentIdsOf(one).includes(id))
     if (!agent || kind !== 'conversation' || !isWanted({ agent: id, path: store })) continue
     yield { agent, kept: true, source: { agent: id, path: store, key: session, size, fingerprint: `kept:${revision}` } }
+  }
+}
+
+/** All sources of this machine, those included that are kept here alone. */
+export async function* listAllSources(context: SyncContext): AsyncGenerator<FoundSource> {
+  const files = new Set<string>()
+  for await (const found of copyFiles(listLiveSources(context), context)) {
+    if (!found.kept && !found.isUnlisted && found.source.key === undefined) files.add(found.source.path)
+    yield found
+  }
+  yield* listCopiedSources(context, files)
+}
+
+/** Takes copies of the files that come by. */
+export async function* copyFiles(
+  sources: AsyncIterable<FoundSource> | Iterable<FoundSource>,
+  { policy, backup }: SyncContext,
+): AsyncGenerator<FoundSource> {
+  for await (const found of sources) {
+    const { agent, source } = found
+    // Agents with stores of rows tell of a store that cannot be listed as if it were a file.
+    if (policy === 'all' && !found.kept && !found.isUnlisted && source.key === undefined && !agent.volatile)
+      backup.copies.copyFile(source.agent, source.path, source.root)
+    yield found
+  }
+}
+
+/** What is copied and lies nowhere else: the latest copy of a file that is there is not among them. */
+function* listCopiedSources(
+  { agents, backup, isWanted }: SyncContext,
+  files: ReadonlySet<string>,
+): Generator<FoundSource> {
+  const copies = backup.copies.list()
+  const latest = new Map(copies.map(({ path, id }) => [path, id]))
+  for (const { id, agent: name, path, root, size, probe } of copies) {
+    const agent = agents.find((one) => agentIdsOf(one).includes(name))
+    if (!agent || (files.has(path) && latest.get(path) === id) || !isWanted({ agent: name, path })) continue
+    const source = { agent: name, path, key: copyKeyOf(id), size, fingerprint: `copy:${size}:${probe}` }
+    yield { agent, kept: true, source: root === undefined ? source : { ...source, root } }
   }
 }

@@ -10,16 +10,14 @@ import type {
   SessionChunk,
   SourceLocation,
 } from '../index/records.ts'
-import { releaseRowBatch } from '../index/rows/row-batch.ts'
+import { releaseRowBatch } from '../index/row-batch.ts'
 import { IndexWriter } from '../index/writer.ts'
 import { logSourceFailure, type SourceFailure, toSourceFailure } from '../lib/failure.ts'
 import { AppError } from '../model/error.ts'
 import { ForgottenFilter } from './forget-session.ts'
-import { KnownSources } from './known-sources.ts'
-import { failedScan, issueForSource } from './passes/failed-source.ts'
-import { runInThisThread, runInThreads } from './passes/threads.ts'
-import type { JobResult, SyncJob } from './passes/worker.ts'
-import { type FoundSource, sweepSources } from './sweep.ts'
+import { failedScan, issueForSource } from './scan-source.ts'
+import { type FoundSource, KnownSources, sweepSources } from './sweep.ts'
+import { type JobResult, runInThisThread, runInThreads, type SyncJob } from './threads.ts'
 
 export interface IndexSyncProgress {
   readonly phase: 'scan' | 'read'

@@ -11,7 +11,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { FileCopies, openFileCopies } from '../../src/backup/copies/file-copies.ts'
+import { FileCopies, openFileCopies } from '../../src/backup/file-copies.ts'
 import type { SessionId } from '../../src/model/ids.ts'
 import { contentOf } from '../index/index-content.ts'
 import { makeStore, stateOf } from '../support/amazon-q-store.ts'

@@ -1,7 +1,7 @@
 /** A packed locator is the same locator again, and takes few bytes. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { packLocator, unpackLocator } from '../../src/index/rows/locator.ts'
+import { packLocator, unpackLocator } from '../../src/index/locator.ts'
 import { ByteBuffer } from '../../src/lib/byte-buffer.ts'
 
 const known = { line: 1664, time: '2026-01-05T08:24:03.430Z', session: 'codex:019c' }

@@ -3,7 +3,7 @@
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { parseQuery } from '../../src/search/query/parse-query.ts'
 import type { ParsedQuery, ScopedFields } from '../../src/search/query/query.ts'
-import { exclusionExpression, matchExpression } from '../../src/search/text-index/match-expression.ts'
+import { exclusionExpression, matchExpression } from '../../src/search/text-index/find-rows.ts'
 import { analyse, TOKENIZER } from '../../src/search/words/analyse.ts'
 
 const COLUMNS = { prompt: 'prompt', answer: 'answer', output: 'tool output' } as const

@@ -1,10 +1,8 @@
 /** Texts and patterns that were made to break or to slow down the search. */
 import { describe, expect, test } from 'vitest'
-import { matchesQuery } from '../../src/search/matches-query.ts'
-import { PatternTimeLimit } from '../../src/search/patterns.ts'
-import { makeSnippet } from '../../src/search/snippet.ts'
-import { truncateOutput } from '../../src/search/text-index/truncate-output.ts'
-import { analyse } from '../../src/search/words/analyse.ts'
+import { makeSnippet } from '../../src/search/hit.ts'
+import { matchesQuery, PatternTimeLimit } from '../../src/search/matching.ts'
+import { analyse, truncateOutput } from '../../src/search/words/analyse.ts'
 import { queryOf, Table, tableOf } from './full-text-table.ts'
 
 const LONG = 300_000

@@ -1,7 +1,7 @@
 /** Whatever the text and the query: FTS5 finds it in the index exactly when it is found in the text itself. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { matchesQuery } from '../../src/search/matches-query.ts'
+import { matchesQuery } from '../../src/search/matching.ts'
 import { parseQuery } from '../../src/search/query/parse-query.ts'
 import { analyse } from '../../src/search/words/analyse.ts'
 import { arbitrarySearch, mixedText, typedFrom } from './arbitrary-texts.ts'

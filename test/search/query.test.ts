@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { matchesQuery } from '../../src/search/matches-query.ts'
+import { matchesQuery } from '../../src/search/matching.ts'
 import { parseQuery } from '../../src/search/query/parse-query.ts'
 import type { ParsedQuery, QueryFilter, QueryNode } from '../../src/search/query/query.ts'
-import { matchExpression } from '../../src/search/text-index/match-expression.ts'
+import { matchExpression } from '../../src/search/text-index/find-rows.ts'
 import { queryOf, Table } from './full-text-table.ts'
 
 /** In one line: words as they are, phrases in quotation marks, groups in parentheses. */

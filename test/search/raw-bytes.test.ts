@@ -1,9 +1,9 @@
 /** Raw bytes may say that a log cannot hold what is asked for. They must never say so where it is there. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { PIECE_OVERLAP_BYTES, rawByteTestOf } from '../../src/search/deep/raw-needle.ts'
-import { matchesQuery } from '../../src/search/matches-query.ts'
+import { matchesQuery } from '../../src/search/matching.ts'
 import { parseQuery } from '../../src/search/query/parse-query.ts'
+import { PIECE_OVERLAP_BYTES, rawByteTestOf } from '../../src/search/raw-needle.ts'
 import { arbitrarySearch, mixedText, typedFrom } from './arbitrary-texts.ts'
 
 /** As a log would hold it, cut into pieces that overlap. */

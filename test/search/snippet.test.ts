@@ -1,10 +1,9 @@
 /** A snippet shows, in the text as it was said, what the search found. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { edgeAfter, edgeBefore } from '../../src/search/character-edges.ts'
-import { matchesQuery } from '../../src/search/matches-query.ts'
+import { edgeAfter, edgeBefore, makeSnippet } from '../../src/search/hit.ts'
+import { matchesQuery } from '../../src/search/matching.ts'
 import { parseQuery } from '../../src/search/query/parse-query.ts'
-import { makeSnippet } from '../../src/search/snippet.ts'
 import { arbitrarySearch, mixedText, typedFrom } from './arbitrary-texts.ts'
 import { queryOf } from './full-text-table.ts'
 

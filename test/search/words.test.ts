@@ -1,6 +1,6 @@
 /** What is found in which text, asked of a real index and of the text itself. */
 import { describe, expect, test } from 'vitest'
-import { matchesQuery } from '../../src/search/matches-query.ts'
+import { matchesQuery } from '../../src/search/matching.ts'
 import { analyse } from '../../src/search/words/analyse.ts'
 import { queryOf, tableOf } from './full-text-table.ts'
 

@@ -1,8 +1,8 @@
 /** Reads what was typed into a search box. */
 import type { QueryFault } from '../../model/api/search.ts'
 import { spellingsOfTerm } from '../words/term-spellings.ts'
+import { combineScopes, joinFilters, parseFilter, type ScopeFilter } from './filters.ts'
 import { type Lexeme, splitLexemes } from './lexemes.ts'
-import { combineScopes, joinFilters, parseFilter, type ScopeFilter } from './parse-filter.ts'
 import type { AllOf, ParsedQuery, QueryFilter, QueryNode, QueryPattern, QueryProblem, QueryTerm } from './query.ts'
 
 const MAX_QUERY_LENGTH = 2000

@@ -2,7 +2,7 @@
 import type { QueryFault } from '../../model/api/search.ts'
 import type { Instant, SessionId } from '../../model/ids.ts'
 import type { Role } from '../../model/normalized.ts'
-import type { Period } from './period.ts'
+import type { Period } from './filters.ts'
 
 /** Where in a message a word may stand. `context` is what nobody typed: it is looked through only when it is asked for. */
 export const SEARCH_SCOPES = [

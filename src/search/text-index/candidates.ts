@@ -1,15 +1,14 @@
-/** Finds messages by what they say, newest first: the index alone, without a look at any body. */
-
-import { MESSAGE_COLUMNS, type MessageRow, toIndexedMessage } from '../../index/read/message-window.ts'
-import type { SessionFilter } from '../../index/read/session-filter.ts'
-import { prepareCached } from '../../index/read/statements.ts'
-import type { IndexedMessage } from '../../index/records.ts'
-import { TRUNCATED } from '../../index/rows/message-kind.ts'
+/** Messages and sessions that the index finds, and what a search may miss because it is not indexed. */
+import { MESSAGE_COLUMNS, type MessageRow, toIndexedMessage } from '../../index/message-window.ts'
+import type { IndexedMessage, SourceLocation } from '../../index/records.ts'
+import { TRUNCATED } from '../../index/row-encoding.ts'
+import type { SessionFilter } from '../../index/session-filter.ts'
+import { cachedQuery, prepareCached } from '../../index/statements.ts'
 import type { Db } from '../../lib/sqlite/own-database.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { ParsedQuery } from '../query/query.ts'
-import { findRows, type RowSearchOptions, sessionConditions } from './find-rows.ts'
-import { matchExpression } from './match-expression.ts'
+import { messageConditions } from './conditions.ts'
+import { findRows, matchExpression, type RowSearchOptions, sessionConditions } from './find-rows.ts'
 
 /** A message that the index says is meant. */
 export interface SearchCandidate extends IndexedMessage {
@@ -67,4 +66,72 @@ export function findSessionsByTitle(
 interface TitleRow {
   readonly name: SessionId
   readonly last_at: number
+}
+
+/** A session of which the index does not know all that is said. */
+export interface PartlyIndexedSession extends SourceLocation {
+  readonly session: number
+  readonly name: SessionId
+  readonly root?: string
+  readonly indexed: boolean
+  /** What its source calls it, where that may hold several sessions. */
+  readonly claim?: string
+}
+
+/** Newest first; those that a query may be about. */
+export function findPartlyIndexedSessions(
+  db: Db,
+  query: ParsedQuery,
+  filter: SessionFilter = {},
+): readonly PartlyIndexedSession[] {
+  const { sql, values } = sessionConditions(query, filter)
+  const isAboutOutput = !query.scopes || query.scopes.includes('output')
+  const rows = db
+    .prepare(
+      `SELECT t.id AS session, t.name, t.indexed, s.agent, s.path, CASE WHEN s.whole IS NULL THEN s.key ELSE '' END AS key, s.root, s.kept, s.whole, s.claim FROM session t JOIN source s ON s.id = t.source_id
+       WHERE ${sql} AND (t.indexed = 0 ${isAboutOutput ? 'OR t.cut_bytes + t.cut_after > 0' : ''})
+       ORDER BY t.last_at DESC`,
+    )
+    .all(...values) as (Omit<PartlyIndexedSession, 'indexed' | 'kept' | 'root' | 'claim'> & {
+    indexed: number
+    kept: number
+    root: string | null
+    whole: number | null
+    claim: string | null
+  })[]
+  return rows.map(({ indexed, kept, root, key, whole: container, claim, ...rest }) => ({
+    ...rest,
+    indexed: indexed === 1,
+    kept: kept === 1,
+    ...(key !== undefined && key !== '' && { key }),
+    ...(root !== null && { root }),
+    ...(container !== null && claim !== null && { claim }),
+  }))
+}
+
+/** Messages of a session of which not all is in the index, as far as the query's filters let them through. */
+export function findTruncatedMessages(db: Db, query: ParsedQuery, session: number): readonly SearchCandidate[] {
+  const { message, from, until } = messageConditions(query.filters)
+  const rows = prepareCached(
+    db,
+    `SELECT ${MESSAGE_COLUMNS} FROM message m CROSS JOIN session t ON t.id = m.session_id
+     WHERE m.session_id = ? AND m.kind & ${TRUNCATED} AND m.id >= ? AND m.id < ? AND ${message.sql} ORDER BY m.id DESC`,
+  ).all(session, from, until, ...message.values) as MessageRow[]
+  return rows.map(toCandidate)
+}
+
+/** What a search may miss because it is not in the index. */
+export interface Unindexed {
+  readonly sessions: number
+  readonly bytes: number
+}
+
+export function countUnindexed(db: Db, query: ParsedQuery, filter: SessionFilter = {}): Unindexed {
+  const { sql, values } = sessionConditions(query, filter)
+  const isAboutOutput = !query.scopes || query.scopes.includes('output')
+  const unread = 'max(0, s.size - t.read_bytes)'
+  const cut = isAboutOutput ? '(t.cut_bytes + t.cut_after)' : '0'
+  const text = `SELECT count(*) AS sessions, coalesce(sum(CASE WHEN t.indexed = 0 THEN ${unread} ELSE 0 END + ${cut}), 0) AS bytes
+    FROM session t JOIN source s ON s.id = t.source_id WHERE ${sql} AND (t.indexed = 0 OR ${cut} > 0)`
+  return cachedQuery(db, `${text} ${JSON.stringify(values)}`, () => prepareCached(db, text).get(...values) as Unindexed)
 }

@@ -1,14 +1,120 @@
-/** The rows that a query means, by the index alone. */
-import { filterConditions, type SessionFilter } from '../../index/read/session-filter.ts'
-import { prepareFirstColumn } from '../../index/read/statements.ts'
-import { ROLES } from '../../index/rows/message-kind.ts'
-import { FIRST_MESSAGE_ID } from '../../index/rows/time-id.ts'
+/** The rows that a query finds in the index, newest first. */
+
+import { FIRST_MESSAGE_ID, ROLES } from '../../index/row-encoding.ts'
 import { TEXT_COLUMNS } from '../../index/schema.ts'
+import { filterConditions, type SessionFilter } from '../../index/session-filter.ts'
+import { prepareFirstColumn } from '../../index/statements.ts'
 import type { Db } from '../../lib/sqlite/own-database.ts'
-import type { ParsedQuery } from '../query/query.ts'
-import { messageConditions, type SqlCondition } from './filter-conditions.ts'
-import { exclusionExpression, matchExpression, type ScopeColumns } from './match-expression.ts'
-import { type RowRange, rowRangesOf } from './row-ranges.ts'
+import { assertNever } from '../../model/error.ts'
+import { type ParsedQuery, type QueryNode, type QueryTerm, SEARCH_SCOPES, type SearchScope } from '../query/query.ts'
+import { toIndexWord } from '../words/characters.ts'
+import { BOUNDARY } from '../words/identifiers.ts'
+import { spellingsOfTerm, type TermSpelling, type TermUnit } from '../words/term-spellings.ts'
+import { messageConditions, type RowRange, rowRangesOf, type SqlCondition } from './conditions.ts'
+
+/** The columns that hold each scope; a table need not have all of them. */
+export type ScopeColumns = { readonly [scope in SearchScope]?: string }
+
+/** For `MATCH`; nothing when the query does not say what must be there. */
+export function matchExpression(query: ParsedQuery, columns: ScopeColumns): string | undefined {
+  if (!query.must) return undefined
+  const must = expressionOf(query.must)
+  return limitToScopes(
+    query,
+    columns,
+    query.mustNot.length === 0 ? must : `(${must}) NOT (${anyExpression(query.mustNot)})`,
+  )
+}
+
+/** For `rowid NOT IN (… MATCH ?)`, where there is no expression for what must be there, only for what must not. */
+export function exclusionExpression(query: ParsedQuery, columns: ScopeColumns): string | undefined {
+  return query.must || query.mustNot.length === 0
+    ? undefined
+    : limitToScopes(query, columns, anyExpression(query.mustNot))
+}
+
+/** Matches nothing when the table has none of the scopes. */
+function limitToScopes(query: ParsedQuery, columns: ScopeColumns, expression: string): string {
+  if (!query.scopes) return expression
+  const wanted = query.scopes.flatMap((scope) => columns[scope] ?? [])
+  if (wanted.length === 0) return '""'
+  const isAll = SEARCH_SCOPES.every((scope) => columns[scope] === undefined || query.scopes?.includes(scope))
+  return isAll ? expression : `{${wanted.map((name) => `"${name.replaceAll('"', '""')}"`).join(' ')}} : (${expression})`
+}
+
+function expressionOf(node: QueryNode): string {
+  switch (node.kind) {
+    case 'term':
+      return spellingsOfTerm(node).map(ftsPhraseOf).join(' OR ')
+    case 'any':
+      return anyExpression(node.of)
+    case 'all': {
+      const all = node.of.map((one) => `(${expressionOf(one)})`).join(' AND ')
+      return node.not.length === 0 ? all : `(${all}) NOT (${anyExpression(node.not)})`
+    }
+    default:
+      return assertNever(node)
+  }
+}
+
+const anyExpression = (nodes: readonly QueryNode[]): string =>
+  nodes.map((node) => `(${expressionOf(node)})`).join(' OR ')
+
+// What FTS5 is asked for, in the words of the index.
+
+/**
+ * A phrase, in quotation marks. One character of a run is in the index by itself; behind other words it is the beginning of a pair, or
+ * the last of its run.
+ */
+function ftsPhraseOf({ units, prefix }: TermSpelling): string {
+  const last = units.at(-1)
+  const isOne = last?.kind === 'run' && [...last.text].length === 1
+  if (isOne && units.length === 1) return `"${BOUNDARY}${toIndexWord(last.text)}"`
+  const words = units.flatMap((unit) => (unit.kind === 'run' ? pairsOf(unit, unit === last) : [toIndexWord(unit.text)]))
+  return `"${words.join(' ')}"${isOne || (prefix && last?.kind === 'word') ? ' *' : ''}`
+}
+
+/** A run at the end may go on in the text; one that is followed by something must end there, which its last character says. */
+function pairsOf(run: TermUnit, mayGoOn: boolean): readonly string[] {
+  const characters = [...run.text].map(toIndexWord)
+  const pairs = characters.slice(1).map((character, at) => `${characters[at]}${character}`)
+  return mayGoOn && pairs.length > 0 ? pairs : [...pairs, ...characters.slice(-1)]
+}
+
+const MAX_SHORT_PREFIX_LENGTH = 3
+const MAX_PREFIX_WORDS = 24
+
+const isShortPrefixTerm = ({ text, prefix }: QueryTerm): boolean =>
+  prefix && text.length <= MAX_SHORT_PREFIX_LENGTH && /^[\p{L}\p{N}]+$/u.test(text)
+
+/** Does it ask for such a beginning? */
+export const hasShortPrefix = ({ must }: ParsedQuery): boolean => must !== undefined && nodeHasShortPrefix(must)
+
+const nodeHasShortPrefix = (node: QueryNode): boolean =>
+  node.kind === 'term' ? isShortPrefixTerm(node) : node.of.some(nodeHasShortPrefix)
+
+/**
+ * A query that asks for some of the words that begin so instead, and so never finds what the other would not. Nothing when none of
+ * the words does.
+ *
+ * @param words of messages that the query finds
+ */
+export function replaceShortPrefixes(query: ParsedQuery, words: readonly string[]): ParsedQuery | undefined {
+  const must = query.must && replaceInNode(query.must, words)
+  return must && { ...query, must }
+}
+
+function replaceInNode(node: QueryNode, words: readonly string[]): QueryNode | undefined {
+  if (node.kind !== 'term') {
+    const of = node.of.flatMap((one) => replaceInNode(one, words) ?? [])
+    return of.length === node.of.length ? { ...node, of } : undefined
+  }
+  if (!isShortPrefixTerm(node)) return node
+  const start = node.text.toLowerCase()
+  const some = words.filter((word) => word.startsWith(start)).slice(0, MAX_PREFIX_WORDS)
+  if (some.length === 0) return undefined
+  return { kind: 'any', of: some.map((text) => ({ kind: 'term', text, exact: true, prefix: false })) }
+}
 
 export interface RowSearchOptions {
   readonly filter?: SessionFilter

@@ -1,7 +1,22 @@
-/** What a term looks for. */
+/** What a term looks for, and where a text has it: the same places that FTS5 finds in the index. */
 import type { QueryTerm } from '../query/query.ts'
-import { characterKindOf, foldCase, normalise, PICTURE, RUN, removeIgnored, SEPARATOR } from './characters.ts'
-import { identifierParts } from './identifier-parts.ts'
+import {
+  characterKindAt,
+  characterKindBefore,
+  characterKindOf,
+  foldCase,
+  isAscii,
+  isInRun,
+  isInWord,
+  normalise,
+  PHRASE_GAP,
+  PICTURE,
+  RUN,
+  removeIgnored,
+  SEPARATOR,
+  UPPER,
+} from './characters.ts'
+import { identifierParts, MAX_IDENTIFIER_LENGTH } from './identifiers.ts'
 
 /** Units that follow each other. */
 export interface TermSpelling {
@@ -45,4 +60,98 @@ function splitTermUnits(normal: string): readonly TermUnit[] {
     }
   }
   return units
+}
+
+/** A text, made ready to be searched. Both are of the same length, unit by unit. */
+export interface NormalizedText {
+  readonly normal: string
+  readonly folded: string
+}
+
+export type TextRange = readonly [start: number, end: number]
+
+export function toNormalizedText(text: string): NormalizedText {
+  if (isAscii(text)) return { normal: text, folded: text.toLowerCase() }
+  const normal = removeIgnored(normalise(text))
+  return { normal, folded: foldCase(normal) }
+}
+
+/** The first place at or behind `from`. */
+export function findSpelling(normalizedText: NormalizedText, spelling: TermSpelling, from = 0): TextRange | undefined {
+  const first = spelling.units[0]?.text ?? ''
+  for (
+    let at = normalizedText.folded.indexOf(first, from);
+    at >= 0;
+    at = normalizedText.folded.indexOf(first, at + 1)
+  ) {
+    const end = endOfUnits(normalizedText, spelling, at) ?? endOfIdentifierParts(normalizedText, spelling, at)
+    if (end !== undefined) return [at, end]
+  }
+  return undefined
+}
+
+/** Where the units end that begin there, if they all follow each other. */
+function endOfUnits(
+  { normal, folded: text }: NormalizedText,
+  { units, prefix }: TermSpelling,
+  start: number,
+): number | undefined {
+  const last = units.at(-1)
+  let at = start
+  if (units[0]?.kind === 'word' && isInWord(characterKindBefore(normal, start))) return undefined
+  for (const unit of units) {
+    if (at > start)
+      while (at < text.length && characterKindAt(normal, at) === SEPARATOR && text[at] !== PHRASE_GAP) at++
+    if (!text.startsWith(unit.text, at)) return undefined
+    at += unit.text.length
+    const mayGoOn = unit === last && (unit.kind !== 'word' || prefix)
+    if (mayGoOn) continue
+    const next = characterKindAt(normal, at)
+    if (unit.kind === 'word' ? isInWord(next) : unit.kind === 'run' && isInRun(next)) return undefined
+  }
+  return at
+}
+
+/** The same for words that are parts of one identifier. */
+function endOfIdentifierParts(
+  { normal, folded: text }: NormalizedText,
+  { units, prefix }: TermSpelling,
+  start: number,
+): number | undefined {
+  const before = characterKindBefore(normal, start)
+  const here = characterKindAt(normal, start)
+  const mayBegin = here === UPPER || here !== before
+  if (!mayBegin || units.some((unit) => unit.kind !== 'word')) return undefined
+  const [from, to] = wordAround(normal, start)
+  let at = from
+  let matchedUnits = 0
+  for (const part of identifierParts(normal.slice(from, to))) {
+    const unit = units[matchedUnits]
+    if (at >= start && unit) {
+      const isLast = matchedUnits === units.length - 1
+      const isWholePart = unit.text.length === part.length
+      const mayGoOn = isLast && prefix && unit.text.length < part.length
+      if (!text.startsWith(unit.text, at) || !(isWholePart || mayGoOn)) return undefined
+      if (isLast) return at + unit.text.length
+      matchedUnits++
+    }
+    at += part.length
+    if (at > start && matchedUnits === 0) return undefined
+  }
+  return undefined
+}
+
+/** Not farther than a name can reach. */
+function wordAround(normal: string, at: number): TextRange {
+  let from = at
+  let to = at
+  while (from > at - MAX_IDENTIFIER_LENGTH && isWordUnit(normal, from - 1)) from--
+  while (to <= from + MAX_IDENTIFIER_LENGTH && isWordUnit(normal, to)) to++
+  return [from, to]
+}
+
+/** Either half of a pair belongs to a word when the pair does. */
+function isWordUnit(normal: string, at: number): boolean {
+  const isLow = (normal.charCodeAt(at) & 0xfc00) === 0xdc00
+  return isInWord(isLow ? characterKindBefore(normal, at + 1) : characterKindAt(normal, at))
 }

@@ -17,8 +17,14 @@ import {
   toIndexWord,
   UPPER,
 } from './characters.ts'
-import { identifierParts, MAX_IDENTIFIER_LENGTH } from './identifier-parts.ts'
-import { addIdentifierParts, BOUNDARY, beginText, maxBytesForParts } from './identifiers.ts'
+import {
+  addIdentifierParts,
+  BOUNDARY,
+  beginText,
+  identifierParts,
+  MAX_IDENTIFIER_LENGTH,
+  maxBytesForParts,
+} from './identifiers.ts'
 
 /** Collects UTF-16 units in an array and makes a text of them, which is quicker than adding up texts. */
 

@@ -1,0 +1,140 @@
+/** The tables of the backup. */
+import type { DatabaseFormat, Db } from '../lib/sqlite/own-database.ts'
+import { EntryTable } from './entry-table.ts'
+import { GenerationTable, RowTable } from './generation-table.ts'
+import { LayoutTable } from './layout-table.ts'
+import { PieceTable } from './piece-table.ts'
+
+/**
+ * `entry` is a tree: each entry knows the one before it, and a generation is the path from a root to its `head_id`, so
+ * that what two generations share is there once. `layout` says how a row was put together when it was last seen: `recipe`
+ * names its pieces in order, `frame` is what lies between them. `part` holds the pieces that a layout has beside its entries;
+ * they go when no layout needs them. A piece that went leaves a `hole`, and the next one takes its number and with it its room
+ * in the file. Entries, spellings and generations never go, unless the user wants a session forgotten.
+ */
+const FIRST_VERSION = `
+CREATE TABLE store (
+  id INTEGER PRIMARY KEY,
+  path TEXT NOT NULL UNIQUE,
+  swept_at TEXT
+) STRICT;
+
+CREATE TABLE piece (
+  id INTEGER PRIMARY KEY,
+  hash BLOB NOT NULL UNIQUE,
+  body BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE hole (
+  id INTEGER PRIMARY KEY
+) STRICT;
+CREATE TRIGGER piece_gone AFTER DELETE ON piece BEGIN INSERT INTO hole VALUES (old.id); END;
+CREATE TRIGGER hole_filled AFTER INSERT ON piece BEGIN DELETE FROM hole WHERE id = new.id; END;
+
+CREATE TABLE conversation (
+  id INTEGER PRIMARY KEY,
+  store_id INTEGER NOT NULL REFERENCES store,
+  agent TEXT NOT NULL,
+  native_id TEXT NOT NULL,
+  UNIQUE (store_id, agent, native_id)
+) STRICT;
+
+CREATE TABLE entry (
+  id INTEGER PRIMARY KEY,
+  conversation_id INTEGER NOT NULL REFERENCES conversation,
+  parent_id INTEGER REFERENCES entry,
+  identity BLOB NOT NULL,
+  piece_id INTEGER NOT NULL REFERENCES piece
+) STRICT;
+CREATE INDEX entry_by_conversation ON entry (conversation_id);
+CREATE INDEX entry_by_piece ON entry (piece_id);
+
+CREATE TABLE spelling (
+  entry_id INTEGER NOT NULL REFERENCES entry,
+  piece_id INTEGER NOT NULL REFERENCES piece,
+  PRIMARY KEY (entry_id, piece_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX spelling_by_piece ON spelling (piece_id);
+
+CREATE TABLE generation (
+  id INTEGER PRIMARY KEY,
+  session TEXT NOT NULL UNIQUE,
+  store_id INTEGER NOT NULL REFERENCES store,
+  agent TEXT NOT NULL,
+  conversation_id INTEGER REFERENCES conversation,
+  head_id INTEGER REFERENCES entry,
+  entries INTEGER NOT NULL,
+  first_seen TEXT NOT NULL,
+  last_seen TEXT NOT NULL,
+  ended_at TEXT,
+  ended_how TEXT CHECK (ended_how IN ('overwritten', 'cleared', 'truncated', 'vanished')),
+  CHECK ((ended_at IS NULL) = (ended_how IS NULL))
+) STRICT;
+CREATE INDEX generation_by_conversation ON generation (conversation_id);
+
+CREATE TABLE row (
+  id INTEGER PRIMARY KEY,
+  store_id INTEGER NOT NULL REFERENCES store,
+  key TEXT NOT NULL,
+  generation_id INTEGER REFERENCES generation,
+  fingerprint TEXT,
+  UNIQUE (store_id, key)
+) STRICT;
+CREATE INDEX row_by_generation ON row (generation_id);
+
+CREATE TABLE layout (
+  id INTEGER PRIMARY KEY,
+  generation_id INTEGER NOT NULL REFERENCES generation,
+  row_id INTEGER NOT NULL REFERENCES row,
+  blank INTEGER NOT NULL,
+  revision INTEGER NOT NULL UNIQUE,
+  skip INTEGER NOT NULL,
+  entries INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  recipe BLOB NOT NULL,
+  frame BLOB NOT NULL,
+  UNIQUE (generation_id, row_id, blank)
+) STRICT;
+
+CREATE TABLE part (
+  layout_id INTEGER NOT NULL REFERENCES layout ON DELETE CASCADE,
+  piece_id INTEGER NOT NULL REFERENCES piece,
+  PRIMARY KEY (layout_id, piece_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX part_by_piece ON part (piece_id);
+`
+
+/** Sessions that the user does not want; `claim` and `first_record` are those of their headers. */
+const FORGOTTEN_VERSION = `
+CREATE TABLE forgotten (
+  session TEXT PRIMARY KEY,
+  claim TEXT NOT NULL,
+  first_record TEXT NOT NULL,
+  forgotten_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+`
+
+/** The application id is `fumk` in ASCII: a backup of fumibako. */
+export const BACKUP_FORMAT: DatabaseFormat = { application: 0x66756d6b, migrations: [FIRST_VERSION, FORGOTTEN_VERSION] }
+
+export interface BackupTables {
+  readonly db: Db
+  readonly pieces: PieceTable
+  readonly entries: EntryTable
+  readonly layouts: LayoutTable
+  readonly rows: RowTable
+  readonly generations: GenerationTable
+}
+
+export function backupTablesIn(db: Db): BackupTables {
+  const pieces = new PieceTable(db)
+  return {
+    db,
+    pieces,
+    entries: new EntryTable(db),
+    layouts: new LayoutTable(db, pieces),
+    rows: new RowTable(db),
+    generations: new GenerationTable(db),
+  }
+}

@@ -1,0 +1,365 @@
+/** Copies of files that their program only appends to, for the day they are gone; kept in pieces, so that an append costs its own size. */
+
+import { closeSync, existsSync, fstatSync, openSync, rmSync, type Stats, utimesSync, writeSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { readRange } from '../lib/files/file-bytes.ts'
+import { openRegularFile } from '../lib/files/regular-file.ts'
+import { statOf } from '../lib/files/safe-fs.ts'
+import { isSystemError } from '../lib/files/system-error.ts'
+import { createTempFolder, type TempFolder } from '../lib/files/temp-files.ts'
+import { sha256 } from '../lib/hash.ts'
+import { type DatabaseFormat, type Db, openWritableOrCopy, withDatabaseErrors } from '../lib/sqlite/own-database.ts'
+import { AppError } from '../model/error.ts'
+import type { AgentId } from '../model/ids.ts'
+import { packPiece, unpackPiece } from './piece-table.ts'
+
+/**
+ * `size` is what is copied of a file so far, and `probe` tells the file when it was copied to its end. A path has several copies when
+ * another file took its place: only the latest one is added to.
+ */
+const FIRST_VERSION = `
+CREATE TABLE copy (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  agent TEXT NOT NULL,
+  path TEXT NOT NULL,
+  root TEXT,
+  inode INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  probe TEXT NOT NULL
+) STRICT;
+CREATE INDEX copy_path ON copy (path);
+
+CREATE TABLE piece (
+  copy_id INTEGER NOT NULL REFERENCES copy ON DELETE CASCADE,
+  start INTEGER NOT NULL,
+  length INTEGER NOT NULL,
+  hash BLOB NOT NULL,
+  body BLOB NOT NULL,
+  UNIQUE (copy_id, start)
+) STRICT;
+`
+
+/** Files that were renamed are found by it. */
+const INODE_INDEX_VERSION = 'CREATE INDEX copy_inode ON copy (inode)'
+
+/** The application id is `fumc` in ASCII: copies of fumibako. */
+export const COPIES_FORMAT: DatabaseFormat = {
+  application: 0x66756d63,
+  migrations: [FIRST_VERSION, INODE_INDEX_VERSION],
+  canShrink: true,
+}
+
+export interface FileCopy {
+  readonly id: number
+  readonly agent: AgentId
+  readonly path: string
+  readonly root?: string
+  readonly inode: number
+  readonly size: number
+  /** Milliseconds. */
+  readonly modified: number
+  readonly probe: string
+}
+
+export interface CopyPiece {
+  readonly start: number
+  readonly length: number
+  /** Hex. */
+  readonly hash: string
+}
+
+const SELECT_COPY = 'SELECT id, agent, path, root, inode, size, modified, probe FROM copy'
+const SELECT_PIECE = 'SELECT start, length, lower(hex(hash)) AS hash FROM piece WHERE copy_id = ?'
+
+export class CopyTables {
+  readonly #db: Db
+
+  constructor(db: Db) {
+    this.#db = db
+  }
+
+  list(): readonly FileCopy[] {
+    return (this.#db.prepare(`${SELECT_COPY} ORDER BY id`).all() as CopyRow[]).map(toFileCopy)
+  }
+
+  get(id: number): FileCopy | undefined {
+    return toFileCopyOrUndefined(this.#db.prepare(`${SELECT_COPY} WHERE id = ?`).get(id))
+  }
+
+  latest(agent: AgentId, path: string): FileCopy | undefined {
+    return toFileCopyOrUndefined(
+      this.#db.prepare(`${SELECT_COPY} WHERE path = ? AND agent = ? ORDER BY id DESC LIMIT 1`).get(path, agent),
+    )
+  }
+
+  /** The latest first. */
+  ofInode(agent: AgentId, inode: number): readonly FileCopy[] {
+    const sql = `${SELECT_COPY} WHERE inode = ? AND agent = ? ORDER BY id DESC`
+    return (this.#db.prepare(sql).all(inode, agent) as CopyRow[]).map(toFileCopy)
+  }
+
+  add({ agent, path, root }: Pick<FileCopy, 'agent' | 'path' | 'root'>, inode: number): FileCopy {
+    const sql = `INSERT INTO copy (agent, path, root, inode, size, modified, probe) VALUES (?, ?, ?, ?, 0, 0, '')`
+    const { lastInsertRowid } = this.#db.prepare(sql).run(agent, path, root ?? null, inode)
+    return {
+      id: Number(lastInsertRowid),
+      agent,
+      path,
+      inode,
+      size: 0,
+      modified: 0,
+      probe: '',
+      ...(root !== undefined && { root }),
+    }
+  }
+
+  move(id: number, path: string): void {
+    this.#db.prepare('UPDATE copy SET path = ? WHERE id = ?').run(path, id)
+  }
+
+  firstPiece(copy: number): CopyPiece | undefined {
+    return this.#db.prepare(`${SELECT_PIECE} ORDER BY start LIMIT 1`).get(copy) as CopyPiece | undefined
+  }
+
+  lastPiece(copy: number): CopyPiece | undefined {
+    return this.#db.prepare(`${SELECT_PIECE} ORDER BY start DESC LIMIT 1`).get(copy) as CopyPiece | undefined
+  }
+
+  body(copy: number, start: number): Buffer {
+    const sql = 'SELECT body FROM piece WHERE copy_id = ? AND start = ?'
+    return unpackPiece(this.#db.prepare(sql).pluck().get(copy, start) as Buffer)
+  }
+
+  *pieces(copy: number): Generator<CopyPiece & { readonly body: Buffer }> {
+    const sql = 'SELECT start, length, lower(hex(hash)) AS hash, body FROM piece WHERE copy_id = ? ORDER BY start'
+    yield* this.#db.prepare(sql).iterate(copy) as Iterable<CopyPiece & { readonly body: Buffer }>
+  }
+
+  /** All at once or nothing. The first piece may take the place of one that was there. */
+  append(
+    copy: number,
+    pieces: readonly { readonly start: number; readonly bytes: Buffer }[],
+    { size, modified, probe }: Pick<FileCopy, 'size' | 'modified' | 'probe'>,
+  ): void {
+    const insertPiece = this.#db.prepare(
+      'INSERT OR REPLACE INTO piece (copy_id, start, length, hash, body) VALUES (?, ?, ?, ?, ?)',
+    )
+    const write = this.#db.transaction(() => {
+      for (const { start, bytes } of pieces)
+        insertPiece.run(copy, start, bytes.length, Buffer.from(sha256(bytes), 'hex'), packPiece(bytes))
+      const sql = 'UPDATE copy SET size = ?, modified = ?, probe = ? WHERE id = ?'
+      this.#db.prepare(sql).run(size, modified, probe, copy)
+    })
+    write.immediate()
+  }
+
+  drop(copy: number): void {
+    this.#db.prepare('DELETE FROM copy WHERE id = ?').run(copy)
+  }
+
+  remove(paths: readonly string[]): void {
+    const write = this.#db.transaction(() => {
+      for (const path of paths) this.#db.prepare('DELETE FROM copy WHERE path = ?').run(path)
+    })
+    write.immediate()
+    this.#db.pragma('incremental_vacuum')
+  }
+}
+
+type CopyRow = Omit<FileCopy, 'root'> & { readonly root: string | null }
+
+const toFileCopy = ({ root, ...rest }: CopyRow): FileCopy => ({ ...rest, ...(root !== null && { root }) })
+
+const toFileCopyOrUndefined = (row: unknown): FileCopy | undefined =>
+  row === undefined ? undefined : toFileCopy(row as CopyRow)
+
+/** Compresses nearly as well as a whole log. */
+const PIECE_BYTES = 1 << 18
+/** A last piece that is smaller is made anew with what is appended to it. */
+const MIN_LAST_PIECE_BYTES = 1 << 16
+/** Pieces of one transaction. */
+const PIECES_PER_TRANSACTION = 16
+/** So much of a beginning tells files apart. */
+const HEAD_BYTES = 1024
+/** Bytes of files with what was copied. */
+const MAX_RESTORED_BYTES = 512 << 20
+
+/** @param directory the data directory; it and the file in it are made with the first copy */
+export const openFileCopies = (directory: string): FileCopies => new FileCopies(join(directory, 'copies.sqlite3'))
+
+export class FileCopies {
+  readonly path: string
+  #open: { readonly tables: CopyTables; close(): void } | undefined
+  #restored: TempFolder | undefined
+  /** The one that was asked for last comes last. */
+  readonly #files = new Map<string, { readonly path: string; readonly size: number }>()
+  #count = 0
+  readonly #maxRestoredBytes: number
+
+  /** @param maxRestoredBytes bytes of files with what was copied */
+  constructor(path: string, maxRestoredBytes = MAX_RESTORED_BYTES) {
+    this.path = path
+    this.#maxRestoredBytes = maxRestoredBytes
+  }
+
+  /** Those of one path: the latest last. */
+  list(): readonly FileCopy[] {
+    return this.#exists() ? withDatabaseErrors(this.path, () => this.#tables().list()) : []
+  }
+
+  /** Copies what is new in a file. What cannot be read is left for the next time. */
+  copyFile(agent: AgentId, path: string, root: string | undefined): void {
+    const stat = statOf(path)
+    const known = this.#exists() ? withDatabaseErrors(this.path, () => this.#tables().latest(agent, path)) : undefined
+    if (!stat?.isFile() || (known && known.probe === fileProbeOf(stat))) return
+    try {
+      const file = openRegularFile(path)
+      try {
+        this.#copyOpenFile(file, { agent, path, ...(root !== undefined && { root }) }, known)
+      } finally {
+        closeSync(file)
+      }
+    } catch (error) {
+      if (isSystemError(error)) return
+      withDatabaseErrors(this.path, () => {
+        throw error
+      })
+    }
+  }
+
+  #copyOpenFile(file: number, location: Pick<FileCopy, 'agent' | 'path' | 'root'>, known: FileCopy | undefined): void {
+    const tables = this.#tables()
+    const stat = fstatSync(file)
+    const before = known ?? this.#findRenamed(stat, location.agent)
+    const change = before ? this.#compareFile(file, stat, before) : 'another'
+    const copy = before && change === 'grown' ? before : tables.add(location, stat.ino)
+    if (copy.path !== location.path) tables.move(copy.id, location.path)
+    const last = tables.lastPiece(copy.id)
+    let at = last && last.length < MIN_LAST_PIECE_BYTES ? last.start : copy.size
+    for (let isOver = false; !isOver; ) {
+      const pieces: { readonly start: number; readonly bytes: Buffer }[] = []
+      while (pieces.length < PIECES_PER_TRANSACTION && !isOver) {
+        const bytes = readRange(file, at, PIECE_BYTES)
+        if (bytes.length > 0) pieces.push({ start: at, bytes })
+        at += bytes.length
+        isOver = bytes.length < PIECE_BYTES
+      }
+      tables.append(copy.id, pieces, {
+        size: at,
+        modified: Math.trunc(stat.mtimeMs),
+        probe: isOver ? fileProbeOf(stat) : '',
+      })
+    }
+    if (before && change === 'rewritten') tables.drop(before.id)
+  }
+
+  /** What the file is to a copy. One that was written anew begins alike and is not shorter: its new copy takes the old one's place. */
+  #compareFile(file: number, { size }: Stats, copy: FileCopy): 'grown' | 'rewritten' | 'another' {
+    if (size < copy.size) return 'another'
+    const tables = this.#tables()
+    const [first, last] = [tables.firstPiece(copy.id), tables.lastPiece(copy.id)]
+    const isSame = (piece: CopyPiece): boolean => sha256(readRange(file, piece.start, piece.length)) === piece.hash
+    if (!first || !last || (isSame(first) && isSame(last))) return 'grown'
+    const head = tables.body(copy.id, first.start).subarray(0, HEAD_BYTES)
+    return head.equals(readRange(file, 0, head.length)) ? 'rewritten' : 'another'
+  }
+
+  /** A file that was renamed. */
+  #findRenamed({ ino }: Stats, agent: AgentId): FileCopy | undefined {
+    return this.#tables()
+      .ofInode(agent, ino)
+      .find((copy) => !existsSync(copy.path))
+  }
+
+  /** A file with what was copied. It is there as long as this is open, and not too many others are asked for. */
+  restore(id: number): string {
+    try {
+      return this.#restore(id)
+    } catch (error) {
+      // The disk that it is restored to is not the one that it lies on.
+      if (isSystemError(error)) throw error
+      return withDatabaseErrors(this.path, () => {
+        throw error
+      })
+    }
+  }
+
+  #restore(id: number): string {
+    const copy = this.#exists() ? this.#tables().get(id) : undefined
+    if (!copy) throw new AppError('not_found', `copy ${id} is no longer kept`, `控え ${id} はもうありません。`)
+    const key = `${id} ${copy.size} ${copy.probe}`
+    const known = this.#files.get(key)
+    if (known !== undefined) return this.#cacheRestored(key, known.path, known.size)
+    this.#restored ??= createTempFolder('copies')
+    const path = join(this.#restored.path, `${this.#count++}-${basename(copy.path)}`)
+    const file = openSync(path, 'w', 0o600)
+    try {
+      for (const piece of this.#tables().pieces(id)) {
+        const bytes = unpackPiece(piece.body)
+        if (sha256(bytes) !== piece.hash)
+          throw new AppError(
+            'unusable_data',
+            `The copy of ${copy.path} is not what it was: ${this.path} is damaged.`,
+            `${copy.path} の控えが元の内容と一致しません。${this.path} が壊れています。`,
+          )
+        writeSync(file, bytes, 0, bytes.length, piece.start)
+      }
+    } finally {
+      closeSync(file)
+    }
+    utimesSync(path, copy.modified / 1000, copy.modified / 1000)
+    return this.#cacheRestored(key, path, copy.size)
+  }
+
+  /** Files that were not asked for in a long time go. */
+  #cacheRestored(key: string, path: string, size: number): string {
+    this.#files.delete(key)
+    let sum = size
+    for (const one of this.#files.values()) sum += one.size
+    for (const [oldest, one] of this.#files) {
+      if (sum <= this.#maxRestoredBytes) break
+      this.#files.delete(oldest)
+      sum -= one.size
+      removeUnlessOpen(one.path)
+    }
+    this.#files.set(key, { path, size })
+    return path
+  }
+
+  /** Takes every copy of these paths out. */
+  forget(paths: readonly string[]): void {
+    if (this.#exists()) withDatabaseErrors(this.path, () => this.#tables().remove(paths))
+  }
+
+  close(): void {
+    this.#open?.close()
+    this.#open = undefined
+    this.#restored?.remove()
+    this.#restored = undefined
+    this.#files.clear()
+  }
+
+  #exists(): boolean {
+    return this.#open !== undefined || existsSync(this.path)
+  }
+
+  #tables(): CopyTables {
+    if (!this.#open) {
+      const { db, close } = openWritableOrCopy(this.path, COPIES_FORMAT)
+      this.#open = { tables: new CopyTables(db), close }
+    }
+    return this.#open.tables
+  }
+}
+
+/** Some systems do not let go of a file that somebody reads; it goes with its folder. */
+function removeUnlessOpen(path: string): void {
+  try {
+    rmSync(path)
+  } catch (error) {
+    if (!isSystemError(error)) throw error
+  }
+}
+
+const fileProbeOf = ({ size, mtimeMs, ino }: Stats): string => `${size}:${mtimeMs}:${ino}`

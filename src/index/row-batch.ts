@@ -1,0 +1,246 @@
+/** The rows of a stretch in a few large arrays, which one thread hands to another without copying them. */
+import { ByteBuffer } from '../lib/byte-buffer.ts'
+import type { FileTouch } from '../model/files/touched-files.ts'
+import { TEXT_SCOPES, type TextScope } from '../model/searchable-text.ts'
+import { analyseInto } from '../search/words/analyse.ts'
+import { packLocator, type RowContext } from './locator.ts'
+import { isSearchableKind, roleOfKind } from './row-encoding.ts'
+import { type UnsearchableBatch, UnsearchableBatchWriter } from './unsearchable-rows.ts'
+
+/** What `numbers` holds of each row. The tool is its place in `tools`, or -1; so is a duration that is not known. */
+export const AT_FIELD = 0
+export const LINE_FIELD = 1
+export const PART_FIELD = 2
+export const KIND_FIELD = 3
+export const TOOL_FIELD = 4
+export const DURATION_FIELD = 5
+const LOCATOR_END_FIELD = 6
+export const FIELDS_PER_ROW = 7
+
+/** What `spans` holds of each text. */
+const SPAN_ROW = 0
+const SPAN_SCOPE = 1
+const SPAN_END = 2
+const SPAN_LENGTH = 3
+
+type Float64s = Float64Array<ArrayBuffer>
+type ByteArray = Uint8Array<ArrayBuffer>
+
+export interface RowBatch {
+  readonly count: number
+  readonly numbers: Float64s
+  readonly tools: readonly string[]
+  readonly locators: ByteArray
+  /** Analysed, in UTF-8, in the order of the rows. Rows without are not to be found by what they say. */
+  readonly texts: ByteArray
+  readonly spans: Float64s
+  readonly touched: readonly TouchedFilesOfRow[]
+  /** Those that no search finds are not among the rows. */
+  readonly aside: readonly UnsearchableBatch[]
+}
+
+interface TouchedFilesOfRow {
+  readonly row: number
+  readonly files: readonly FileTouch[]
+}
+
+export const rowBatchBuffers = ({ numbers, locators, texts, spans }: RowBatch): readonly ArrayBuffer[] => [
+  numbers.buffer,
+  locators.buffer,
+  texts.buffer,
+  spans.buffer,
+]
+
+/** Nobody hears what is posted here, but what is handed over with it is gone. */
+const closedPort = new MessageChannel().port1
+closedPort.close()
+
+/** Gives the memory back at once: the collector, which sees only the few objects that hold it, would take its time. The rows are empty then. */
+export function releaseRowBatch(rows: RowBatch): void {
+  closedPort.postMessage(null, [...rowBatchBuffers(rows)])
+}
+
+/** One number of one row. */
+export const rowField = ({ numbers }: RowBatch, row: number, field: number): number =>
+  numbers[row * FIELDS_PER_ROW + field] ?? 0
+
+export function rowLocator({ locators, numbers }: RowBatch, row: number): Uint8Array {
+  const start = row === 0 ? 0 : (numbers[(row - 1) * FIELDS_PER_ROW + LOCATOR_END_FIELD] ?? 0)
+  return bytesBetween(locators, start, numbers[row * FIELDS_PER_ROW + LOCATOR_END_FIELD] ?? 0)
+}
+
+export interface ScopedText {
+  /** Its number in `TEXT_SCOPES`. */
+  readonly voice: number
+  readonly words: Uint8Array
+}
+
+/** By row. */
+export function textsByRow({ count, spans, texts }: RowBatch): readonly (readonly ScopedText[] | undefined)[] {
+  const found: (ScopedText[] | undefined)[] = new Array(count).fill(undefined)
+  for (let at = 0, start = 0; at < spans.length; at += SPAN_LENGTH) {
+    const row = spans[at + SPAN_ROW] ?? 0
+    const end = spans[at + SPAN_END] ?? 0
+    const text = { voice: spans[at + SPAN_SCOPE] ?? 0, words: bytesBetween(texts, start, end) }
+    const before = found[row]
+    if (before) before.push(text)
+    else found[row] = [text]
+    start = end
+  }
+  return found
+}
+
+const bytesBetween = (bytes: ByteArray, start: number, end: number): Buffer =>
+  Buffer.from(bytes.buffer, start, end - start)
+
+const SCOPE_NUMBERS: ReadonlyMap<TextScope, number> = new Map(TEXT_SCOPES.map((scope, at) => [scope, at]))
+
+export class RowBatchWriter {
+  #numbers = new NumberList()
+  #spans = new NumberList()
+  #locators = new ByteBuffer()
+  #texts = new ByteBuffer()
+  #tools: string[] = []
+  #touched: TouchedFilesOfRow[] = []
+  #count = 0
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** @returns the number of the row */
+  add(
+    at: number,
+    kind: number,
+    part: number,
+    tool: string | undefined,
+    duration: number | undefined,
+    locator: { readonly [key: string]: unknown },
+    context: RowContext,
+  ): number {
+    packLocator(locator, context, this.#locators)
+    const { values } = this.#numbers.reserve(FIELDS_PER_ROW)
+    let next = this.#numbers.used
+    values[next++] = at
+    values[next++] = context.line
+    values[next++] = part
+    values[next++] = kind
+    values[next++] = tool === undefined ? -1 : this.#toolNumber(tool)
+    values[next++] = duration ?? -1
+    values[next++] = this.#locators.used
+    this.#numbers.used = next
+    return this.#count++
+  }
+
+  get(row: number, field: number): number {
+    return this.#numbers.values[row * FIELDS_PER_ROW + field] ?? 0
+  }
+
+  mark(row: number, flag: number): void {
+    this.#numbers.values[row * FIELDS_PER_ROW + KIND_FIELD] = this.get(row, KIND_FIELD) | flag
+  }
+
+  /** Row after row. */
+  addText(row: number, scope: TextScope, text: string): void {
+    analyseInto(text, this.#texts)
+    const { values } = this.#spans.reserve(SPAN_LENGTH)
+    const next = this.#spans.used
+    values[next + SPAN_ROW] = row
+    values[next + SPAN_SCOPE] = SCOPE_NUMBERS.get(scope) ?? 0
+    values[next + SPAN_END] = this.#texts.used
+    this.#spans.used += SPAN_LENGTH
+  }
+
+  touch(row: number, files: readonly FileTouch[]): void {
+    this.#touched.push({ row, files })
+  }
+
+  /** All since the last time. */
+  take(): RowBatch {
+    const unsearchable = this.#moveUnsearchable()
+    const rows = {
+      aside: unsearchable,
+      count: this.#count,
+      numbers: this.#numbers.take(),
+      tools: this.#tools,
+      locators: this.#locators.take(),
+      texts: this.#texts.take(),
+      spans: this.#spans.take(),
+      touched: this.#touched,
+    }
+    this.#count = 0
+    this.#tools = []
+    this.#touched = []
+    return rows
+  }
+
+  /** Those that no search finds leave the others, which move up. */
+  #moveUnsearchable(): readonly UnsearchableBatch[] {
+    const unsearchable = new UnsearchableBatchWriter()
+    const { values } = this.#numbers
+    const { buffer } = this.#locators
+    const spans = this.#spans
+    const newRowNumbers = new Map<number, number>()
+    let span = 0
+    let searchableCount = 0
+    let start = 0
+    let used = 0
+    for (let row = 0; row < this.#count; row++) {
+      const end = this.get(row, LOCATOR_END_FIELD)
+      const kind = this.get(row, KIND_FIELD)
+      const hasText = span < spans.used && spans.values[span + SPAN_ROW] === row
+      for (; span < spans.used && spans.values[span + SPAN_ROW] === row; span += SPAN_LENGTH)
+        spans.values[span + SPAN_ROW] = searchableCount
+      if (isSearchableKind(kind) && (hasText || roleOfKind(kind) !== 'meta')) {
+        newRowNumbers.set(row, searchableCount)
+        buffer.copyWithin(used, start, end)
+        used += end - start
+        values.copyWithin(searchableCount * FIELDS_PER_ROW, row * FIELDS_PER_ROW, (row + 1) * FIELDS_PER_ROW)
+        values[searchableCount * FIELDS_PER_ROW + LOCATOR_END_FIELD] = used
+        searchableCount++
+      } else
+        unsearchable.add({
+          at: this.get(row, AT_FIELD),
+          line: this.get(row, LINE_FIELD),
+          part: this.get(row, PART_FIELD),
+          kind,
+          tool: this.#tools[this.get(row, TOOL_FIELD)] ?? null,
+          locator: buffer.subarray(start, end),
+        })
+      start = end
+    }
+    this.#count = searchableCount
+    this.#numbers.used = searchableCount * FIELDS_PER_ROW
+    this.#locators.used = used
+    this.#touched = this.#touched.flatMap(({ row, files }) => {
+      const newRow = newRowNumbers.get(row)
+      return newRow === undefined ? [] : [{ row: newRow, files }]
+    })
+    return unsearchable.take()
+  }
+
+  #toolNumber(tool: string): number {
+    const context = this.#tools.indexOf(tool)
+    return context >= 0 ? context : this.#tools.push(tool) - 1
+  }
+}
+
+/** Numbers one behind the other, in memory that is used again and again. */
+class NumberList {
+  values: Float64s = new Float64Array(1 << 13)
+  used = 0
+
+  reserve(count: number): this {
+    if (this.used + count <= this.values.length) return this
+    const grown = new Float64Array(this.values.length * 2)
+    grown.set(this.values)
+    this.values = grown
+    return this
+  }
+
+  take(): Float64s {
+    const all = this.values.slice(0, this.used)
+    this.used = 0
+    return all
+  }
+}

@@ -1,0 +1,73 @@
+/** How values are stored in rows: what kind of message it is, ids made of times, exact integers, compressed text. */
+
+import { deflateRawSync, inflateRawSync } from 'node:zlib'
+import { type Instant, instantFromMs } from '../model/ids.ts'
+import type { NormalizedMessage, Role, SourceType } from '../model/normalized.ts'
+
+export const ROLES: readonly Role[] = ['user', 'assistant', 'tool', 'system', 'meta']
+export const SOURCE_TYPES: readonly SourceType[] = ['message', 'tool_call', 'tool_result', 'meta', 'session', 'legacy']
+
+export const PROVISIONAL = 1 << 6
+/** Repeats another record, which is the one that is found. */
+export const DUPLICATE = 1 << 7
+/** Copied from the log of another session, in which it is found. */
+export const REPLAYED = 1 << 8
+export const INJECTED = 1 << 9
+export const ERROR = 1 << 10
+export const IMAGE = 1 << 11
+/** Not all that it says is in the index. */
+export const TRUNCATED = 1 << 12
+
+export function messageKindOf({ role, source_type, segments, tool_call, metadata }: NormalizedMessage): number {
+  let kind = ROLES.indexOf(role) | (SOURCE_TYPES.indexOf(source_type) << 3)
+  for (const { type } of segments) if (type === 'image') kind |= IMAGE
+  if (tool_call?.status === 'error') kind |= ERROR
+  if (!metadata) return kind
+  if (metadata.event_kind === 'error') kind |= ERROR
+  if (metadata.duplicate_of !== undefined) kind |= DUPLICATE
+  if (metadata.replayed) kind |= REPLAYED
+  if (metadata.injected) kind |= INJECTED
+  return kind
+}
+
+export const roleOfKind = (kind: number): Role => ROLES[kind & 7] ?? 'meta'
+export const sourceTypeOfKind = (kind: number): SourceType => SOURCE_TYPES[(kind >> 3) & 7] ?? 'meta'
+export const isSearchableKind = (kind: number): boolean => (kind & (DUPLICATE | REPLAYED)) === 0
+
+/** Milliseconds. Fewer would make ids that lie far apart, which the text's index pays for with every word. */
+const ID_STEP_MS = 128
+/** Below is no message's id: 0 stands for unsearchable rows. As times they would be before 1988. */
+export const FIRST_MESSAGE_ID = 2 ** 32
+const LAST_MESSAGE_ID = Math.floor(Number.MAX_SAFE_INTEGER / 256)
+
+/** The first id of a moment. */
+export const firstIdAt = (milliseconds: number): number =>
+  Math.min(Math.max(FIRST_MESSAGE_ID, Math.floor(milliseconds / ID_STEP_MS)), LAST_MESSAGE_ID)
+
+/** The moment of an id, to which the row's `rest` is added. */
+export const timeOfId = (id: number): number => (id < FIRST_MESSAGE_ID ? 0 : id * ID_STEP_MS)
+
+/** Throws for what is no exact integer: SQLite would store 1e18 as it is, and refuse 1.5 without saying whose it was. */
+export function exactInteger(value: number, label: string): number {
+  if (!Number.isSafeInteger(value)) throw new TypeError(`${label} is ${value}, which is no exact integer`)
+  return value
+}
+
+/** For SQL. SQLite's own `sum` of integers fails when it leaves 64 bits. */
+export const safeSum = (column: string): string => `CAST(min(total(${column}), ${Number.MAX_SAFE_INTEGER}) AS INTEGER)`
+
+/** For the `DO UPDATE` of an upsert. */
+export const addOnConflict = (...columns: readonly string[]): string =>
+  columns.map((one) => `${one} = min(${one} + excluded.${one}, ${Number.MAX_SAFE_INTEGER})`).join(', ')
+
+export const compressText = (text: string): Buffer => deflateRawSync(text, { level: 4 })
+
+export const decompressText = (compressed: Uint8Array): string => inflateRawSync(compressed).toString('utf8')
+
+/** Usage and activity are summed by quarters of an hour since 1970: time zones differ by quarters. */
+export const QUARTER_MS = 900_000
+
+const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
+
+/** The epoch for what is no time. */
+export const instantOf = (milliseconds: number): Instant => instantFromMs(milliseconds) ?? EPOCH

@@ -1,0 +1,262 @@
+/** A session from end to end, by its rows alone: where its turns begin, and of which kind each message is. */
+import type { Db } from '../lib/sqlite/own-database.ts'
+import { type Instant, makeMessageId, type SessionId } from '../model/ids.ts'
+import {
+  DUPLICATE,
+  ERROR,
+  INJECTED,
+  instantOf,
+  REPLAYED,
+  roleOfKind,
+  sourceTypeOfKind,
+  timeOfId,
+} from './row-encoding.ts'
+import { prepareAsArrays, prepareFirstColumn } from './statements.ts'
+import {
+  comparePositions,
+  countUnsearchable,
+  END_POSITION,
+  type MessagePosition,
+  readUnsearchable,
+  readUnsearchableFrom,
+  START_POSITION,
+} from './unsearchable-rows.ts'
+
+export interface LayoutTurn {
+  /** Of the prompt. */
+  readonly message: string
+  /** Messages of the session before it. */
+  readonly offset: number
+  /** Up to the next turn. */
+  readonly messages: number
+  readonly started_at: Instant
+  readonly ended_at: Instant
+  readonly tools: number
+  readonly errors: number
+}
+
+export interface SessionLayout {
+  readonly total: number
+  /** What stands before the first prompt is in none of them. */
+  readonly turns: readonly LayoutTurn[]
+  /**
+   * A letter for each message: u prompt, a answer, c call, r result, e error, i injected, s system, h header, m event that says
+   * something, x event that does not, d duplicate, p copied from another session.
+   */
+  readonly shape: string
+  /** The place of every so many-th message, from the first: windows are found from there. */
+  readonly anchors: readonly Anchor[]
+  /** Where it can be gone on with when the session has grown. */
+  readonly mark?: LayoutCheckpoint
+}
+
+/** An anchor before the last one, and what is known of all that stands before it. */
+interface LayoutCheckpoint extends Anchor {
+  readonly offset: number
+  /** The turn that it stands in, as far as it goes there, and how many there are up to that. */
+  readonly turn: OpenTurn | undefined
+  readonly turns: number
+  readonly sum: string
+}
+
+export interface Anchor {
+  readonly line: number
+  readonly part: number
+}
+
+export const ANCHOR_EVERY = 512
+
+/** A hundred thousand of them are read at once: as lists, and as numbers, for as long as that will do. */
+type LayoutRow = readonly [id: number, line: number, part: number, kind: number, rest: number]
+
+export const EMPTY_LAYOUT: SessionLayout = { total: 0, turns: [], shape: '', anchors: [] }
+
+/** @param before the layout that it had: what only grew is not gone over again */
+export function readSessionLayout(db: Db, session: SessionId, before = EMPTY_LAYOUT): SessionLayout {
+  const id = sessionRowId(db, session)
+  if (id === undefined) return EMPTY_LAYOUT
+  const from = before.mark?.sum === checksumBefore(db, id, before.mark) ? before.mark : undefined
+  const turns: OpenTurn[] = from?.turn ? [{ ...from.turn }] : []
+  const isDone = from ? before.turns.slice(0, from.turns - turns.length) : []
+  const anchors = from ? before.anchors.slice(0, from.offset / ANCHOR_EVERY) : []
+  let shape = from ? before.shape.slice(0, from.offset) : ''
+  let total = from?.offset ?? 0
+  const checkpoints: Omit<LayoutCheckpoint, 'sum'>[] = []
+  for (const { line, part, kind, at, isAside: isUnsearchable } of readAllRows(db, id, from)) {
+    const turn = turns.at(-1)
+    if (total % ANCHOR_EVERY === 0) {
+      anchors.push({ line, part })
+      checkpoints.splice(0, checkpoints.length - 1)
+      checkpoints.push({ line, part, offset: total, turn: turn && { ...turn }, turns: isDone.length + turns.length })
+    }
+    const letter = shapeCodeOf(kind, isUnsearchable)
+    if (letter === 'u') turns.push({ line, part, offset: total, messages: 0, from: at, to: at, tools: 0, errors: 0 })
+    const currentTurn = turns.at(-1)
+    if (currentTurn) countMessage(currentTurn, kind, letter, at)
+    shape += letter
+    total++
+  }
+  const checkpoint = checkpoints.length > 1 ? checkpoints[0] : from
+  return {
+    total,
+    turns: [...isDone, ...turns.map(toLayoutTurn)],
+    shape,
+    anchors,
+    ...(checkpoint && {
+      mark: checkpoint === from ? from : { ...checkpoint, sum: checksumBefore(db, id, checkpoint) ?? '' },
+    }),
+  }
+}
+
+/** Another one when other messages stand before a place than stood there. Ids are times. */
+function checksumBefore(db: Db, session: number, position: Anchor | undefined): string | undefined {
+  if (!position) return undefined
+  const sql = 'SELECT count(*), total(id) FROM message WHERE session_id = ? AND (line, part) < (?, ?)'
+  const [found, ids] = prepareAsArrays(db, sql).get(session, position.line, position.part) as [number, number]
+  return `${found} ${ids} ${countUnsearchable(db, session, START_POSITION, [position.line, position.part])}`
+}
+
+interface RowPosition extends Anchor {
+  readonly id: number
+  readonly kind: number
+  readonly at: number
+  readonly isAside: boolean
+}
+
+/** Searchable and unsearchable rows, in the order of their source. @param from a place: that one and all after it */
+function* readAllRows(db: Db, session: number, from?: Anchor): Generator<RowPosition> {
+  const position: MessagePosition = from ? [from.line, from.part] : START_POSITION
+  const unsearchable = from
+    ? readUnsearchableFrom(db, session, position, false, 1, Number.POSITIVE_INFINITY).values()
+    : readUnsearchable(db, session)
+  let next = unsearchable.next()
+  const rows = prepareAsArrays(
+    db,
+    'SELECT id, line, part, kind, rest FROM message WHERE session_id = ? AND (line, part) >= (?, ?) ORDER BY line, part',
+  ).iterate(session, ...position) as IterableIterator<LayoutRow>
+  for (const [id, line, part, kind, rest] of rows) {
+    for (
+      ;
+      !next.done && comparePositions([next.value.line, next.value.part], [line, part]) < 0;
+      next = unsearchable.next()
+    )
+      yield { ...next.value, id: 0, isAside: true }
+    yield { id, line, part, kind, at: timeOfId(id) + rest, isAside: false }
+  }
+  for (; !next.done; next = unsearchable.next()) yield { ...next.value, id: 0, isAside: true }
+}
+
+/** Times in milliseconds. */
+interface OpenTurn extends Anchor {
+  readonly offset: number
+  messages: number
+  readonly from: number
+  to: number
+  tools: number
+  errors: number
+}
+
+function countMessage(turn: OpenTurn, kind: number, letter: string, at: number): void {
+  turn.messages++
+  if (letter === 'd' || letter === 'p') return
+  if (at > turn.to) turn.to = at
+  if (sourceTypeOfKind(kind) === 'tool_call') turn.tools++
+  if ((kind & ERROR) !== 0) turn.errors++
+}
+
+function toLayoutTurn({ line, part, from, to, ...turn }: OpenTurn): LayoutTurn {
+  const started_at = instantOf(from)
+  return { message: makeMessageId(started_at, line, part), started_at, ended_at: instantOf(to), ...turn }
+}
+
+/** An event that says something is found by a search, and so is not among the unsearchable rows. */
+function shapeCodeOf(kind: number, isUnsearchable: boolean): string {
+  if ((kind & REPLAYED) !== 0) return 'p'
+  if ((kind & DUPLICATE) !== 0) return 'd'
+  if ((kind & ERROR) !== 0) return 'e'
+  const type = sourceTypeOfKind(kind)
+  if (type === 'session') return 'h'
+  if (type === 'tool_call') return 'c'
+  if (type === 'tool_result') return 'r'
+  if ((kind & INJECTED) !== 0) return 'i'
+  const role = roleOfKind(kind)
+  if (role === 'user') return 'u'
+  if (role === 'assistant') return 'a'
+  if (role === 'system') return 's'
+  return role === 'meta' && isUnsearchable ? 'x' : 'm'
+}
+
+/** The last anchor with no more than so many messages before it. */
+export function anchorBefore(
+  { anchors }: SessionLayout,
+  offset: number,
+): (Anchor & { readonly offset: number }) | undefined {
+  const at = Math.min(Math.floor(offset / ANCHOR_EVERY), anchors.length - 1)
+  const anchor = anchors[at]
+  return anchor && { ...anchor, offset: at * ANCHOR_EVERY }
+}
+
+/** The last anchor that does not stand after a message. */
+export function anchorOf(layout: SessionLayout, { line, part }: Anchor): ReturnType<typeof anchorBefore> {
+  const at = layout.anchors.findLastIndex((one) => one.line < line || (one.line === line && one.part <= part))
+  return at < 0 ? undefined : anchorBefore(layout, at * ANCHOR_EVERY)
+}
+
+const FIRST_ANCHOR = { offset: 0, line: START_POSITION[0], part: START_POSITION[1] }
+
+type KnownAnchor = NonNullable<ReturnType<typeof anchorBefore>>
+
+/** The place of the message that has so many before it. Goes over all from the anchor on. */
+export function positionAt(
+  db: Db,
+  session: number,
+  offset: number,
+  from: KnownAnchor = FIRST_ANCHOR,
+): MessagePosition | undefined {
+  const distance = offset - from.offset
+  const rows = prepareAsArrays(
+    db,
+    'SELECT line, part FROM message WHERE session_id = ? AND (line, part) >= (?, ?) ORDER BY line, part LIMIT ?',
+  ).all(session, from.line, from.part, distance + 1) as MessagePosition[]
+  const unsearchable = readUnsearchableFrom(db, session, [from.line, from.part], false, 1, distance + 1)
+  if (unsearchable.length === 0) return rows[distance]
+  return [...rows, ...unsearchable.map(({ line, part }): MessagePosition => [line, part])].sort(comparePositions)[
+    distance
+  ]
+}
+
+/** How many messages of the session stand before a place. */
+export function readOffset(
+  db: Db,
+  session: SessionId,
+  { line, part }: Anchor,
+  from: KnownAnchor = FIRST_ANCHOR,
+): number {
+  const id = sessionRowId(db, session)
+  if (id === undefined) return 0
+  const sql = `SELECT count(*) FROM message WHERE session_id = ? AND (line, part) >= (?, ?) AND (line, part) < (?, ?)`
+  const found = prepareFirstColumn(db, sql).get(id, from.line, from.part, line, part) as number
+  return from.offset + found + countUnsearchable(db, id, [from.line, from.part], [line, part])
+}
+
+/** Where rows of a session stand in it, in its order. */
+export function readOffsets(db: Db, session: SessionId, rows: ReadonlySet<number>): ReadonlyMap<number, number> {
+  const id = sessionRowId(db, session)
+  const offsets = new Map<number, number>()
+  let offset = 0
+  for (const row of id === undefined ? [] : readAllRows(db, id)) {
+    if (rows.has(row.id)) offsets.set(row.id, offset)
+    offset++
+  }
+  return offsets
+}
+
+export function countMessages(db: Db, session: SessionId): number {
+  const id = sessionRowId(db, session)
+  if (id === undefined) return 0
+  const found = prepareFirstColumn(db, 'SELECT count(*) FROM message WHERE session_id = ?').get(id) as number
+  return found + countUnsearchable(db, id, START_POSITION, END_POSITION)
+}
+
+const sessionRowId = (db: Db, session: SessionId): number | undefined =>
+  prepareFirstColumn(db, 'SELECT id FROM session WHERE name = ?').get(session) as number | undefined

@@ -1,0 +1,315 @@
+/** Sessions of the index: the list by pages, the source and the details of each, their issues, and what a list can be filtered by. */
+
+import type { Db } from '../lib/sqlite/own-database.ts'
+import { type AgentId, type SessionId } from '../model/ids.ts'
+import type { Issue } from '../model/issue.ts'
+import type { Session } from '../model/session.ts'
+import { toEstimatedTokens } from '../model/tokens/token-estimate.ts'
+import type { SessionEntry, SourceLocation } from './records.ts'
+import { instantOf } from './row-encoding.ts'
+import { filterConditions, type SessionFilter } from './session-filter.ts'
+import { prepareCached, prepareFirstColumn } from './statements.ts'
+
+export type SessionOrder = 'last' | 'started' | 'messages' | 'tokens' | 'size' | 'title'
+
+export interface SessionListOptions extends SessionFilter {
+  readonly sort?: SessionOrder
+  readonly ascending?: boolean
+  readonly limit?: number
+  readonly offset?: number
+  /** Only those that stand after this one in the list. */
+  readonly after?: SessionId
+  /** Forks and sub-agents stand under their parents unless `all`; those of one parent with its id. */
+  readonly children?: 'fold' | 'all' | { readonly of: string }
+}
+
+export interface SessionPage {
+  readonly total: number
+  readonly sessions: readonly SessionEntry[]
+}
+
+const SORT_COLUMNS: { readonly [sort in SessionOrder]: string } = {
+  last: 't.last_at',
+  started: 't.started_at',
+  messages: 't.messages',
+  tokens: 't.total_tokens',
+  size: 'coalesce(s.size, 0)',
+  title: "coalesce(t.title, '')",
+}
+
+const DEFAULT_LIMIT = 50
+
+export function readSessionPage(db: Db, options: SessionListOptions): SessionPage {
+  const { sort = 'last', ascending = false, limit = DEFAULT_LIMIT, offset = 0, children = 'fold', after } = options
+  const { sql, values } = filterConditions(options)
+  const childrenFilter = childrenCondition(children)
+  const where = `${sql} AND ${childrenFilter.sql}`
+  const parameters = [...values, ...childrenFilter.values]
+  const total = prepareFirstColumn(db, `SELECT count(*) FROM session t WHERE ${where}`).get(...parameters) as number
+  const direction = ascending ? 'ASC' : 'DESC'
+  const cursorCondition = after === undefined ? '1' : afterCondition(SORT_COLUMNS[sort], ascending)
+  const rows = prepareCached(
+    db,
+    `SELECT ${ENTRY_COLUMNS} FROM session t LEFT JOIN source s ON s.id = t.source_id WHERE ${where} AND ${cursorCondition}
+     ORDER BY ${SORT_COLUMNS[sort]} ${direction}, t.id ${direction} LIMIT ? OFFSET ?`,
+  ).all(...parameters, ...(after === undefined ? [] : [after]), limit, offset) as EntryRow[]
+  return { total, sessions: rows.map(toSessionEntry) }
+}
+
+/** By where the other one stands now. */
+function afterCondition(column: string, ascending: boolean): string {
+  const other = `SELECT ${column.replaceAll(/\b([ts])\./g, 'o$1.')}, ot.id FROM session ot LEFT JOIN source os ON os.id = ot.source_id`
+  return `(${column}, t.id) ${ascending ? '>' : '<'} (${other} WHERE ot.name = ?)`
+}
+
+/** Those that are known, newest first. */
+export function readSessionEntries(db: Db, ids: readonly SessionId[]): readonly SessionEntry[] {
+  const rows = prepareCached(
+    db,
+    `SELECT ${ENTRY_COLUMNS} FROM json_each(?) j CROSS JOIN session t ON t.name = j.value LEFT JOIN source s ON s.id = t.source_id
+     ORDER BY t.last_at DESC, t.id DESC`,
+  ).all(JSON.stringify(ids)) as EntryRow[]
+  return rows.map(toSessionEntry)
+}
+
+/** A child whose parent is not in the index stands for itself. */
+function childrenCondition(children: SessionListOptions['children']): {
+  readonly sql: string
+  readonly values: readonly string[]
+} {
+  if (children === 'all') return { sql: '1', values: [] }
+  if (typeof children === 'object') return { sql: 't.parent = ?', values: [children.of] }
+  return {
+    sql: '(t.parent IS NULL OR NOT EXISTS (SELECT 1 FROM session p WHERE p.name = t.parent))',
+    values: [],
+  }
+}
+
+/** A session's row as the list tells it. */
+interface EntryRow {
+  readonly name: SessionId
+  readonly agent: string
+  readonly native_id: string
+  readonly kind: Session['kind']
+  readonly header: string
+  readonly title: string | null
+  readonly project: string | null
+  readonly started_at: number
+  readonly last_at: number
+  readonly lines: number
+  readonly messages: number
+  readonly tools: number
+  readonly input_tokens: number
+  readonly cached_input_tokens: number
+  readonly output_tokens: number
+  readonly reasoning_output_tokens: number
+  readonly total_tokens: number
+  readonly parent: SessionId | null
+  readonly relation: 'fork' | 'subagent' | null
+  readonly children: number
+  readonly gone: number
+  readonly revision: number
+  readonly indexed: number
+  readonly path: string | null
+  readonly key: string | null
+  readonly kept: number | null
+  readonly size: number | null
+  /** Two numbers as JSON. */
+  readonly estimate: string
+}
+
+const ENTRY_COLUMNS = `t.name, t.agent, t.native_id, t.kind, t.header, t.title, t.project, t.started_at, t.last_at, t.lines, t.messages, t.tools,
+  t.input_tokens, t.cached_input_tokens, t.output_tokens, t.reasoning_output_tokens, t.total_tokens, t.parent, t.relation, t.gone, t.revision, t.indexed,
+  s.path, CASE WHEN s.whole IS NULL THEN s.key END AS key, s.kept, s.size,
+  (SELECT json_array(sum(user_bytes), sum(assistant_bytes)) FROM estimate e WHERE e.source_id = t.source_id) AS estimate,
+  (SELECT count(*) FROM session c WHERE c.parent = t.name) AS children`
+
+function toSessionEntry(row: EntryRow): SessionEntry {
+  const { models } = JSON.parse(row.header) as Session
+  const [user_bytes, assistant_bytes] = JSON.parse(row.estimate) as [number | null, number | null]
+  return {
+    id: row.name,
+    agent: row.agent,
+    native_id: row.native_id,
+    kind: row.kind,
+    ...(row.title !== null && { title: row.title }),
+    ...(row.project !== null && { project: row.project }),
+    models,
+    started_at: instantOf(row.started_at),
+    last_at: instantOf(row.last_at),
+    lines: row.lines,
+    messages: row.messages,
+    tools: row.tools,
+    usage: {
+      input_tokens: row.input_tokens,
+      cached_input_tokens: row.cached_input_tokens,
+      output_tokens: row.output_tokens,
+      reasoning_output_tokens: row.reasoning_output_tokens,
+      total_tokens: row.total_tokens,
+    },
+    ...(user_bytes !== null &&
+      assistant_bytes !== null && { estimate: toEstimatedTokens({ kind: 'estimate', user_bytes, assistant_bytes }) }),
+    ...(row.parent !== null && { parent: row.parent }),
+    ...(row.relation !== null && { relation: row.relation }),
+    children: row.children,
+    revision: row.revision,
+    path: row.path ?? '',
+    ...(row.key !== null && row.key !== '' && { key: row.key }),
+    kept: row.kept === 1,
+    gone: row.gone === 1,
+    indexed: row.indexed === 1,
+    size: row.size ?? 0,
+  }
+}
+
+export interface SessionSource extends SourceLocation {
+  readonly root?: string
+  readonly gone: boolean
+  /** What the source itself calls it, where it is one of the sessions that the source holds. */
+  readonly claim?: string
+}
+
+interface SourceRow {
+  readonly agent: string
+  readonly path: string
+  readonly key: string
+  readonly root: string | null
+  readonly kept: number
+  readonly gone: number
+  readonly whole: number | null
+  readonly claim: string | null
+}
+
+export function readSessionSource(db: Db, id: SessionId): SessionSource | undefined {
+  const sql =
+    'SELECT s.agent, s.path, s.key, s.root, s.kept, s.gone, s.whole, s.claim FROM session t JOIN source s ON s.id = t.source_id WHERE t.name = ?'
+  const row = prepareCached(db, sql).get(id) as SourceRow | undefined
+  if (!row) return undefined
+  const { agent, path, key, root, kept, gone, whole: container, claim } = row
+  return {
+    agent,
+    path,
+    kept: kept === 1,
+    gone: gone === 1,
+    ...(container !== null && claim !== null && { claim }),
+    ...(key !== '' && container === null && { key }),
+    ...(root !== null && { root }),
+  }
+}
+
+export interface SessionDetails {
+  readonly header: Session
+  /** What people asked. */
+  readonly turns: number
+  /** Results of tools that failed. */
+  readonly errors: number
+  /** Lines and entries that could not be read as they should. */
+  readonly issues: number
+}
+
+interface DetailsRow {
+  readonly name: SessionId
+  readonly header: string
+  readonly turns: number
+  readonly errors: number
+  readonly issues: number
+}
+
+export function readSessionDetails(db: Db, ids: readonly SessionId[]): ReadonlyMap<SessionId, SessionDetails> {
+  const rows = prepareCached(
+    db,
+    `SELECT t.name, t.header,
+       (SELECT coalesce(sum(prompts), 0) FROM activity a WHERE a.session_id = t.id) AS turns,
+       (SELECT coalesce(sum(errors), 0) FROM tool_use u WHERE u.session_id = t.id) AS errors,
+       (SELECT count(DISTINCT i.code || ' ' || coalesce(i.line, '')) FROM issue i
+        WHERE i.source_id = t.source_id AND i.code <> 'not_a_session') AS issues
+     FROM json_each(?) j CROSS JOIN session t ON t.name = j.value`,
+  ).all(JSON.stringify(ids)) as DetailsRow[]
+  return new Map(
+    rows.map(({ name, header, ...counts }) => [name, { header: JSON.parse(header) as Session, ...counts }]),
+  )
+}
+
+export interface FilterChoice {
+  readonly value: string
+  /** Sessions. */
+  readonly count: number
+}
+
+export interface FilterChoices {
+  readonly agents: readonly FilterChoice[]
+  readonly projects: readonly FilterChoice[]
+  readonly models: readonly FilterChoice[]
+  readonly tools: readonly FilterChoice[]
+}
+
+export const NO_FILTER_CHOICES: FilterChoices = { agents: [], projects: [], models: [], tools: [] }
+
+const MAX_CHOICES = 500
+
+/** Most used first. */
+export function readFilterChoices(db: Db): FilterChoices {
+  const all = (sql: string): readonly FilterChoice[] =>
+    prepareCached(db, `${sql} GROUP BY value ORDER BY count DESC, value LIMIT ${MAX_CHOICES}`).all() as FilterChoice[]
+  const conversations = "session t WHERE t.kind = 'conversation'"
+  return {
+    agents: all(`SELECT t.agent AS value, count(*) AS count FROM ${conversations}`),
+    projects: all(`SELECT t.project AS value, count(*) AS count FROM ${conversations} AND t.project IS NOT NULL`),
+    models: all('SELECT w.text AS value, count(*) AS count FROM model_of m JOIN word w ON w.id = m.model_id'),
+    tools: all(
+      'SELECT w.text AS value, count(DISTINCT u.session_id) AS count FROM tool_use u JOIN word w ON w.id = u.tool_id',
+    ),
+  }
+}
+
+/** The index as a whole. */
+export interface IndexSize {
+  readonly sessions: number
+  /** Of the sources. */
+  readonly bytes: number
+  /** Sessions that cannot be searched yet. */
+  readonly unread: number
+}
+
+export const EMPTY_INDEX_SIZE: IndexSize = { sessions: 0, bytes: 0, unread: 0 }
+
+export const readIndexSize = (db: Db): IndexSize =>
+  prepareCached(
+    db,
+    `SELECT (SELECT count(*) FROM session WHERE kind = 'conversation') AS sessions,
+       (SELECT coalesce(sum(size), 0) FROM source WHERE gone = 0 AND whole IS NULL) AS bytes,
+       (SELECT count(*) FROM session WHERE indexed = 0 AND kind = 'conversation') AS unread`,
+  ).get() as IndexSize
+
+const MAX_ISSUES_LISTED = 1000
+
+export function readUnreadableSources(db: Db, agent?: AgentId): readonly Issue[] {
+  const rows = db
+    .prepare(
+      `SELECT i.code, i.reason, s.path, s.key, i.line FROM issue i JOIN source s ON s.id = i.source_id
+       WHERE ((i.code = 'unreadable' AND i.pass = 1) OR i.code = 'internal_error') AND s.gone = 0 AND (:agent IS NULL OR s.agent = :agent)
+       GROUP BY s.path, s.key, i.code, i.line, i.reason ORDER BY s.path, min(i.id) LIMIT :most`,
+    )
+    .all({ agent: agent ?? null, most: MAX_ISSUES_LISTED }) as {
+    code: Issue['code']
+    reason: string
+    path: string
+    key: string
+    line: number | null
+  }[]
+  return rows.map(({ key, line, ...issue }) => ({
+    ...issue,
+    ...(key !== '' && { key }),
+    ...(line !== null && { line }),
+  }))
+}
+
+/** Of one session, in the order of its lines. What both passes met comes once. */
+export function readSessionIssues(db: Db, session: SessionId, limit: number): readonly Omit<Issue, 'path' | 'key'>[] {
+  const rows = prepareCached(
+    db,
+    `SELECT i.code, i.reason, i.line FROM session t JOIN issue i ON i.source_id = t.source_id
+     WHERE t.name = ? AND i.code <> 'not_a_session' GROUP BY i.code, i.line ORDER BY i.line, min(i.id) LIMIT ?`,
+  ).all(session, limit) as { code: Issue['code']; reason: string; line: number | null }[]
+  return rows.map(({ line, ...issue }) => ({ ...issue, ...(line !== null && { line }) }))
+}

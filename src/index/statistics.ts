@@ -1,0 +1,264 @@
+/** Statistics of sessions: tools, hours, tokens and cost over time, and the same totals that a count of the logs gives. */
+import type { Db } from '../lib/sqlite/own-database.ts'
+import type { ToolStat } from '../model/api/stats.ts'
+import { addSafely } from '../model/checked-numbers.ts'
+import type { SessionId } from '../model/ids.ts'
+import { costOfUsage, type PriceList, type Spent } from '../model/tokens/prices.ts'
+import { addEstimates } from '../model/tokens/token-estimate.ts'
+import { type DayFormatter, emptyTotals, type Totals } from '../model/totals.ts'
+import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
+import { instantOf, QUARTER_MS, safeSum } from './row-encoding.ts'
+import { filterConditions, type SessionFilter } from './session-filter.ts'
+import { prepareCached, prepareFirstColumn } from './statements.ts'
+
+export interface StatisticsOptions extends SessionFilter {
+  /** The hour and weekday (0: Sunday) on the wall. */
+  readonly hourOf: (milliseconds: number) => { readonly hour: number; readonly weekday: number }
+  /** How many sessions are named. */
+  readonly most?: number
+}
+
+export interface IndexStatistics {
+  /** Most calls first. */
+  readonly tools: readonly ToolStat[]
+  /** Prompts, answers and calls. */
+  readonly by_hour: readonly number[]
+  readonly by_weekday: readonly number[]
+  /** By their time from the first word to the last. */
+  readonly longest: readonly { readonly session: SessionId; readonly duration_ms: number; readonly messages: number }[]
+  readonly disk: readonly { readonly agent: string; readonly sources: number; readonly bytes: number }[]
+  /** Sessions whose tools and activity are not counted yet. */
+  readonly unread: number
+}
+
+const DEFAULT_LONGEST_SESSIONS = 20
+
+export function readStatistics(db: Db, options: StatisticsOptions): IndexStatistics {
+  const { sql, values } = filterConditions(options)
+  const all = (query: string, ...more: readonly number[]) =>
+    prepareCached(db, query).all(...values, ...more) as readonly { readonly [column: string]: unknown }[]
+  return {
+    tools: all(
+      `SELECT w.text AS tool, sum(u.calls) AS calls, sum(u.results) AS results, sum(u.errors) AS errors,
+         ${safeSum('u.duration_ms')} AS duration_ms, sum(u.timed) AS timed
+       FROM session t CROSS JOIN tool_use u ON u.session_id = t.id JOIN word w ON w.id = u.tool_id
+       WHERE ${sql} GROUP BY u.tool_id ORDER BY calls DESC, tool`,
+    ) as unknown as ToolStat[],
+    ...sumByClock(readActivity(db, options), options.hourOf),
+    longest: all(
+      `SELECT t.name AS session, t.last_at - t.started_at AS duration_ms, t.messages FROM session t WHERE ${sql}
+       ORDER BY duration_ms DESC LIMIT ?`,
+      options.most ?? DEFAULT_LONGEST_SESSIONS,
+    ) as unknown as IndexStatistics['longest'],
+    unread: Number(all(`SELECT sum(t.indexed = 0) AS unread FROM session t WHERE ${sql}`)[0]?.['unread'] ?? 0),
+    disk: db
+      .prepare(
+        `SELECT agent, count(*) AS sources, coalesce(sum(size), 0) AS bytes FROM source WHERE gone = 0 AND whole IS NULL GROUP BY agent ORDER BY bytes DESC`,
+      )
+      .all() as IndexStatistics['disk'],
+  }
+}
+
+function sumByClock(activity: readonly ActivityQuarter[], hourOf: StatisticsOptions['hourOf']) {
+  const by_hour = Array.from({ length: 24 }, () => 0)
+  const by_weekday = Array.from({ length: 7 }, () => 0)
+  for (const { at, count } of activity) {
+    const { hour, weekday } = hourOf(at)
+    by_hour[hour] = (by_hour[hour] ?? 0) + count
+    by_weekday[weekday] = (by_weekday[weekday] ?? 0) + count
+  }
+  return { by_hour, by_weekday }
+}
+
+/** The summary of each session that its log keeps as a history of entries. */
+export function readHistories(db: Db, filter: SessionFilter): readonly unknown[] {
+  const { sql, values } = filterConditions(filter)
+  const found = prepareFirstColumn(
+    db,
+    `SELECT s.history FROM session t JOIN source s ON s.id = t.source_id WHERE ${sql} AND s.history IS NOT NULL`,
+  ).all(...values) as string[]
+  return found.map((text) => JSON.parse(text) as unknown)
+}
+
+/** Prompts, answers and calls of a quarter of an hour. */
+export interface ActivityQuarter {
+  readonly at: number
+  readonly count: number
+}
+
+export function readActivity(db: Db, filter: SessionFilter): readonly ActivityQuarter[] {
+  const { sql, values } = filterConditions(filter)
+  return prepareCached(
+    db,
+    `SELECT u.quarter * ${QUARTER_MS} AS at, sum(u.prompts + u.answers + u.calls) AS count
+     FROM session t CROSS JOIN activity u ON u.session_id = t.id
+     WHERE ${sql} AND u.quarter >= ? AND u.quarter < ? GROUP BY u.quarter`,
+  ).all(...values, ...quarterRange(filter)) as ActivityQuarter[]
+}
+
+/** From the first, before the second. */
+const quarterRange = ({ since, until }: SessionFilter): readonly [number, number] => [
+  since === undefined ? 0 : Math.floor(since / QUARTER_MS),
+  until === undefined ? 1e12 : Math.ceil(until / QUARTER_MS),
+]
+
+interface UsageRow extends Usage {
+  readonly session: number
+  readonly quarter: number
+  readonly model: string
+  readonly name: string
+}
+
+const TOKENS = Object.keys(NO_USAGE) as readonly (keyof Usage)[]
+const TOKEN_SUMS = TOKENS.map((token) => `${safeSum(`u.${token}`)} AS ${token}`)
+
+/** @param name SQL of the rows' `name` @param by what is summed separately, beside quarter and model */
+function readUsageRows(db: Db, filter: SessionFilter, name: string, by: string): readonly UsageRow[] {
+  const { sql, values } = filterConditions(filter)
+  return prepareCached(
+    db,
+    `SELECT t.id AS session, u.quarter, w.text AS model, ${name} AS name, ${TOKEN_SUMS.join(', ')}
+     FROM session t CROSS JOIN usage u ON u.source_id = t.source_id JOIN word w ON w.id = u.model_id
+     WHERE ${sql} AND u.quarter >= ? AND u.quarter < ? GROUP BY ${by}, u.quarter, u.model_id`,
+  ).all(...values, ...quarterRange(filter)) as UsageRow[]
+}
+
+const costOfRow = (row: UsageRow, prices: PriceList): Spent =>
+  costOfUsage(row, row.model === 'unknown' ? undefined : row.model, instantOf(row.quarter * QUARTER_MS), prices)
+
+export interface UsageSeriesOptions extends SessionFilter {
+  readonly by?: 'agent' | 'model' | 'project'
+  readonly dayOf: DayFormatter
+  readonly prices: PriceList
+}
+
+/** What one name used on one day; the name is empty where none was asked for. */
+export interface DayUsage {
+  readonly day: string
+  readonly name: string
+  readonly usage: Usage
+  readonly cost: Spent
+}
+
+const GROUP_COLUMNS = { agent: 't.agent', model: 'w.text', project: "coalesce(t.project, 'unknown')", none: "''" }
+
+/** In the order of days. */
+export function readUsageSeries(db: Db, { by, dayOf, prices, ...filter }: UsageSeriesOptions): readonly DayUsage[] {
+  const found = new Map<string, { readonly day: string; readonly name: string; readonly sum: UsageSum }>()
+  for (const row of readUsageRows(db, filter, GROUP_COLUMNS[by ?? 'none'], 'name')) {
+    const day = dayOf(instantOf(row.quarter * QUARTER_MS))
+    const key = `${day} ${row.name}`
+    const one = found.get(key) ?? { day, name: row.name, sum: new UsageSum() }
+    one.sum.add(row, costOfRow(row, prices))
+    found.set(key, one)
+  }
+  return [...found.values()]
+    .map(({ day, name, sum }) => ({ day, name, usage: sum.usage(), cost: sum.spent() }))
+    .sort((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0))
+}
+
+export interface IndexTotalsOptions {
+  readonly dayOf: DayFormatter
+  readonly prices: PriceList
+}
+
+interface CountsRow {
+  readonly id: number
+  readonly name: string
+  readonly agent: string
+  readonly project: string | null
+  readonly lines: number
+  readonly messages: number
+  readonly tools: string | null
+}
+
+/** Tokens are those of the time that is asked for; all else is of the sessions in which something was said then. */
+export function readTotals(db: Db, filter: SessionFilter, { dayOf, prices }: IndexTotalsOptions): Totals {
+  const totals = emptyTotals()
+  const { sql, values } = filterConditions(filter)
+  const counts = prepareCached(
+    db,
+    `SELECT t.id, t.name, t.agent, t.project, t.lines, t.messages, s.tools
+     FROM session t LEFT JOIN source s ON s.id = t.source_id WHERE ${sql}`,
+  ).all(...values) as CountsRow[]
+  const sessions = new Map(counts.map((one) => [one.id, { one, sum: new UsageSum() }]))
+  for (const { lines, messages, tools } of counts) {
+    totals.sessions++
+    totals.lines += lines
+    totals.messages += messages
+    for (const [name, calls] of Object.entries(JSON.parse(tools ?? '{}') as Record<string, number>))
+      totals.tools[name] = (totals.tools[name] ?? 0) + calls
+  }
+  const [models, days, projects, agents] = [new UsageSums(), new UsageSums(), new UsageSums(), new UsageSums()]
+  const all = new UsageSum()
+  for (const row of readUsageRows(db, filter, "''", 't.id')) {
+    const spent = costOfRow(row, prices)
+    const day = dayOf(instantOf(row.quarter * QUARTER_MS))
+    for (const sum of [sessions.get(row.session)?.sum, all, models.of(row.model), days.of(day)]) sum?.add(row, spent)
+  }
+  for (const { one, sum } of sessions.values()) {
+    const [usage, spent] = [sum.usage(), sum.spent()]
+    totals.by_session[one.name] = usage
+    totals.cost.by_session[one.name] = spent
+    projects.of(one.project ?? 'unknown').add(usage, spent)
+    agents.of(one.agent).add(usage, spent)
+  }
+  totals.usage = all.usage()
+  totals.cost.all = all.spent()
+  models.into(totals.by_model, totals.cost.by_model)
+  days.into(totals.by_day, totals.cost.by_day)
+  projects.into(totals.by_project, totals.cost.by_project)
+  agents.into(totals.by_agent, totals.cost.by_agent)
+  const estimates = prepareCached(
+    db,
+    `SELECT sum(e.user_bytes) AS user_bytes, sum(e.assistant_bytes) AS assistant_bytes
+     FROM session t CROSS JOIN estimate e ON e.source_id = t.source_id
+     WHERE ${sql} AND e.quarter >= ? AND e.quarter < ? GROUP BY t.id`,
+  ).all(...values, ...quarterRange(filter)) as { user_bytes: number; assistant_bytes: number }[]
+  for (const estimate of estimates) {
+    totals.estimate = addEstimates(totals.estimate, { kind: 'estimate', ...estimate })
+    totals.estimated_sessions++
+  }
+  return totals
+}
+
+/** Grows in place: a report adds up tens of thousands of rows, and an object for each would cost more than the adding. */
+class UsageSum {
+  readonly #usage: { -readonly [token in keyof Usage]: number } = { ...NO_USAGE }
+  #usd = 0
+  #unpriced = 0
+
+  add(usage: Usage, spent: Spent): void {
+    for (const token of TOKENS) this.#usage[token] += usage[token]
+    this.#usd += spent.usd
+    this.#unpriced += spent.unpriced_tokens
+  }
+
+  usage(): Usage {
+    return addUsage(this.#usage, NO_USAGE)
+  }
+
+  spent(): Spent {
+    return { usd: this.#usd, unpriced_tokens: addSafely(this.#unpriced, 0) }
+  }
+}
+
+/** One for each name, in the order in which they were met. */
+class UsageSums {
+  readonly #tallies = new Map<string, UsageSum>()
+
+  of(name: string): UsageSum {
+    const known = this.#tallies.get(name)
+    if (known) return known
+    const sum = new UsageSum()
+    this.#tallies.set(name, sum)
+    return sum
+  }
+
+  into(usages: Record<string, Usage>, costs: Record<string, Spent>): void {
+    for (const [name, sum] of this.#tallies) {
+      usages[name] = sum.usage()
+      costs[name] = sum.spent()
+    }
+  }
+}

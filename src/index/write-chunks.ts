@@ -1,0 +1,362 @@
+/** Writes chunks of sessions: rows, their text and their sums, in the order of time. */
+
+import type { Db } from '../lib/sqlite/own-database.ts'
+import { addSafely } from '../model/checked-numbers.ts'
+import type { FileTouch } from '../model/files/touched-files.ts'
+import { TEXT_SCOPES } from '../model/searchable-text.ts'
+import type { SessionChunk } from './records.ts'
+import {
+  AT_FIELD,
+  DURATION_FIELD,
+  KIND_FIELD,
+  LINE_FIELD,
+  PART_FIELD,
+  type RowBatch,
+  rowField,
+  rowLocator,
+  type ScopedText,
+  TOOL_FIELD,
+  textsByRow,
+} from './row-batch.ts'
+import {
+  addOnConflict,
+  compressText,
+  DUPLICATE,
+  ERROR,
+  exactInteger,
+  firstIdAt,
+  INJECTED,
+  isSearchableKind,
+  PROVISIONAL,
+  QUARTER_MS,
+  roleOfKind,
+  sourceTypeOfKind,
+  timeOfId,
+} from './row-encoding.ts'
+import { TEXT_COLUMNS } from './schema.ts'
+import type { StringIds } from './statements.ts'
+import { packUnsearchable, type UnsearchableBatch, unpackUnsearchable } from './unsearchable-rows.ts'
+import { type IssueWriter, MAX_ISSUES_PER_PASS } from './write-sources.ts'
+
+/** A row and the stretch that it is of. */
+export interface PendingRow {
+  readonly rows: RowBatch
+  readonly row: number
+  readonly session: number
+  readonly at: number
+  readonly line: number
+  readonly part: number
+  readonly kind: number
+  readonly texts: readonly ScopedText[] | undefined
+  readonly files: readonly FileTouch[] | undefined
+}
+
+/** By session, and by place in it. */
+export type RepeatedPositions = Map<number, Map<number, readonly [line: number, part: number]>>
+
+export function collectRepeated(chunks: readonly SessionChunk[]): RepeatedPositions {
+  const found: RepeatedPositions = new Map()
+  for (const { session, repeated } of chunks)
+    for (const position of repeated) {
+      const positions = found.get(session) ?? new Map()
+      positions.set(positionKey(...position), position)
+      found.set(session, positions)
+    }
+  return found
+}
+
+const positionKey = (line: number, part: number): number => line * 2 ** 20 + part
+
+/** Takes those out of `repeated` that are here. */
+export function toPendingRows(
+  { session, rows, cursor }: SessionChunk,
+  repeated: RepeatedPositions,
+): readonly PendingRow[] {
+  const provisional = cursor === undefined ? PROVISIONAL : 0
+  const positions = repeated.get(session)
+  const texts = textsByRow(rows)
+  const files: (readonly FileTouch[] | undefined)[] = []
+  for (const touched of rows.touched) files[touched.row] = touched.files
+  const pending: PendingRow[] = []
+  for (let row = 0; row < rows.count; row++) {
+    const line = rowField(rows, row, LINE_FIELD)
+    const part = rowField(rows, row, PART_FIELD)
+    const isRepeated = positions?.delete(positionKey(line, part)) ?? false
+    pending.push({
+      rows,
+      row,
+      session,
+      at: rowField(rows, row, AT_FIELD),
+      line,
+      part,
+      kind: rowField(rows, row, KIND_FIELD) | provisional | (isRepeated ? DUPLICATE : 0),
+      texts: texts[row],
+      files: files[row],
+    })
+  }
+  return pending
+}
+
+const TOUCH_NUMBERS = { named: 0, added: 1, updated: 2, deleted: 3 } as const
+
+export interface ChunkWriter {
+  /** All in the transaction that is open. */
+  put(chunks: readonly SessionChunk[], revision: number): void
+  /** Every row of a session goes. */
+  forget(session: number): void
+}
+
+const CONTEXT_SCOPE = TEXT_SCOPES.indexOf('context')
+
+export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue: IssueWriter): ChunkWriter {
+  const addMessage = db.prepare('INSERT INTO message VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING')
+  const selectGreatest = db.prepare('SELECT max(id) FROM message WHERE id >= ? AND id < ?').pluck()
+  const addText = db.prepare(
+    `INSERT INTO said (rowid, ${TEXT_COLUMNS.join(', ')}) VALUES (?, ${TEXT_COLUMNS.map(() => '?').join(', ')})`,
+  )
+  const addOneScope = TEXT_SCOPES.map((scope) =>
+    db.prepare(`INSERT INTO ${scope === 'context' ? 'given' : 'said'} (rowid, ${scope}) VALUES (?, ?)`),
+  )
+  const dropContext = db.prepare('DELETE FROM given WHERE rowid = ?')
+  const dropSearchable = db.prepare('DELETE FROM said WHERE rowid = ?')
+  const dropMessage = db.prepare('DELETE FROM message WHERE id = ?')
+  const allRows = db.prepare('SELECT id, kind FROM message WHERE session_id = ?')
+  const provisionalRows = db.prepare('SELECT id, kind FROM message WHERE session_id = ? AND kind & 64')
+  const selectAt = db.prepare('SELECT id, kind, rest FROM message WHERE session_id = ? AND line = ? AND part = ?')
+  const setKind = db.prepare('UPDATE message SET kind = ? WHERE id = ?')
+  const touch = db.prepare('INSERT OR IGNORE INTO touched VALUES (?, ?, ?, ?)')
+  const untouch = db.prepare('DELETE FROM touched WHERE session_id = ? AND message_id = ?')
+  const untouchAll = db.prepare('DELETE FROM touched WHERE session_id = ?')
+  const addTool = db.prepare(
+    `INSERT INTO tool_use VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${addOnConflict('calls', 'results', 'errors', 'duration_ms', 'timed')}`,
+  )
+  const addActivity = db.prepare(
+    `INSERT INTO activity VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET prompts = prompts + excluded.prompts,
+       answers = answers + excluded.answers, calls = calls + excluded.calls`,
+  )
+  const dropSums = ['tool_use', 'activity', 'aside'].map((table) =>
+    db.prepare(`DELETE FROM ${table} WHERE session_id = ? AND (provisional = 1 OR ?)`),
+  )
+  const unsearchable = unsearchableRowWriter(db)
+  const dropIssues = db.prepare('DELETE FROM issue WHERE source_id = ? AND pass = 2 AND (provisional = 1 OR ?)')
+  const countIssues = db.prepare('SELECT count(*) FROM issue WHERE source_id = ? AND pass = 2').pluck()
+  const advance = db.prepare(
+    `UPDATE session SET cursor = coalesce(?, cursor), read_bytes = ?, cut_bytes = cut_bytes + ?, cut_after = ?, indexed = ?, revision = ?,
+       spoke_at = coalesce(?, spoke_at), last_at = coalesce(?, spoke_at, iif(?, started_at, last_at)) WHERE id = ?`,
+  )
+  const extend = db.prepare(
+    `UPDATE session SET first_row = min(coalesce(first_row, :low), :low), last_row = max(coalesce(last_row, :high), :high) WHERE id = :session`,
+  )
+  const restart = db.prepare(
+    `UPDATE session SET cursor = NULL, read_bytes = 0, cut_bytes = 0, cut_after = 0, spoke_at = NULL, first_row = NULL, last_row = NULL,
+       last_at = coalesce((SELECT iif(q IS NULL, modified, min(max(modified, q * ${QUARTER_MS}), (q + 1) * ${QUARTER_MS}))
+         FROM (SELECT s.modified, (SELECT max(quarter) FROM usage WHERE source_id = s.id) AS q FROM source s WHERE s.id = session.source_id)), last_at)
+     WHERE id = ?`,
+  )
+
+  const isThere = db.prepare('SELECT 1 FROM session WHERE id = ? AND source_id = ?')
+  const reread = db.prepare('UPDATE session SET cursor = NULL WHERE id = ?')
+
+  const dropText = (id: number): void => {
+    dropSearchable.run(id)
+    dropContext.run(id)
+  }
+
+  const dropRows = (session: number, rows: readonly { id: number; kind: number }[]): void => {
+    for (const { id, kind } of rows) {
+      if (isSearchableKind(kind)) dropText(id)
+      dropMessage.run(id)
+      untouch.run(session, id)
+    }
+  }
+
+  const forget = (session: number): void => {
+    dropRows(session, allRows.all(session) as { id: number; kind: number }[])
+    untouchAll.run(session)
+    for (const drop of dropSums) drop.run(session, 1)
+    restart.run(session)
+  }
+
+  const prepare = (chunk: SessionChunk): void => {
+    if (chunk.fromStart) forget(chunk.session)
+    else dropRows(chunk.session, provisionalRows.all(chunk.session) as { id: number; kind: number }[])
+    for (const drop of dropSums) drop.run(chunk.session, 0)
+    dropIssues.run(chunk.source, chunk.fromStart ? 1 : 0)
+  }
+
+  /** Messages of earlier transactions that repeat one of these. */
+  const markRepeated = (repeated: RepeatedPositions): void => {
+    for (const [session, places] of repeated)
+      for (const [line, part] of places.values()) {
+        const earlier = selectAt.get(session, line, part) as { id: number; kind: number; rest: number } | undefined
+        if (!earlier) unsearchable.markRepeated(session, [line, part])
+        if (!earlier || earlier.kind & DUPLICATE) continue
+        const { id, kind, rest } = earlier
+        dropText(id)
+        setKind.run(kind | DUPLICATE, id)
+        const column = activityColumnOf(kind)
+        const decrements = [0, 1, 2].map((one) => (one === column ? -1 : 0))
+        if (column >= 0) addActivity.run(session, Math.floor((timeOfId(id) + rest) / QUARTER_MS), 0, ...decrements)
+      }
+  }
+
+  const put = (id: number, { rows, row, session, at: time, line, part, kind }: PendingRow): boolean => {
+    const tool = rows.tools[rowField(rows, row, TOOL_FIELD)]
+    const number = tool === undefined ? null : words(tool)
+    const rest = exactInteger(time, 'time') - timeOfId(id)
+    return (
+      addMessage.run(
+        id,
+        session,
+        exactInteger(line, 'line'),
+        exactInteger(part, 'part'),
+        kind,
+        number,
+        rest,
+        rowLocator(rows, row),
+      ).changes > 0
+    )
+  }
+
+  /** @param minId greater than the ids that were given before, because the text's index likes them in order */
+  const insert = (pending: PendingRow, minId: number): number => {
+    let id = Math.max(firstIdAt(pending.at), minId)
+    for (let tries = 0; !put(id, pending); tries++)
+      id = tries < 4 ? id + 1 : Number(selectGreatest.get(id, id + 100_000) ?? id) + 1
+    if (pending.texts && isSearchableKind(pending.kind)) addTexts(id, pending.texts)
+    for (const { path, how } of pending.files ?? []) touch.run(pending.session, id, files(path), TOUCH_NUMBERS[how])
+    return id
+  }
+
+  const addTexts = (id: number, texts: readonly ScopedText[]): void => {
+    const searchable = texts.filter(({ voice: scope }) => scope !== CONTEXT_SCOPE)
+    if (searchable.length > 1) {
+      const columns: (Uint8Array | null)[] = TEXT_COLUMNS.map(() => null)
+      for (const { voice: scope, words: text } of searchable) columns[scope] = text
+      addText.run(id, ...columns)
+    }
+    for (const { voice: scope, words: text } of searchable.length > 1
+      ? texts.filter((one) => one.voice === CONTEXT_SCOPE)
+      : texts)
+      addOneScope[scope]?.run(id, text)
+  }
+
+  return {
+    put(all, revision) {
+      // Another process may have taken a session out while it was read.
+      const chunks = all.filter(({ session, source }) => isThere.get(session, source) !== undefined)
+      for (const chunk of chunks) prepare(chunk)
+      const repeated = collectRepeated(chunks)
+      const pendingByChunk = chunks.map((chunk) => toPendingRows(chunk, repeated))
+      const pending = pendingByChunk.flat()
+      for (const { session, rows, cursor } of chunks) unsearchable.put(session, rows.aside, cursor === undefined)
+      markRepeated(repeated)
+      pending.sort((a, b) => a.at - b.at || a.session - b.session || a.line - b.line || a.part - b.part)
+      let minId = 0
+      const rowRanges = new Map<number, { session: number; low: number; high: number }>()
+      for (const one of pending) {
+        const id = insert(one, minId)
+        const rowRange = rowRanges.get(one.session)
+        if (rowRange) rowRange.high = id
+        else rowRanges.set(one.session, { session: one.session, low: id, high: id })
+        minId = id + 1
+      }
+      for (const rowRange of rowRanges.values()) extend.run(rowRange)
+      const cursors = new Map(
+        chunks.flatMap(({ session, cursor }) => (cursor === undefined ? [] : [[session, cursor]])),
+      )
+      chunks.forEach((chunk, number) => {
+        const provisional = chunk.cursor === undefined ? 1 : 0
+        const cursor = cursors.get(chunk.session) === chunk.cursor ? chunk.cursor : undefined
+        writeSums(chunk.session, pendingByChunk[number] ?? [], provisional)
+        const remaining = MAX_ISSUES_PER_PASS - Number(countIssues.get(chunk.source))
+        for (const issue of chunk.issues.slice(0, Math.max(0, remaining))) putIssue(chunk.source, 2, provisional, issue)
+        const lastMessageAt = chunk.spoke ?? null
+        advance.run(
+          cursor === undefined ? null : compressText(cursor),
+          chunk.read,
+          provisional ? 0 : chunk.cut,
+          provisional ? chunk.cut : 0,
+          chunk.done ? 1 : 0,
+          revision,
+          provisional ? null : lastMessageAt,
+          lastMessageAt,
+          // Nobody spoke: when the file was last touched says nothing.
+          chunk.done ? 1 : 0,
+          chunk.session,
+        )
+        // What it did to rows before it cannot be taken back: all is read again when there is more.
+        if (provisional && chunk.repeated.length > 0) reread.run(chunk.session)
+      })
+    },
+    forget,
+  }
+
+  function writeSums(session: number, pending: readonly PendingRow[], provisional: 0 | 1): void {
+    const tools = new Map<string, [calls: number, results: number, errors: number, ms: number, timed: number]>()
+    const quarters = new Map<number, [prompts: number, answers: number, calls: number]>()
+    for (const { kind, rows, row } of pending) {
+      if (!isSearchableKind(kind)) continue
+      const type = sourceTypeOfKind(kind)
+      const column = activityColumnOf(kind)
+      if (column >= 0) {
+        const quarter = Math.floor(rowField(rows, row, AT_FIELD) / QUARTER_MS)
+        const sums = quarters.get(quarter) ?? [0, 0, 0]
+        sums[column as 0]++
+        quarters.set(quarter, sums)
+      }
+      const tool = rows.tools[rowField(rows, row, TOOL_FIELD)]
+      if (tool === undefined || (type !== 'tool_call' && type !== 'tool_result')) continue
+      const sums = tools.get(tool) ?? [0, 0, 0, 0, 0]
+      if (type === 'tool_call') sums[0]++
+      else sums[1]++
+      if (kind & ERROR) sums[2]++
+      const duration = rowField(rows, row, DURATION_FIELD)
+      if (duration >= 0) {
+        sums[3] = addSafely(sums[3], exactInteger(duration, 'duration'))
+        sums[4]++
+      }
+      tools.set(tool, sums)
+    }
+    for (const [tool, sums] of tools) addTool.run(session, words(tool), provisional, ...sums)
+    for (const [quarter, sums] of quarters) addActivity.run(session, quarter, provisional, ...sums)
+  }
+}
+
+/** Prompts, answers, calls; what is neither, and what nobody typed, is not counted. */
+function activityColumnOf(kind: number): number {
+  if ((kind & INJECTED) !== 0) return -1
+  const role = roleOfKind(kind)
+  return role === 'user' ? 0 : role === 'assistant' ? 1 : sourceTypeOfKind(kind) === 'tool_call' ? 2 : -1
+}
+
+/** Writes rows that no search finds, many in one piece. */
+interface UnsearchableRowWriter {
+  put(session: number, pieces: readonly UnsearchableBatch[], isProvisional: boolean): void
+  /** What lies there already repeats a message that came later. */
+  markRepeated(session: number, position: readonly [line: number, part: number]): void
+}
+
+function unsearchableRowWriter(db: Db): UnsearchableRowWriter {
+  const add = db.prepare(
+    'INSERT INTO aside (session_id, first_line, last_line, provisional, count, packed) VALUES (?, ?, ?, ?, ?, ?)',
+  )
+  const selectOverlapping = db.prepare(
+    'SELECT id, packed FROM aside WHERE session_id = ? AND +first_line <= ? AND last_line >= ? ORDER BY last_line',
+  )
+  const replace = db.prepare('UPDATE aside SET packed = ? WHERE id = ?')
+  return {
+    put(session, pieces, isProvisional) {
+      for (const { first, last, count, packed } of pieces)
+        add.run(session, first, last, isProvisional ? 1 : 0, count, packed)
+    },
+    markRepeated(session, [line, part]) {
+      for (const { id, packed } of selectOverlapping.all(session, line, line) as { id: number; packed: Uint8Array }[]) {
+        const rows = unpackUnsearchable(packed)
+        const at = rows.findIndex((row) => row.line === line && row.part === part)
+        const row = rows[at]
+        if (row) replace.run(packUnsearchable(rows.with(at, { ...row, kind: row.kind | DUPLICATE })), id)
+      }
+    },
+  }
+}

@@ -1,0 +1,143 @@
+/** Which session each source tells, and which source stands for a session. */
+import type { Db } from '../lib/sqlite/own-database.ts'
+import { assignSessionIds, type Instant, type SessionId } from '../model/ids.ts'
+import type { Session } from '../model/session.ts'
+import { analyse } from '../search/words/analyse.ts'
+import { exactInteger, QUARTER_MS, safeSum } from './row-encoding.ts'
+import type { StringIds } from './statements.ts'
+
+interface ClaimRow {
+  readonly id: number
+  readonly claim: SessionId
+  readonly claim_at: Instant
+  readonly first_record: string
+  readonly session_id: number | null
+}
+
+interface SourceCandidate {
+  readonly id: number
+  readonly header: string
+  readonly lines: number
+  readonly messages: number
+  readonly tools: string | null
+  readonly modified: number
+  readonly gone: number
+}
+
+export interface SessionWriter {
+  /** Settles all claims to an id anew. @returns the sessions that this concerns */
+  settle(claim: string): readonly number[]
+  /** Chooses the source that stands for a session, and says what that one tells. @param unread there is more to read */
+  chooseSource(session: number, revision: number, unread: boolean): void
+}
+
+export function sessionWriter(db: Db, words: StringIds): SessionWriter {
+  const selectClaims = db.prepare('SELECT id, claim, claim_at, first_record, session_id FROM source WHERE claim = ?')
+  const findSession = db.prepare('SELECT id FROM session WHERE name = ?').pluck()
+  const addSession = db.prepare(
+    `INSERT INTO session (name, agent, native_id, kind, header, started_at, last_at, lines, messages, tools, input_tokens, cached_input_tokens,
+       output_tokens, reasoning_output_tokens, total_tokens, gone, revision)
+     VALUES (?, '', '', '', '{}', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)`,
+  )
+  const assign = db.prepare('UPDATE source SET session_id = ? WHERE id = ?')
+  const candidates = db.prepare(
+    `SELECT id, header, lines, messages, tools, modified, gone FROM source WHERE session_id = ? AND header IS NOT NULL
+     ORDER BY gone, gone AND id = ? DESC, lines DESC, kept, path, key`,
+  )
+  const selectSession = db.prepare('SELECT source_id, name, title, spoke_at, last_at FROM session WHERE id = ?')
+  const used = db.prepare(
+    `SELECT ${safeSum('input_tokens')} AS i, ${safeSum('cached_input_tokens')} AS c, ${safeSum('output_tokens')} AS o,
+       ${safeSum('reasoning_output_tokens')} AS r, ${safeSum('total_tokens')} AS t, max(quarter) AS latest
+     FROM usage WHERE source_id = ?`,
+  )
+  const selectGivenName = db.prepare('SELECT title FROM name_given WHERE agent = ? AND native_id = ?').pluck()
+  const update = db.prepare(
+    `UPDATE session SET source_id = ?, agent = ?, native_id = ?, kind = ?, header = ?, title = ?, project = ?, started_at = ?, last_at = ?,
+       lines = ?, messages = ?, tools = ?, input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, reasoning_output_tokens = ?,
+       total_tokens = ?, parent = ?, relation = ?, gone = ?, revision = ?, indexed = CASE WHEN ? THEN 0 ELSE indexed END
+     WHERE id = ?`,
+  )
+  const orphan = db.prepare('UPDATE session SET gone = 1, revision = ? WHERE id = ?')
+  const dropModels = db.prepare('DELETE FROM model_of WHERE session_id = ?')
+  const hasModel = db.prepare('INSERT OR IGNORE INTO model_of VALUES (?, ?)')
+  const untitle = db.prepare('DELETE FROM titled WHERE rowid = ?')
+  const retitle = db.prepare('INSERT INTO titled (rowid, title) VALUES (?, ?)')
+
+  const sessionNamed = (name: string): number =>
+    (findSession.get(name) as number | undefined) ?? Number(addSession.run(name).lastInsertRowid)
+
+  return {
+    settle(claim) {
+      const claims = selectClaims.all(claim) as ClaimRow[]
+      const names = assignSessionIds(
+        claims.map(({ claim: id, claim_at: at, first_record: first }) => ({ id, at, first })),
+      )
+      const affected = new Set<number>()
+      claims.forEach((one, at) => {
+        const session = sessionNamed(names[at] ?? claim)
+        affected.add(session)
+        if (session === one.session_id) return
+        if (one.session_id !== null) affected.add(one.session_id)
+        assign.run(session, one.id)
+      })
+      return [...affected]
+    },
+
+    chooseSource(session, revision, unread) {
+      const current = selectSession.get(session) as {
+        source_id: number | null
+        name: SessionId
+        title: string | null
+        spoke_at: number | null
+        last_at: number
+      }
+      const best = candidates.get(session, current.source_id) as SourceCandidate | undefined
+      if (!best) return void orphan.run(revision, session)
+      const header: Session = { ...(JSON.parse(best.header) as Session), id: current.name }
+      const sum = used.get(best.id) as { i: number; c: number; o: number; r: number; t: number; latest: number | null }
+      const tools = Object.values(JSON.parse(best.tools ?? '{}') as Record<string, number>)
+      const title =
+        header.title ??
+        (selectGivenName.get(header.agent, header.native_id) as string | undefined) ??
+        header.first_prompt ??
+        null
+      const isUnread = unread || best.id !== current.source_id
+      const lastMessageAt = isUnread ? (current.spoke_at ?? estimateLastAt(sum.latest, best.modified)) : current.last_at
+      const last = header.last_at ? Date.parse(header.last_at) : lastMessageAt
+      update.run(
+        best.id,
+        header.agent,
+        header.native_id,
+        header.kind,
+        JSON.stringify(header),
+        title,
+        header.cwd ?? null,
+        exactInteger(Date.parse(header.started_at), 'started_at'),
+        exactInteger(last, 'last_at'),
+        best.lines,
+        best.messages,
+        tools.reduce((a, b) => a + b, 0),
+        sum.i,
+        sum.c,
+        sum.o,
+        sum.r,
+        sum.t,
+        header.parent ?? null,
+        header.relation ?? null,
+        best.gone,
+        revision,
+        isUnread ? 1 : 0,
+        session,
+      )
+      dropModels.run(session)
+      for (const model of header.models) hasModel.run(words(model), session)
+      if (title === current.title) return
+      if (current.title !== null) untitle.run(session)
+      if (title !== null) retitle.run(session, analyse(title))
+    },
+  }
+}
+
+/** The file may have been copied long after the last word. */
+const estimateLastAt = (quarter: number | null, modified: number): number =>
+  quarter === null ? modified : Math.min(Math.max(modified, quarter * QUARTER_MS), (quarter + 1) * QUARTER_MS)

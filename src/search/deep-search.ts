@@ -1,0 +1,333 @@
+/** Searches through what the index leaves out: bodies of long output, and logs that are not read yet. Finds all that can be read. */
+import { closeSync, readSync } from 'node:fs'
+import { setImmediate } from 'node:timers/promises'
+import type { Agent, Source } from '../agents/agent.ts'
+import { catchReaderErrors } from '../agents/catch-reader-errors.ts'
+import { loadAgent } from '../agents/load-agents.ts'
+import type { BackupDatabase } from '../backup/backup-database.ts'
+import { readableSource } from '../backup/readable-source.ts'
+import type { IndexReader } from '../index/reader.ts'
+import { isSearchableKind, messageKindOf } from '../index/row-encoding.ts'
+import type { SessionFilter } from '../index/session-filter.ts'
+import { isCompressed, openFile, readFileRange } from '../lib/files/file-bytes.ts'
+import { openRegularFile } from '../lib/files/regular-file.ts'
+import { withYields } from '../lib/yield-loop.ts'
+import { assertNever } from '../model/error.ts'
+import { findTouchedFiles } from '../model/files/touched-files.ts'
+import type { SessionId } from '../model/ids.ts'
+import type { IssueCode } from '../model/issue.ts'
+import type { NormalizedMessage } from '../model/normalized.ts'
+import { hitFromMessage, type MessageHit, searchFieldsOf } from './hit.ts'
+import { matchesQuery, PatternTimeLimit } from './matching.ts'
+import type { Period } from './query/filters.ts'
+import type { ParsedQuery, QueryFilter, QueryProblem } from './query/query.ts'
+import { PIECE_OVERLAP_BYTES, type RawByteTest, rawByteTestOf } from './raw-needle.ts'
+import { type LocatedCandidate, locateCandidates, type SearchEngine } from './search.ts'
+import {
+  findCandidates,
+  findPartlyIndexedSessions,
+  findTruncatedMessages,
+  type PartlyIndexedSession,
+} from './text-index/candidates.ts'
+import { kindFlagsOf } from './text-index/conditions.ts'
+import { isFoundByIndex } from './text-index/find-rows.ts'
+
+export interface DeepSearchOptions {
+  readonly filter?: SessionFilter
+  readonly signal?: AbortSignal
+}
+
+export type DeepSearchEvent =
+  | QueryProblem
+  | { readonly kind: 'hit'; readonly hit: MessageHit }
+  /** So many of the sessions that the index does not know fully have been looked through. */
+  | { readonly kind: 'progress'; readonly done: number; readonly total: number }
+  /** So many sessions were not searched to the end: their log cannot be read, or the query's patterns take too long in it. */
+  | { readonly kind: 'end'; readonly unread: number }
+
+/** The first ones are wanted at once. */
+const FIRST_PAGE_ROWS = 20
+const PAGE_ROWS = 200
+/** Others in this process have their turn after so many milliseconds. */
+const YIELD_AFTER_MS = 10
+/** After so many logs in which a pattern took all the time that it has, no other is tried: each stops everybody for a second. */
+const MAX_SLOW_LOGS = 5
+
+interface DeepSearchState {
+  readonly query: ParsedQuery
+  readonly reader: IndexReader
+  readonly finder: SearchEngine
+  readonly signal: AbortSignal | undefined
+  readonly unread: Set<SessionId>
+}
+
+/** In one log. */
+interface LogSearchState extends DeepSearchState {
+  readonly time: PatternTimeLimit
+}
+
+export async function* deepSearch(
+  text: string,
+  {
+    reader,
+    finder: engine,
+    keep: backup,
+  }: { readonly reader: IndexReader; readonly finder: SearchEngine; readonly keep: () => BackupDatabase },
+  { filter, signal }: DeepSearchOptions = {},
+): AsyncGenerator<DeepSearchEvent> {
+  const query = engine.parse(text)
+  if (query.kind === 'problem') return yield query
+  const search: DeepSearchState = { query, reader, finder: engine, signal, unread: new Set() }
+  for await (const hit of searchIndex(search, filter)) yield { kind: 'hit', hit }
+  const partlyIndexed = reader.read((db) => findPartlyIndexedSessions(db, query, filter), [])
+  const test = rawByteTestOf(query)
+  let lastYield = performance.now()
+  let done = 0
+  let remainingSlowLogs = MAX_SLOW_LOGS
+  for (const sessions of groupBySource(partlyIndexed)) {
+    if (signal?.aborted) return
+    yield { kind: 'progress', done, total: partlyIndexed.length }
+    done += sessions.length
+    if (remainingSlowLogs === 0) {
+      for (const { name } of sessions) search.unread.add(name)
+      continue
+    }
+    const source = sourceOrUndefined(sessions[0], backup)
+    const time = new PatternTimeLimit()
+    if (source && (!test || (await mayContainQuery(source, test(), signal))))
+      for await (const hit of searchSource({ ...search, time }, sessions, source, test)) yield { kind: 'hit', hit }
+    if (!source || time.isExhausted) for (const { name } of sessions) search.unread.add(name)
+    if (time.isExhausted) remainingSlowLogs--
+    if (performance.now() - lastYield < YIELD_AFTER_MS) continue
+    await setImmediate()
+    lastYield = performance.now()
+  }
+  yield { kind: 'progress', done: partlyIndexed.length, total: partlyIndexed.length }
+  yield { kind: 'end', unread: search.unread.size }
+}
+
+async function* searchIndex(
+  { query, reader, finder: engine, signal, unread }: DeepSearchState,
+  filter?: SessionFilter,
+): AsyncGenerator<MessageHit> {
+  let limit = FIRST_PAGE_ROWS
+  for (let before: number | undefined; !signal?.aborted; limit = PAGE_ROWS) {
+    const options = { limit, ...(filter && { filter }), ...(before !== undefined && { before }) }
+    const page = reader.read((db) => locateCandidates(db, findCandidates(db, query, options)), [])
+    for (const { hit } of await engine.checkCandidates(query, page, { unread })) yield hit
+    before = page.at(-1)?.candidate.row
+    if (before === undefined) return
+  }
+}
+
+type SourceSessions = readonly [PartlyIndexedSession, ...PartlyIndexedSession[]]
+
+/** Sessions that one source holds are looked for together, when the turn of the newest comes. */
+function groupBySource(sessions: readonly PartlyIndexedSession[]): Iterable<SourceSessions> {
+  const groups = new Map<string, [PartlyIndexedSession, ...PartlyIndexedSession[]]>()
+  for (const session of sessions) {
+    const key = session.claim === undefined ? session.name : `${session.agent}\n${session.path}`
+    const group = groups.get(key)
+    if (group) group.push(session)
+    else groups.set(key, [session])
+  }
+  return groups.values()
+}
+
+async function* searchSource(
+  search: LogSearchState,
+  sessions: SourceSessions,
+  source: Source,
+  test: (() => RawByteTest) | undefined,
+): AsyncGenerator<MessageHit> {
+  for (const session of sessions) if (session.indexed) yield* searchTruncated(search, session, test)
+  const missing = sessions.filter(({ indexed }) => !indexed)
+  if (missing.length > 0) yield* searchLog(search, missing, await loadAgent(source.agent), source)
+}
+
+/** Messages of which only head and tail are in the index. */
+async function* searchTruncated(
+  { query, reader, finder: engine, signal, unread, time }: LogSearchState,
+  session: PartlyIndexedSession,
+  test: (() => RawByteTest) | undefined,
+): AsyncGenerator<MessageHit> {
+  const agent = await loadAgent(session.agent)
+  const truncated = reader.read((db) => locateCandidates(db, findTruncatedMessages(db, query, session.session)), [])
+  const rest: LocatedCandidate[] = []
+  for (const one of truncated) {
+    const span = agent.span?.(one.candidate.locator)
+    if (span && test && !session.kept && !(await spanMayContain(session.path, span, test()))) continue
+    rest.push(one)
+  }
+  for (let at = 0; at < rest.length && !signal?.aborted; at += PAGE_ROWS) {
+    const page = rest.slice(at, at + PAGE_ROWS)
+    const unknown = reader.read((db) => page.filter(({ candidate }) => !isFoundByIndex(db, query, candidate.row)), [])
+    for (const { hit } of await engine.checkCandidates(query, unknown, { isDoubtful: true, unread, time })) yield hit
+  }
+}
+
+/** By the bytes of one message. What can no longer be read is looked at as a message that is gone. */
+async function spanMayContain(
+  path: string,
+  [offset, length]: readonly [number, number],
+  test: RawByteTest,
+): Promise<boolean> {
+  try {
+    return test.piece(await readFileRange(path, offset, length)) || test.mayContain()
+  } catch {
+    return true
+  }
+}
+
+function sourceOrUndefined(session: PartlyIndexedSession, backup: () => BackupDatabase): Source | undefined {
+  try {
+    return readableSource(session, backup, session.claim === undefined ? session.name : undefined)
+  } catch {
+    return undefined
+  }
+}
+
+/** Looks through a source's raw bytes for what a query needs. */
+const PIECE_BYTES = 1 << 20
+/** The same memory for one piece after another; nobody waits between filling it and looking at it. */
+const scanBuffer = Buffer.allocUnsafeSlow(PIECE_OVERLAP_BYTES + PIECE_BYTES)
+
+/** False: it is not there, for sure. */
+async function mayContainQuery(source: Source, test: RawByteTest, signal?: AbortSignal): Promise<boolean> {
+  if (source.bytes) return test.piece(Buffer.from(source.bytes)) || test.mayContain()
+  if (source.key !== undefined) return true
+  try {
+    return isCompressed(source.path)
+      ? await scanCompressedFile(source.path, test, signal)
+      : scanPlainFile(source.path, test, signal)
+  } catch {
+    // Who reads it is told what is wrong with it.
+    return true
+  }
+}
+
+function scanPlainFile(path: string, test: RawByteTest, signal: AbortSignal | undefined): boolean {
+  const fd = openRegularFile(path)
+  try {
+    let overlap = 0
+    for (let at = 0; !signal?.aborted; ) {
+      const read = readSync(fd, scanBuffer, overlap, PIECE_BYTES, at)
+      if (read === 0) break
+      if (test.piece(scanBuffer.subarray(0, overlap + read))) return true
+      at += read
+      const end = overlap + read
+      overlap = Math.min(PIECE_OVERLAP_BYTES, end)
+      scanBuffer.copyWithin(0, end - overlap, end)
+    }
+    return test.mayContain()
+  } finally {
+    closeSync(fd)
+  }
+}
+
+async function scanCompressedFile(path: string, test: RawByteTest, signal: AbortSignal | undefined): Promise<boolean> {
+  const file = openFile(path)
+  try {
+    let rest: Buffer = Buffer.alloc(0)
+    for await (const chunk of file.chunks(0)) {
+      if (signal?.aborted) break
+      const piece = Buffer.concat([rest, chunk])
+      if (test.piece(piece)) return true
+      rest = piece.subarray(-PIECE_OVERLAP_BYTES)
+    }
+    return test.mayContain()
+  } finally {
+    file.close()
+  }
+}
+
+/** Searches a log that is not in the index, or not to its end, by reading it. */
+const MAX_KNOWN_ROWS = 1e6
+const UNREADABLE_CODES: ReadonlySet<IssueCode> = new Set<IssueCode>(['unreadable', 'internal_error'])
+
+interface LogSearch {
+  readonly query: ParsedQuery
+  readonly reader: IndexReader
+  /** Takes the sessions of a log that cannot be read. */
+  readonly unread: Set<SessionId>
+  readonly time: PatternTimeLimit
+}
+
+/** What the index knows of the sessions is not told again. @param sessions that the source holds and that are meant */
+async function* searchLog(
+  { query, reader, unread, time }: LogSearch,
+  sessions: readonly PartlyIndexedSession[],
+  agent: Agent,
+  source: Source,
+): AsyncGenerator<MessageHit> {
+  const repeated = new Set<string>()
+  const found: { readonly id: string; readonly hit: MessageHit }[] = []
+  const names = new Map(sessions.map(({ claim, name }) => [claim, name]))
+  const filter = { ids: sessions.map(({ name }) => name), kind: 'any' } as const
+  const known = new Set(
+    reader
+      .read((db) => findCandidates(db, query, { limit: MAX_KNOWN_ROWS, filter }), [])
+      .map(({ session, id }) => session + id),
+  )
+  for await (const batch of withYields(catchReaderErrors(source, agent.read(source))))
+    for (const one of batch) {
+      if (one.kind === 'issue' && UNREADABLE_CODES.has(one.issue.code))
+        for (const { name } of sessions) unread.add(name)
+      if (one.kind !== 'message') continue
+      const { message } = one
+      const name = names.get(message.raw.session_id) ?? names.get(undefined)
+      if (name === undefined) continue
+      const duplicates = message.metadata?.['duplicates']
+      if (Array.isArray(duplicates)) for (const id of duplicates) repeated.add(String(id))
+      if (
+        !isSearchableKind(messageKindOf(message)) ||
+        known.has(name + message.id) ||
+        !matchesFilters(message, query.filters)
+      )
+        continue
+      const fields = searchFieldsOf(message, query)
+      if (matchesQuery(query, fields, time))
+        found.push({ id: message.id, hit: hitFromMessage(query, message, name, fields) })
+    }
+  for (const { id, hit } of found) if (!repeated.has(id)) yield hit
+}
+
+// The filters of a query on a message that is not in the index.
+
+/** Filters that are about its session hold already. */
+const matchesFilters = (message: NormalizedMessage, filters: readonly QueryFilter[]): boolean =>
+  filters.every((filter) => matchesFilter(message, filter))
+
+function matchesFilter(message: NormalizedMessage, filter: QueryFilter): boolean {
+  switch (filter.kind) {
+    case 'agent':
+    case 'project':
+    case 'session':
+    case 'model':
+    case 'is':
+    case 'tag':
+    case 'sessions':
+      return true
+    case 'tool': {
+      const tool = message.tool_call?.name?.toLowerCase()
+      return filter.values.some((value) => value.toLowerCase() === tool) !== filter.not
+    }
+    case 'file': {
+      const paths = findTouchedFiles(message).map(({ path }) => path.toLowerCase())
+      return filter.values.some((value) => paths.some((path) => path.includes(value.toLowerCase()))) !== filter.not
+    }
+    case 'role':
+      return filter.values.includes(message.role) !== filter.not
+    case 'has':
+      return kindFlagsOf(filter).some((flag) => (messageKindOf(message) & flag) !== 0) !== filter.not
+    case 'on':
+      return filter.values.some((period) => isInPeriod(message, period)) !== filter.not
+    case 'time':
+      return isInPeriod(message, filter) !== filter.not
+    default:
+      return assertNever(filter)
+  }
+}
+
+const isInPeriod = ({ timestamp }: NormalizedMessage, { from, until }: Partial<Period>): boolean =>
+  (from === undefined || timestamp >= from) && (until === undefined || timestamp < until)

@@ -1,0 +1,198 @@
+/** Decides without an index whether a message or an annotation matches a query. Regular expressions run for a bounded time. */
+import { type Context, createContext, Script } from 'node:vm'
+import type { SessionAnnotation } from '../annotations/annotations.ts'
+import { foldText } from '../lib/text.ts'
+import { assertNever } from '../model/error.ts'
+import type { SessionId } from '../model/ids.ts'
+import {
+  type ParsedQuery,
+  type QueryFilter,
+  type QueryNode,
+  type QueryPattern,
+  type ScopedFields,
+  SEARCH_SCOPES,
+} from './query/query.ts'
+import { PHRASE_GAP } from './words/characters.ts'
+import {
+  findSpelling,
+  type NormalizedText,
+  spellingsOfTerm,
+  type TextRange,
+  toNormalizedText,
+} from './words/term-spellings.ts'
+
+/** How long the patterns of one search may take together. A pattern that somebody typed can take for ever on a short text. */
+export class PatternTimeLimit {
+  #remainingMs: number
+  #isSpending = false
+
+  constructor(milliseconds = 1000) {
+    this.#remainingMs = milliseconds
+  }
+
+  /** From here on no pattern is found anywhere: the search is not complete. */
+  get isExhausted(): boolean {
+    return this.#remainingMs <= 0
+  }
+
+  /** What `work` returns, or nothing when the time was up before. Work inside of work needs no watch of its own. */
+  run<T>(work: () => T): T | undefined {
+    if (this.isExhausted) return undefined
+    if (this.#isSpending) return work()
+    const start = performance.now()
+    this.#isSpending = true
+    try {
+      const done = runWithTimeout(this.#remainingMs, work)
+      this.#remainingMs = done ? this.#remainingMs - (performance.now() - start) : 0
+      return done?.value
+    } finally {
+      this.#isSpending = false
+    }
+  }
+}
+
+/** Whether they all say yes to one of the texts, or no where they are excluded. When the time is up, they do not. */
+export function matchesPatterns(
+  patterns: readonly QueryPattern[],
+  texts: readonly string[],
+  time: PatternTimeLimit,
+): boolean {
+  if (patterns.length === 0) return true
+  const test = (): boolean =>
+    patterns.every(({ expression, not }) => texts.some((text) => expression.test(text)) !== not)
+  return patterns.every(({ expression }) => hasNoBacktracking(expression)) ? test() : (time.run(test) ?? false)
+}
+
+/** Nothing in it repeats or branches, so there is nothing to try again and again. */
+const hasNoBacktracking = ({ source }: RegExp): boolean => !/[*+?{|]|\\[1-9k]/.test(source)
+
+/** The first places of a pattern in a text; none when the time is up. */
+export function findPattern(
+  expression: RegExp,
+  text: string,
+  maxRanges: number,
+  time: PatternTimeLimit,
+): readonly TextRange[] {
+  const search = (): readonly TextRange[] => {
+    const ranges: TextRange[] = []
+    for (const { 0: found, index } of text.matchAll(new RegExp(expression, `${expression.flags}g`))) {
+      if (ranges.length === maxRanges) break
+      if (found !== '') ranges.push([index, index + found.length])
+    }
+    return ranges
+  }
+  return hasNoBacktracking(expression) ? search() : (time.run(search) ?? [])
+}
+
+/** Stops work that takes too long in the middle of it, even inside of a regular expression. */
+const workScript = new Script('work()')
+let workContext: Context | undefined
+
+/**
+ * What `work` returns, or nothing when it took longer. A watching thread is started for each call, which costs about a tenth of a
+ * millisecond.
+ *
+ * @param milliseconds at least 1
+ */
+function runWithTimeout<T>(milliseconds: number, work: () => T): { readonly value: T } | undefined {
+  workContext ??= createContext({})
+  workContext['work'] = () => ({ value: work() })
+  try {
+    return workScript.runInContext(workContext, { timeout: Math.max(1, Math.ceil(milliseconds)) })
+  } catch (error) {
+    if (isTimeoutError(error)) return undefined
+    throw error
+  } finally {
+    workContext['work'] = undefined
+  }
+}
+
+const isTimeoutError = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+
+/**
+ * By its words and patterns alone; filters are about what is known of a message, not about what it says. On words it agrees with FTS5
+ * over the analysed text.
+ *
+ * @param time what the patterns of the search have left; the same one for all messages of a search
+ */
+export function matchesQuery(
+  query: ParsedQuery,
+  fields: ScopedFields,
+  time: PatternTimeLimit = new PatternTimeLimit(),
+): boolean {
+  const texts = (query.scopes ?? SEARCH_SCOPES).flatMap((scope) => fields[scope] ?? [])
+  const { must, mustNot } = cachedTests(query)
+  if (must || mustNot.length > 0) {
+    const normalizedTexts = texts.map(toNormalizedText)
+    if (must && !must(normalizedTexts)) return false
+    if (mustNot.some((test) => test(normalizedTexts))) return false
+  }
+  return matchesPatterns(query.patterns, texts, time)
+}
+
+type TextTest = (normalizedTexts: readonly NormalizedText[]) => boolean
+
+interface QueryTests {
+  readonly must?: TextTest
+  readonly mustNot: readonly TextTest[]
+}
+
+const testsByQuery = new WeakMap<ParsedQuery, QueryTests>()
+
+function cachedTests(query: ParsedQuery): QueryTests {
+  const before = testsByQuery.get(query)
+  if (before) return before
+  const tests = { ...(query.must && { must: compileNode(query.must) }), mustNot: query.mustNot.map(compileNode) }
+  testsByQuery.set(query, tests)
+  return tests
+}
+
+function compileNode(node: QueryNode): TextTest {
+  switch (node.kind) {
+    case 'term': {
+      const spellings = spellingsOfTerm(node)
+      return (normalizedTexts) =>
+        normalizedTexts.some((normalizedText) => spellings.some((spelling) => findSpelling(normalizedText, spelling)))
+    }
+    case 'any': {
+      const tests = node.of.map(compileNode)
+      return (normalizedTexts) => tests.some((test) => test(normalizedTexts))
+    }
+    case 'all': {
+      const tests = node.of.map(compileNode)
+      const nots = node.not.map(compileNode)
+      return (normalizedTexts) =>
+        tests.every((test) => test(normalizedTexts)) && !nots.some((test) => test(normalizedTexts))
+    }
+    default:
+      return assertNever(node)
+  }
+}
+
+/** The same query with sessions in place of marks, which the index does not know. */
+export function resolveAnnotationFilters(query: ParsedQuery, annotations: readonly SessionAnnotation[]): ParsedQuery {
+  if (!query.filters.some(({ kind }) => kind === 'is' || kind === 'tag')) return query
+  return { ...query, filters: query.filters.map((filter) => resolveFilter(filter, annotations)) }
+}
+
+function resolveFilter(filter: QueryFilter, annotations: readonly SessionAnnotation[]): QueryFilter {
+  if (filter.kind !== 'is' && filter.kind !== 'tag') return filter
+  const tags = filter.kind === 'tag' ? new Set(filter.values.map(foldText)) : undefined
+  const matching = annotations.filter((annotation) =>
+    tags ? annotation.tags.some((tag) => tags.has(foldText(tag))) : annotation.starred,
+  )
+  return { kind: 'sessions', ids: matching.map(({ session }) => session), not: filter.not }
+}
+
+/** Sessions whose name, tags or note say it. */
+export function findSessionsByAnnotation(
+  query: ParsedQuery,
+  annotations: readonly SessionAnnotation[],
+): readonly SessionId[] {
+  if (!query.must || (query.scopes && !query.scopes.includes('title'))) return []
+  return annotations.flatMap(({ session, name, tags, note }) => {
+    const title = [name ?? '', ...tags, note ?? ''].join(` ${PHRASE_GAP} `)
+    return matchesQuery(query, { title }) ? session : []
+  })
+}

@@ -1,0 +1,228 @@
+/** Writes the index under the lock: once, or continuously while agents write. The watcher hints, the sweep decides. */
+import { sep } from 'node:path'
+import type { Agent } from '../agents/agent.ts'
+import { backUpStore } from '../backup/backup-service.ts'
+import { removeIndex } from '../index/index-file.ts'
+import { type IndexLock, type LockHolder, takeIndexLock } from '../index/lock.ts'
+import { readHead, statOf } from '../lib/files/safe-fs.ts'
+import { debug } from '../lib/logger.ts'
+import { AppError } from '../model/error.ts'
+import { copyFiles, listAllSources, listBackedUpSources, type SyncContext } from './list-sources.ts'
+import type { IndexEventBus } from './live/index-event-bus.ts'
+import type { FoundSource } from './sweep.ts'
+import { Syncer, type SyncOptions, type SyncResult } from './syncer.ts'
+import { type WatchHints, watchRoots } from './watch-roots.ts'
+
+export interface LiveSyncOptions extends SyncContext, Pick<SyncOptions, 'onProgress'> {
+  readonly stores: readonly { readonly agent: Agent; readonly store: string }[]
+  readonly syncer: Syncer
+  readonly feed: IndexEventBus
+  /** Milliseconds between looks at everything. */
+  readonly sweepEvery?: number
+  readonly onProblem?: (problem: AppError) => void
+}
+
+export interface LiveSync {
+  /** The first look at everything is done. */
+  readonly ready: Promise<SyncResult>
+  /** Looks at everything now. */
+  sync(): Promise<SyncResult>
+  close(): Promise<void>
+}
+
+const STOPPED: SyncResult = { sources: 0, scanned: 0, gone: 0, read: 0, stopped: true }
+const SWEEP_INTERVAL_MS = 600_000
+/** After something that could not be done. */
+const RETRY_AFTER_MS = 15_000
+
+export function startLiveSync(options: LiveSyncOptions): LiveSync {
+  const { places, syncer, feed: eventBus } = options
+  const stop = new AbortController()
+  const shared: SyncOptions = {
+    ...(options.onProgress && { onProgress: options.onProgress }),
+    onChanges: (changes) => eventBus.publish(changes),
+    signal: stop.signal,
+    isWanted: options.isWanted,
+  }
+  /** One after another: there is one writer. */
+  let work: Promise<unknown> = Promise.resolve()
+  const next = <T>(job: () => Promise<T>): Promise<T> => {
+    const done = work.then(job)
+    work = done.catch(() => undefined)
+    return done
+  }
+  /** Nothing is begun after `close`, which waits for what was. */
+  const synced = (...parameters: Parameters<Syncer['syncOrRebuild']>): Promise<SyncResult> =>
+    next(async () => (stop.signal.aborted ? STOPPED : syncer.syncOrRebuild(...parameters)))
+  const all = () => listAllSources(options)
+  const everything = async (): Promise<SyncResult> => {
+    if (!stop.signal.aborted) await watch.renew()
+    return synced(all, shared)
+  }
+  let again: NodeJS.Timeout | undefined
+  /** What cannot be done now is told, and tried again later. */
+  const reportErrors = async (work: () => Promise<unknown>): Promise<void> => {
+    try {
+      await work()
+    } catch (error) {
+      options.onProblem?.(toAppError(error))
+      clearTimeout(again)
+      if (!stop.signal.aborted) again = setTimeout(() => void reportErrors(everything), RETRY_AFTER_MS).unref()
+    }
+  }
+
+  const handleHints = async (hints: WatchHints): Promise<unknown> => {
+    if (hints.everything) return everything()
+    if (hints.files.size > 0) {
+      const found = [...hints.files].flatMap((path) => findAgentsForFile(path, options))
+      await synced(() => copyFiles(listFileSources(found), options), { ...shared, paths: hints.files }, all)
+    }
+    for (const path of hints.stores)
+      for (const { agent, store } of options.stores)
+        if (store === path) await synced(() => listStoreRows(agent, store, options), { ...shared, paths: [store] }, all)
+    return undefined
+  }
+
+  const watch = watchRoots({
+    roots: [...new Set(places.map(({ root }) => root))],
+    stores: options.stores,
+    onHints: (hints) => reportErrors(() => handleHints(hints)),
+  })
+  const ready = everything()
+  const timer = setInterval(() => void reportErrors(everything), options.sweepEvery ?? SWEEP_INTERVAL_MS).unref()
+  return {
+    ready,
+    sync: everything,
+    async close() {
+      clearInterval(timer)
+      clearTimeout(again)
+      stop.abort()
+      await watch.close()
+      await work
+    },
+  }
+}
+
+/** A bug must not end the process that serves everything else. */
+function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  debug(what)
+  const [first = ''] = what.split('\n')
+  return new AppError(
+    'unusable_data',
+    `internal error: ${first}; please report it`,
+    `fumibako の不具合です。報告してください（${first}）`,
+  )
+}
+
+interface FoundFile {
+  readonly agent: Agent
+  readonly root: string
+  readonly path: string
+}
+
+/** Which agents would find a file. What they would not find after all is gone with the next look at everything. */
+function findAgentsForFile(path: string, { places, isWanted }: SyncContext): readonly FoundFile[] {
+  const file = statOf(path)
+  if (!file?.isFile()) return []
+  const near = places.filter(({ root }) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
+  if (near.length === 0) return []
+  const head = readHead(path)
+  return near.flatMap(({ agent, root }) =>
+    agent.recognize(head, path) && isWanted({ agent: agent.id, path }) ? { agent, root, path } : [],
+  )
+}
+
+/** From the backup, or where they lie. */
+async function* listStoreRows(agent: Agent, store: string, context: SyncContext): AsyncGenerator<FoundSource> {
+  const { policy, backup } = context
+  if (policy === 'none') for await (const source of agent.find(store)) yield { agent, source }
+  else await backUpStore(agent, store, backup, context)
+  yield* listBackedUpSources(context, policy === 'none' ? { store, alive: false } : { store })
+}
+
+/** Rows of stores are not for this: their watch tells of them. */
+async function* listFileSources(foundFiles: readonly FoundFile[]): AsyncGenerator<FoundSource> {
+  for (const { agent, root, path } of foundFiles)
+    for await (const source of agent.find(path))
+      if (source.key === undefined) yield { agent, source: { ...source, root } }
+}
+
+/** Another process is at it; nobody is known where it has only just begun. */
+export interface LockedByOther {
+  readonly kind: 'held'
+  readonly by: LockHolder | undefined
+}
+
+export type SyncOutcome = { readonly kind: 'synced'; readonly synced: SyncResult } | LockedByOther
+
+export type WatchOutcome = ({ readonly kind: 'watching' } & LiveSync) | LockedByOther
+
+export interface WatchIndexOptions extends Pick<SyncOptions, 'onProgress'> {
+  /** Milliseconds between looks at everything, for hints that never came. */
+  readonly sweepEvery?: number
+  /** Something could not be done, such as writing to a full disk. It is tried again. */
+  readonly onProblem?: (problem: AppError) => void
+}
+
+/** With a word to whoever listens. */
+export const publishChanges = <T extends SyncOptions>(options: T, eventBus: IndexEventBus): T => ({
+  ...options,
+  onChanges: (changes) => {
+    options.onChanges?.(changes)
+    eventBus.publish(changes)
+  },
+})
+
+export async function syncWithLock(
+  directory: string,
+  threads: number | undefined,
+  context: SyncContext,
+  options: SyncOptions & { readonly anew?: boolean },
+): Promise<SyncOutcome> {
+  const attempt = takeIndexLock(directory, 'sync')
+  if (attempt.kind === 'held') return attempt
+  try {
+    if (options.anew) removeIndex(directory)
+    const syncer = new Syncer(directory, threads)
+    try {
+      const synced = await syncer.syncOrRebuild(() => listAllSources(context), {
+        ...options,
+        isWanted: context.isWanted,
+      })
+      return { kind: 'synced', synced }
+    } finally {
+      syncer.close()
+    }
+  } finally {
+    attempt.lock.release()
+  }
+}
+
+export function watchWithLock(
+  directory: string,
+  threads: number | undefined,
+  options: Omit<LiveSyncOptions, 'syncer'>,
+): WatchOutcome {
+  const attempt = takeIndexLock(directory, 'watch')
+  if (attempt.kind === 'held') return attempt
+  const syncer = releaseOnFailure(attempt.lock, () => new Syncer(directory, threads))
+  const liveSync = startLiveSync({ ...options, syncer })
+  const close = async (): Promise<void> => {
+    await liveSync.close()
+    syncer.close()
+    attempt.lock.release()
+  }
+  return { kind: 'watching', ready: liveSync.ready, sync: liveSync.sync, close }
+}
+
+/** The lock is given back when the work fails. */
+function releaseOnFailure<T>(lock: IndexLock, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}

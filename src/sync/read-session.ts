@@ -1,0 +1,196 @@
+/** The second pass over one session: its messages, made ready for the index, in stretches that end at cursors. */
+import type { Agent, Cursor, Locator, ReadItem, Source } from '../agents/agent.ts'
+import type { PartTask, ReadTask, SessionChunk } from '../index/records.ts'
+import { AT_FIELD, KIND_FIELD, LINE_FIELD, PART_FIELD, RowBatchWriter } from '../index/row-batch.ts'
+import { DUPLICATE, messageKindOf, REPLAYED, roleOfKind, TRUNCATED } from '../index/row-encoding.ts'
+import { validCountOf } from '../model/checked-numbers.ts'
+import { findTouchedFiles, resolveInDirectory } from '../model/files/touched-files.ts'
+import type { Issue } from '../model/issue.ts'
+import type { NormalizedMessage } from '../model/normalized.ts'
+import { type SearchableText, searchableTextOf, TEXT_SCOPES } from '../model/searchable-text.ts'
+import { truncateOutput } from '../search/words/analyse.ts'
+
+export async function* readSession(agent: Agent, source: Source, task: ReadTask): AsyncGenerator<SessionChunk> {
+  if (task.parts) return yield* readParts(agent, source, task, task.parts)
+  const from = task.cursor === undefined ? undefined : (JSON.parse(task.cursor) as Cursor)
+  const builder = new ChunkBuilder(task)
+  let fromStart = from === undefined
+  let isFirst = true
+  let read = task.read
+  /** Waits for what follows it: nothing, mostly, and then it is the end. */
+  let last: SessionChunk | undefined
+  for await (const batch of agent.read(source, { ...(from && { from }), withoutHashes: true })) {
+    for (const one of batch) {
+      // Gone since it was scanned, or closed to us: what is known stays, and it is tried again.
+      if (isFirst && one.kind === 'issue' && one.issue.code === 'unreadable') return
+      if (isFirst && from && isRestart(one)) fromStart = true
+      if (one.kind !== 'session') isFirst = false
+      if (one.kind === 'message') builder.add(one.message, one.locator)
+      if (one.kind === 'issue') builder.issues.push(one.issue)
+      if (one.kind !== 'cursor') continue
+      read = one.cursor.offset ?? read
+      if (last) yield last
+      last = { ...builder.take(), fromStart, cursor: JSON.stringify(one.cursor), read, done: false }
+      fromStart = false
+    }
+  }
+  if (last && builder.isEmpty()) yield { ...last, read: task.size, done: true }
+  else {
+    if (last) yield last
+    yield { ...builder.take(), fromStart, read: task.size, done: true }
+  }
+}
+
+/** Nothing goes on from a cursor here; it says that the rows stay. */
+const PERMANENT_ROWS_CURSOR = '{}'
+const MAX_ROWS_PER_CHUNK = 2000
+
+/** Messages name their session. Those of one conversation stand together. */
+async function* readParts(
+  agent: Agent,
+  source: Source,
+  task: ReadTask,
+  parts: readonly PartTask[],
+): AsyncGenerator<SessionChunk> {
+  const byClaim = new Map(parts.map((part) => [part.claim, part]))
+  const started = new Set<string>()
+  let open: { readonly part: PartTask; readonly stretch: ChunkBuilder; rows: number } | undefined
+  const take = ({ part, stretch: builder }: NonNullable<typeof open>): SessionChunk => {
+    const fromStart = !started.has(part.claim)
+    started.add(part.claim)
+    return { ...builder.take(), fromStart, cursor: PERMANENT_ROWS_CURSOR, read: part.size, done: true }
+  }
+  for await (const batch of agent.read(source, { withoutHashes: true }))
+    for (const one of batch) {
+      if (one.kind !== 'message') continue
+      const { session_id: claim } = one.message.raw
+      if (open && (open.part.claim !== claim || open.rows >= MAX_ROWS_PER_CHUNK)) {
+        yield take(open)
+        open = undefined
+      }
+      const part = byClaim.get(claim)
+      if (!part) continue
+      open ??= { part, stretch: new ChunkBuilder({ ...task, ...part }), rows: 0 }
+      open.stretch.add(one.message, one.locator)
+      open.rows++
+    }
+  if (open) yield take(open)
+  for (const part of parts)
+    if (!started.has(part.claim)) yield take({ part, stretch: new ChunkBuilder({ ...task, ...part }), rows: 0 })
+}
+
+const isRestart = (one: ReadItem): boolean => one.kind === 'issue' && one.issue.code === 'changed_while_read'
+
+class ChunkBuilder {
+  issues: Issue[] = []
+  readonly #task: ReadTask
+  readonly #rows = new RowBatchWriter()
+  #searchable: (SearchableText | undefined)[] = []
+  /** By place. */
+  #repeated = new Map<number, [line: number, part: number]>()
+
+  constructor(task: ReadTask) {
+    this.#task = task
+  }
+
+  add(message: NormalizedMessage, locator: Locator): void {
+    const { tool_call, metadata, timestamp, source_type, raw } = message
+    const kind = messageKindOf(message)
+    const duration = source_type === 'tool_result' ? tool_call?.duration_ms : undefined
+    const row = this.#rows.add(
+      Date.parse(timestamp),
+      kind,
+      partOfMessageId(message.id),
+      tool_call?.name || undefined,
+      duration === undefined ? undefined : Math.round(duration),
+      locator,
+      { line: raw.line_index, time: timestamp, session: this.#task.name },
+    )
+    if (metadata?.['duplicates']) this.#repeat(metadata['duplicates'])
+    if (kind & (DUPLICATE | REPLAYED)) return
+    const searchable = searchableTextOf(message)
+    const touched = findTouchedFiles(message)
+    if (touched.length > 0) {
+      const { project } = this.#task
+      this.#rows.touch(
+        row,
+        touched.map(({ path, how }) => ({ path: resolveInDirectory(path, project), how })),
+      )
+      searchable.file = touched.map(({ path }) => path).join('\n')
+    }
+    this.#searchable[row] = searchable
+  }
+
+  isEmpty(): boolean {
+    return this.#rows.count + this.issues.length === 0
+  }
+
+  #repeat(ids: unknown): void {
+    if (!Array.isArray(ids)) return
+    for (const id of ids) {
+      const [, line, part] = MESSAGE_ID_POSITION.exec(String(id)) ?? []
+      if (line !== undefined)
+        this.#repeated.set(positionKey(Number(line), Number(part ?? 1)), [Number(line), Number(part ?? 1)])
+    }
+  }
+
+  /** All since the last time. */
+  take(): Pick<SessionChunk, 'session' | 'source' | 'rows' | 'repeated' | 'spoke' | 'cut' | 'issues'> {
+    const rows = this.#rows
+    let truncated = 0
+    let lastMessageAt: number | undefined
+    for (let row = 0; row < rows.count; row++) {
+      if (
+        this.#repeated.size > 0 &&
+        this.#repeated.delete(positionKey(rows.get(row, LINE_FIELD), rows.get(row, PART_FIELD)))
+      )
+        rows.mark(row, DUPLICATE)
+      else truncated += this.#addSearchableText(row)
+      if (roleOfKind(rows.get(row, KIND_FIELD)) !== 'meta') lastMessageAt = rows.get(row, AT_FIELD)
+    }
+    const { session, source } = this.#task
+    const rowsAndIssues = {
+      session,
+      source,
+      rows: rows.take(),
+      repeated: [...this.#repeated.values()],
+      ...(lastMessageAt !== undefined && { spoke: lastMessageAt }),
+      cut: truncated,
+      issues: this.issues,
+    }
+    this.#searchable = []
+    this.#repeated = new Map()
+    this.issues = []
+    return rowsAndIssues
+  }
+
+  /** @returns how much of it the index leaves out */
+  #addSearchableText(row: number): number {
+    const searchable = this.#searchable[row]
+    if (!searchable) return 0
+    let totalRemoved = 0
+    for (const scope of TEXT_SCOPES) {
+      const completeText = searchable[scope]
+      if (completeText === undefined) continue
+      const { text, removed } = truncateOutput(completeText, scope)
+      this.#rows.addText(row, scope, text)
+      totalRemoved += removed
+    }
+    if (totalRemoved > 0) this.#rows.mark(row, TRUNCATED)
+    return totalRemoved
+  }
+}
+
+/** One number for line and part. */
+const positionKey = (line: number, part: number): number => line * 2 ** 20 + part
+
+const MESSAGE_ID_POSITION = /#(\d+)(?:\.(\d+))?$/
+
+/** Ids begin with a time. */
+const TIMESTAMP_LENGTH = '2026-01-05T08:00:00.000Z'.length
+
+function partOfMessageId(id: string): number {
+  const dot = id.indexOf('.', TIMESTAMP_LENGTH)
+  // Ids of our own form come from files too: any word may stand there.
+  return dot < 0 ? 1 : (validCountOf(Number(id.slice(dot + 1))) ?? 1)
+}
