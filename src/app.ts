@@ -21,7 +21,6 @@ import {
   readConfig,
   readPrices,
 } from './config/config.ts'
-import type { ContentReader } from './content-reader.ts'
 import type { DoctorFinding } from './doctor/finding.ts'
 import type { FilesTouched, WindowOptions } from './index/message-window.ts'
 import { IndexReader } from './index/reader.ts'
@@ -31,13 +30,14 @@ import type { SessionListOptions, SessionPage, SessionSource } from './index/ses
 import type { IndexStatistics } from './index/statistics.ts'
 import { thisMachine } from './lib/files/data-directory.ts'
 import { isFile } from './lib/files/safe-fs.ts'
-import type { LoadedMessage } from './messages/message-store.ts'
+import { type LoadedMessage, MessageStore } from './messages/message-store.ts'
 import type { HistorySummary } from './model/history-summary.ts'
 import { type AgentId, type Instant, instantFromMs, type SessionId } from './model/ids.ts'
 import { createLocalDay, type DayFormatter, localHourOf, type Totals, utcHourOf } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
 import type { DeepSearchEvent, DeepSearchOptions } from './search/deep-search.ts'
-import type { SearchAnswer, SearchOptions } from './search/search.ts'
+import type { QueryProblem } from './search/query/query.ts'
+import type { Search, SearchAnswer, SearchOptions } from './search/search.ts'
 import type { SyncContext, SyncRoot } from './sync/list-sources.ts'
 import { IndexEventBus } from './sync/live/index-event-bus.ts'
 import type { SyncOutcome, WatchIndexOptions, WatchOutcome } from './sync/live-sync.ts'
@@ -78,7 +78,8 @@ export class App {
   readonly #options: AppOptions
   #config: Promise<Configuration> | undefined
   readonly backupService: BackupService
-  #messageStore: Promise<ContentReader> | undefined
+  readonly messageStore: MessageStore
+  #search: Promise<Search> | undefined
   readonly #eventBus = new IndexEventBus()
   #backup: BackupDatabase | undefined
   #annotations: SessionAnnotations | undefined
@@ -87,6 +88,7 @@ export class App {
     this.environment = environment
     this.directory = dataDirectory(environment)
     this.index = new IndexReader(this.directory)
+    this.messageStore = new MessageStore(this.index, () => this.backup)
     this.#options = options
     this.backupService = new BackupService({
       directory: this.directory,
@@ -193,24 +195,32 @@ export class App {
     return { agent: agentServing(source.agent, await allAgents()), source, unknown: false }
   }
 
-  /** A stretch of a session, each message with its body where that is still there. */
-  async messages(id: SessionId, options: WindowOptions = {}): Promise<readonly LoadedMessage[]> {
-    return (await this.contentReader()).messages(id, options)
+  /** A part of a session, each message with its body where that can be read. */
+  messages(id: SessionId, options: WindowOptions = {}): Promise<readonly LoadedMessage[]> {
+    return this.messageStore.readWindow(id, options)
   }
 
-  /** One message again. Nothing when the session does not have it. */
+  /** Undefined when the session does not have the message. */
   async message(session: SessionId, id: string): Promise<LoadedMessage | undefined> {
     const [body] = await this.messages(session, { around: id, limit: 1 })
     return body?.known.id === id ? body : undefined
   }
 
   async search(query: string, options: SearchOptions = {}): Promise<SearchAnswer> {
-    return (await this.contentReader()).search(query, options)
+    return (await this.searchService()).search(query, options)
   }
 
-  /** What `search` finds, then all that the index leaves out, as it is found. */
-  async *deepSearch(query: string, options: DeepSearchOptions = {}): AsyncGenerator<DeepSearchEvent> {
-    yield* (await this.contentReader()).deepSearch(query, options)
+  /** What `search` finds, then everything that the index leaves out, as it is found. */
+  async *deepSearch(query: string, options: DeepSearchOptions = {}): AsyncGenerator<QueryProblem | DeepSearchEvent> {
+    yield* (await this.searchService()).deepSearch(query, options)
+  }
+
+  /** Loaded on first use: lists and reports start faster without it. */
+  searchService(): Promise<Search> {
+    this.#search ??= import('./search/search.ts').then(
+      ({ Search }) => new Search(this.index, this.messageStore, () => this.annotations.list()),
+    )
+    return this.#search
   }
 
   /** Hours and weekdays are those on the wall, or in UTC. Nothing while there is no index. */
@@ -226,11 +236,6 @@ export class App {
     return this.index.totals(filter, { dayOf, prices: (await this.prices()).list })
   }
 
-  /** Every prompt of every session, with its body where that is still there. */
-  async *prompts(): AsyncGenerator<LoadedMessage> {
-    yield* (await this.contentReader()).prompts()
-  }
-
   /** Of the conversations that are told in entries: what `statisticsOf` adds up. */
   histories(filter: SessionFilter = {}): readonly HistorySummary[] {
     return this.index.histories(filter) as readonly HistorySummary[]
@@ -243,15 +248,6 @@ export class App {
 
   changesSince(revision: number, limit?: number): readonly SessionChange[] {
     return this.index.changesSince(revision, limit)
-  }
-
-  /** All that needs bodies. Loaded when it is first needed: lists and reports do without, and are there at once. */
-  contentReader(): Promise<ContentReader> {
-    this.#messageStore ??= import('./content-reader.ts').then(
-      ({ ContentReader }) =>
-        new ContentReader(this.index, { backup: () => this.backup, annotations: () => this.annotations.list() }),
-    )
-    return this.#messageStore
   }
 
   async #syncContext(): Promise<SyncContext> {

@@ -32,9 +32,7 @@ const MAY_IMPORT: { readonly [folder: string]: readonly string[] } = {
   'openai.ts': ['openai', 'model', 'lib'],
   'openai-transport.ts': ['openai', 'model', 'lib'],
   chat: ['config', 'convert.ts', 'openai-transport.ts', 'agents', 'conversation', 'openai', 'model', 'lib'],
-  'content-reader.ts': ['messages', 'search', 'backup', 'annotations', 'index', 'agents', 'model', 'lib'],
   'app.ts': [
-    'content-reader.ts',
     'normalize.ts',
     'config',
     'doctor',

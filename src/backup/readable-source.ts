@@ -32,7 +32,7 @@ export const copyKeyOf = (id: number): string => `${COPY_KEY_PREFIX}${id}`
 
 export const isCopyKey = (key: string | undefined): key is string => key?.startsWith(COPY_KEY_PREFIX) ?? false
 
-interface ReadableLocation extends SourceLocation {
+export interface ReadableLocation extends SourceLocation {
   readonly root?: string
   /** As in `Source`. */
   readonly claim?: string

@@ -1,12 +1,11 @@
-/** Fetches messages' bodies from where they lie: files, or the backup. */
+/** Reads messages by their locators: the only place that chooses between an owner's file and its backup. */
 import type { PrivacyOptions, Source } from '../agents/agent.ts'
 import { loadAgent } from '../agents/load-agents.ts'
 import type { BackupDatabase } from '../backup/backup-database.ts'
-import { isCopyKey, readableSource } from '../backup/readable-source.ts'
+import { isCopyKey, type ReadableLocation, readableSource } from '../backup/readable-source.ts'
 import type { WindowOptions } from '../index/message-window.ts'
 import type { IndexReader } from '../index/reader.ts'
 import type { IndexedMessage } from '../index/records.ts'
-import type { SessionSource } from '../index/session-list.ts'
 import { logSourceFailure, toSourceFailure } from '../lib/failure.ts'
 import { AppError } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
@@ -14,55 +13,72 @@ import type { NormalizedMessage } from '../model/normalized.ts'
 
 export type LoadedMessage =
   | { readonly kind: 'body'; readonly known: IndexedMessage; readonly message: NormalizedMessage }
-  /** The source is gone, or no longer what it was when it was read. */
+  /** The source is gone, or is not what it was when it was indexed. */
   | { readonly kind: 'gone'; readonly known: IndexedMessage; readonly reason: string }
 
 export class MessageStore {
-  readonly #reader: IndexReader
+  readonly #index: IndexReader
   readonly #backup: () => BackupDatabase
-  /** Kept bytes are put together from pieces: the last ones stay for the next question. */
+  /** A backed up row is assembled from pieces: the last one is kept for the next message. */
   #last: { readonly key: string; readonly source: Source } | undefined
 
-  constructor(reader: IndexReader, backup: () => BackupDatabase) {
-    this.#reader = reader
+  constructor(index: IndexReader, backup: () => BackupDatabase) {
+    this.#index = index
     this.#backup = backup
   }
 
-  /** A stretch of a session. */
-  async readWindow(session: SessionId, options: WindowOptions): Promise<readonly LoadedMessage[]> {
-    const sessionSource = this.#reader.sourceOf(session)
+  /** A part of a session. */
+  readWindow(session: SessionId, options: WindowOptions): Promise<readonly LoadedMessage[]> {
+    return this.readMessages(this.#index.messages(session, options))
+  }
+
+  /** In the given order. */
+  async readMessages(
+    messages: readonly IndexedMessage[],
+    options: PrivacyOptions = {},
+  ): Promise<readonly LoadedMessage[]> {
+    const sources = new Map<SessionId, ReadableLocation | undefined>()
     const loaded: LoadedMessage[] = []
-    for (const indexed of this.#reader.messages(session, options))
-      loaded.push(await this.readMessage(indexed, sessionSource))
+    for (const known of messages) {
+      const { session } = known
+      if (!sources.has(session)) sources.set(session, this.#index.sourceOf(session))
+      loaded.push(await this.#readMessage(known, sources.get(session), options))
+    }
     return loaded
   }
 
-  /** @param sessionSource its session lies, if that is known already */
-  async readMessage(
-    indexed: IndexedMessage,
-    sessionSource = this.#reader.sourceOf(indexed.session),
-    options: PrivacyOptions = {},
-  ): Promise<LoadedMessage> {
-    try {
-      const source = this.#sourceOf(indexed.session, sessionSource)
-      const agent = await loadAgent(source.agent)
-      const message = await agent.readMessage(source, indexed.locator, options)
-      return { kind: 'body', known: indexed, message }
-    } catch (error) {
-      if (isGoneError(error)) return { kind: 'gone', known: indexed, reason: error.message }
-      const failure = toSourceFailure(error)
-      logSourceFailure(indexed.session, failure)
-      return { kind: 'gone', known: indexed, reason: failure.reason }
-    }
+  /** Every prompt, session by session. */
+  async *readPrompts(): AsyncGenerator<LoadedMessage> {
+    for (const known of this.#index.prompts()) yield* await this.readMessages([known])
   }
 
-  #sourceOf(session: SessionId, sessionSource: SessionSource | undefined): Source {
-    if (!sessionSource)
-      throw new AppError('not_found', `the source of ${session} is gone`, `${session} の元のログがありません。`)
-    if (!sessionSource.kept || isCopyKey(sessionSource.key)) return readableSource(sessionSource, this.#backup, session)
+  /** What the agent reads for a session that the index found at this location. Throws `not_found` when its backup is gone. */
+  sourceAt(location: ReadableLocation, session: SessionId | undefined): Source {
+    if (session === undefined || !location.kept || isCopyKey(location.key))
+      return readableSource(location, this.#backup, session)
     const key = `${session} ${this.#backup().get(session)?.revision}`
-    if (this.#last?.key !== key) this.#last = { key, source: readableSource(sessionSource, this.#backup, session) }
+    if (this.#last?.key !== key) this.#last = { key, source: readableSource(location, this.#backup, session) }
     return this.#last.source
+  }
+
+  async #readMessage(
+    known: IndexedMessage,
+    location: ReadableLocation | undefined,
+    options: PrivacyOptions,
+  ): Promise<LoadedMessage> {
+    const { session } = known
+    try {
+      if (!location)
+        throw new AppError('not_found', `the source of ${session} is gone`, `${session} の元のログがありません。`)
+      const source = this.sourceAt(location, session)
+      const agent = await loadAgent(source.agent)
+      return { kind: 'body', known, message: await agent.readMessage(source, known.locator, options) }
+    } catch (error) {
+      if (isGoneError(error)) return { kind: 'gone', known, reason: error.message }
+      const failure = toSourceFailure(error)
+      logSourceFailure(session, failure)
+      return { kind: 'gone', known, reason: failure.reason }
+    }
   }
 }
 

@@ -1,33 +1,32 @@
-/** Searches through what the index leaves out: bodies of long output, and logs that are not read yet. Finds all that can be read. */
+/** Searches text that the index leaves out: the middle of long output, and logs that are not indexed yet. */
 import { closeSync, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { Agent, Source } from '../agents/agent.ts'
 import { catchReaderErrors } from '../agents/catch-reader-errors.ts'
 import { loadAgent } from '../agents/load-agents.ts'
-import type { BackupDatabase } from '../backup/backup-database.ts'
-import { readableSource } from '../backup/readable-source.ts'
 import type { IndexReader } from '../index/reader.ts'
 import { isSearchableKind, messageKindOf } from '../index/row-encoding.ts'
 import type { SessionFilter } from '../index/session-filter.ts'
 import { isCompressed, openFile, readFileRange } from '../lib/files/file-bytes.ts'
 import { openRegularFile } from '../lib/files/regular-file.ts'
 import { withYields } from '../lib/yield-loop.ts'
-import { assertNever } from '../model/error.ts'
+import type { MessageStore } from '../messages/message-store.ts'
 import { findTouchedFiles } from '../model/files/touched-files.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { IssueCode } from '../model/issue.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
+import { checkCandidates } from './check-candidates.ts'
 import { hitFromMessage, type MessageHit, searchFieldsOf } from './hit.ts'
 import { matchesQuery, PatternTimeLimit } from './matching.ts'
 import type { Period } from './query/filters.ts'
-import type { ParsedQuery, QueryFilter, QueryProblem } from './query/query.ts'
+import type { ParsedQuery, QueryFilter } from './query/query.ts'
 import { PIECE_OVERLAP_BYTES, type RawByteTest, rawByteTestOf } from './raw-needle.ts'
-import { type LocatedCandidate, locateCandidates, type SearchEngine } from './search.ts'
 import {
   findCandidates,
   findPartlyIndexedSessions,
   findTruncatedMessages,
   type PartlyIndexedSession,
+  type SearchCandidate,
 } from './text-index/candidates.ts'
 import { kindFlagsOf } from './text-index/conditions.ts'
 import { isFoundByIndex } from './text-index/find-rows.ts'
@@ -38,25 +37,24 @@ export interface DeepSearchOptions {
 }
 
 export type DeepSearchEvent =
-  | QueryProblem
   | { readonly kind: 'hit'; readonly hit: MessageHit }
-  /** So many of the sessions that the index does not know fully have been looked through. */
+  /** How many of the sessions that are not completely indexed have been searched. */
   | { readonly kind: 'progress'; readonly done: number; readonly total: number }
-  /** So many sessions were not searched to the end: their log cannot be read, or the query's patterns take too long in it. */
+  /** How many sessions were not searched to the end: their log cannot be read, or the query's patterns take too long in it. */
   | { readonly kind: 'end'; readonly unread: number }
 
-/** The first ones are wanted at once. */
+/** The first hits are shown at once. */
 const FIRST_PAGE_ROWS = 20
 const PAGE_ROWS = 200
-/** Others in this process have their turn after so many milliseconds. */
+/** Other work of this process runs after so many milliseconds. */
 const YIELD_AFTER_MS = 10
-/** After so many logs in which a pattern took all the time that it has, no other is tried: each stops everybody for a second. */
+/** After so many logs in which patterns used up their time, no other is searched: each one blocks the process for a second. */
 const MAX_SLOW_LOGS = 5
 
 interface DeepSearchState {
   readonly query: ParsedQuery
-  readonly reader: IndexReader
-  readonly finder: SearchEngine
+  readonly index: IndexReader
+  readonly messages: MessageStore
   readonly signal: AbortSignal | undefined
   readonly unread: Set<SessionId>
 }
@@ -67,19 +65,14 @@ interface LogSearchState extends DeepSearchState {
 }
 
 export async function* deepSearch(
-  text: string,
-  {
-    reader,
-    finder: engine,
-    keep: backup,
-  }: { readonly reader: IndexReader; readonly finder: SearchEngine; readonly keep: () => BackupDatabase },
-  { filter, signal }: DeepSearchOptions = {},
+  query: ParsedQuery,
+  index: IndexReader,
+  messages: MessageStore,
+  { filter, signal }: DeepSearchOptions,
 ): AsyncGenerator<DeepSearchEvent> {
-  const query = engine.parse(text)
-  if (query.kind === 'problem') return yield query
-  const search: DeepSearchState = { query, reader, finder: engine, signal, unread: new Set() }
+  const search: DeepSearchState = { query, index, messages, signal, unread: new Set() }
   for await (const hit of searchIndex(search, filter)) yield { kind: 'hit', hit }
-  const partlyIndexed = reader.read((db) => findPartlyIndexedSessions(db, query, filter), [])
+  const partlyIndexed = index.read((db) => findPartlyIndexedSessions(db, query, filter), [])
   const test = rawByteTestOf(query)
   let lastYield = performance.now()
   let done = 0
@@ -88,11 +81,7 @@ export async function* deepSearch(
     if (signal?.aborted) return
     yield { kind: 'progress', done, total: partlyIndexed.length }
     done += sessions.length
-    if (remainingSlowLogs === 0) {
-      for (const { name } of sessions) search.unread.add(name)
-      continue
-    }
-    const source = sourceOrUndefined(sessions[0], backup)
+    const source = remainingSlowLogs === 0 ? undefined : sourceOrUndefined(sessions[0], messages)
     const time = new PatternTimeLimit()
     if (source && (!test || (await mayContainQuery(source, test(), signal))))
       for await (const hit of searchSource({ ...search, time }, sessions, source, test)) yield { kind: 'hit', hit }
@@ -107,15 +96,14 @@ export async function* deepSearch(
 }
 
 async function* searchIndex(
-  { query, reader, finder: engine, signal, unread }: DeepSearchState,
+  { query, index, messages, signal, unread }: DeepSearchState,
   filter?: SessionFilter,
 ): AsyncGenerator<MessageHit> {
   let limit = FIRST_PAGE_ROWS
   for (let before: number | undefined; !signal?.aborted; limit = PAGE_ROWS) {
-    const options = { limit, ...(filter && { filter }), ...(before !== undefined && { before }) }
-    const page = reader.read((db) => locateCandidates(db, findCandidates(db, query, options)), [])
-    for (const { hit } of await engine.checkCandidates(query, page, { unread })) yield hit
-    before = page.at(-1)?.candidate.row
+    const page = index.read((db) => findCandidates(db, query, { limit, filter, before }), [])
+    for (const { hit } of await checkCandidates(messages, query, page, { unread })) yield hit
+    before = page.at(-1)?.row
     if (before === undefined) return
   }
 }
@@ -145,24 +133,23 @@ async function* searchSource(
   if (missing.length > 0) yield* searchLog(search, missing, await loadAgent(source.agent), source)
 }
 
-/** Messages of which only head and tail are in the index. */
+/** Messages of which only head and tail are indexed. */
 async function* searchTruncated(
-  { query, reader, finder: engine, signal, unread, time }: LogSearchState,
+  { query, index, messages, signal, unread, time }: LogSearchState,
   session: PartlyIndexedSession,
   test: (() => RawByteTest) | undefined,
 ): AsyncGenerator<MessageHit> {
   const agent = await loadAgent(session.agent)
-  const truncated = reader.read((db) => locateCandidates(db, findTruncatedMessages(db, query, session.session)), [])
-  const rest: LocatedCandidate[] = []
-  for (const one of truncated) {
-    const span = agent.span?.(one.candidate.locator)
+  const rest: SearchCandidate[] = []
+  for (const one of index.read((db) => findTruncatedMessages(db, query, session.session), [])) {
+    const span = agent.span?.(one.locator)
     if (span && test && !session.kept && !(await spanMayContain(session.path, span, test()))) continue
     rest.push(one)
   }
   for (let at = 0; at < rest.length && !signal?.aborted; at += PAGE_ROWS) {
     const page = rest.slice(at, at + PAGE_ROWS)
-    const unknown = reader.read((db) => page.filter(({ candidate }) => !isFoundByIndex(db, query, candidate.row)), [])
-    for (const { hit } of await engine.checkCandidates(query, unknown, { isDoubtful: true, unread, time })) yield hit
+    const unknown = index.read((db) => page.filter(({ row }) => !isFoundByIndex(db, query, row)), [])
+    for (const { hit } of await checkCandidates(messages, query, unknown, { isDoubtful: true, unread, time })) yield hit
   }
 }
 
@@ -179,9 +166,9 @@ async function spanMayContain(
   }
 }
 
-function sourceOrUndefined(session: PartlyIndexedSession, backup: () => BackupDatabase): Source | undefined {
+function sourceOrUndefined(session: PartlyIndexedSession, messages: MessageStore): Source | undefined {
   try {
-    return readableSource(session, backup, session.claim === undefined ? session.name : undefined)
+    return messages.sourceAt(session, session.claim === undefined ? session.name : undefined)
   } catch {
     return undefined
   }
@@ -245,17 +232,9 @@ async function scanCompressedFile(path: string, test: RawByteTest, signal: Abort
 const MAX_KNOWN_ROWS = 1e6
 const UNREADABLE_CODES: ReadonlySet<IssueCode> = new Set<IssueCode>(['unreadable', 'internal_error'])
 
-interface LogSearch {
-  readonly query: ParsedQuery
-  readonly reader: IndexReader
-  /** Takes the sessions of a log that cannot be read. */
-  readonly unread: Set<SessionId>
-  readonly time: PatternTimeLimit
-}
-
-/** What the index knows of the sessions is not told again. @param sessions that the source holds and that are meant */
+/** Leaves out what the index finds. @param sessions that the source holds and that the query is about */
 async function* searchLog(
-  { query, reader, unread, time }: LogSearch,
+  { query, index, unread, time }: LogSearchState,
   sessions: readonly PartlyIndexedSession[],
   agent: Agent,
   source: Source,
@@ -264,11 +243,8 @@ async function* searchLog(
   const found: { readonly id: string; readonly hit: MessageHit }[] = []
   const names = new Map(sessions.map(({ claim, name }) => [claim, name]))
   const filter = { ids: sessions.map(({ name }) => name), kind: 'any' } as const
-  const known = new Set(
-    reader
-      .read((db) => findCandidates(db, query, { limit: MAX_KNOWN_ROWS, filter }), [])
-      .map(({ session, id }) => session + id),
-  )
+  const indexed = index.read((db) => findCandidates(db, query, { limit: MAX_KNOWN_ROWS, filter }), [])
+  const known = new Set(indexed.map(({ session, id }) => session + id))
   for await (const batch of withYields(catchReaderErrors(source, agent.read(source))))
     for (const one of batch) {
       if (one.kind === 'issue' && UNREADABLE_CODES.has(one.issue.code))
@@ -277,8 +253,7 @@ async function* searchLog(
       const { message } = one
       const name = names.get(message.raw.session_id) ?? names.get(undefined)
       if (name === undefined) continue
-      const duplicates = message.metadata?.['duplicates']
-      if (Array.isArray(duplicates)) for (const id of duplicates) repeated.add(String(id))
+      for (const id of message.metadata?.duplicates ?? []) repeated.add(id)
       if (
         !isSearchableKind(messageKindOf(message)) ||
         known.has(name + message.id) ||
@@ -292,40 +267,33 @@ async function* searchLog(
   for (const { id, hit } of found) if (!repeated.has(id)) yield hit
 }
 
-// The filters of a query on a message that is not in the index.
-
-/** Filters that are about its session hold already. */
+/** The filters of a query on a message that is not in the index. Those about its session hold already. */
 const matchesFilters = (message: NormalizedMessage, filters: readonly QueryFilter[]): boolean =>
-  filters.every((filter) => matchesFilter(message, filter))
+  filters.every((filter) => {
+    const isMatch = isMatchOf(message, filter)
+    return isMatch === undefined || isMatch !== filter.not
+  })
 
-function matchesFilter(message: NormalizedMessage, filter: QueryFilter): boolean {
+function isMatchOf(message: NormalizedMessage, filter: QueryFilter): boolean | undefined {
   switch (filter.kind) {
-    case 'agent':
-    case 'project':
-    case 'session':
-    case 'model':
-    case 'is':
-    case 'tag':
-    case 'sessions':
-      return true
     case 'tool': {
       const tool = message.tool_call?.name?.toLowerCase()
-      return filter.values.some((value) => value.toLowerCase() === tool) !== filter.not
+      return filter.values.some((value) => value.toLowerCase() === tool)
     }
     case 'file': {
       const paths = findTouchedFiles(message).map(({ path }) => path.toLowerCase())
-      return filter.values.some((value) => paths.some((path) => path.includes(value.toLowerCase()))) !== filter.not
+      return filter.values.some((value) => paths.some((path) => path.includes(value.toLowerCase())))
     }
     case 'role':
-      return filter.values.includes(message.role) !== filter.not
+      return filter.values.includes(message.role)
     case 'has':
-      return kindFlagsOf(filter).some((flag) => (messageKindOf(message) & flag) !== 0) !== filter.not
+      return kindFlagsOf(filter).some((flag) => (messageKindOf(message) & flag) !== 0)
     case 'on':
-      return filter.values.some((period) => isInPeriod(message, period)) !== filter.not
+      return filter.values.some((period) => isInPeriod(message, period))
     case 'time':
-      return isInPeriod(message, filter) !== filter.not
+      return isInPeriod(message, filter)
     default:
-      return assertNever(filter)
+      return undefined
   }
 }
 

@@ -105,7 +105,7 @@ async function collectFromIndex(app: App): Promise<CollectedPrompts> {
     if (session) collector.add(session, candidates)
     candidates = []
   }
-  for await (const body of app.prompts()) {
+  for await (const body of app.messageStore.readPrompts()) {
     if (body.known.session !== session?.id) {
       end()
       session = app.index.header(body.known.session)

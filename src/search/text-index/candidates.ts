@@ -37,7 +37,7 @@ export const toCandidate = (row: MessageRow): SearchCandidate => ({
 })
 
 export interface TitleSearchOptions {
-  readonly filter?: SessionFilter
+  readonly filter?: SessionFilter | undefined
   readonly limit: number
   /** Sessions that are named otherwise than in the index. */
   readonly more: readonly SessionId[]

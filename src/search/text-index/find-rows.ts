@@ -117,9 +117,9 @@ function replaceInNode(node: QueryNode, words: readonly string[]): QueryNode | u
 }
 
 export interface RowSearchOptions {
-  readonly filter?: SessionFilter
+  readonly filter?: SessionFilter | undefined
   /** Only rows before this one: the last that was seen. */
-  readonly before?: number
+  readonly before?: number | undefined
   readonly limit: number
 }
 

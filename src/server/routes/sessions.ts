@@ -161,10 +161,7 @@ async function findIds(app: App, query: Query, filter: SessionListOptions): Prom
           .list({ ...(starred !== undefined && { starred }), ...(tag !== undefined && { tag }) })
           .map(({ session }) => session)
   if (q === undefined) return marked
-  const matching = await (await app.contentReader()).findMatchingSessions(
-    q,
-    marked ? { ...filter, ids: marked } : filter,
-  )
+  const matching = await (await app.searchService()).findSessions(q, marked ? { ...filter, ids: marked } : filter)
   if (matching.kind === 'problem') throw toQueryProblem(matching)
   return matching.sessions
 }

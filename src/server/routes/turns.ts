@@ -74,7 +74,7 @@ export function turnRoutes(api: OpenAPIHono, context: ServerContext): void {
     errors: ['session_not_found', 'invalid_query'],
     answer: async ({ param, query }) => {
       const entry = context.session(param('id'))
-      const found = await (await app.contentReader()).findMatchesInSession(entry.id, query.q)
+      const found = await (await app.searchService()).findMatches(entry.id, query.q)
       if (found.kind === 'problem') throw toQueryProblem(found)
       const meta = { revision: entry.revision, total: found.spots.length, complete: found.complete }
       return { data: found.spots, meta }

@@ -35,7 +35,7 @@ export async function readWindowItems(
     window,
     context.layouts.near(entry, window.offset ?? 0),
   )
-  const placed = await readBodies(context, entry, messages, offset)
+  const placed = await readBodies(context, messages, offset)
   const pairs = await pairWithNeighbours(context, entry, placed)
   const options = { ...variant, isRolledBack: rolledBackTest(context, entry) }
   return { items: placed.map((one) => toMessageItem(one, pairs, options)), offset, total }
@@ -54,7 +54,7 @@ export async function readMessageItem(
     context.layouts.known(entry),
   )
   if (messages[0]?.id !== id) return undefined
-  const placed = await readBodies(context, entry, messages, offset)
+  const placed = await readBodies(context, messages, offset)
   const pairs = await pairWithNeighbours(context, entry, placed)
   const options = { ...variant, whole: true, isRolledBack: rolledBackTest(context, entry) }
   return placed.map((one) => toMessageItem(one, pairs, options))[0]
@@ -67,12 +67,11 @@ function rolledBackTest(context: ServerContext, entry: SessionEntry): MessageIte
 }
 
 async function readBodies(
-  context: ServerContext,
-  { id }: SessionEntry,
+  { app }: ServerContext,
   messages: readonly IndexedMessage[],
   offset: number,
 ): Promise<readonly BodyAtOffset[]> {
-  const bodies = await (await context.app.contentReader()).readMessages(id, messages, { includePrivate: true })
+  const bodies = await app.messageStore.readMessages(messages, { includePrivate: true })
   return bodies.map((body, at) => ({ body, offset: offset + at }))
 }
 
@@ -106,8 +105,8 @@ async function pairWithNeighbours(
   if (before.length + after.length === 0) return windowPairs
   const earlier = before.map((known, at) => ({ known, offset: first.offset - before.length + at })).reverse()
   const later = after.map((known, at) => ({ known, offset: last.offset + 1 + at }))
-  const calls = await readCounterparts(context, entry, earlier, 'tool_call', openResults)
-  const results = await readCounterparts(context, entry, later, 'tool_result', openCalls)
+  const calls = await readCounterparts(context, earlier, 'tool_call', openResults)
+  const results = await readCounterparts(context, later, 'tool_result', openCalls)
   return pairToolCalls([...calls.toReversed(), ...placed, ...results])
 }
 
@@ -134,18 +133,16 @@ interface NearbyMessage {
 
 /** The nearest first, and no more than are needed. */
 async function readCounterparts(
-  context: ServerContext,
-  entry: SessionEntry,
+  { app }: ServerContext,
   near: readonly NearbyMessage[],
   type: 'tool_call' | 'tool_result',
   wanted: Set<string>,
 ): Promise<readonly BodyAtOffset[]> {
-  const messageStore = await context.app.contentReader()
   const counterparts: BodyAtOffset[] = []
   for (const { known, offset } of near) {
     if (wanted.size === 0) break
     if (known.source_type !== type) continue
-    const [body] = await messageStore.readMessages(entry.id, [known])
+    const [body] = await app.messageStore.readMessages([known])
     if (body?.kind !== 'body') continue
     if (wanted.delete(body.message.tool_call?.call_id ?? '')) counterparts.push({ body, offset })
   }

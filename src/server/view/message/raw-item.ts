@@ -26,7 +26,7 @@ export async function readRawItem({ app }: ServerContext, entry: SessionEntry, i
   if (known?.id !== id) throw messageNotFound(entry, id)
   const before = app.index.messages(entry.id, { before: id, limit: known.part })
   const sameLine = [...before.filter(({ line }) => line === known.line), known]
-  const bodies = await (await app.contentReader()).readMessages(entry.id, sameLine.toReversed(), {
+  const bodies = await app.messageStore.readMessages(sameLine.toReversed(), {
     includeSource: true,
   })
   const missing = bodies.find((body) => body.kind === 'gone')
