@@ -1,7 +1,7 @@
 /** Sessions of the index: the list by pages, the source and the details of each, their issues, and what a list can be filtered by. */
 
 import type { Db } from '../lib/sqlite/own-database.ts'
-import { type AgentId, type SessionId } from '../model/ids.ts'
+import type { AgentId, SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
 import { toEstimatedTokens } from '../model/tokens/token-estimate.ts'
