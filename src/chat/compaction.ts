@@ -20,6 +20,7 @@ import { ABORTED_ERROR, type ChatError } from '../openai/chat/transport.ts'
 import { splitThinking } from '../openai/stream/reasoning.ts'
 import { type ChatSessionEvent, chatErrorText, errorEvent, noticeEvent } from './events.ts'
 import type { JournalWriter } from './journal/journal-writer.ts'
+import type { ChatSetup } from './setup.ts'
 import { estimatedUsage, isContextOverflow, reportedUsage, requestBodyOf, Stopwatch } from './turn/answer.ts'
 import {
   findFittingStart,
@@ -28,7 +29,6 @@ import {
   rangeStart,
   renderOpenAIMessages,
 } from './turn/request.ts'
-import type { TurnSetup } from './turn/turn-setup.ts'
 
 const QUESTION_HEADING = 'This is still to be answered:\n'
 
@@ -68,7 +68,7 @@ export type CompactResult =
 /** The waiting message stays as it is. When it fails, so does the history. */
 export async function* compactHistory(
   writer: JournalWriter,
-  setup: TurnSetup,
+  setup: ChatSetup,
   options: CompactOptions,
   signal: AbortSignal,
 ): AsyncGenerator<ChatSessionEvent, CompactResult> {
@@ -114,7 +114,7 @@ type SummaryResult =
 export async function* requestSummary(
   request: Sendable,
   writer: JournalWriter,
-  { server }: TurnSetup,
+  { server }: ChatSetup,
   signal: AbortSignal,
 ): AsyncGenerator<ChatSessionEvent, SummaryResult> {
   const rendered = renderOpenAIMessages(request, { profile: server.profile, hasContext: false })
@@ -158,7 +158,7 @@ export type ShrinkResult =
 /** @param tokens that the request may have, as we count them */
 export async function* shrinkRequest(
   writer: JournalWriter,
-  setup: TurnSetup,
+  setup: ChatSetup,
   outgoing: OutgoingRequest,
   method: ShrinkMethod,
   tokens: number,

@@ -97,7 +97,7 @@ export async function resolvePrompt(
     const own = saved.place === 'project' ? called.words : text
     return { ...typedPrompt(text, own), source: `@${saved.name} (${saved.place})` }
   }
-  await session.setup.hooks.ready()
+  await session.setup.services.ready()
   const offered = findServerPrompts(session, called.name)
   const [prompt] = offered
   if (!prompt) return typedPrompt(line, typed)
@@ -114,7 +114,7 @@ export async function resolvePrompt(
 
 /** By its name alone, or with that of its server. */
 const findServerPrompts = ({ setup }: ChatSession, called: string): readonly ServerPrompt[] =>
-  setup.hooks.prompts().filter(({ server, name }) => called === name || called === `${server}/${name}`)
+  setup.services.prompts().filter(({ server, name }) => called === name || called === `${server}/${name}`)
 
 async function fetchServerPrompt(
   prompt: ServerPrompt,
@@ -156,7 +156,7 @@ export type AnyPrompt =
 /** All that can be said with `@`, each by the shortest name that means it alone. */
 export function listPrompts(session: ChatSession): readonly AnyPrompt[] {
   const saved = findSavedPrompts(session)
-  const offered = session.setup.hooks.prompts()
+  const offered = session.setup.services.prompts()
   const isUnique = (name: string): boolean =>
     !saved.some((one) => one.name === name) && offered.filter((one) => one.name === name).length === 1
   return [

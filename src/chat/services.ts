@@ -12,11 +12,9 @@ import { START_WAIT_MS, START_WAIT_UNATTENDED_MS } from './mcp/connect.ts'
 import type { ServerPrompt } from './mcp/offer.ts'
 import { McpServer, type McpServerOptions, type McpServerReport } from './mcp/server.ts'
 import type { EnvironmentBuilder } from './processes/child-environment.ts'
-import { type ChatTool, isHarmless, type Workspace } from './tools/tool.ts'
+import { type CallNeed, type ChatTool, isHarmless, type ToolRunResult, type Workspace } from './tools/tool.ts'
 import { serversTrustQuestion, untrustedText } from './trust/trust-question.ts'
 import type { TrustStore } from './trust/trust-store.ts'
-import type { SessionHooks } from './turn/hooks.ts'
-import type { FinishedToolCall } from './turn/turn-setup.ts'
 
 /** The MCP servers of a conversation: started side by side; one that fails is told and stops none of the others. */
 export class McpServers {
@@ -55,6 +53,15 @@ export class McpServers {
   }
 }
 
+export interface FinishedToolCall {
+  readonly tool: ChatTool
+  readonly args: unknown
+  readonly ran: ToolRunResult
+  /** In English; the checkpoint's description. */
+  readonly summary: string
+  readonly level: CallNeed['level']
+}
+
 export interface ChatServicesOptions {
   readonly writer: JournalWriter
   /** fumibako's data directory. */
@@ -70,7 +77,7 @@ export interface ChatServicesOptions {
  * Checkpoints begin with the first tool that may change something, or when somebody asks for them: who only talks does not
  * wait for git, and no copy of his files is made. Nothing was changed until then, so the first one is the beginning.
  */
-export class ChatServices implements SessionHooks {
+export class ChatServices {
   readonly checkpoints: Checkpoints
   /** Told whenever servers have other tools than before. */
   onTools: (tools: readonly ChatTool[]) => void = () => {}
@@ -150,6 +157,7 @@ export class ChatServices implements SessionHooks {
     })
   }
 
+  /** Resolves when the MCP servers have started, have failed, or take too long. */
   ready(): Promise<void> {
     return this.#ready
   }
@@ -162,6 +170,7 @@ export class ChatServices implements SessionHooks {
     return this.#servers?.prompts() ?? []
   }
 
+  /** Notices since the last call. */
   takeNotices(): readonly ChatSessionEvent[] {
     return this.#notices.splice(0)
   }
@@ -189,6 +198,7 @@ export class ChatServices implements SessionHooks {
     this.#notices.push(noticeEvent(code, text))
   }
 
+  /** Results of the hooks that run once for the conversation. */
   async spawnHooks(signal: AbortSignal): Promise<readonly HookResult[]> {
     return (await this.#runHooks({ trigger: 'agentSpawn' }, signal)).results
   }
@@ -197,6 +207,7 @@ export class ChatServices implements SessionHooks {
     this.#hooks.forget()
   }
 
+  /** Results of the hooks that run for one prompt. */
   async promptHooks(prompt: string, signal: AbortSignal): Promise<readonly HookResult[]> {
     return (await this.#runHooks({ trigger: 'userPromptSubmit', prompt }, signal)).results
   }
@@ -206,6 +217,7 @@ export class ChatServices implements SessionHooks {
     if (this.#checkpointing) this.checkpoints.noteUserMessage(prompt)
   }
 
+  /** Returns why a hook forbids the call; the model is told this. */
   async beforeTool(
     tool: ChatTool,
     input: unknown,
@@ -221,6 +233,7 @@ export class ChatServices implements SessionHooks {
     return undefined
   }
 
+  /** Starts checkpoints without waiting for the first tool that may change something. */
   async *startCheckpoints(): AsyncGenerator<ChatSessionEvent> {
     this.#checkpointing ??= this.#startCheckpointing()
     await this.#checkpointing
@@ -250,6 +263,9 @@ export class ChatServices implements SessionHooks {
     yield* this.takeNotices()
   }
 }
+
+/** The public part of {@link ChatServices}. */
+export type SessionServices = { readonly [member in keyof ChatServices]: ChatServices[member] }
 
 const faultText = (path: string, what: string): Phrase =>
   phrase(`${path}: ${what}`, `${path} に誤りがあります（${what}）。`)

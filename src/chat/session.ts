@@ -193,10 +193,10 @@ export class ChatSession {
     const { paths, notes } = filterAttachable([...new Set([...typed, ...named])], typed, setup.workspace)
     const attached = readAttachments(paths)
     for (const note of [...notes, ...attached.notes]) yield noticeEvent('attached', note)
-    await setup.hooks.ready()
-    setup.hooks.beforeTurn(text)
-    const hooks = hookContext(await setup.hooks.promptHooks(text, signal), 'userPromptSubmit') ?? ''
-    yield* setup.hooks.takeNotices()
+    await setup.services.ready()
+    setup.services.beforeTurn(text)
+    const hooks = hookContext(await setup.services.promptHooks(text, signal), 'userPromptSubmit') ?? ''
+    yield* setup.services.takeNotices()
     this.#addPriorExchanges(resolved.before)
     const given = { ...attached, images: [...resolved.images, ...attached.images] }
     const message = withAttachments(newPrompt(text, writer.localNow(), writer.env()), given, hooks)

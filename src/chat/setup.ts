@@ -2,6 +2,7 @@
 import type { UserMessage } from '../conversation/message.ts'
 import type { ContextManager, Tools } from '../conversation/record.ts'
 import { calcMaxContextFilesSize } from '../conversation/request/budget.ts'
+import type { ContextInput } from '../conversation/request/context.ts'
 import { type Phrase, phrase, untranslated } from '../model/phrase.ts'
 import type { FilePart } from '../openai/message.ts'
 import { type AgentFile, contextPathsOf } from './agent-file/agent-file.ts'
@@ -13,8 +14,10 @@ import {
   type OutsideFile,
   sendBoundary,
 } from './context-files.ts'
-import { type ChatSessionEvent, type NoticeEvent, noticeEvent } from './events.ts'
+import type { ModelServer } from './endpoint/endpoint.ts'
+import { type NoticeEvent, noticeEvent } from './events.ts'
 import { NO_SANDBOX, type SandboxSetup } from './processes/sandbox.ts'
+import type { SessionServices } from './services.ts'
 import { SeenFiles } from './tools/files/seen-files.ts'
 import { isDeniedToRead } from './tools/permission/command-paths.ts'
 import {
@@ -28,9 +31,7 @@ import { createExecuteBash } from './tools/shell/execute-bash.ts'
 import type { CallNeed, ChatTool, Workspace } from './tools/tool.ts'
 import { buildToolSet, type ToolSet } from './tools/tool-set.ts'
 import type { TrustStore } from './trust/trust-store.ts'
-import { NO_SESSION_HOOKS, type SessionHooks } from './turn/hooks.ts'
 import { DEFAULT_TURN_LIMITS, type TurnLimits } from './turn/turn-budget.ts'
-import type { FinishedToolCall, ModelServer, TurnContext, TurnSetup, TurnTools } from './turn/turn-setup.ts'
 
 export interface ChatSetupOptions {
   readonly place: Workspace
@@ -52,14 +53,18 @@ export interface ChatSetupOptions {
   readonly attended: boolean
   /** Of each turn. */
   readonly limits?: TurnLimits
-  readonly help?: SessionHooks
+  readonly services: SessionServices
   readonly sandboxing?: SandboxSetup
 }
 
-export class ChatSetup implements TurnSetup, TurnTools {
+export interface TurnContext extends ContextInput {
+  readonly notices: readonly NoticeEvent[]
+}
+
+export class ChatSetup {
   readonly workspace: Workspace
-  readonly settings: TurnSetup['settings']
-  readonly hooks: SessionHooks
+  readonly settings: Pick<ChatSetupOptions, 'autoCompact' | 'attended'> & { readonly limits: TurnLimits }
+  readonly services: SessionServices
   readonly seen: SeenFiles
   /** Of the model's commands; what a person types after `!` runs without. */
   readonly sandboxing: SandboxSetup
@@ -85,7 +90,7 @@ export class ChatSetup implements TurnSetup, TurnTools {
     this.workspace = place
     this.server = server
     this.settings = { autoCompact, attended, limits: options.limits ?? DEFAULT_TURN_LIMITS }
-    this.hooks = options.help ?? NO_SESSION_HOOKS
+    this.services = options.services
     this.seen = options.seen ?? new SeenFiles()
     this.sandboxing = options.sandboxing ?? NO_SANDBOX
     this.#builtIn = builtIn
@@ -95,10 +100,6 @@ export class ChatSetup implements TurnSetup, TurnTools {
     this.#agentPlace = options.agentPlace ?? 'built-in'
     this.#trust = options.trust
     this.#toolSet = this.#buildToolSet()
-  }
-
-  get tools(): TurnTools {
-    return this
   }
 
   get agent(): AgentFile {
@@ -144,6 +145,7 @@ export class ChatSetup implements TurnSetup, TurnTools {
     return buildToolSet({ builtIn: this.#builtIn, mcp: this.#mcp, offered: tools, aliases: toolAliases })
   }
 
+  /** The tools by origin, for the state and the request. */
   specs(): Tools {
     return this.#toolSet.byOrigin()
   }
@@ -169,6 +171,7 @@ export class ChatSetup implements TurnSetup, TurnTools {
     return decidePermission(tool, need, rules)
   }
 
+  /** For tools that search many files: which paths they must skip. */
   denied(): (path: string) => boolean {
     return isDeniedToRead({ settings: this.#agent.toolsSettings, ...this.workspace })
   }
@@ -207,6 +210,7 @@ export class ChatSetup implements TurnSetup, TurnTools {
     return collectFiles(rules, this.workspace, budget, sendBoundary(this.workspace, from, this.#trust))
   }
 
+  /** Files, hooks and instruction that are sent with every request. @param budget in tokens, for the files */
   async collectContext(budget: number, signal: AbortSignal): Promise<TurnContext> {
     const { included, dropped, unreadable, outside, cut } = this.collectContextFiles(this.rules, budget)
     const notices: NoticeEvent[] = []
@@ -233,7 +237,7 @@ export class ChatSetup implements TurnSetup, TurnTools {
       )
       notices.push(noticeEvent('context_dropped', text))
     }
-    const spawnHooks = await this.hooks.spawnHooks(signal)
+    const spawnHooks = await this.services.spawnHooks(signal)
     const { prompt } = this.#agent
     return {
       files: included,
@@ -255,20 +259,9 @@ export class ChatSetup implements TurnSetup, TurnTools {
     this.#documents.set(message, documents)
   }
 
+  /** Documents attached to a message; the state does not hold them. */
   documentsOf(message: UserMessage): readonly FilePart[] {
     return this.#documents.get(message) ?? []
-  }
-
-  beforeTool(...call: Parameters<SessionHooks['beforeTool']>): Promise<string | undefined> {
-    return this.hooks.beforeTool(...call)
-  }
-
-  afterTool(outcome: FinishedToolCall, signal: AbortSignal): AsyncIterable<ChatSessionEvent> {
-    return this.hooks.afterTool(outcome, signal)
-  }
-
-  afterTurn(signal: AbortSignal): AsyncIterable<ChatSessionEvent> {
-    return this.hooks.afterTurn(signal)
   }
 }
 

@@ -42,8 +42,8 @@ export const mcpCommand: ChatCommandDefinition = {
   async *run(session, { first }, signal) {
     const { setup } = session
     if (first === 'trust') return yield* trustServers(session, signal)
-    await setup.hooks.ready()
-    const reports = setup.hooks.servers().filter(({ name }) => first === '' || name === first)
+    await setup.services.ready()
+    const reports = setup.services.servers().filter(({ name }) => first === '' || name === first)
     if (reports.length === 0) return yield outputEvent(phrase('There are no servers.', 'サーバーはありません。'))
     yield outputEvent(composePhrase((say) => reports.flatMap((one) => formatServer(one, first !== '', say)).join('\n')))
   },
@@ -136,8 +136,8 @@ async function* swapAgent(
   }
   setup.switchAgent(found)
   recordAgent(writer, found, trust)
-  await setup.hooks.switchAgent(found.agent)
-  yield* setup.hooks.takeNotices()
+  await setup.services.switchAgent(found.agent)
+  yield* setup.services.takeNotices()
   writer.append({ event: 'context', context_manager: setup.contextManager(contextWindowTokens(session.state)) })
   yield outputEvent(phrase(`${name} is at work now.`, `これからは ${name} が働きます。`))
   yield* shadowedNotices(found, agents, setup.workspace.cwd)
@@ -164,7 +164,7 @@ async function* trustServers(session: ChatSession, signal: AbortSignal): AsyncGe
     if (!isYes) return yield outputEvent(phrase('They are not started.', '起動しません。'))
     trust.add(fingerprint)
   }
-  await setup.hooks.switchAgent(setup.agent)
-  yield* setup.hooks.takeNotices()
+  await setup.services.switchAgent(setup.agent)
+  yield* setup.services.takeNotices()
   yield outputEvent(phrase(`Trusted: ${fingerprint.path}`, `信頼しました：${fingerprint.path}`))
 }

@@ -28,11 +28,9 @@ export const checkpointCommand: ChatCommandDefinition = {
   ),
   words: ['init', 'list', 'expand', 'diff', 'restore', 'clean'],
   async *run(session, words) {
-    const { checkpoints } = session.setup.hooks
-    if (!checkpoints)
-      return yield errorEvent(phrase('there are no checkpoints here.', 'ここではチェックポイントを使えません。'))
+    const { checkpoints } = session.setup.services
     const { rest } = words
-    if (words.first !== 'init' && words.first !== 'clean') yield* session.setup.hooks.startCheckpoints()
+    if (words.first !== 'init' && words.first !== 'clean') yield* session.setup.services.startCheckpoints()
     switch (words.first) {
       case 'init': {
         const started = await checkpoints.start(true)

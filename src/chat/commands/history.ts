@@ -16,7 +16,7 @@ export const clearCommand: ChatCommandDefinition = {
   args: '',
   help: phrase('begin anew; the journal keeps what was said', '最初からやり直す。記録は残る'),
   async *run({ writer, setup }) {
-    setup.hooks.forgetHookResults()
+    setup.services.forgetHookResults()
     writer.append({ event: 'cleared' }, { event: 'window', range: [0, 0] })
     yield { kind: 'moved' }
     yield outputEvent(phrase('The conversation begins anew.', '会話を最初からやり直します。'))

@@ -21,7 +21,7 @@ export const savedPromptsCommand: ChatCommandDefinition = {
   words: ['list', 'details', 'get', 'create', 'edit', 'remove'],
   async *run(session, words, signal) {
     const { first, rest } = words
-    await session.setup.hooks.ready()
+    await session.setup.services.ready()
     const found = listPrompts(session)
     switch (first) {
       case '':

@@ -1,7 +1,8 @@
 /** The model server of a conversation: from options, environment, a profile of the user or a preset. */
 
 import { AppError } from '../../model/error.ts'
-import type { ProfileName } from '../../openai/profile.ts'
+import type { ChatTransport } from '../../openai/chat/transport.ts'
+import type { Profile, ProfileName } from '../../openai/profile.ts'
 
 /** Who answers, as far as it matters here. */
 export type ServerName = Extract<ProfileName, 'openai' | 'ollama' | 'llamacpp' | 'lmstudio' | 'vllm'>
@@ -51,6 +52,15 @@ export interface EndpointProfile {
   readonly key?: string | null
   /** In tokens. */
   readonly window?: number | null
+}
+
+export interface ModelServer {
+  readonly transport: ChatTransport
+  readonly profile: Profile
+  readonly model: string
+  readonly maxRetries: number
+  /** Sent with every request. */
+  readonly parameters?: { readonly [key: string]: unknown }
 }
 
 export interface Endpoint {

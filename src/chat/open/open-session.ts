@@ -13,7 +13,7 @@ import { type ChatTransport, systemClock } from '../../openai/chat/transport.ts'
 import { PROFILES } from '../../openai/profile.ts'
 import type { AgentFile } from '../agent-file/agent-file.ts'
 import { findMcpServers } from '../agent-file/find-agents.ts'
-import type { Endpoint } from '../endpoint/endpoint.ts'
+import type { Endpoint, ModelServer } from '../endpoint/endpoint.ts'
 import {
   type AskJson,
   type ContextWindow,
@@ -45,7 +45,6 @@ import { createBuiltInTools, findMissingTools } from '../tools/tool-set.ts'
 import { type AskTrust, serversTrustQuestion } from '../trust/trust-question.ts'
 import { TrustStore } from '../trust/trust-store.ts'
 import type { TurnLimits } from '../turn/turn-budget.ts'
-import type { ModelServer } from '../turn/turn-setup.ts'
 import { chooseAgent, recordAgent } from './choose-agent.ts'
 
 /** Who is to answer: a server, or a recording of what one said. */
@@ -139,7 +138,7 @@ export async function openChatSession(options: ChatSessionOptions): Promise<Open
       builtIn,
       seen,
       sandboxing,
-      help: started,
+      services: started,
     }
     const setup = new ChatSetup({ ...options, ...setupOptions })
     started.start(agent)

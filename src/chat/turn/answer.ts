@@ -16,11 +16,12 @@ import type { ChatError, ChatRequest } from '../../openai/chat/transport.ts'
 import type { OpenAIMessage } from '../../openai/openai-message.ts'
 import type { Completion } from '../../openai/stream/completion.ts'
 import { splitThinking } from '../../openai/stream/reasoning.ts'
+import type { ModelServer } from '../endpoint/endpoint.ts'
 import { type ChatSessionEvent, noticeEvent, type TurnEnding } from '../events.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { ChatSetup } from '../setup.ts'
 import { type OutgoingRequest, type RenderedRequest, renderOpenAIMessages } from './request.ts'
 import { toToolUses } from './tools.ts'
-import type { ModelServer, TurnSetup } from './turn-setup.ts'
 
 /** OpenAI and vLLM, llama.cpp, LM Studio, Ollama and gateways, each in its own words. */
 const OVERFLOW_TEXTS =
@@ -131,7 +132,7 @@ export type AnswerOutcome =
 /** @param tokens estimated, of the request */
 export async function* requestAnswer(
   writer: JournalWriter,
-  setup: TurnSetup,
+  setup: ChatSetup,
   outgoing: OutgoingRequest,
   tokens: number,
   signal: AbortSignal,

@@ -20,9 +20,9 @@ import type { Profile } from '../../openai/profile.ts'
 import { nameOf } from '../../openai/tool-calls.ts'
 import { type ChatSessionEvent, noticeEvent, type ToolConsent, type ToolQuestion } from '../events.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { ChatSetup } from '../setup.ts'
 import { forbiddenToolText } from '../tools/permission/permission.ts'
 import { type ChatTool, type ChatToolCall, errorResult, isHarmless, type ToolRunResult } from '../tools/tool.ts'
-import type { TurnSetup } from './turn-setup.ts'
 
 /** What stands for arguments that cannot be read, as in the original. */
 const UNREADABLE_KEY = 'key'
@@ -81,7 +81,7 @@ export type AskConsent = (question: ToolQuestion, signal: AbortSignal) => Promis
 /** One after the other, all before the first one runs: one no is a no to all of them, as in the original. */
 export async function* planTools(
   uses: readonly AssistantToolUse[],
-  setup: TurnSetup,
+  setup: ChatSetup,
   ask: AskConsent,
   signal: AbortSignal,
 ): AsyncGenerator<ChatSessionEvent, ToolPlan> {
@@ -96,7 +96,7 @@ export async function* planTools(
     const { tool, call } = lookup
     const question: ToolQuestion = { id: use.id, name: use.name, need: call.need }
     yield { kind: 'tool_asked', ...question }
-    const decision = setup.tools.decide(tool, call.need)
+    const decision = setup.decide(tool, call.need)
     if (decision.kind === 'deny') return { kind: 'cancel', prompt: forbiddenToolText(use.name) }
     if (decision.kind === 'error') {
       planned.push({ kind: 'known', use, ran: errorResult(decision.text) })
@@ -112,7 +112,7 @@ export async function* planTools(
     if (consent === undefined) return { kind: 'aborted' }
     if (consent === 'no') return { kind: 'cancel', prompt: DENIED_BY_USER }
     if (typeof consent === 'object') return { kind: 'cancel', prompt: untranslated(consent.text) }
-    if (consent === 'trust') setup.tools.trust(tool)
+    if (consent === 'trust') setup.trust(tool)
     planned.push({ kind: 'run', use, tool, call, free: consent === 'trust', staleAllowed: true })
   }
   return { kind: 'go', planned }
@@ -120,12 +120,12 @@ export async function* planTools(
 
 type LookupResult = { readonly tool: ChatTool; readonly call: ChatToolCall } | { readonly known: string }
 
-async function lookUpTool(use: AssistantToolUse, { tools }: TurnSetup): Promise<LookupResult> {
+async function lookUpTool(use: AssistantToolUse, setup: ChatSetup): Promise<LookupResult> {
   const unreadable = findUnreadableArguments(use)
   if (unreadable !== undefined) return { known: unreadable }
-  const tool = tools.find(use.name)
-  if (!tool) return { known: `There is no tool ${use.name}. The tools are: ${tools.names().join(', ') || 'none'}.` }
-  const checked = await tool.check(use.args, tools.workspace)
+  const tool = setup.find(use.name)
+  if (!tool) return { known: `There is no tool ${use.name}. The tools are: ${setup.names().join(', ') || 'none'}.` }
+  const checked = await tool.check(use.args, setup.workspace)
   return checked.ok ? { tool, call: checked.call } : { known: checked.error }
 }
 
@@ -154,7 +154,7 @@ interface ToolOutput {
 export async function* runTools(
   planned: readonly PlannedTool[],
   writer: JournalWriter,
-  setup: TurnSetup,
+  setup: ChatSetup,
   signal: AbortSignal,
 ): AsyncGenerator<ChatSessionEvent, void> {
   const done = new Map<string, ToolOutput>()
@@ -186,7 +186,7 @@ export async function* runTools(
 async function runPlanned(
   planned: PlannedTool,
   writer: JournalWriter,
-  setup: TurnSetup,
+  setup: ChatSetup,
   signal: AbortSignal,
   channel: EventChannel<ChatSessionEvent>,
 ): Promise<ToolOutput> {
@@ -211,26 +211,26 @@ async function runPlanned(
       summary: summary.en,
       level: planned.call.need.level,
     }
-    for await (const event of setup.afterTool(outcome, signal)) channel.push(event)
+    for await (const event of setup.services.afterTool(outcome, signal)) channel.push(event)
   }
   return { result, images: ran.images }
 }
 
 async function runCall(
   { use, tool, call, staleAllowed }: Extract<PlannedTool, { kind: 'run' }>,
-  setup: TurnSetup,
+  setup: ChatSetup,
   signal: AbortSignal,
   channel: EventChannel<ChatSessionEvent>,
 ): Promise<ToolRunResult> {
-  const forbidden = await setup.beforeTool(tool, plainJson(use.args), call.need.level, signal)
+  const forbidden = await setup.services.beforeTool(tool, plainJson(use.args), call.need.level, signal)
   if (forbidden !== undefined) return errorResult(forbidden)
   if (signal.aborted) return errorResult(TOOL_USE_INTERRUPTED)
   try {
     return await call.run({
-      ...setup.tools.workspace,
+      ...setup.workspace,
       signal,
       staleAllowed,
-      isDenied: setup.tools.denied(),
+      isDenied: setup.denied(),
       onOutput: (piece) => channel.push({ kind: 'tool_output', id: use.id, ...piece }),
     })
   } catch (error) {

@@ -10,6 +10,7 @@ import type { ChatError } from '../../openai/chat/transport.ts'
 import { compactHistory, firstShrinkMethod, type ShrinkMethod, shrinkRequest } from '../compaction.ts'
 import { type ChatSessionEvent, chatErrorText, errorEvent, type TurnEnding } from '../events.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { ChatSetup } from '../setup.ts'
 import { requestAnswer } from './answer.ts'
 import {
   buildOutgoingRequest,
@@ -19,8 +20,7 @@ import {
   requestTokens,
 } from './request.ts'
 import { type AskConsent, planTools, runTools } from './tools.ts'
-import { DEFAULT_TURN_LIMITS, TurnBudget } from './turn-budget.ts'
-import type { TurnSetup } from './turn-setup.ts'
+import { TurnBudget } from './turn-budget.ts'
 
 interface TurnEnd {
   readonly how: TurnEnding
@@ -30,13 +30,13 @@ interface TurnEnd {
 /** Sends what waits. Failures are events; only a journal that cannot be written throws. */
 export async function* runSessionTurn(
   writer: JournalWriter,
-  setup: TurnSetup,
+  setup: ChatSetup,
   ask: AskConsent,
   signal: AbortSignal,
 ): AsyncGenerator<ChatSessionEvent, void> {
-  const budget = new TurnBudget(setup.settings.limits ?? DEFAULT_TURN_LIMITS)
+  const budget = new TurnBudget(setup.settings.limits)
   const ended = yield* trackBudget(runRounds(writer, setup, budget, ask, signal), budget)
-  yield* setup.afterTurn(signal)
+  yield* setup.services.afterTurn(signal)
   yield { kind: 'ended', how: ended.how, ...(ended.error && { error: ended.error }) }
 }
 
@@ -60,7 +60,7 @@ async function* trackBudget(
 
 async function* runRounds(
   writer: JournalWriter,
-  setup: TurnSetup,
+  setup: ChatSetup,
   budget: TurnBudget,
   ask: AskConsent,
   signal: AbortSignal,
@@ -111,7 +111,7 @@ interface Prepared {
 
 async function* prepare(
   writer: JournalWriter,
-  setup: TurnSetup,
+  setup: ChatSetup,
   signal: AbortSignal,
 ): AsyncGenerator<ChatSessionEvent, Prepared | undefined> {
   const window = contextWindowTokens(writer.state)
@@ -137,7 +137,7 @@ function stateChanges(
 }
 
 /** What waits, such as results of tools, stays: it is sent when the turn is continued. */
-function* stopAtLimit(writer: JournalWriter, setup: TurnSetup, limit: Phrase): Generator<ChatSessionEvent, TurnEnd> {
+function* stopAtLimit(writer: JournalWriter, setup: ChatSetup, limit: Phrase): Generator<ChatSessionEvent, TurnEnd> {
   writer.append({ event: 'transcript', lines: [limit.en] })
   const { en, ja } = setup.settings.attended
     ? phrase('/retry continues the turn.', '/retry で続けられます。')
@@ -162,7 +162,7 @@ function lastToolUses({ state }: JournalWriter): readonly AssistantToolUse[] {
 async function* useTools(
   uses: readonly AssistantToolUse[],
   writer: JournalWriter,
-  setup: TurnSetup,
+  setup: ChatSetup,
   ask: AskConsent,
   signal: AbortSignal,
 ): AsyncGenerator<ChatSessionEvent, TurnEnd | undefined> {

@@ -139,7 +139,7 @@ test('a restarted HTTP server is reconnected; a missing one is reported', async 
   const echo = call('echo', { text: 'again' })
   const server = await chatServer(echo, answer('Yes.'), echo, answer('No.'))
   const session = await asking(server, { far: { type: 'http', url: far.url } })
-  await session.setup.hooks.ready()
+  await session.setup.services.ready()
   far.forget()
   expect(statuses(await sendLine(session, 'Ask'))).toEqual(['Success'])
   await far.close()
@@ -165,7 +165,7 @@ describe('trust in a tool is for that tool alone', () => {
     const server = await chatServer()
     const cwd = tempFolder()
     const { session } = await openTestChat({ server, cwd, agent: { mcpServers }, trustAll: false })
-    await session.setup.hooks.ready()
+    await session.setup.services.ready()
     return { talk: session, server }
   }
   const decisions = ({ setup }: Awaited<ReturnType<typeof unusual>>['talk']): readonly string[] =>

@@ -81,7 +81,7 @@ test('that cannot be sent are reported, and nothing is sent', async () => {
 
 test('are completed, also those added later', async () => {
   const { talk: session } = await withServers('wise')
-  await session.setup.hooks.ready()
+  await session.setup.services.ready()
   const complete = createCompleter(session)
   const offers = (text: string) => complete({ text, at: text.length }).all.map((one) => one.text)
   expect(offers('@ex')).toEqual(['@explain'])

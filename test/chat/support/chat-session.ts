@@ -6,6 +6,7 @@ import { DEFAULT_AGENT } from '../../../src/chat/agent-file/agent-file.ts'
 import type { ChatSessionEvent, ToolConsent } from '../../../src/chat/events.ts'
 import { createJournal, journalPath, openJournal } from '../../../src/chat/journal/journal-file.ts'
 import { JournalWriter } from '../../../src/chat/journal/journal-writer.ts'
+import type { SessionServices } from '../../../src/chat/services.ts'
 import { ChatSession } from '../../../src/chat/session.ts'
 import { ChatSetup } from '../../../src/chat/setup.ts'
 import { type ChatTool, successResult } from '../../../src/chat/tools/tool.ts'
@@ -72,6 +73,7 @@ export function chatSession(options: ChatSessionOptions): ChatSession {
     },
     agent: DEFAULT_AGENT,
     builtIn: options.tools ?? [],
+    services: NO_SERVICES,
     trusted: options.trusted ?? [],
     autoCompact: options.autoCompact ?? true,
     attended: options.attended ?? true,
@@ -79,6 +81,25 @@ export function chatSession(options: ChatSessionOptions): ChatSession {
   })
   return new ChatSession(journalWriter, setup, { data, program: null })
 }
+
+async function* noEvents(): AsyncGenerator<never> {}
+
+const NO_SERVICES = {
+  ready: async () => {},
+  takeNotices: () => [],
+  servers: () => [],
+  prompts: () => [],
+  spawnHooks: async () => [],
+  forgetHookResults: () => {},
+  promptHooks: async () => [],
+  beforeTool: async () => undefined,
+  afterTool: noEvents,
+  beforeTurn: () => {},
+  afterTurn: noEvents,
+  switchAgent: async () => {},
+  startCheckpoints: noEvents,
+  close: async () => {},
+} as unknown as SessionServices
 
 /** All events of a line, with these answers to who asks. */
 export async function sendLine(
