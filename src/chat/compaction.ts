@@ -18,7 +18,7 @@ import { tokensOfText } from '../openai/chat/request.ts'
 import { type CompletionAttempt, requestCompletion } from '../openai/chat/request-completion.ts'
 import { ABORTED_ERROR, type ChatError } from '../openai/chat/transport.ts'
 import { splitThinking } from '../openai/stream/reasoning.ts'
-import { type ChatSessionEvent, chatErrorText, errorEvent, noticeEvent } from './events.ts'
+import { type ChatSessionEvent, chatErrorText, errorEvent, noticeEvent, retryEvent, usageEvent } from './events.ts'
 import type { JournalWriter } from './journal/journal-writer.ts'
 import type { ChatSetup } from './setup.ts'
 import { estimatedUsage, isContextOverflow, reportedUsage, requestBodyOf, Stopwatch } from './turn/answer.ts'
@@ -130,14 +130,14 @@ export async function* requestSummary(
       break
     }
     if (value.kind === 'text') watch.piece(value.text)
-    if (value.kind === 'retry') yield value
+    if (value.kind === 'retry') yield retryEvent(value.error, value.attempt, value.waitMs)
   }
   if (!('completion' in answer)) return { kind: 'error', error: answer.error }
   const message = answer.completion.choices[0]?.message
   const text = splitThinking(message?.allText ?? '').text.trim()
   const used = reportedUsage(answer.completion) ?? estimatedUsage(tokensOfText(JSON.stringify(body.messages)), text)
   writer.append({ event: 'usage', model, ...used, purpose: 'compaction' })
-  yield { kind: 'usage', ...used, purpose: 'compaction' }
+  yield usageEvent(used.usage, used.estimated, 'compaction')
   if (text === '') return { kind: 'error', error: { kind: 'garbage', message: 'the model gave no summary' } }
   const assistant = newResponse(writer.newId(), text)
   const metadata = watch.metadata({ assistant, requestId: answer.completion.id ?? null, model, tags: ['Compact'] })

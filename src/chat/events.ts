@@ -1,106 +1,62 @@
-/** What a running conversation tells, one event after the other, to whoever shows it. No word of a terminal or a page. */
+/**
+ * The events of a running conversation: those of the API (`model/api/chat.ts`), each with what stays on this machine in `local`.
+ * Terminal and page render the same union; the server sends an event without `local`.
+ */
 import type { AssistantMessage, ToolUseResult } from '../conversation/message.ts'
 import type { RequestMetadata } from '../conversation/record.ts'
-import type { ChatEvent, ChatNotice } from '../model/api/chat.ts'
+import { writeBlock } from '../conversation/truncate.ts'
+import { plainJson } from '../lib/json/lossless.ts'
+import { fieldsOf, stringOf } from '../lib/unknown-values.ts'
+import type { ChatEnding, ChatEvent, ChatFault, ChatNeed, ChatNotice, ChatSpan } from '../model/api/chat.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import type { Usage } from '../model/usage.ts'
-import type { ChatError, ChatErrorKind } from '../openai/chat/transport.ts'
+import type { ChatError } from '../openai/chat/transport.ts'
+import { findDangerousAdditions, findDangerSpans } from './tools/permission/danger.ts'
 import type { CallNeed, OutputPiece } from './tools/tool.ts'
 
-/** How a turn came to its end; `--no-interactive` has an exit code for each. */
-export type TurnEnding =
-  /** The model has answered. */
-  | 'answered'
-  /** The caller did not want to wait any longer. */
-  | 'interrupted'
-  /** The model, or its server's filter, did not want to answer. */
-  | 'refused'
-  /** A tool needed a word from somebody, and nobody is there. */
-  | 'consent'
-  /** The request is too large for the window, whatever is left out. */
-  | 'overflow'
-  /** The turn has used what it may use, or the model repeats itself. What waits can be sent. */
-  | 'limit'
-  /** The server could not be reached, or failed, or was silent. */
-  | 'failed'
-
-/** For who shows some notices only. */
-export type NoticeCode = ChatNotice
-
-export interface ToolQuestion {
-  /** Of the tool use. */
-  readonly id: string
-  readonly name: string
-  readonly need: CallNeed
+/** Unbounded or private details of an event: the terminal and `--json` show them. */
+interface LocalFields {
+  /** A piece of the call's arguments. */
+  readonly calling: { readonly text: string }
+  readonly retry: { readonly error: ChatError }
+  readonly usage: { readonly usage: Usage; readonly purpose: RequestPurpose }
+  readonly entry: { readonly assistant: AssistantMessage; readonly metadata: RequestMetadata | null }
+  readonly tool_asked: { readonly need: CallNeed }
+  readonly consent_needed: { readonly need: CallNeed }
+  readonly tool_output: Pick<OutputPiece, 'stream'>
+  readonly tool_done: { readonly result: ToolUseResult }
+  readonly ended: { readonly error?: ChatError }
 }
 
-/** What is told to a page as it is here: its fields are those of the API. */
-type ApiEvent = Extract<
-  ChatEvent,
-  {
-    kind:
-      | 'started'
-      | 'delta'
-      | 'reasoning'
-      | 'compacting'
-      | 'compacted'
-      /** The window is filled so far that a summary would be of use. */
-      | 'compact_proposed'
-      | 'notice'
-      /** Text that a command was asked for, in Markdown where it has a form. */
-      | 'output'
-      /** Files and history were kept under this tag. */
-      | 'checkpoint'
-      | 'edit'
-      /** Nothing goes on until `answer` is called with its id: yes trusts the file as it was read. */
-      | 'trust_needed'
-      | 'error'
-  }
->
+type SessionEventKind = Exclude<ChatEvent['kind'], 'hello' | 'said' | 'consent_given' | 'state' | 'closed'>
+
+type SessionEventOf<Kind extends SessionEventKind> = Extract<ChatEvent, { kind: Kind }> &
+  (Kind extends keyof LocalFields ? { readonly local: LocalFields[Kind] } : { readonly local?: undefined })
+
+type ApiSessionEvent = { [Kind in SessionEventKind]: SessionEventOf<Kind> }[SessionEventKind]
 
 export type ChatSessionEvent =
-  | ApiEvent
-  /** A piece of a call while it is written. */
-  | { readonly kind: 'calling'; readonly name: string; readonly text: string }
-  /** What came of the answer so far is void: it is asked for again. */
-  | { readonly kind: 'retry'; readonly error: ChatError; readonly attempt: number; readonly waitMs: number }
-  | { readonly kind: 'usage'; readonly usage: Usage; readonly estimated: boolean; readonly purpose: RequestPurpose }
-  /** An exchange is in the history and on disk. */
-  | {
-      readonly kind: 'entry'
-      readonly number: number
-      readonly assistant: AssistantMessage
-      readonly metadata: RequestMetadata | null
-      /** Why the answer is not whole. */
-      readonly interrupted?: string
-    }
-  | ({ readonly kind: 'tool_asked' } & ToolQuestion)
-  /** Nothing goes on until `answer` is called with its id. */
-  | ({ readonly kind: 'consent_needed' } & ToolQuestion)
-  | { readonly kind: 'tool_started'; readonly id: string; readonly name: string; readonly summary: Phrase }
-  | ({ readonly kind: 'tool_output'; readonly id: string } & OutputPiece)
-  | {
-      readonly kind: 'tool_done'
-      readonly id: string
-      readonly name: string
-      readonly result: ToolUseResult
-      readonly ms: number
-    }
-  | { readonly kind: 'tools_cancelled'; readonly ids: readonly string[]; readonly reason: Phrase }
-  /** The conversation is another one now, or at another point: what is shown must be shown anew. */
+  | ApiSessionEvent
+  /** The conversation changed, or moved to another point: readers show it again from the start. */
   | { readonly kind: 'moved' }
   | { readonly kind: 'quit' }
-  /** The last event of a turn. */
-  | { readonly kind: 'ended'; readonly how: TurnEnding; readonly error?: ChatError }
 
 export type RequestPurpose = 'answer' | 'compaction'
 
-/** What a person says to a tool that asks: yes, no, yes and from now on, or other words, which cancel it with them. */
+/** The answer to a tool that asks: yes, no, yes from now on, or a text that cancels the call and is sent to the model. */
 export type ToolConsent = 'yes' | 'no' | 'trust' | { readonly text: string }
 
-export type NoticeEvent = Extract<ChatSessionEvent, { kind: 'notice' }>
+export type NoticeEvent = SessionEventOf<'notice'>
+/** Nothing continues until `answer` is called with the event's id. */
+export type ToolQuestion = Pick<SessionEventOf<'consent_needed'>, 'id' | 'name' | 'need' | 'local'>
 
-export const noticeEvent = (code: NoticeCode, { en: text, ja }: Phrase): NoticeEvent => ({
+/** The event as a page gets it. `moved` and `quit` are not sent. */
+export function toApiEvent(event: ApiSessionEvent): ChatEvent {
+  const { local: _, ...sent } = event
+  return sent
+}
+
+export const noticeEvent = (code: ChatNotice, { en: text, ja }: Phrase): NoticeEvent => ({
   kind: 'notice',
   code,
   text,
@@ -109,7 +65,49 @@ export const noticeEvent = (code: NoticeCode, { en: text, ja }: Phrase): NoticeE
 
 export const errorEvent = ({ en: text, ja }: Phrase): ChatSessionEvent => ({ kind: 'error', text, ja })
 
-const ERROR_TEXTS_JA: { readonly [kind in ChatErrorKind]: string } = {
+export const endedEvent = (how: ChatEnding, error?: ChatError): ChatSessionEvent => ({
+  kind: 'ended',
+  how,
+  reason: error?.message ?? null,
+  reason_ja: error ? chatErrorText(error).ja : null,
+  local: error ? { error } : {},
+})
+
+export const retryEvent = (error: ChatError, attempt: number, wait_ms: number): ChatSessionEvent => {
+  const { en: reason, ja: reason_ja } = chatErrorText(error)
+  return { kind: 'retry', code: error.kind, reason, reason_ja, attempt, wait_ms, local: { error } }
+}
+
+export const usageEvent = (usage: Usage, estimated: boolean, purpose: RequestPurpose): ChatSessionEvent => {
+  const { input_tokens: input, output_tokens: output } = usage
+  return { kind: 'usage', input, output, estimated, local: { usage, purpose } }
+}
+
+export const entryEvent = (
+  number: number,
+  assistant: AssistantMessage,
+  metadata: RequestMetadata | null,
+  interrupted: string | null,
+): ChatSessionEvent => ({ kind: 'entry', number, interrupted, local: { assistant, metadata } })
+
+export const toolDoneEvent = (id: string, name: string, result: ToolUseResult, ms: number): ChatSessionEvent => ({
+  kind: 'tool_done',
+  id,
+  name,
+  status: result.status === 'Success' ? 'success' : 'error',
+  output: toolOutputText(result).slice(0, MAX_TEXT_LENGTH),
+  ms,
+  local: { result },
+})
+
+export const toolQuestion = (id: string, name: string, need: CallNeed): ToolQuestion => ({
+  id,
+  name,
+  need: toChatNeed(need),
+  local: { need },
+})
+
+const ERROR_TEXTS_JA: { readonly [kind in ChatFault]: string } = {
   status: 'サーバーがエラーを返しました',
   connection: 'サーバーに接続できないか、接続が途中で切れました',
   timeout: 'サーバーから応答がありません',
@@ -119,5 +117,41 @@ const ERROR_TEXTS_JA: { readonly [kind in ChatErrorKind]: string } = {
   unknown: '原因が分かりません',
 }
 
+/** The server's own message; in Japanese with a description of the kind before it. */
 export const chatErrorText = ({ kind, message }: ChatError): Phrase =>
   phrase(message, `${ERROR_TEXTS_JA[kind]}（${message}）`)
+
+const MAX_TEXT_LENGTH = 100_000
+
+function toChatNeed({ level, summary, reason, command, purpose, args, diff, stale }: CallNeed): ChatNeed {
+  const danger = findDanger(command ?? args, diff?.slice(0, MAX_TEXT_LENGTH))
+  return {
+    level,
+    summary: summary.en,
+    summary_ja: summary.ja,
+    ...(reason && { reason: reason.en, reason_ja: reason.ja }),
+    ...(command !== undefined && { command }),
+    ...(purpose !== undefined && { purpose }),
+    ...(args !== undefined && { arguments: args }),
+    ...(diff !== undefined && { diff: diff.slice(0, MAX_TEXT_LENGTH) }),
+    ...(diff !== undefined && diff.length > MAX_TEXT_LENGTH && { diff_omitted: diff.length - MAX_TEXT_LENGTH }),
+    ...(danger.length > 0 && { danger }),
+    ...(stale && { stale: { path: stale.path, diff: stale.diff.slice(0, MAX_TEXT_LENGTH) } }),
+  }
+}
+
+const findDanger = (ran: string | undefined, diff = ''): readonly ChatSpan[] =>
+  ran === undefined ? findDangerousAdditions(diff) : findDangerSpans(ran)
+
+/** Of a shell what it printed, of all others what the model gets. */
+function toolOutputText({ content }: ToolUseResult): string {
+  return content
+    .map((block) => {
+      const shell = 'Json' in block ? fieldsOf(plainJson(block.Json)) : undefined
+      const status = stringOf(shell?.['exit_status'])
+      if (status === undefined) return writeBlock(block, () => {}) ?? ''
+      const words = [shell?.['stdout'], shell?.['stderr']].map((text) => stringOf(text) ?? '').join('')
+      return status === '0' ? words : `${words}(exit ${status})\n`
+    })
+    .join('\n')
+}

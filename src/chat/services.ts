@@ -1,11 +1,12 @@
 /** What is done around a conversation: checkpoints of its files, the hooks of its agent, the servers that lend it tools. */
 import type { History } from '../conversation/record.ts'
 import type { HookResult } from '../conversation/request/context.ts'
+import type { ChatNotice } from '../model/api/chat.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import type { AgentFile, McpServerEntry } from './agent-file/agent-file.ts'
 import { findMcpServers } from './agent-file/find-agents.ts'
 import { Checkpoints } from './checkpoint/checkpoints.ts'
-import { type ChatSessionEvent, type NoticeCode, noticeEvent } from './events.ts'
+import { type ChatSessionEvent, noticeEvent } from './events.ts'
 import { AgentHooks, type HookEvent } from './hooks.ts'
 import type { JournalWriter } from './journal/journal-writer.ts'
 import { START_WAIT_MS, START_WAIT_UNATTENDED_MS } from './mcp/connect.ts'
@@ -194,7 +195,7 @@ export class ChatServices {
     return ran
   }
 
-  #addNotice(code: NoticeCode, text: Phrase): void {
+  #addNotice(code: ChatNotice, text: Phrase): void {
     this.#notices.push(noticeEvent(code, text))
   }
 

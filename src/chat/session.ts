@@ -14,7 +14,15 @@ import { phrase } from '../model/phrase.ts'
 import type { Attachments } from './attachments.ts'
 import type { Endpoint } from './endpoint/endpoint.ts'
 import type { AskJson } from './endpoint/models.ts'
-import { type ChatSessionEvent, errorEvent, noticeEvent, type ToolConsent, type ToolQuestion } from './events.ts'
+import {
+  type ChatSessionEvent,
+  endedEvent,
+  errorEvent,
+  noticeEvent,
+  type ToolConsent,
+  type ToolQuestion,
+  toolQuestion,
+} from './events.ts'
 import type { JournalWriter } from './journal/journal-writer.ts'
 import type { ResolvedPrompt } from './prompts.ts'
 import type { ChatSetup } from './setup.ts'
@@ -68,7 +76,7 @@ export class ChatSession {
     const command = parseCommand(typed)
     if (command !== undefined && typed !== line) {
       yield errorEvent(PIPED_WITH_COMMAND)
-      yield { kind: 'ended', how: 'failed' }
+      yield endedEvent('failed')
     } else if (command === undefined) yield* this.#runExclusive((signal) => this.sendWithin(line, signal, true, typed))
     else yield* this.#runExclusive((signal) => this.#runCommand(line, command.run(this, command.words, signal)))
   }
@@ -95,7 +103,7 @@ export class ChatSession {
     if (resolved.kind === 'spoken') yield* this.#sendPrompt(resolved, signal)
     else {
       yield errorEvent(resolved.said)
-      yield { kind: 'ended', how: signal.aborted ? 'interrupted' : 'failed' }
+      yield endedEvent(signal.aborted ? 'interrupted' : 'failed')
     }
   }
 
@@ -175,8 +183,8 @@ export class ChatSession {
   }
 
   #recordUsage(event: ChatSessionEvent): void {
-    if (event.kind === 'usage' && event.purpose === 'answer' && !event.estimated)
-      this.#usedTokens = event.usage.total_tokens
+    if (event.kind === 'usage' && event.local.purpose === 'answer' && !event.estimated)
+      this.#usedTokens = event.local.usage.total_tokens
     if (event.kind === 'compacted' || event.kind === 'moved' || event.kind === 'started') this.#usedTokens = 0
   }
 
@@ -235,8 +243,7 @@ export class ChatSession {
     )
     if (this.setup.settings.attended) {
       const summary = phrase(`${size.en} Cut it at its end?`, `${size.ja}末尾を切り詰めますか？`)
-      const need = { level: 'changes', summary } as const
-      yield { kind: 'consent_needed', id: 'prompt', name: 'prompt', need }
+      yield { kind: 'consent_needed', ...toolQuestion('prompt', 'prompt', { level: 'changes', summary }) }
       const consent = await this.#waitForConsent('prompt', signal)
       if (consent === 'yes' || consent === 'trust') return truncateSafeInPlace(text, MAX_USER_MESSAGE_SIZE)
     }
@@ -246,7 +253,7 @@ export class ChatSession {
         `${size.ja}送りませんでした。ファイルに書いて、モデルに読ませてください。`,
       ),
     )
-    yield { kind: 'ended', how: 'overflow' }
+    yield endedEvent('overflow')
     return undefined
   }
 

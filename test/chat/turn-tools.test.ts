@@ -84,7 +84,7 @@ describe('tools', () => {
     )
     const chat = chatSession({ ...server, tools: list, trusted: ['*'] })
     const events = await sendLine(chat, 'Go')
-    expect(events.flatMap((event) => (event.kind === 'tool_done' ? [event.result.status] : []))).toEqual([
+    expect(events.flatMap((event) => (event.kind === 'tool_done' ? [event.local.result.status] : []))).toEqual([
       'Error',
       'Error',
     ])

@@ -59,7 +59,7 @@ test('usage is marked as estimated if the server does not count', async () => {
   const events = await sendLine(session, 'x'.repeat(4000))
   const [used] = events.filter((event) => event.kind === 'usage')
   expect(used).toMatchObject({ estimated: true })
-  expect(used?.kind === 'usage' && used.usage.input_tokens).toBeGreaterThanOrEqual(1000)
+  expect(used?.kind === 'usage' && used.input).toBeGreaterThanOrEqual(1000)
 })
 
 describe('failures', () => {
@@ -84,7 +84,7 @@ describe('failures', () => {
   test('a silent server leaves an interrupted entry', async () => {
     const session = chatSession({ ...(await modelServer(stalls('Hm'))), timeoutMs: 150 })
     const events = await sendLine(session, 'Hello')
-    expect(events.at(-1)).toMatchObject({ kind: 'ended', how: 'failed', error: { kind: 'timeout' } })
+    expect(events.at(-1)).toMatchObject({ kind: 'ended', how: 'failed', local: { error: { kind: 'timeout' } } })
     expect(readJournalOf(session).find(({ event }) => event === 'interrupted')).toMatchObject({ reason: 'timed_out' })
   })
 

@@ -78,10 +78,10 @@ test('tool questions exist in both languages; the model and the journal have Eng
   const session = chatSession({ ...server, cwd, tools: createBuiltInTools(new SeenFiles()) })
   const events = await sendLine(session, 'Write it', (event) => (event.kind === 'consent_needed' ? 'no' : undefined))
   expect(events.find(({ kind }) => kind === 'consent_needed')).toMatchObject({
-    need: { summary: { en: 'write a.txt', ja: 'a.txt に書き込み' } },
+    need: { summary: 'write a.txt', summary_ja: 'a.txt に書き込み' },
   })
   expect(events.find(({ kind }) => kind === 'tools_cancelled')).toMatchObject({
-    reason: { ja: expect.stringMatching(JAPANESE) },
+    reason_ja: expect.stringMatching(JAPANESE),
   })
   expect(existsSync(join(cwd, 'a.txt'))).toBe(false)
   expect(JSON.stringify(server.asked)).toContain('I do not want this tool to run')

@@ -16,7 +16,7 @@ import { type ChatSessionOptions, type OpenedChat, openChatSession } from './ope
 
 export type { Endpoint } from '../endpoint/endpoint.ts'
 export type { Model } from '../endpoint/models.ts'
-export type { ChatSessionEvent, ToolConsent, TurnEnding } from '../events.ts'
+export type { ChatSessionEvent, ToolConsent } from '../events.ts'
 export type { ChatSession } from '../session.ts'
 export type { OpenedChat } from './open-session.ts'
 

@@ -24,7 +24,7 @@ import {
   toModelInfo,
 } from '../endpoint/models.ts'
 import { createRecordedTransport, type Recording } from '../endpoint/recording.ts'
-import { type ChatSessionEvent, type NoticeEvent, noticeEvent } from '../events.ts'
+import { type NoticeEvent, noticeEvent } from '../events.ts'
 import { openChatJournal } from '../journal/find-journal.ts'
 import { JournalWriter } from '../journal/journal-writer.ts'
 import {
@@ -91,7 +91,7 @@ export interface ProcessOptions {
 export interface OpenedChat {
   readonly session: ChatSession
   /** What is to be known before the first word. */
-  readonly greeting: readonly ChatSessionEvent[]
+  readonly greeting: readonly NoticeEvent[]
   /** A conversation in which nothing was said leaves nothing behind. */
   close(): Promise<void>
 }

@@ -7,6 +7,7 @@ import { contentWithContext } from '../../conversation/render.ts'
 import { isInTangent } from '../../conversation/tangent.ts'
 import { byteLength } from '../../conversation/truncate.ts'
 import { type Fields, fieldsOf, nonEmptyStringOf, numberOf } from '../../lib/unknown-values.ts'
+import type { ChatEnding } from '../../model/api/chat.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { Usage } from '../../model/usage.ts'
 import { buildChatRequest, estimateTokens, tokensOfText } from '../../openai/chat/request.ts'
@@ -17,7 +18,7 @@ import type { OpenAIMessage } from '../../openai/openai-message.ts'
 import type { Completion } from '../../openai/stream/completion.ts'
 import { splitThinking } from '../../openai/stream/reasoning.ts'
 import type { ModelServer } from '../endpoint/endpoint.ts'
-import { type ChatSessionEvent, noticeEvent, type TurnEnding } from '../events.ts'
+import { type ChatSessionEvent, entryEvent, noticeEvent, retryEvent, usageEvent } from '../events.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { ChatSetup } from '../setup.ts'
 import { type OutgoingRequest, type RenderedRequest, renderOpenAIMessages } from './request.ts'
@@ -125,9 +126,9 @@ function durationOf(milliseconds: number): Duration {
 }
 
 export type AnswerOutcome =
-  | { readonly kind: 'entry'; readonly ending: Extract<TurnEnding, 'answered' | 'refused'> }
+  | { readonly kind: 'entry'; readonly ending: Extract<ChatEnding, 'answered' | 'refused'> }
   | { readonly kind: 'overflow'; readonly error: ChatError }
-  | { readonly kind: 'failed'; readonly ending: TurnEnding; readonly error: ChatError }
+  | { readonly kind: 'failed'; readonly ending: ChatEnding; readonly error: ChatError }
 
 /** @param tokens estimated, of the request */
 export async function* requestAnswer(
@@ -210,13 +211,13 @@ async function* streamAnswer(
         break
       case 'call':
         watch.piece(value.text)
-        yield { kind: 'calling', name: value.name, text: value.text }
+        yield { kind: 'calling', name: value.name, local: { text: value.text } }
         break
       case 'retry':
         // Told again, the message makes what had streamed void.
         if (hasStreamed) writer.append({ event: 'next_message', message: writer.state.next_message })
         hasStreamed = false
-        yield { kind: 'retry', error: value.error, attempt: value.attempt, waitMs: value.waitMs }
+        yield retryEvent(value.error, value.attempt, value.waitMs)
         break
     }
   }
@@ -294,10 +295,7 @@ class AnswerRecorder {
         ? { event: 'entry', ...written }
         : { event: 'interrupted', ...written, reason: interrupted },
     )
-    return [
-      { kind: 'usage', usage, estimated, purpose: 'answer' },
-      { kind: 'entry', number, assistant, metadata, ...(interrupted !== undefined && { interrupted }) },
-    ]
+    return [usageEvent(usage, estimated, 'answer'), entryEvent(number, assistant, metadata, interrupted ?? null)]
   }
 }
 

@@ -18,7 +18,14 @@ import { legalToolName } from '../../openai/check/legal-names.ts'
 import type { ToolCall } from '../../openai/message.ts'
 import type { Profile } from '../../openai/profile.ts'
 import { nameOf } from '../../openai/tool-calls.ts'
-import { type ChatSessionEvent, noticeEvent, type ToolConsent, type ToolQuestion } from '../events.ts'
+import {
+  type ChatSessionEvent,
+  noticeEvent,
+  type ToolConsent,
+  type ToolQuestion,
+  toolDoneEvent,
+  toolQuestion,
+} from '../events.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { ChatSetup } from '../setup.ts'
 import { forbiddenToolText } from '../tools/permission/permission.ts'
@@ -94,7 +101,7 @@ export async function* planTools(
       continue
     }
     const { tool, call } = lookup
-    const question: ToolQuestion = { id: use.id, name: use.name, need: call.need }
+    const question = toolQuestion(use.id, use.name, call.need)
     yield { kind: 'tool_asked', ...question }
     const decision = setup.decide(tool, call.need)
     if (decision.kind === 'deny') return { kind: 'cancel', prompt: forbiddenToolText(use.name) }
@@ -195,13 +202,13 @@ async function runPlanned(
   const summary = planned.kind === 'run' ? planned.call.need.summary : untranslated('')
   const began = writer.clock.now()
   writer.append({ event: 'tool_started', tool_use_id: id, name })
-  channel.push({ kind: 'tool_started', id, name, summary })
+  channel.push({ kind: 'tool_started', id, name, summary: summary.en, summary_ja: summary.ja })
   const ran = planned.kind === 'known' ? planned.ran : await runCall(planned, setup, signal, channel)
   const result: ToolUseResult = { tool_use_id: id, content: resultContent(ran), status: ran.status }
   const ms = Math.max(0, Math.round(writer.clock.now() - began))
   writer.append({ event: 'tool_finished', result, duration_ms: ms })
   trackChangedLines(writer, ran)
-  channel.push({ kind: 'tool_done', id, name, result, ms })
+  channel.push(toolDoneEvent(id, name, result, ms))
   if (ran.notice) channel.push(noticeEvent('sandbox', ran.notice))
   if (planned.kind === 'run' && !signal.aborted) {
     const outcome = {
@@ -231,7 +238,7 @@ async function runCall(
       signal,
       staleAllowed,
       isDenied: setup.denied(),
-      onOutput: (piece) => channel.push({ kind: 'tool_output', id: use.id, ...piece }),
+      onOutput: ({ stream, text }) => channel.push({ kind: 'tool_output', id: use.id, text, local: { stream } }),
     })
   } catch (error) {
     return errorResult(`${TOOL_FAILED_PREFIX}${error instanceof Error ? error.message : String(error)}`)

@@ -47,10 +47,10 @@ export class TurnBudget {
         this.#requests++
         break
       case 'usage':
-        this.#tokens += event.usage.total_tokens
+        this.#tokens += event.local.usage.total_tokens
         break
       case 'tool_done':
-        this.#countCall(event.id, event.result.status === 'Error')
+        this.#countCall(event.id, event.status === 'error')
         break
       case 'tools_cancelled':
         for (const id of event.ids) this.#countCall(id, true)

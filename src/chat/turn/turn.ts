@@ -5,10 +5,11 @@ import { TOOL_USE_INTERRUPTED, TOOL_USES_INTERRUPTED_REPLY } from '../../convers
 import type { AssistantToolUse } from '../../conversation/message.ts'
 import { newCancelledToolUses, newResponse } from '../../conversation/new-message.ts'
 import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
+import type { ChatEnding } from '../../model/api/chat.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { ChatError } from '../../openai/chat/transport.ts'
 import { compactHistory, firstShrinkMethod, type ShrinkMethod, shrinkRequest } from '../compaction.ts'
-import { type ChatSessionEvent, chatErrorText, errorEvent, type TurnEnding } from '../events.ts'
+import { type ChatSessionEvent, chatErrorText, endedEvent, entryEvent, errorEvent } from '../events.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { ChatSetup } from '../setup.ts'
 import { requestAnswer } from './answer.ts'
@@ -23,7 +24,7 @@ import { type AskConsent, planTools, runTools } from './tools.ts'
 import { TurnBudget } from './turn-budget.ts'
 
 interface TurnEnd {
-  readonly how: TurnEnding
+  readonly how: ChatEnding
   readonly error?: ChatError
 }
 
@@ -37,7 +38,7 @@ export async function* runSessionTurn(
   const budget = new TurnBudget(setup.settings.limits)
   const ended = yield* trackBudget(runRounds(writer, setup, budget, ask, signal), budget)
   yield* setup.services.afterTurn(signal)
-  yield { kind: 'ended', how: ended.how, ...(ended.error && { error: ended.error }) }
+  yield endedEvent(ended.how, ended.error)
 }
 
 async function* trackBudget(
@@ -173,8 +174,8 @@ async function* useTools(
     const { name, need } = plan.asked
     yield errorEvent(
       phrase(
-        `${name} needs consent, and nobody can be asked: ${need.summary.en}. Allow it with --trust-tools ${name}.`,
-        `${name} には許可が必要ですが、確認できる人がいません（${need.summary.ja}）。--trust-tools ${name} で許可できます。`,
+        `${name} needs consent, and nobody can be asked: ${need.summary}. Allow it with --trust-tools ${name}.`,
+        `${name} には許可が必要ですが、確認できる人がいません（${need.summary_ja}）。--trust-tools ${name} で許可できます。`,
       ),
     )
     return { how: 'consent' }
@@ -201,7 +202,7 @@ function* cancelTools(
 ): Generator<ChatSessionEvent, undefined> {
   const message = newCancelledToolUses(reason.en, ids, writer.localNow(), writer.env())
   writer.append({ event: 'next_message', message })
-  yield { kind: 'tools_cancelled', ids, reason }
+  yield cancelledEvent(ids, reason)
   return undefined
 }
 
@@ -216,6 +217,13 @@ function* interruptTools(ids: readonly string[], writer: JournalWriter): Generat
     },
     { event: 'interrupted', number, assistant, request_metadata: null, reason: 'cancelled' },
   )
-  yield { kind: 'tools_cancelled', ids, reason: phrase(TOOL_USE_INTERRUPTED, 'ツールの実行を中断しました') }
-  yield { kind: 'entry', number, assistant, metadata: null, interrupted: 'cancelled' }
+  yield cancelledEvent(ids, phrase(TOOL_USE_INTERRUPTED, 'ツールの実行を中断しました'))
+  yield entryEvent(number, assistant, null, 'cancelled')
 }
+
+const cancelledEvent = (ids: readonly string[], { en: reason, ja: reason_ja }: Phrase): ChatSessionEvent => ({
+  kind: 'tools_cancelled',
+  ids,
+  reason,
+  reason_ja,
+})

@@ -102,7 +102,8 @@ class InteractiveChat {
     for await (const event of this.#chat.send(line)) {
       if (event.kind === 'quit') this.#hasQuit = true
       else if (event.kind === 'edit') editedPrompt = this.#input.releaseFor(() => editText(event.text))
-      else if (event.kind === 'consent_needed') await this.#askConsent(event)
+      else if (event.kind === 'consent_needed')
+        await this.#askConsent(event.id, { name: event.name, need: event.local.need })
       else if (event.kind === 'trust_needed') await this.#askTrust(event)
       else await this.#view.show(event)
     }
@@ -134,8 +135,8 @@ class InteractiveChat {
     this.#chat.answer(id, isYes(await this.#input.answer(TRUST_PROMPT)) ? 'yes' : 'no')
   }
 
-  async #askConsent(question: ConsentQuestion): Promise<void> {
-    await this.#view.pause(question.id)
+  async #askConsent(id: string, question: ConsentQuestion): Promise<void> {
+    await this.#view.pause(id)
     const screen = { columns: this.#input.columns(), rows: this.#input.rows() }
     const { text, isCut, isUnseen } = renderQuestion(question, screen)
     let isSeen = !isUnseen
@@ -152,7 +153,7 @@ class InteractiveChat {
       }
       if (!isViewAll(answer) || !isCut) {
         const consent = parseConsent(answer)
-        if (isSeen || (consent !== 'yes' && consent !== 'trust')) return this.#chat.answer(question.id, consent)
+        if (isSeen || (consent !== 'yes' && consent !== 'trust')) return this.#chat.answer(id, consent)
         await this.#screen.line(renderUnseenWarning())
         continue
       }

@@ -1,14 +1,15 @@
 /** One prompt without a person: the answer on standard output, all else on standard error, an exit code for each ending. */
 import { constants } from 'node:os'
-import type { ChatSessionEvent, OpenedChat, TurnEnding } from '../../chat/open/open-chat.ts'
+import type { ChatSessionEvent, OpenedChat } from '../../chat/open/open-chat.ts'
 import type { CallNeed } from '../../chat/tools/tool.ts'
+import type { ChatEnding } from '../../model/api/chat.ts'
 import { say } from '../language.ts'
 import { writeData, writeErr, writeOut, writeOutJson } from '../output.ts'
 import { PrintableStream } from './output/screen.ts'
 import { formatEventLine } from './output/turn-view.ts'
 
 /** Those of errors that stop a command are in `model/error.ts`. */
-export const ENDING_EXIT_CODES: { readonly [how in TurnEnding]: number } = {
+export const ENDING_EXIT_CODES: { readonly [how in ChatEnding]: number } = {
   answered: 0,
   failed: 10,
   refused: 11,
@@ -36,14 +37,14 @@ export async function runOneShot(
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
   process.on('SIGHUP', hangUp)
-  let ending: TurnEnding | undefined
+  let ending: ChatEnding | undefined
   let isMidLine = false
   // A program gets what was said to the letter, a terminal what is safe to print.
   const printable = new PrintableStream()
   const writeAnswer = (text: string): Promise<void> =>
     process.stdout.isTTY ? writeOut(printable.add(text)) : writeData(text)
   const writeEvent = async (event: ChatSessionEvent): Promise<void> => {
-    if (json) return writeOutJson(toEnglishEvent(event))
+    if (json) return writeOutJson(toJsonEvent(event))
     if (event.kind === 'delta') {
       isMidLine = !event.text.endsWith('\n')
       return writeAnswer(event.text)
@@ -72,24 +73,33 @@ export async function runOneShot(
   }
 }
 
-/** Events as programs read them: every sentence in English, whatever the language of the run. */
-function toEnglishEvent(event: ChatSessionEvent): object {
+/** The fields that `--json` prints for an event: local details in place of what the API derives from them, and texts in English. */
+function toJsonEvent(event: ChatSessionEvent): object {
   switch (event.kind) {
-    case 'notice':
-    case 'output':
-    case 'error': {
-      const { ja: _, ...rest } = event
-      return rest
+    case 'retry':
+      return { kind: event.kind, ...event.local, attempt: event.attempt, waitMs: event.wait_ms }
+    case 'usage': {
+      const { usage, purpose } = event.local
+      return { kind: event.kind, usage, estimated: event.estimated, purpose }
     }
-    case 'tool_started':
-      return { ...event, summary: event.summary.en }
-    case 'tools_cancelled':
-      return { ...event, reason: event.reason.en }
+    case 'entry': {
+      const { kind, number, interrupted, local } = event
+      return { kind, number, ...local, ...(interrupted !== null && { interrupted }) }
+    }
     case 'tool_asked':
     case 'consent_needed':
-      return { ...event, need: toEnglishNeed(event.need) }
-    default:
+      return { kind: event.kind, id: event.id, name: event.name, need: toEnglishNeed(event.local.need) }
+    case 'tool_done':
+      return { kind: event.kind, id: event.id, name: event.name, ...event.local, ms: event.ms }
+    case 'ended':
+      return { kind: event.kind, how: event.how, ...event.local }
+    case 'moved':
+    case 'quit':
       return event
+    default: {
+      const { local, ...sent } = event
+      return Object.fromEntries(Object.entries({ ...sent, ...local }).filter(([key]) => !/^(?:.*_)?ja$/.test(key)))
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { relative } from 'node:path'
 import { listCheckpoints } from '../../chat/checkpoint/checkpoints.ts'
+import { toApiEvent } from '../../chat/events.ts'
 import type { ChatSession, OpenedChat, ToolConsent } from '../../chat/open/open-chat.ts'
 import { contextWindowTokens } from '../../chat/turn/request.ts'
 import { openTangents } from '../../conversation/tangent.ts'
@@ -15,7 +16,6 @@ import { ApiProblem } from '../api-problem.ts'
 import { type ChatHistory, readChatHistory } from './chat-history.ts'
 import { refuseLine } from './check-line.ts'
 import { EventLog } from './event-log.ts'
-import { toChatEvent } from './to-chat-event.ts'
 
 export interface NumberedChatEvent {
   readonly id: string
@@ -52,7 +52,7 @@ export class OpenChat {
   static async of(opened: OpenedChat, onIdle: () => void): Promise<OpenChat> {
     const chat = new OpenChat(opened, onIdle)
     await chat.#readHistory()
-    for (const event of opened.greeting) chat.#publish(toChatEvent(event))
+    for (const event of opened.greeting) chat.#publish(toApiEvent(event))
     return chat
   }
 
@@ -177,7 +177,7 @@ export class OpenChat {
         else if (event.kind === 'moved') await this.#readHistory()
         else {
           if (event.kind === 'consent_needed' || event.kind === 'trust_needed') this.#openQuestions.add(event.id)
-          this.#publish(toChatEvent(event))
+          this.#publish(toApiEvent(event))
           if (event.kind === 'checkpoint') this.#publish({ kind: 'state', state: this.state })
         }
       }
@@ -194,8 +194,7 @@ export class OpenChat {
     this.#onIdle()
   }
 
-  #publish(event: ChatEvent | undefined): void {
-    if (!event) return
+  #publish(event: ChatEvent): void {
     const before = this.#piece
     if (before && isContinuation(before, event)) {
       this.#piece = { ...before, text: before.text + event.text }

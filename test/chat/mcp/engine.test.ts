@@ -41,7 +41,7 @@ const offered = (asked: ModelRequest | undefined) =>
   listOf(asked?.body['tools']).map((tool) => stringOf(fieldsOf(fieldsOf(tool)?.['function'])?.['name']))
 
 const statuses = (events: readonly ChatSessionEvent[]) =>
-  events.flatMap((event) => (event.kind === 'tool_done' ? [event.result.status] : []))
+  events.flatMap((event) => (event.kind === 'tool_done' ? [event.local.result.status] : []))
 
 describe.each(['stdio', 'http'] as const)('over %s', (way) => {
   const entry = async (more: object = {}) =>
@@ -104,7 +104,7 @@ test('names are valid for models; aliases and clashes are reported', async () =>
   )
   expect(new Set(offered(server.asked[0])).size).toBe(offered(server.asked[0]).length)
   expect(events.find((event) => event.kind === 'tool_asked')).toMatchObject({
-    need: { summary: { en: '@one/drop-all {}' }, level: 'dangerous' },
+    need: { summary: '@one/drop-all {}', level: 'dangerous' },
   })
   const list = outputText(await sendLine(session, '/tools'))
   expect(list).toMatch(/@one\/drop-all \(as dropall\)/)

@@ -1,7 +1,6 @@
 /** Kills a conversation that uses tools at chosen moments, and looks whether anything that was told is lost. */
 import { join } from 'node:path'
 import { expect } from 'vitest'
-import type { ChatSessionEvent } from '../../../src/chat/events.ts'
 import { findJournal } from '../../../src/chat/journal/find-journal.ts'
 import { openJournal } from '../../../src/chat/journal/journal-file.ts'
 import { NO_ENVIRONMENT } from '../../../src/conversation/new-message.ts'
@@ -24,6 +23,15 @@ const script: Reply = (asked, response) => {
   return answer(`All is done ${messages.length}, and here are some words more.`)(asked, response)
 }
 
+/** An event as `--json` prints it. */
+interface JsonEvent {
+  readonly kind: string
+  readonly text?: string
+  readonly number?: number
+  readonly assistant?: object
+  readonly result?: { readonly content: object }
+}
+
 /** When a run is killed. The first word is the first event that it tells. */
 export type Moment =
   | { readonly after: 'events'; readonly count: number }
@@ -39,7 +47,8 @@ export async function survivesKills(moments: readonly Moment[]): Promise<void> {
   for (const moment of [...moments, { after: 'never' } as const]) {
     const prompt = `question ${++asked}`
     const { events } = await runUntil(server.baseURL, place, prompt, moment)
-    for (const event of events) if (event.kind === 'entry') reported.set(event.number, JSON.stringify(event.assistant))
+    for (const event of events)
+      if (event.number !== undefined) reported.set(event.number, JSON.stringify(event.assistant))
     if (hasJournal(place)) checkJournal(place, events, reported, prompt)
     if (moment.after === 'never') expect(events.at(-1)).toMatchObject({ kind: 'ended', how: 'answered' })
   }
@@ -57,19 +66,19 @@ export async function randomMoments(count: number, random: () => number): Promis
 }
 
 interface Run {
-  readonly events: readonly ChatSessionEvent[]
+  readonly events: readonly JsonEvent[]
   readonly firstWord: number
   readonly end: number
 }
 
 async function runUntil(baseURL: string, place: ChatHome, prompt: string, moment: Moment): Promise<Run> {
   const args = ['--base-url', baseURL, '--model', 'm', '--trust-all-tools', '--no-interactive', '--json']
-  const events: ChatSessionEvent[] = []
+  const events: JsonEvent[] = []
   let firstWord = 0
   const onLine = (line: string): number | undefined => {
     const event = parseStructure(line)
     // Whoever is killed may not have finished his last line.
-    if (event) events.push(event as ChatSessionEvent)
+    if (event) events.push(event as JsonEvent)
     if (events.length === 1) firstWord = performance.now()
     if (moment.after === 'events') return events.length === moment.count ? 0 : undefined
     return moment.after === 'first word' && events.length === 1 ? moment.ms : undefined
@@ -103,7 +112,7 @@ export function seedOfRun(usual: number | 'random'): number {
 
 function checkJournal(
   { home, cwd }: ChatHome,
-  events: readonly ChatSessionEvent[],
+  events: readonly JsonEvent[],
   reported: ReadonlyMap<number, string>,
   prompt: string,
 ) {
@@ -122,8 +131,7 @@ function checkJournal(
     const users = [...[...entries.values()].map(({ user }) => user), ...(next_message ? [next_message] : [])]
     if (events.some(({ kind }) => kind === 'started')) expect(users.map((user) => promptOf(user))).toContain(prompt)
     const all = JSON.stringify([...entries.values(), next_message])
-    for (const event of events)
-      if (event.kind === 'tool_done') expect(all).toContain(JSON.stringify(event.result.content))
+    for (const event of events) if (event.result) expect(all).toContain(JSON.stringify(event.result.content))
     // The words of an answer that was not whole yet.
     const last = events.findLastIndex(({ kind }) => kind === 'started')
     const words = events

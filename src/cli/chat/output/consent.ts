@@ -1,7 +1,8 @@
 /** The consent question: what a tool would do, as quoted text that cannot pass for ours, and the answer to it. */
 
-import type { ChatSessionEvent, ToolConsent } from '../../../chat/open/open-chat.ts'
+import type { ToolConsent } from '../../../chat/open/open-chat.ts'
 import { findDangerousAdditions, findDangerSpans } from '../../../chat/tools/permission/danger.ts'
+import type { CallNeed } from '../../../chat/tools/tool.ts'
 import { foldText } from '../../../lib/text.ts'
 import { createExcerpt, type Excerpt, type ExcerptGap, type TextSpan } from '../../../model/excerpt.ts'
 import { toVisible, toVisibleCommand } from '../../../model/hostile-characters.ts'
@@ -104,7 +105,10 @@ function wrapText(text: string, columns: number): readonly string[] {
   return [...rows, row]
 }
 
-export type ConsentQuestion = Extract<ChatSessionEvent, { kind: 'consent_needed' }>
+export interface ConsentQuestion {
+  readonly name: string
+  readonly need: CallNeed
+}
 
 /** Of the question; our own lines need some of them. */
 const MAX_ROWS = 40

@@ -40,7 +40,9 @@ export function renderDiff(diff: string, maxLines: number): FoldedDiff {
   }
 }
 
-export type ToolDone = Extract<ChatSessionEvent, { kind: 'tool_done' }>
+type ToolDone = Extract<ChatSessionEvent, { kind: 'tool_done' }>
+
+export type FinishedTool = Pick<ToolDone, 'name' | 'ms'> & ToolDone['local']
 
 export interface ToolRequest {
   readonly need: CallNeed
@@ -53,7 +55,7 @@ const HEAD_LINES = 2
 const TAIL_LINES = 6
 
 export function renderToolResult(
-  { name, result, ms }: ToolDone,
+  { name, result, ms }: FinishedTool,
   request: ToolRequest | undefined,
   columns: number,
 ): string {
@@ -93,7 +95,10 @@ function foldLines(lines: readonly string[], columns: number): string {
 }
 
 /** @returns exit only where a command failed */
-function readOutput({ content }: ToolDone['result']): { readonly lines: readonly string[]; readonly exit?: string } {
+function readOutput({ content }: FinishedTool['result']): {
+  readonly lines: readonly string[]
+  readonly exit?: string
+} {
   let exit: string | undefined
   const texts = content.map((block) => {
     if ('Text' in block) return block.Text

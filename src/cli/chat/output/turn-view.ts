@@ -1,9 +1,9 @@
 /** Shows the events of a conversation: on a screen while they happen, or as one line each. */
 
-import { chatErrorText } from '../../../chat/events.ts'
-import type { ChatSessionEvent, TurnEnding } from '../../../chat/open/open-chat.ts'
+import type { ChatSessionEvent } from '../../../chat/open/open-chat.ts'
+import type { ChatEnding } from '../../../model/api/chat.ts'
 import { formatShortDuration } from '../../../model/tool-summary.ts'
-import { localize, say } from '../../language.ts'
+import { say } from '../../language.ts'
 import { paint } from '../../view/paint.ts'
 import { formatCount, plural, truncate } from '../../view/table.ts'
 import { toTerminalText } from '../../view/text.ts'
@@ -21,13 +21,13 @@ export function formatEventLine(event: ChatSessionEvent): string | undefined {
 function rawEventText(event: ChatSessionEvent): string | undefined {
   switch (event.kind) {
     case 'retry':
-      return formatRetry(localize(chatErrorText(event.error)).replace(/\.$/, ''), Math.round(event.waitMs / 100) / 10)
+      return formatRetry(say(event.reason, event.reason_ja).replace(/\.$/, ''), Math.round(event.wait_ms / 100) / 10)
     case 'tool_started':
-      return `* ${event.name}${event.summary.en === '' ? '' : `: ${localize(event.summary)}`}`
+      return `* ${event.name}${event.summary === '' ? '' : `: ${say(event.summary, event.summary_ja)}`}`
     case 'tool_done':
-      return event.result.status === 'Error' ? say(`* ${event.name} failed`, `* ${event.name} 失敗`) : undefined
+      return event.status === 'error' ? say(`* ${event.name} failed`, `* ${event.name} 失敗`) : undefined
     case 'tools_cancelled':
-      return say(`* cancelled: ${event.reason.en}`, `* 取り消し：${event.reason.ja}`)
+      return say(`* cancelled: ${event.reason}`, `* 取り消し：${event.reason_ja}`)
     case 'compacting':
       return event.automatic
         ? say('The window is full: summing up what was said …', 'ウィンドウがいっぱいです。これまでを要約しています…')
@@ -43,8 +43,8 @@ function rawEventText(event: ChatSessionEvent): string | undefined {
     case 'error':
       return say(event.text, event.ja)
     case 'ended':
-      return event.error
-        ? `fumi: ${localize(chatErrorText(event.error))}`
+      return event.reason !== null
+        ? `fumi: ${say(event.reason, event.reason_ja ?? '')}`
         : event.how === 'answered'
           ? undefined
           : inParentheses(formatEnding(event.how))
@@ -57,7 +57,7 @@ const formatRetry = (problem: string, seconds: number): string =>
   say(`${problem}: tried again in ${seconds} s`, `${problem}：${seconds} 秒後に再試行`)
 
 /** How a turn ended that was not answered. */
-export function formatEnding(ending: Exclude<TurnEnding, 'answered'>): string {
+export function formatEnding(ending: Exclude<ChatEnding, 'answered'>): string {
   switch (ending) {
     case 'interrupted':
       return say('interrupted', '中断')
@@ -139,24 +139,24 @@ export class TurnView {
       case 'calling':
         return this.#addProgress(
           say(`writing a call of ${toPrintableLine(event.name)}`, `${toPrintableLine(event.name)} を準備中`),
-          event.text,
+          event.local.text,
         )
       case 'delta':
         await this.#addProgress(say('answering', '回答中'), event.text)
         return this.#screen.write(this.#answer.add(event.text))
       case 'usage':
-        this.#totals.input += event.usage.input_tokens
-        this.#totals.output += event.usage.output_tokens
+        this.#totals.input += event.input
+        this.#totals.output += event.output
         this.#totals.isEstimated ||= event.estimated
         return
       case 'entry':
         return this.#screen.write(this.#answer.end())
       case 'tool_asked':
-        this.#requests.set(event.id, { need: event.need, wasShown: false })
+        this.#requests.set(event.id, { need: event.local.need, wasShown: false })
         return
       case 'tool_started':
         this.#running.set(event.id, {
-          label: truncate(toPrintableLine(`${event.name} ${localize(event.summary)}`), MAX_LABEL_WIDTH),
+          label: truncate(toPrintableLine(`${event.name} ${say(event.summary, event.summary_ja)}`), MAX_LABEL_WIDTH),
           last: '',
         })
         return this.#setActivity('')
@@ -164,7 +164,9 @@ export class TurnView {
         return this.#showToolOutput(event.id, event.text)
       case 'tool_done':
         this.#running.delete(event.id)
-        return this.#screen.write(renderToolResult(event, this.#requests.get(event.id), this.#columns()))
+        return this.#screen.write(
+          renderToolResult({ ...event, ...event.local }, this.#requests.get(event.id), this.#columns()),
+        )
       case 'compacting':
         return this.#setActivity(say('summing up what was said', 'これまでを要約中'))
       case 'output':
@@ -238,11 +240,12 @@ export class TurnView {
   }
 }
 
-function formatFailure({ how: ending, error }: Extract<ChatSessionEvent, { kind: 'ended' }>): string {
-  if (!error) return ending === 'answered' ? ending : formatEnding(ending)
+function formatFailure({ how: ending, reason, reason_ja }: Extract<ChatSessionEvent, { kind: 'ended' }>): string {
+  if (reason === null) return ending === 'answered' ? ending : formatEnding(ending)
+  const text = say(reason, reason_ja ?? '')
   return ending === 'failed'
-    ? `${toSentence(localize(chatErrorText(error)))} ${say('/retry sends it again.', '/retry で送り直せます。')}`
-    : toPrintableLine(localize(chatErrorText(error)))
+    ? `${toSentence(text)} ${say('/retry sends it again.', '/retry で送り直せます。')}`
+    : toPrintableLine(text)
 }
 
 const formatTokenCounts = (input: string, output: string): readonly string[] => [
@@ -254,7 +257,7 @@ const toSentence = (text: string): string => toPrintableLine(text).replace(/[.�
 
 function formatNotice(event: ChatSessionEvent): string | undefined {
   if (event.kind === 'checkpoint') return say(`checkpoint ${event.tag}`, `チェックポイント ${event.tag}`)
-  return event.kind === 'tools_cancelled' ? toPrintableLine(localize(event.reason)) : formatEventLine(event)
+  return event.kind === 'tools_cancelled' ? toPrintableLine(say(event.reason, event.reason_ja)) : formatEventLine(event)
 }
 
 const HIGHLIGHTED_EVENTS: ReadonlySet<ChatSessionEvent['kind']> = new Set([
