@@ -14,8 +14,8 @@ import type { Sendable } from '../conversation/request/send.ts'
 import type { ConversationState } from '../conversation/state.ts'
 import { byteLength } from '../conversation/truncate.ts'
 import { phrase } from '../model/phrase.ts'
+import { mapEvents, requestCompletion } from '../openai/chat/loop.ts'
 import { tokensOfText } from '../openai/chat/request.ts'
-import { type CompletionAttempt, requestCompletion } from '../openai/chat/request-completion.ts'
 import { ABORTED_ERROR, type ChatError } from '../openai/chat/transport.ts'
 import { splitThinking } from '../openai/stream/reasoning.ts'
 import { type ChatSessionEvent, chatErrorText, errorEvent, noticeEvent, retryEvent, usageEvent } from './events.ts'
@@ -121,17 +121,11 @@ export async function* requestSummary(
   const body = { ...requestBodyOf(server, rendered), stream_options: { include_usage: true } }
   const watch = new Stopwatch(writer.clock.now, byteLength(request.user_input_message.content))
   const { transport, maxRetries, model } = server
-  const asking = requestCompletion(body, { transport, clock: writer.clock, maxRetries, streams: true }, signal)
-  let answer: CompletionAttempt
-  for (;;) {
-    const { value, done } = await asking.next()
-    if (done) {
-      answer = value
-      break
-    }
-    if (value.kind === 'text') watch.piece(value.text)
-    if (value.kind === 'retry') yield retryEvent(value.error, value.attempt, value.waitMs)
-  }
+  const sending = { transport, clock: writer.clock, maxRetries, streams: true }
+  const answer = yield* mapEvents(requestCompletion(body, sending, signal), (event) => {
+    if (event.kind === 'text') watch.piece(event.text)
+    return event.kind === 'retry' ? [retryEvent(event.error, event.attempt, event.waitMs)] : []
+  })
   if (!('completion' in answer)) return { kind: 'error', error: answer.error }
   const message = answer.completion.choices[0]?.message
   const text = splitThinking(message?.allText ?? '').text.trim()
@@ -162,12 +156,11 @@ export async function* shrinkRequest(
   outgoing: OutgoingRequest,
   method: ShrinkMethod,
   tokens: number,
-  compact: typeof compactHistory,
   signal: AbortSignal,
 ): AsyncGenerator<ChatSessionEvent, ShrinkResult> {
   if (method === 'sum up' && writer.state.history.length > 0) {
     const strategy = automaticStrategy(outgoing.range[1] - outgoing.range[0])
-    const done = yield* compact(writer, setup, { strategy, automatic: true }, signal)
+    const done = yield* compactHistory(writer, setup, { strategy, automatic: true }, signal)
     if (done.kind === 'summary') return { kind: 'smaller', next: 'move' }
     if (signal.aborted) return { kind: 'aborted' }
     if (done.kind === 'failed') {

@@ -1,17 +1,16 @@
 /** One answer of the model: requested, recorded while it streams, measured, and written to the journal. */
 
-import type { AssistantMessage } from '../../conversation/message.ts'
+import type { AssistantMessage, UserMessage } from '../../conversation/message.ts'
 import { newResponse, newToolUse } from '../../conversation/new-message.ts'
 import type { Duration, MessageMetaTag, RequestMetadata } from '../../conversation/record.ts'
 import { contentWithContext } from '../../conversation/render.ts'
 import { isInTangent } from '../../conversation/tangent.ts'
 import { byteLength } from '../../conversation/truncate.ts'
-import { type Fields, fieldsOf, nonEmptyStringOf, numberOf } from '../../lib/unknown-values.ts'
-import type { ChatEnding } from '../../model/api/chat.ts'
+import { fieldsOf, nonEmptyStringOf, numberOf } from '../../lib/unknown-values.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { Usage } from '../../model/usage.ts'
+import type { RequestEvent } from '../../openai/chat/loop.ts'
 import { buildChatRequest, estimateTokens, tokensOfText } from '../../openai/chat/request.ts'
-import { type CompletionAttempt, requestCompletion } from '../../openai/chat/request-completion.ts'
 import { withUniqueCallIds } from '../../openai/chat/run-turn.ts'
 import type { ChatError, ChatRequest } from '../../openai/chat/transport.ts'
 import type { OpenAIMessage } from '../../openai/openai-message.ts'
@@ -20,8 +19,7 @@ import { splitThinking } from '../../openai/stream/reasoning.ts'
 import type { ModelServer } from '../endpoint/endpoint.ts'
 import { type ChatSessionEvent, entryEvent, noticeEvent, retryEvent, usageEvent } from '../events.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
-import type { ChatSetup } from '../setup.ts'
-import { type OutgoingRequest, type RenderedRequest, renderOpenAIMessages } from './request.ts'
+import type { RenderedRequest } from './request.ts'
 import { toToolUses } from './tools.ts'
 
 /** OpenAI and vLLM, llama.cpp, LM Studio, Ollama and gateways, each in its own words. */
@@ -125,38 +123,7 @@ function durationOf(milliseconds: number): Duration {
   return { secs: Math.floor(positive / 1000), nanos: Math.round((positive % 1000) * 1e6) }
 }
 
-export type AnswerOutcome =
-  | { readonly kind: 'entry'; readonly ending: Extract<ChatEnding, 'answered' | 'refused'> }
-  | { readonly kind: 'overflow'; readonly error: ChatError }
-  | { readonly kind: 'failed'; readonly ending: ChatEnding; readonly error: ChatError }
-
-/** @param tokens estimated, of the request */
-export async function* requestAnswer(
-  writer: JournalWriter,
-  setup: ChatSetup,
-  outgoing: OutgoingRequest,
-  tokens: number,
-  signal: AbortSignal,
-): AsyncGenerator<ChatSessionEvent, AnswerOutcome> {
-  const { server } = setup
-  const hasContext = outgoing.contextBytes !== null
-  const documents = setup.documentsOf(outgoing.next)
-  const rendered = renderOpenAIMessages(outgoing.request, { profile: server.profile, hasContext, documents })
-  if (rendered.omitted > 0) yield omittedNotice(rendered.omitted, server)
-  const watch = new Stopwatch(writer.clock.now, byteLength(contentWithContext(outgoing.next)))
-  const result = yield* streamAnswer(writer, server, rendered, watch, signal)
-  const recorder = new AnswerRecorder(writer, server, watch, tokens)
-  if ('completion' in result) {
-    const answer = recorder.recordAnswer(result.completion, rendered.messages)
-    yield* answer.events
-    return { kind: 'entry', ending: answer.isRefused ? 'refused' : 'answered' }
-  }
-  if (isContextOverflow(result.error)) return { kind: 'overflow', error: result.error }
-  yield* recorder.recordFailure(result.error, result.partial)
-  return { kind: 'failed', ending: result.error.kind === 'aborted' ? 'interrupted' : 'failed', error: result.error }
-}
-
-const omittedNotice = (count: number, { profile, model }: ModelServer): ChatSessionEvent =>
+export const omittedNotice = (count: number, { profile, model }: ModelServer): ChatSessionEvent =>
   noticeEvent(
     'left_out',
     phrase(
@@ -182,59 +149,41 @@ export function requestBodyOf(
   })
 }
 
-const WITH_USAGE: Fields = { stream_options: { include_usage: true } }
-
-async function* streamAnswer(
-  writer: JournalWriter,
-  server: ModelServer,
-  rendered: RenderedRequest,
-  watch: Stopwatch,
-  signal: AbortSignal,
-): AsyncGenerator<ChatSessionEvent, CompletionAttempt> {
-  const { transport, maxRetries } = server
-  const request = { ...requestBodyOf(server, rendered), ...WITH_USAGE }
-  const asking = requestCompletion(request, { transport, clock: writer.clock, maxRetries, streams: true }, signal)
-  let hasStreamed = false
-  for (;;) {
-    const { value, done } = await asking.next()
-    if (done) return value
-    switch (value.kind) {
-      case 'text':
-      case 'refusal':
-        hasStreamed = true
-        watch.piece(value.text)
-        writer.append({ event: 'delta', text: value.text })
-        yield { kind: 'delta', text: value.text }
-        break
-      case 'reasoning':
-        yield { kind: 'reasoning', text: value.text }
-        break
-      case 'call':
-        watch.piece(value.text)
-        yield { kind: 'calling', name: value.name, local: { text: value.text } }
-        break
-      case 'retry':
-        // Told again, the message makes what had streamed void.
-        if (hasStreamed) writer.append({ event: 'next_message', message: writer.state.next_message })
-        hasStreamed = false
-        yield retryEvent(value.error, value.attempt, value.waitMs)
-        break
-    }
-  }
-}
-
-/** Puts an answer, or what had come of it, on disk. */
-class AnswerRecorder {
+/** Records one answer in the journal: its pieces while they arrive, then the complete entry or what arrived of it. */
+export class AnswerRecorder {
   readonly #writer: JournalWriter
   readonly #server: ModelServer
   readonly #watch: Stopwatch
   readonly #tokens: number
+  #hasStreamed = false
 
-  constructor(writer: JournalWriter, server: ModelServer, watch: Stopwatch, tokens: number) {
+  /** @param tokens estimated, of the request */
+  constructor(writer: JournalWriter, server: ModelServer, next: UserMessage, tokens: number) {
     this.#writer = writer
     this.#server = server
-    this.#watch = watch
+    this.#watch = new Stopwatch(writer.clock.now, byteLength(contentWithContext(next)))
     this.#tokens = tokens
+  }
+
+  *recordPiece(piece: RequestEvent): Generator<ChatSessionEvent> {
+    switch (piece.kind) {
+      case 'text':
+      case 'refusal':
+        this.#hasStreamed = true
+        this.#watch.piece(piece.text)
+        this.#writer.append({ event: 'delta', text: piece.text })
+        return yield { kind: 'delta', text: piece.text }
+      case 'reasoning':
+        return yield { kind: 'reasoning', text: piece.text }
+      case 'call':
+        this.#watch.piece(piece.text)
+        return yield { kind: 'calling', name: piece.name, local: { text: piece.text } }
+      case 'retry':
+        // Writing the waiting message again makes the recorded pieces void.
+        if (this.#hasStreamed) this.#writer.append({ event: 'next_message', message: this.#writer.state.next_message })
+        this.#hasStreamed = false
+        return yield retryEvent(piece.error, piece.attempt, piece.waitMs)
+    }
   }
 
   recordAnswer(

@@ -7,17 +7,26 @@ import { newCancelledToolUses, newResponse } from '../../conversation/new-messag
 import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
 import type { ChatEnding } from '../../model/api/chat.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
+import {
+  type CompletionAttempt,
+  mapEvents,
+  type RequestEvent,
+  runRounds,
+  type TurnSteps,
+} from '../../openai/chat/loop.ts'
 import type { ChatError } from '../../openai/chat/transport.ts'
-import { compactHistory, firstShrinkMethod, type ShrinkMethod, shrinkRequest } from '../compaction.ts'
+import type { OpenAIMessage } from '../../openai/openai-message.ts'
+import { firstShrinkMethod, type ShrinkMethod, shrinkRequest } from '../compaction.ts'
 import { type ChatSessionEvent, chatErrorText, endedEvent, entryEvent, errorEvent } from '../events.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { ChatSetup } from '../setup.ts'
-import { requestAnswer } from './answer.ts'
+import { AnswerRecorder, isContextOverflow, omittedNotice, requestBodyOf } from './answer.ts'
 import {
   buildOutgoingRequest,
   contextWindowTokens,
   nextTokenLimit,
   type OutgoingRequest,
+  renderOpenAIMessages,
   requestTokens,
 } from './request.ts'
 import { type AskConsent, planTools, runTools } from './tools.ts'
@@ -28,7 +37,7 @@ interface TurnEnd {
   readonly error?: ChatError
 }
 
-/** Sends what waits. Failures are events; only a journal that cannot be written throws. */
+/** Sends the waiting message. Failures are events; only a journal that cannot be written throws. */
 export async function* runSessionTurn(
   writer: JournalWriter,
   setup: ChatSetup,
@@ -36,90 +45,117 @@ export async function* runSessionTurn(
   signal: AbortSignal,
 ): AsyncGenerator<ChatSessionEvent, void> {
   const budget = new TurnBudget(setup.settings.limits)
-  const ended = yield* trackBudget(runRounds(writer, setup, budget, ask, signal), budget)
+  const { transport, maxRetries } = setup.server
+  const settings = { transport, clock: writer.clock, maxRetries, streams: true }
+  const rounds = runRounds(new SessionTurn(writer, setup, budget, ask, signal), settings, signal)
+  const ended = yield* mapEvents(rounds, (event) => {
+    budget.note(event)
+    return [event]
+  })
   yield* setup.services.afterTurn(signal)
   yield endedEvent(ended.how, ended.error)
 }
 
-async function* trackBudget(
-  events: AsyncGenerator<ChatSessionEvent, TurnEnd>,
-  budget: TurnBudget,
-): AsyncGenerator<ChatSessionEvent, TurnEnd> {
-  let isOpen = true
-  try {
-    for (;;) {
-      const { value, done } = await events.next()
-      isOpen = !done
-      if (done) return value
-      budget.note(value)
-      yield value
-    }
-  } finally {
-    if (isOpen) await events.return({ how: 'interrupted' })
-  }
+interface SentRequest {
+  readonly outgoing: OutgoingRequest
+  readonly tokens: number
+  readonly messages: readonly OpenAIMessage[]
+  readonly recorder: AnswerRecorder
 }
 
-async function* runRounds(
-  writer: JournalWriter,
-  setup: ChatSetup,
-  budget: TurnBudget,
-  ask: AskConsent,
-  signal: AbortSignal,
-): AsyncGenerator<ChatSessionEvent, TurnEnd> {
-  let shrinking: ShrinkMethod = firstShrinkMethod(setup.settings.autoCompact)
-  for (;;) {
-    const limit = budget.findReachedLimit()
-    if (limit) return yield* stopAtLimit(writer, setup, limit)
-    const prepared = yield* prepare(writer, setup, signal)
-    if (signal.aborted) return { how: 'interrupted' }
-    if (!prepared) return { how: 'answered' }
-    const { sending: outgoing, tokens, window } = prepared
-    const isTooLarge = tokens > window && outgoing.range[1] > outgoing.range[0]
-    if (isTooLarge) {
-      const step = yield* shrinkRequest(writer, setup, outgoing, shrinking, window, compactHistory, signal)
-      if (step.kind === 'aborted') return { how: 'interrupted' }
-      if (step.kind === 'smaller') {
-        shrinking = step.next
-        continue
-      }
+/** The steps of a turn of the chat program: limits, context, shrinking, journal, permissions. */
+class SessionTurn implements TurnSteps<ChatSessionEvent, TurnEnd> {
+  readonly #writer: JournalWriter
+  readonly #setup: ChatSetup
+  readonly #budget: TurnBudget
+  readonly #ask: AskConsent
+  readonly #signal: AbortSignal
+  #shrinking: ShrinkMethod
+  #sent: SentRequest | undefined
+
+  constructor(writer: JournalWriter, setup: ChatSetup, budget: TurnBudget, ask: AskConsent, signal: AbortSignal) {
+    this.#writer = writer
+    this.#setup = setup
+    this.#budget = budget
+    this.#ask = ask
+    this.#signal = signal
+    this.#shrinking = firstShrinkMethod(setup.settings.autoCompact)
+  }
+
+  async *prepare(): ReturnType<TurnSteps<ChatSessionEvent, TurnEnd>['prepare']> {
+    const writer = this.#writer
+    const { server } = this.#setup
+    const limit = this.#budget.findReachedLimit()
+    if (limit) return { end: yield* stopAtLimit(writer, this.#setup, limit) }
+    const window = contextWindowTokens(writer.state)
+    const context = await this.#setup.collectContext(calcMaxContextFilesSize(window), this.#signal)
+    const { notices, ...requestContext } = context
+    yield* notices
+    const outgoing = buildOutgoingRequest(writer.state, { ...requestContext, env: writer.env() })
+    if (this.#signal.aborted) return { end: { how: 'interrupted' } }
+    if (!outgoing) return { end: { how: 'answered' } }
+    const tokens = requestTokens(writer.state, outgoing)
+    if (tokens > window && outgoing.range[1] > outgoing.range[0]) {
+      const shrunk = yield* this.#shrink(outgoing, window)
+      if (shrunk !== 'smallest') return shrunk
     }
     writer.append(...stateChanges(writer, outgoing))
-    yield { kind: 'started', model: setup.server.model, tokens, window }
-    const answer = yield* requestAnswer(writer, setup, outgoing, tokens, signal)
-    if (answer.kind === 'failed') return { how: answer.ending, error: answer.error }
-    if (answer.kind === 'overflow') {
-      const tokenLimit = nextTokenLimit(writer.state, outgoing, tokens)
-      const step = yield* shrinkRequest(writer, setup, outgoing, shrinking, tokenLimit, compactHistory, signal)
-      if (step.kind === 'aborted') return { how: 'interrupted' }
-      if (step.kind === 'smallest') return yield* failTooLarge(writer, answer.error)
-      shrinking = step.next
-      continue
-    }
-    shrinking = firstShrinkMethod(setup.settings.autoCompact)
-    const uses = lastToolUses(writer)
-    if (uses.length === 0) return { how: answer.ending }
-    budget.startCalls(uses)
-    const turnEnd = yield* useTools(uses, writer, setup, ask, signal)
-    if (turnEnd) return turnEnd
+    yield { kind: 'started', model: server.model, tokens, window }
+    const rendered = renderOpenAIMessages(outgoing.request, {
+      profile: server.profile,
+      hasContext: outgoing.contextBytes !== null,
+      documents: this.#setup.documentsOf(outgoing.next),
+    })
+    if (rendered.omitted > 0) yield omittedNotice(rendered.omitted, server)
+    const recorder = new AnswerRecorder(writer, server, outgoing.next, tokens)
+    this.#sent = { outgoing, tokens, messages: rendered.messages, recorder }
+    return { request: { ...requestBodyOf(server, rendered), stream_options: { include_usage: true } } }
   }
-}
 
-interface Prepared {
-  readonly sending: OutgoingRequest
-  readonly tokens: number
-  readonly window: number
-}
+  toEvents(event: RequestEvent): Iterable<ChatSessionEvent> {
+    return this.#current.recorder.recordPiece(event)
+  }
 
-async function* prepare(
-  writer: JournalWriter,
-  setup: ChatSetup,
-  signal: AbortSignal,
-): AsyncGenerator<ChatSessionEvent, Prepared | undefined> {
-  const window = contextWindowTokens(writer.state)
-  const { notices, ...requestContext } = await setup.collectContext(calcMaxContextFilesSize(window), signal)
-  yield* notices
-  const outgoing = buildOutgoingRequest(writer.state, { ...requestContext, env: writer.env() })
-  return outgoing && { sending: outgoing, tokens: requestTokens(writer.state, outgoing), window }
+  async *onResult(result: CompletionAttempt): AsyncGenerator<ChatSessionEvent, TurnEnd | undefined> {
+    if ('error' in result) return yield* this.#onFailure(result.error, result.partial)
+    const { recorder, messages } = this.#current
+    const { events, isRefused } = recorder.recordAnswer(result.completion, messages)
+    yield* events
+    this.#shrinking = firstShrinkMethod(this.#setup.settings.autoCompact)
+    const uses = lastToolUses(this.#writer)
+    if (uses.length === 0) return { how: isRefused ? 'refused' : 'answered' }
+    this.#budget.startCalls(uses)
+    return yield* useTools(uses, this.#writer, this.#setup, this.#ask, this.#signal)
+  }
+
+  async *#onFailure(
+    error: ChatError,
+    partial: OpenAIMessage | undefined,
+  ): AsyncGenerator<ChatSessionEvent, TurnEnd | undefined> {
+    const { outgoing, tokens, recorder } = this.#current
+    if (!isContextOverflow(error)) {
+      yield* recorder.recordFailure(error, partial)
+      return { how: error.kind === 'aborted' ? 'interrupted' : 'failed', error }
+    }
+    const shrunk = yield* this.#shrink(outgoing, nextTokenLimit(this.#writer.state, outgoing, tokens))
+    if (shrunk === 'smallest') return yield* failTooLarge(this.#writer, error)
+    return shrunk === 'again' ? undefined : shrunk.end
+  }
+
+  get #current(): SentRequest {
+    if (!this.#sent) throw new Error('nothing was sent yet')
+    return this.#sent
+  }
+
+  async *#shrink(
+    outgoing: OutgoingRequest,
+    tokens: number,
+  ): AsyncGenerator<ChatSessionEvent, 'again' | 'smallest' | { readonly end: TurnEnd }> {
+    const step = yield* shrinkRequest(this.#writer, this.#setup, outgoing, this.#shrinking, tokens, this.#signal)
+    if (step.kind === 'aborted') return { end: { how: 'interrupted' } }
+    if (step.kind === 'smaller') this.#shrinking = step.next
+    return step.kind === 'smaller' ? 'again' : 'smallest'
+  }
 }
 
 /** What sending changes in the state. */

@@ -3,7 +3,7 @@
 import { fieldsOf, isObject, nonEmptyStringOf } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
 import type { Open } from '../message.ts'
-import { type RetryResult, withRetries } from './request-completion.ts'
+import { type RetryResult, withRetries } from './loop.ts'
 import type { ChatError, Clock, FileQuery, FileTransport } from './transport.ts'
 
 /** What a file is for. Messages may name only those of `user_data`. */

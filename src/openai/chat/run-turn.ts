@@ -5,7 +5,7 @@ import type { ToolCall } from '../message.ts'
 import { OpenAIMessage } from '../openai-message.ts'
 import type { Completion } from '../stream/completion.ts'
 import { argumentsOf, nameOf } from '../tool-calls.ts'
-import { requestCompletion, type SendSettings } from './request-completion.ts'
+import { runRounds, type SendSettings, type TurnSteps } from './loop.ts'
 import type { ChatEvent, ChatResult, ToolOutcome, TurnUsage } from './settings.ts'
 import type { RegisteredTool } from './tool-registry.ts'
 import {
@@ -185,42 +185,53 @@ export interface TurnConversation {
   trim(): readonly OpenAIMessage[]
 }
 
-/** However it ends, also when its consumer stops: every call is answered, unless the caller wants to answer calls himself. */
+/** However it ends, also when its consumer stops: every call is answered, unless the caller answers calls itself. */
 export async function* runChatTurn(
   conversation: TurnConversation,
   settings: TurnSettings,
   signal: AbortSignal,
 ): AsyncGenerator<ChatEvent, ChatResult> {
+  const { autoHandleToolCalls, maxRounds } = settings
   const completions: Completion[] = []
   const push = (message: OpenAIMessage): void => conversation.push(message)
-  for (let round = 0; ; round++) {
-    const attempt = yield* requestCompletion(conversation.request(), settings, signal)
-    if ('error' in attempt) {
-      if (attempt.error.kind === 'aborted') savePartialText(attempt.partial, push)
-      return toFailedResult(completions, attempt.error, attempt.partial)
-    }
-    const [choice] = attempt.completion.choices
-    if (!choice) throw new Error('an answer without a choice is an error')
-    completions.push(attempt.completion)
-    const message = withUniqueCallIds(choice.message, conversation.messages())
-    push(asAssistantMessage(message))
-    const calls = findOpenCalls(conversation.messages())
-    try {
-      yield { kind: 'message', message, finish_reason: choice.finish_reason }
-      if (message.hasToolCalls() && settings.autoHandleToolCalls) {
-        if (round >= settings.maxRounds) return toFailedResult(completions, tooManyRoundsError(settings.maxRounds))
-        yield* runToolCalls(calls, settings, signal, push)
+  const steps: TurnSteps<ChatEvent, ChatResult> = {
+    async *prepare() {
+      if (completions.length > 0) {
+        yield* emitTrimmed(conversation)
+        if (signal.aborted) return { end: toFailedResult(completions, ABORTED_ERROR) }
       }
-    } finally {
-      if (settings.autoHandleToolCalls) closeOpenCalls(conversation)
-    }
-    yield* emitTrimmed(conversation)
-    if (!message.hasToolCalls() || !settings.autoHandleToolCalls) {
+      return { request: conversation.request() }
+    },
+    toEvents: (event) => [event],
+    async *onResult(result) {
+      if ('error' in result) {
+        if (result.error.kind === 'aborted') savePartialText(result.partial, push)
+        return toFailedResult(completions, result.error, result.partial)
+      }
+      const { completion } = result
+      const [choice] = completion.choices
+      if (!choice) throw new Error('an answer without a choice is an error')
+      completions.push(completion)
       const { finish_reason } = choice
+      const message = withUniqueCallIds(choice.message, conversation.messages())
+      push(asAssistantMessage(message))
+      const calls = findOpenCalls(conversation.messages())
+      const runsTools = message.hasToolCalls() && autoHandleToolCalls
+      try {
+        yield { kind: 'message', message, finish_reason }
+        if (runsTools) {
+          if (completions.length > maxRounds) return toFailedResult(completions, tooManyRoundsError(maxRounds))
+          yield* runToolCalls(calls, settings, signal, push)
+        }
+      } finally {
+        if (autoHandleToolCalls) closeOpenCalls(conversation)
+      }
+      if (runsTools) return undefined
+      yield* emitTrimmed(conversation)
       return { success: true, message, finish_reason, completions, usage: sumUsage(completions), errors: [] }
-    }
-    if (signal.aborted) return toFailedResult(completions, ABORTED_ERROR)
+    },
   }
+  return yield* runRounds(steps, settings, signal)
 }
 
 /** Answers every call that is still open, saying that it was not run. */

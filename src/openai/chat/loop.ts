@@ -1,4 +1,4 @@
-/** Requests one answer, with retries, and yields it while it streams. */
+/** The loop of every turn: request an answer with retries, yield it while it streams, use it, request the next one. */
 
 import { isObject } from '../../lib/unknown-values.ts'
 import type { OpenAIMessage } from '../openai-message.ts'
@@ -71,6 +71,9 @@ export async function withRetries<T>(
   }
 }
 
+/** A piece of an answer, or a retry that makes the pieces before it void. */
+export type RequestEvent = Extract<ChatEvent, { kind: 'text' | 'reasoning' | 'refusal' | 'call' | 'retry' }>
+
 export type CompletionAttempt =
   | { readonly completion: Completion }
   | { readonly error: ChatError; readonly partial: OpenAIMessage | undefined }
@@ -87,7 +90,7 @@ export async function* requestCompletion(
   request: ChatRequest,
   settings: SendSettings,
   signal: AbortSignal,
-): AsyncGenerator<ChatEvent, CompletionAttempt> {
+): AsyncGenerator<RequestEvent, CompletionAttempt> {
   const { clock, maxRetries } = settings
   for (let retries = 0; ; retries++) {
     const result = yield* requestOnce(request, settings, signal)
@@ -106,7 +109,7 @@ async function* requestOnce(
   request: ChatRequest,
   { transport, streams }: SendSettings,
   signal: AbortSignal,
-): AsyncGenerator<ChatEvent, CompletionAttempt> {
+): AsyncGenerator<RequestEvent, CompletionAttempt> {
   const accumulator = new DeltaAccumulator()
   const chunks = streams
     ? transport.stream({ ...request, stream: true }, signal)
@@ -120,7 +123,7 @@ async function* requestOnce(
       for (const piece of accumulator.add(part.chunk)) {
         hasOutput = true
         length += piece.text.length
-        if (piece.choice === 0) yield toChatEvent(piece)
+        if (piece.choice === 0) yield toRequestEvent(piece)
       }
     if (length > MAX_ANSWER_LENGTH) {
       error = { kind: 'garbage', message: `the answer is longer than ${MAX_ANSWER_LENGTH} characters` }
@@ -162,7 +165,7 @@ async function* readChunks(chunks: AsyncIterable<unknown>, signal: AbortSignal):
   }
 }
 
-function toChatEvent({ choice: _, ...piece }: Piece): ChatEvent {
+function toRequestEvent({ choice: _, ...piece }: Piece): RequestEvent {
   return piece
 }
 
@@ -171,4 +174,47 @@ function completionErrorOf(completion: Completion): ChatError | undefined {
   if (completion.error) return toServerError(completion.error)
   if (isObject(completion.choices[0])) return undefined
   return { kind: 'garbage', message: 'the server sent no answer: is this the URL of a chat completions API?' }
+}
+
+/** The steps of a turn that differ between ChatHelper and the chat program. `End` is how the turn ended. */
+export interface TurnSteps<Event, End extends object> {
+  /** The next request. `again` after a change that makes another attempt useful. */
+  prepare(): AsyncGenerator<Event, { readonly request: ChatRequest } | { readonly end: End } | 'again'>
+  /** Records a piece or a retry, and turns it into events of the turn. */
+  toEvents(event: RequestEvent): Iterable<Event>
+  /** Records the answer and runs its tools, or handles the failure. Undefined: request again. */
+  onResult(result: CompletionAttempt): AsyncGenerator<Event, End | undefined>
+}
+
+export async function* runRounds<Event, End extends object>(
+  steps: TurnSteps<Event, End>,
+  settings: SendSettings,
+  signal: AbortSignal,
+): AsyncGenerator<Event, End> {
+  for (;;) {
+    const prepared = yield* steps.prepare()
+    if (prepared === 'again') continue
+    if ('end' in prepared) return prepared.end
+    const requested = requestCompletion(prepared.request, settings, signal)
+    const end = yield* steps.onResult(yield* mapEvents(requested, (event) => steps.toEvents(event)))
+    if (end) return end
+  }
+}
+
+/** The events as others, with the same result. A consumer that stops also stops the source. */
+export async function* mapEvents<From, To, Result>(
+  source: AsyncGenerator<From, Result>,
+  toEvents: (event: From) => Iterable<To>,
+): AsyncGenerator<To, Result> {
+  let isOpen = true
+  try {
+    for (;;) {
+      const { value, done } = await source.next()
+      isOpen = !done
+      if (done) return value
+      yield* toEvents(value)
+    }
+  } finally {
+    if (isOpen) await source.return(undefined as never)
+  }
 }
