@@ -1,10 +1,15 @@
-/** Documentation that cannot drift: what it names exists, and what exists is named. */
+/** Checks the documentation against the program: everything that it names exists, and everything that exists is documented. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
+import { CHAT_COMMANDS } from '../src/chat/commands/command-list.ts'
 import { buildProgram } from '../src/cli/program.ts'
+import { settingsFor } from '../src/config/settings.ts'
 import { exitCodes } from '../src/model/error.ts'
+import type { AgentId } from '../src/model/ids.ts'
+import { parseQuery } from '../src/search/query/parse-query.ts'
+import { SEARCH_SCOPES } from '../src/search/query/query.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const page = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
@@ -40,6 +45,12 @@ describe('docs/cli.md', () => {
     const issues = [...page('src/model/issue.ts').matchAll(/\| '([a-z_0-9]+)'/g)].map((match) => match[1] ?? '')
     expect(issues.length).toBeGreaterThan(10)
     expect(issues.filter((code) => !cli.includes(`\`${code}\``))).toEqual([])
+  })
+
+  test('has every setting', () => {
+    const keys = [...settingsFor(['<id>' as AgentId], ['<name>']).keys()]
+    expect(keys).toContain('agents.<id>.roots')
+    expect(keys.filter((key) => !cli.includes(`| \`${key}\` |`))).toEqual([])
   })
 
   test('has every environment variable that the source reads', () => {
@@ -130,14 +141,76 @@ describe('docs/specification.md', () => {
 describe('docs/security.md', () => {
   const rows = page('docs/security.md')
     .split('\n')
-    .filter((line) => /^\| (?!who )[^-]/.test(line))
+    .filter((line) => /^\| (?!attack or )/.test(line))
 
   test('has a test that exists in every row', () => {
-    expect(rows.length).toBeGreaterThan(25)
+    expect(rows.length).toBeGreaterThan(80)
     const tests = (row: string): readonly string[] =>
       [...(row.split(' | ').at(-1) ?? '').matchAll(/`([^`]+\.test\.ts)`/g)].map((match) => match[1] ?? '')
     expect(rows.filter((row) => tests(row).length === 0)).toEqual([])
     expect(rows.flatMap(tests).filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
+  })
+})
+
+describe('docs/search.md', () => {
+  const search = page('docs/search.md')
+
+  test('has only examples that are valid queries', () => {
+    const examples = columnOf(search, 'you type').flatMap(codeSpans)
+    expect(examples.length).toBeGreaterThan(30)
+    const now = new Date('2026-11-18T12:00:00Z')
+    expect(examples.filter((one) => parseQuery(one.replaceAll('\\|', '|'), now).kind === 'problem')).toEqual([])
+  })
+
+  test('has every scope', () => {
+    expect(SEARCH_SCOPES.filter((scope) => !search.includes(`\`${scope}\``))).toEqual([])
+  })
+})
+
+describe('docs/chat.md', () => {
+  test('has every command of a chat, and no other', () => {
+    const documented = columnOf(page('docs/chat.md').split('## Commands')[1] ?? '', 'command')
+      .flatMap(codeSpans)
+      .flatMap((one) => /^\/([a-z]+)/.exec(one)?.[1] ?? [])
+    expect(new Set(documented)).toEqual(new Set(CHAT_COMMANDS.map(({ name }) => name)))
+  })
+})
+
+describe('docs/page.md', () => {
+  const documented = page('docs/page.md')
+
+  test('has every key', () => {
+    const help = page('src/web/layout/KeyboardHelp.svelte')
+    const keys = [...help.matchAll(/^ +\['([^']+)', /gm)].flatMap((match) => (match[1] ?? '').split('  '))
+    expect(keys.length).toBeGreaterThan(20)
+    expect(keys.filter((key) => !documented.includes(`\`${key}\``))).toEqual([])
+  })
+
+  test('has every page', () => {
+    const paths = [...page('src/web/pages.ts').matchAll(/^ +'(\/\w*)': /gm)].map((match) => match[1] ?? '')
+    const hidden = ['/print', '/sample']
+    expect(paths).toContain('/session')
+    expect(paths.filter((path) => !hidden.includes(path) && !documented.includes(`| \`${path}`))).toEqual([])
+  })
+})
+
+describe('README.md and README.ja.md', () => {
+  /** The measured value of a row of docs/benchmarks.md, in the unit of the table. */
+  const measured = (row: string, column: number): number => {
+    const cells = page('docs/benchmarks.md')
+      .split('\n')
+      .find((line) => line.includes(`| ${row} |`))
+      ?.split('|')
+    return Number(/[\d.]+/.exec(cells?.[column] ?? '')?.[0])
+  }
+
+  test.each(['README.md', 'README.ja.md'])('%s promises no speed that was not measured', (path) => {
+    const promises = [...page(path).matchAll(/(\d+) (?:ms\b|ミリ秒|%)/g)].map((match) => Number(match[1]))
+    const [share, search, append, size] = promises
+    expect(share).toBe(95)
+    expect(search).toBeGreaterThan(measured('search, 20 hits with snippets, p95', 4))
+    expect(append).toBeGreaterThan(measured('append to visible change, p95', 4))
+    expect((size ?? 0) / 100).toBeCloseTo(measured('index on disk, of the logs', 6))
   })
 })
 
@@ -162,6 +235,37 @@ describe('every page', () => {
     expect(broken).toEqual([])
   })
 
+  test('links to headings that exist', () => {
+    const broken = pages.flatMap((path) =>
+      [...page(path).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)#([^)\s]+)\)/g)]
+        .filter(([, to = '', heading = '']) => {
+          const target = to === '' ? path : join(dirname(path), to)
+          return target.endsWith('.md') && !anchorsOf(page(target)).has(heading)
+        })
+        .map(([link]) => `${path}: ${link}`),
+    )
+    expect(broken).toEqual([])
+  })
+
+  test('calls commands with options that they have', () => {
+    const optionsOf = new Map(
+      [program, ...program.commands].map((command) => [
+        command === program ? '' : command.name(),
+        new Set(['--help', ...command.options.flatMap(({ long, short }) => [long, short])]),
+      ]),
+    )
+    for (const command of program.commands)
+      for (const alias of command.aliases()) optionsOf.set(alias, optionsOf.get(command.name()) ?? new Set())
+    const wrong = pages.flatMap((path) =>
+      callsIn(page(path)).flatMap(({ command, options }) =>
+        options
+          .filter((option) => !optionsOf.get(command)?.has(option) && !optionsOf.get('')?.has(option))
+          .map((option) => `${path}: fumi ${command} ${option}`),
+      ),
+    )
+    expect(wrong).toEqual([])
+  })
+
   test('names npm scripts that exist', () => {
     const { scripts } = JSON.parse(page('package.json')) as { scripts: Record<string, string> }
     const named = pages.flatMap((path) => [...page(path).matchAll(/npm run ([\w:-]+)/g)].map((match) => match[1] ?? ''))
@@ -179,6 +283,53 @@ function sectionsIn(part: string): ReadonlySet<string> {
       return Array.from({ length: count }, (_, at) => `${chapter}.${Number(first) + at}`)
     }),
   )
+}
+
+/** The cells below a heading of any table. */
+function columnOf(text: string, heading: string): readonly string[] {
+  const cells: string[] = []
+  let at = -1
+  for (const line of text.split('\n')) {
+    const row = line.startsWith('|') ? line.split(/(?<!\\)\|/).map((cell) => cell.trim()) : []
+    if (row.length === 0) at = -1
+    else if (at < 0) at = row.indexOf(heading)
+    else cells.push(row[at] ?? '')
+  }
+  return cells
+}
+
+const codeSpans = (text: string): readonly string[] => [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '')
+
+/** As GitHub makes them of headings. */
+function anchorsOf(text: string): ReadonlySet<string> {
+  const seen = new Map<string, number>()
+  const anchors = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => {
+    const anchor = heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-')
+    const count = seen.get(anchor) ?? 0
+    seen.set(anchor, count + 1)
+    return count === 0 ? anchor : `${anchor}-${count}`
+  })
+  return new Set(anchors)
+}
+
+/** Calls of `fumi` in code, with the options that are passed. */
+function callsIn(text: string): readonly { readonly command: string; readonly options: readonly string[] }[] {
+  const code = [...text.matchAll(/^```sh\n([\s\S]*?)^```|`([^`\n]+)`/gm)].map((match) => match[1] ?? match[2] ?? '')
+  return code
+    .flatMap((block) => block.split('\n'))
+    .flatMap((line) => line.split(/[|>#]|&&/))
+    .flatMap((call) => {
+      const [, rest] = /(?:^|\s)fumi (.*)/.exec(call) ?? []
+      if (rest === undefined) return []
+      const words = rest.replaceAll(/"[^"]*"|'[^']*'/g, '').split(/\s+/)
+      const command = words.find((word) =>
+        program.commands.some((one) => [one.name(), ...one.aliases()].includes(word)),
+      )
+      return [{ command: command ?? '', options: words.filter((word) => /^--?[a-z]/.test(word)) }]
+    })
 }
 
 function markdownIn(folder: string): readonly string[] {
