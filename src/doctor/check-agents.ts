@@ -5,7 +5,14 @@ import { agentIdsOf, type ConfiguredRoot, isSourceEnabled } from '../agents/agen
 import { statOf } from '../lib/files/safe-fs.ts'
 import type { AgentId } from '../model/ids.ts'
 import { phrase } from '../model/phrase.ts'
-import { type DoctorContext, type DoctorFinding, formatBytes, formatNumber, formatPlural } from './finding.ts'
+import {
+  type DoctorContext,
+  type DoctorFinding,
+  formatBytes,
+  formatNumber,
+  formatPlural,
+  toFinding,
+} from './finding.ts'
 
 export async function* checkAgents(context: DoctorContext): AsyncGenerator<DoctorFinding> {
   for (const agent of context.agents)
@@ -14,48 +21,40 @@ export async function* checkAgents(context: DoctorContext): AsyncGenerator<Docto
   for (const root of context.roots) yield await checkRoot(root, context)
 }
 
-const disabledFinding = (agent: Agent, id: AgentId): DoctorFinding => ({
-  about: id,
-  state: 'note',
-  what: phrase(`switched off (${agent.label})`, `オフになっています（${agent.label}）`),
-  todo: phrase(
-    `To read it again: fumi config --unset agents.${id}.enabled`,
-    `再び読むには: fumi config --unset agents.${id}.enabled`,
-  ),
-  facts: { enabled: false },
-})
+const disabledFinding = (agent: Agent, id: AgentId): DoctorFinding =>
+  toFinding(
+    id,
+    'note',
+    phrase(`switched off (${agent.label})`, `オフになっています（${agent.label}）`),
+    { enabled: false },
+    phrase(
+      `To read it again: fumi config --unset agents.${id}.enabled`,
+      `再び読むには: fumi config --unset agents.${id}.enabled`,
+    ),
+  )
 
 async function checkRoot(root: ConfiguredRoot, context: DoctorContext): Promise<DoctorFinding> {
-  const { agent, path, added } = root
-  const about = agent.id
+  const { path, added } = root
+  const { id } = root.agent
   const missing = whyUnreadable(path)
-  if (missing === 'absent')
-    return added
-      ? {
-          about,
-          state: 'problem',
-          what: phrase(`${path}, which you added, does not exist`, `追加された ${path} がありません`),
-          todo: phrase(
-            `Check it: fumi config agents.${agent.id}.roots`,
-            `確認してください: fumi config agents.${agent.id}.roots`,
-          ),
-          facts: { path, exists: false },
-        }
-      : {
-          about,
-          state: 'note',
-          what: phrase(`nothing at ${path}`, `${path} には何もありません`),
-          facts: { path, exists: false },
-        }
+  if (missing === undefined) return checkContents(root, context)
   if (missing === 'closed')
-    return {
-      about,
-      state: 'problem',
-      what: phrase(`${path} may not be read by this user`, `${path} を読み取る権限がありません`),
-      todo: phrase(`Check its owner and mode: ls -ld ${path}`, `所有者とモードを確認してください: ls -ld ${path}`),
-      facts: { path, exists: true, readable: false },
-    }
-  return checkContents(root, context)
+    return toFinding(
+      id,
+      'problem',
+      phrase(`${path} may not be read by this user`, `${path} を読み取る権限がありません`),
+      { path, exists: true, readable: false },
+      phrase(`Check its owner and mode: ls -ld ${path}`, `所有者とモードを確認してください: ls -ld ${path}`),
+    )
+  const facts = { path, exists: false }
+  if (!added) return toFinding(id, 'note', phrase(`nothing at ${path}`, `${path} には何もありません`), facts)
+  return toFinding(
+    id,
+    'problem',
+    phrase(`${path}, which you added, does not exist`, `追加された ${path} がありません`),
+    facts,
+    phrase(`Check it: fumi config agents.${id}.roots`, `確認してください: fumi config agents.${id}.roots`),
+  )
 }
 
 async function checkContents({ agent, path: root }: ConfiguredRoot, { wishes }: DoctorContext): Promise<DoctorFinding> {
@@ -73,18 +72,18 @@ async function checkContents({ agent, path: root }: ConfiguredRoot, { wishes }: 
     `${formatPlural(logs, 'log')}, ${formatBytes(bytes)} in ${root}`,
     `ログ ${formatNumber(logs)} 件、${formatBytes(bytes)}（${root}）`,
   )
-  if (unreadable.length === 0) return { about: agent.id, state: 'ok', what, facts }
+  if (unreadable.length === 0) return toFinding(agent.id, 'ok', what, facts)
   const first = `${unreadable[0]}${unreadable.length > 1 ? ' …' : ''}`
-  return {
-    about: agent.id,
-    state: 'problem',
-    what: phrase(
+  return toFinding(
+    agent.id,
+    'problem',
+    phrase(
       `${what.en}; ${formatPlural(unreadable.length, 'of them', 'of them')} may not be read: ${first}`,
       `${what.ja}。うち ${formatNumber(unreadable.length)} 件は読み取る権限がありません: ${first}`,
     ),
-    todo: phrase('Check their owner and mode.', '所有者とモードを確認してください。'),
     facts,
-  }
+    phrase('Check their owner and mode.', '所有者とモードを確認してください。'),
+  )
 }
 
 function whyUnreadable(path: string): 'absent' | 'closed' | undefined {

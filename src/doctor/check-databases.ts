@@ -14,6 +14,7 @@ import {
   formatNumber,
   formatPlural,
   splitAdvice,
+  toFinding,
 } from './finding.ts'
 
 interface OwnDatabase {
@@ -68,54 +69,44 @@ export function* checkDatabases({ directory }: DoctorContext): Generator<DoctorF
   for (const database of OWN_DATABASES) yield checkDatabase(database, join(directory, database.file))
   const [setAside] = listDamagedIndexes(directory)
   if (setAside === undefined) return
-  yield {
-    about: 'index',
-    state: 'note',
-    what: phrase(
+  yield toFinding(
+    'index',
+    'note',
+    phrase(
       `${setAside} was damaged and set aside; the index was made again`,
       `${setAside} は壊れていたため取り置きました。索引は作り直してあります`,
     ),
-    todo: phrase(
+    { path: setAside },
+    phrase(
       'Delete it when you have no more use for it, and check the disk.',
       '不要になったら削除してください。ディスクも確認してください。',
     ),
-    facts: { path: setAside },
-  }
+  )
 }
 
 function checkDatabase({ name, kind, rows, one, ja, disposable }: OwnDatabase, path: string): DoctorFinding {
   const health = checkDatabaseHealth(path, kind, rows)
   if (health.kind === 'absent')
-    return {
-      about: name,
-      state: 'ok',
-      what: phrase('nothing in it yet', 'まだ何もありません'),
-      facts: { path, exists: false },
-    }
+    return toFinding(name, 'ok', phrase('nothing in it yet', 'まだ何もありません'), { path, exists: false })
   const { bytes } = health
   if (health.kind === 'unsound') {
     const { what, todo = RESTORE_ADVICE } = splitAdvice(health.reason)
-    return {
-      about: name,
-      state: 'problem',
-      what,
-      todo: disposable && what.en.includes('damaged') ? rebuildAdvice(path) : todo,
-      facts: { path, exists: true, sound: false, bytes },
-    }
+    const advice = disposable && what.en.includes('damaged') ? rebuildAdvice(path) : todo
+    return toFinding(name, 'problem', what, { path, exists: true, sound: false, bytes }, advice)
   }
   const facts = { path, exists: true, sound: true, bytes, rows: health.rows }
   const what = phrase(
     `${formatPlural(health.rows, one)}, ${formatBytes(bytes)}, sound`,
     `${ja} ${formatNumber(health.rows)} 件、${formatBytes(bytes)}、異常なし`,
   )
-  if (process.platform === 'win32' || (health.mode & 0o077) === 0) return { about: name, state: 'ok', what, facts }
-  return {
-    about: name,
-    state: 'problem',
-    what: phrase(`${path} is open to other users`, `${path} をほかの利用者も開けます`),
-    todo: phrase(`Close it: chmod 600 ${path}`, `権限を狭めてください: chmod 600 ${path}`),
+  if (process.platform === 'win32' || (health.mode & 0o077) === 0) return toFinding(name, 'ok', what, facts)
+  return toFinding(
+    name,
+    'problem',
+    phrase(`${path} is open to other users`, `${path} をほかの利用者も開けます`),
     facts,
-  }
+    phrase(`Close it: chmod 600 ${path}`, `権限を狭めてください: chmod 600 ${path}`),
+  )
 }
 
 const RESTORE_ADVICE = phrase('Restore it from a backup if you have one.', 'バックアップがあれば復元してください。')

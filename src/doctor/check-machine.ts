@@ -4,7 +4,7 @@ import { dirname } from 'node:path'
 import { statOf } from '../lib/files/safe-fs.ts'
 import { INSTALL_HINT, loadSqlite, openSqlite } from '../lib/sqlite/driver.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
-import { type DoctorContext, type DoctorFinding, formatBytes } from './finding.ts'
+import { type DoctorContext, type DoctorFinding, formatBytes, toFinding } from './finding.ts'
 
 const MIN_NODE_VERSION = 20
 export const SQLITE_SUBJECT = 'sqlite'
@@ -12,23 +12,23 @@ export const SQLITE_SUBJECT = 'sqlite'
 export function* checkVersions(): Generator<DoctorFinding> {
   const node = process.versions.node
   const major = Number(node.split('.')[0])
-  yield {
-    about: 'versions',
-    ...(major < MIN_NODE_VERSION
-      ? {
-          state: 'problem',
-          todo: phrase(
-            `Install Node.js ${MIN_NODE_VERSION} or newer.`,
-            `Node.js ${MIN_NODE_VERSION} 以上をインストールしてください。`,
-          ),
-        }
-      : { state: 'ok' as const }),
-    what: phrase(
-      `fumibako ${readOwnVersion()}, Node.js ${node} on ${process.platform} ${process.arch}`,
-      `fumibako ${readOwnVersion()}、Node.js ${node}（${process.platform} ${process.arch}）`,
+  const fumibako = readOwnVersion()
+  const { platform, arch } = process
+  yield toFinding(
+    'versions',
+    major < MIN_NODE_VERSION ? 'problem' : 'ok',
+    phrase(
+      `fumibako ${fumibako}, Node.js ${node} on ${platform} ${arch}`,
+      `fumibako ${fumibako}、Node.js ${node}（${platform} ${arch}）`,
     ),
-    facts: { fumibako: readOwnVersion(), node, platform: process.platform, arch: process.arch },
-  }
+    { fumibako, node, platform, arch },
+    major < MIN_NODE_VERSION
+      ? phrase(
+          `Install Node.js ${MIN_NODE_VERSION} or newer.`,
+          `Node.js ${MIN_NODE_VERSION} 以上をインストールしてください。`,
+        )
+      : undefined,
+  )
   yield checkSqlite()
 }
 
@@ -41,22 +41,17 @@ function readOwnVersion(): string {
 function checkSqlite(): DoctorFinding {
   const loaded = loadSqlite()
   if (loaded.kind === 'failed')
-    return {
-      about: SQLITE_SUBJECT,
-      state: 'problem',
-      what: phrase(`SQLite cannot be loaded: ${loaded.reason}`, `SQLite を読み込めません: ${loaded.reason}`),
-      todo: INSTALL_HINT,
-      facts: { sqlite: null },
-    }
+    return toFinding(
+      SQLITE_SUBJECT,
+      'problem',
+      phrase(`SQLite cannot be loaded: ${loaded.reason}`, `SQLite を読み込めません: ${loaded.reason}`),
+      { sqlite: null },
+      INSTALL_HINT,
+    )
   const db = openSqlite(':memory:')
   const version = String(db.prepare('SELECT sqlite_version()').pluck().get())
   db.close()
-  return {
-    about: SQLITE_SUBJECT,
-    state: 'ok',
-    what: phrase(`SQLite ${version}`, `SQLite ${version}`),
-    facts: { sqlite: version },
-  }
+  return toFinding(SQLITE_SUBJECT, 'ok', phrase(`SQLite ${version}`, `SQLite ${version}`), { sqlite: version })
 }
 
 const LOW_SPACE_BYTES = 1e9
@@ -68,13 +63,8 @@ export function* checkDirectory({ directory }: DoctorContext): Generator<DoctorF
   yield* checkSpace(nearestFolder(directory))
 }
 
-const directoryFinding = (state: DoctorFinding['state'], what: Phrase, path: string, todo?: Phrase): DoctorFinding => ({
-  about: 'data directory',
-  state,
-  what,
-  ...(todo !== undefined && { todo }),
-  facts: { path },
-})
+const directoryFinding = (state: DoctorFinding['state'], what: Phrase, path: string, todo?: Phrase): DoctorFinding =>
+  toFinding('data directory', state, what, { path }, todo)
 
 function checkAbsent(path: string): DoctorFinding {
   if (canWrite(nearestFolder(path)))
@@ -128,33 +118,33 @@ function* checkSpace(folder: string): Generator<DoctorFinding> {
   const { bavail, bsize, type } = disk
   const free = bavail * bsize
   const isLow = free < LOW_SPACE_BYTES
-  yield {
-    about: 'disk',
-    state: free < MIN_SPACE_BYTES ? 'problem' : isLow ? 'note' : 'ok',
-    what: phrase(`${formatBytes(free)} free`, `空き ${formatBytes(free)}`),
-    ...(isLow && {
-      todo: phrase(
-        'Free some space: what cannot be written is lost.',
-        '空きを作ってください。書き込めないものは失われます。',
-      ),
-    }),
-    facts: { free_bytes: free },
-  }
+  yield toFinding(
+    'disk',
+    free < MIN_SPACE_BYTES ? 'problem' : isLow ? 'note' : 'ok',
+    phrase(`${formatBytes(free)} free`, `空き ${formatBytes(free)}`),
+    { free_bytes: free },
+    isLow
+      ? phrase(
+          'Free some space: what cannot be written is lost.',
+          '空きを作ってください。書き込めないものは失われます。',
+        )
+      : undefined,
+  )
   const network = NETWORK_FILE_SYSTEMS[type]
   if (network === undefined) return
-  yield {
-    about: 'disk',
-    state: 'note',
-    what: phrase(
+  yield toFinding(
+    'disk',
+    'note',
+    phrase(
       `${folder} lies on a network file system (${network}), where databases are slow and locks not sure`,
       `${folder} はネットワークファイルシステム（${network}）にあります。データベースが遅く、ロックも確実ではありません`,
     ),
-    todo: phrase(
+    { network },
+    phrase(
       'Set FUMI_HOME to a folder on a disk of this machine.',
       'FUMI_HOME に、このマシンのディスクにあるフォルダーを設定してください。',
     ),
-    facts: { network },
-  }
+  )
 }
 
 /** Some file systems cannot tell. */

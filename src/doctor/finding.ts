@@ -4,7 +4,7 @@ import type { AgentSourceConfigs, ConfiguredRoot } from '../agents/agent-roots.t
 import type { ConfigProblem, Configuration } from '../config/config.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 
-/** A note is worth knowing and needs nothing done. */
+/** A note needs no action. */
 type FindingState = 'ok' | 'note' | 'problem'
 
 export interface DoctorFinding {
@@ -12,7 +12,6 @@ export interface DoctorFinding {
   readonly about: string
   readonly state: FindingState
   readonly what: Phrase
-  /** Absent where nothing is to be done. */
   readonly todo?: Phrase
   /** The same in numbers and names, for programs. */
   readonly facts: { readonly [name: string]: string | number | boolean | null }
@@ -27,11 +26,11 @@ export interface DoctorContext {
   readonly agents: readonly Agent[]
   readonly roots: readonly ConfiguredRoot[]
   readonly wishes: AgentSourceConfigs
-  /** Those of other programs; they need not exist. */
+  /** Databases of other programs; they may not exist. */
   stores(): Promise<readonly { readonly agent: Agent; readonly store: string }[]>
 }
 
-/** The names of what is looked at; an agent has its own. */
+/** Labels of what is checked; an agent has its own. */
 export const SUBJECT_LABELS: { readonly [about: string]: Phrase } = {
   versions: phrase('versions', 'バージョン'),
   sqlite: phrase('sqlite', 'SQLite'),
@@ -45,8 +44,17 @@ export const SUBJECT_LABELS: { readonly [about: string]: Phrase } = {
   copies: phrase('copies', 'コピー'),
 }
 
-/** Throws nothing for what the world does. */
-export type DoctorCheck = (patient: DoctorContext) => AsyncIterable<DoctorFinding> | Iterable<DoctorFinding>
+/** @param todo what the user should do about it */
+export const toFinding = (
+  about: string,
+  state: FindingState,
+  what: Phrase,
+  facts: DoctorFinding['facts'],
+  todo?: Phrase,
+): DoctorFinding => ({ about, state, what, ...(todo && { todo }), facts })
+
+/** Failures of the disk or of a database become findings; a check never throws them. */
+export type DoctorCheck = (context: DoctorContext) => AsyncIterable<DoctorFinding> | Iterable<DoctorFinding>
 
 export function formatBytes(bytes: number): string {
   if (bytes < 1e3) return `${bytes} B`
@@ -59,12 +67,8 @@ export const formatNumber = (n: number): string => n.toLocaleString('en-US')
 export const formatPlural = (n: number, singular: string, plural = `${singular}s`): string =>
   `${formatNumber(n)} ${n === 1 ? singular : plural}`
 
-interface Advice {
-  readonly what: Phrase
-  readonly todo?: Phrase
-}
-
-export function splitAdvice({ en, ja }: Phrase): Advice {
+/** Splits a message into what is wrong, its first sentence, and what to do. */
+export function splitAdvice({ en, ja }: Phrase): Pick<DoctorFinding, 'what' | 'todo'> {
   const [first = ''] = en.split(/(?<=[.:)]) (?=[A-Z`])/, 1)
   const [firstJa = ''] = ja.split(/(?<=。)/, 1)
   const rest = phrase(en.slice(first.length).trim(), ja.slice(firstJa.length))

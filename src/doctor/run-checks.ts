@@ -1,5 +1,4 @@
-/** Looks at everything that could be wrong, one thing after another. */
-
+/** Runs all health checks, in the order in which their findings are shown. */
 import { existsSync } from 'node:fs'
 import { describeConfigProblem } from '../config/config.ts'
 import { databaseFilesAt, readDatabaseFileState, readSqliteHeader } from '../lib/sqlite/database-file.ts'
@@ -15,9 +14,9 @@ import {
   formatNumber,
   formatPlural,
   splitAdvice,
+  toFinding,
 } from './finding.ts'
 
-/** In the order in which they are told. */
 const FIRST_CHECKS: readonly DoctorCheck[] = [checkVersions, checkDirectory, checkConfig]
 /** Without SQLite there is nothing more to find out. */
 const DATABASE_CHECKS: readonly DoctorCheck[] = [checkAgents, checkStores, checkDatabases]
@@ -37,31 +36,25 @@ function* checkConfig({ config, priceProblems }: DoctorContext): Generator<Docto
   const changed = config.settings.filter(({ from }) => from !== 'default')
   const problems = [...config.problems, ...priceProblems]
   for (const problem of problems)
-    yield {
-      about: 'settings',
-      state: 'problem',
-      what: describeConfigProblem(problem),
-      todo: phrase(
+    yield toFinding(
+      'settings',
+      'problem',
+      describeConfigProblem(problem),
+      { where: problem.where, key: problem.key },
+      phrase(
         'Mend it; until then the default holds. fumi config shows all settings.',
         '直すまでは既定値を使います。すべての設定は fumi config で見られます。',
       ),
-      facts: { where: problem.where, key: problem.key },
-    }
+    )
   if (problems.length > 0) return
-  yield {
-    about: 'settings',
-    state: 'ok',
-    what:
-      changed.length === 0
-        ? phrase('all as they come', 'すべて既定値')
-        : phrase(`${formatPlural(changed.length, 'setting')} of your own`, `${formatNumber(changed.length)} 件を変更`),
-    facts: { changed: changed.length },
-  }
+  const what =
+    changed.length === 0
+      ? phrase('all as they come', 'すべて既定値')
+      : phrase(`${formatPlural(changed.length, 'setting')} of your own`, `${formatNumber(changed.length)} 件を変更`)
+  yield toFinding('settings', 'ok', what, { changed: changed.length })
 }
 
-// Other programs' databases: can they be read, and are their owners in the middle of something.
-
-/** Long enough for a commit; a program that holds its lock longer is told of. */
+/** Long enough for a commit. */
 const BUSY_TIMEOUT_MS = 500
 
 async function* checkStores({ stores }: DoctorContext): AsyncGenerator<DoctorFinding> {
@@ -77,28 +70,23 @@ function checkStore(path: string): DoctorFinding {
   if (!opened.ok) {
     const { kind, reason } = opened.problem
     const { what, todo } = splitAdvice(reason)
-    return {
-      about: 'store',
-      state: kind === 'empty' ? 'note' : 'problem',
-      what: phrase(`${path}: ${what.en}`, `${path}: ${what.ja}`),
-      ...(todo && { todo }),
-      facts: { ...facts, problem: kind },
-    }
+    return toFinding(
+      'store',
+      kind === 'empty' ? 'note' : 'problem',
+      phrase(`${path}: ${what.en}`, `${path}: ${what.ja}`),
+      { ...facts, problem: kind },
+      todo,
+    )
   }
   opened.value.close()
   const readable = phrase(
     `${path}: readable (${journal === 'wal' ? 'write-ahead log' : 'rollback journal'})`,
     `${path}: 読み取れます（${journal === 'wal' ? '先行書き込みログ' : 'ロールバックジャーナル'}）`,
   )
-  if (inTransaction)
-    return {
-      about: 'store',
-      state: 'note',
-      what: phrase(
-        `${readable.en}, but its program is in the middle of writing, or was killed there`,
-        `${readable.ja}。ただし、プログラムが書き込みの途中か、途中で強制終了されています`,
-      ),
-      facts,
-    }
-  return { about: 'store', state: 'ok', what: readable, facts }
+  if (!inTransaction) return toFinding('store', 'ok', readable, facts)
+  const what = phrase(
+    `${readable.en}, but its program is in the middle of writing, or was killed there`,
+    `${readable.ja}。ただし、プログラムが書き込みの途中か、途中で強制終了されています`,
+  )
+  return toFinding('store', 'note', what, facts)
 }
