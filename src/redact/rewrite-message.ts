@@ -1,6 +1,7 @@
 /** Rewrites every text of a message and leaves its structure. */
 
 import { JsonMap } from '../lib/json/lossless.ts'
+import { findStringEnd, isClosing, isOpening, unquote } from '../lib/json/scanner.ts'
 import { isObject, parseStructure } from '../lib/unknown-values.ts'
 import type { Annotation, MessageSegment, NormalizedMessage } from '../model/normalized.ts'
 import type { Session } from '../model/session.ts'
@@ -176,12 +177,11 @@ function rewriteJson(json: string, rewriter: ValueRewriter): string {
   let key: string | undefined
   for (let at = 0; at < json.length; at++) {
     const codeUnit = json.charCodeAt(at)
-    if (codeUnit === OPEN_ARRAY || codeUnit === OPEN_OBJECT) keys.push(key)
-    else if (codeUnit === CLOSE_ARRAY || codeUnit === CLOSE_OBJECT) key = keys.pop()
+    if (isOpening(codeUnit)) keys.push(key)
+    else if (isClosing(codeUnit)) key = keys.pop()
     if (codeUnit !== QUOTE) continue
-    const end = findLiteralEnd(json, at)
-    const literal = json.slice(at, end)
-    const text = literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1)
+    const end = findStringEnd(json, at + 1)
+    const text = unquote(json.slice(at, end))
     const isKey = COLON.test(json.slice(end, end + MAX_COLON_GAP))
     if (isKey) key = text
     const rewritten = isKey ? rewriter.key(text) : rewriteText(text, rewriter, key)
@@ -196,19 +196,5 @@ function rewriteJson(json: string, rewriter: ValueRewriter): string {
 
 const COLON = /^\s*:/
 const MAX_COLON_GAP = 64
-const QUOTE = 34
-const OPEN_ARRAY = 91
-const BACKSLASH = 92
-const CLOSE_ARRAY = 93
-const OPEN_OBJECT = 123
-const CLOSE_OBJECT = 125
 
-/** The index behind the literal that begins here. */
-function findLiteralEnd(json: string, start: number): number {
-  for (let at = json.indexOf('"', start + 1); at >= 0; at = json.indexOf('"', at + 1)) {
-    let slashes = 0
-    while (json.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++
-    if (slashes % 2 === 0) return at + 1
-  }
-  return json.length
-}
+const QUOTE = 34

@@ -2,7 +2,7 @@
 
 import { type EntryList, isParsedEntry, parseEntryAt } from '../../conversation/to-messages/parse-entry.ts'
 import { sha256 } from '../../lib/hash.ts'
-import { type ByteRange, findElementRanges, findMemberRanges, type MemberRange } from '../../lib/json/ranges.ts'
+import { type ByteRange, findElementRanges, findMemberRanges, type MemberRange } from '../../lib/json/scanner.ts'
 import type { CapturedEntry } from '../../model/capture.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { CaptureResult, Source } from '../agent.ts'

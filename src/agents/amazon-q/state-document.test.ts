@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { writeJson } from '../../lib/json/lossless.ts'
-import { findElementRanges, findMemberRanges } from '../../lib/json/ranges.ts'
+import { findElementRanges, findMemberRanges } from '../../lib/json/scanner.ts'
 import { openDocument, stripBulk } from './state-document.ts'
 
 const bytesOf = (value: unknown, indent?: number): Buffer => Buffer.from(JSON.stringify(value, null, indent))

@@ -7,7 +7,7 @@ import {
   findMemberRanges,
   findValueEnd,
   type MemberRange,
-} from '../../lib/json/ranges.ts'
+} from '../../lib/json/scanner.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
 import { type Fields, fieldsOf, isObject, listOf } from '../../lib/unknown-values.ts'
 

@@ -11,7 +11,7 @@ import {
 import { checksum, sha256 } from '../../lib/hash.ts'
 import { digestWithout } from '../../lib/json/compare.ts'
 import { parseJson, toPortableJson } from '../../lib/json/lossless.ts'
-import { findMemberRanges } from '../../lib/json/ranges.ts'
+import { findMemberRanges } from '../../lib/json/scanner.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
 import { type Fields, fieldsOf, isObject, listOf, stringOf, toJsonText } from '../../lib/unknown-values.ts'
 import { makeMessageId, type SessionId } from '../../model/ids.ts'

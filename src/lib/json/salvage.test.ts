@@ -1,7 +1,7 @@
 /** JSON that is cut anywhere can be closed, and nothing in it is made up. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { closeTruncatedJson, closeTruncatedList } from './close-truncated.ts'
+import { closeTruncatedJson, closeTruncatedList } from './salvage.ts'
 
 const structure = fc.oneof(
   fc.array(fc.jsonValue({ maxDepth: 4 }), { minLength: 1 }),

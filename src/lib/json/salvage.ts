@@ -1,4 +1,5 @@
-/** Finds whole JSON values in text that is not one JSON document: glued records, a file cut short. */
+/** Gets what is complete out of damaged JSON: records glued together, a text that was cut short. */
+import { findContainerEnd, findStringEnd, isClosing, isOpening } from './scanner.ts'
 
 export interface SalvagedValues {
   readonly values: readonly unknown[]
@@ -16,9 +17,9 @@ export function salvageObjects(text: string): SalvagedValues {
     const open = text.indexOf('{', at)
     if (open < 0) break
     if (text.slice(at, open).trim() !== '') hasDamage = true
-    const end = findValueEnd(text, open)
-    const value = end === undefined ? undefined : tryParse(text.slice(open, end))
-    if (value !== undefined && end !== undefined) {
+    const end = findContainerEnd(text, open)
+    const value = end < 0 ? undefined : tryParse(text.slice(open, end))
+    if (value !== undefined) {
       values.push(value)
       at = end
       continue
@@ -55,38 +56,12 @@ export function salvageElements(text: string, open: number): SalvagedValues {
   for (;;) {
     while (at < text.length && /[\s,]/.test(text.charAt(at))) at++
     if (text.charAt(at) === ']') return { values, hasDamage: false }
-    const end = findValueEnd(text, at)
-    const value = end === undefined ? undefined : tryParse(text.slice(at, end))
-    if (end === undefined || value === undefined) return { values, hasDamage: true }
+    const end = isOpening(text.charCodeAt(at)) ? findContainerEnd(text, at) : -1
+    const value = end < 0 ? undefined : tryParse(text.slice(at, end))
+    if (value === undefined) return { values, hasDamage: true }
     values.push(value)
     at = end
   }
-}
-
-/** Where the object or array that begins at `open` ends, or nothing when it does not. */
-function findValueEnd(text: string, open: number): number | undefined {
-  let depth = 0
-  for (let at = open; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code === QUOTE) {
-      at = findStringEnd(text, at)
-      if (at < 0) return undefined
-    } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) depth++
-    else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
-      depth--
-      if (depth <= 0) return at + 1
-    } else if (depth === 0) return undefined
-  }
-  return undefined
-}
-
-function findStringEnd(text: string, open: number): number {
-  for (let at = text.indexOf('"', open + 1); at >= 0; at = text.indexOf('"', at + 1)) {
-    let slashes = 0
-    while (text.charCodeAt(at - 1 - slashes) === BACKSLASH) slashes++
-    if (slashes % 2 === 0) return at
-  }
-  return -1
 }
 
 function tryParse(text: string): unknown {
@@ -97,9 +72,70 @@ function tryParse(text: string): unknown {
   }
 }
 
-const QUOTE = 34
-const BACKSLASH = 92
+interface OpenContainer {
+  readonly close: ']' | '}'
+  /** An array, or an object that the caller calls a list. */
+  readonly list: boolean
+  /** Where the last finished child ends. */
+  safe: number
+}
+
+/** Keeps every finished element and member, however deep. For looking at a beginning, not for reading it. */
+export function closeTruncatedJson(text: string): string | undefined {
+  const open = findOpenContainers(text, () => false)
+  return open && closeContainers(text, open, open.length - 1)
+}
+
+/**
+ * Keeps only the finished children of the outermost list that is open at the end: none of them is half there.
+ * @param isList whether the object under this key is a list as well
+ */
+export function closeTruncatedList(text: string, isList: (key: string) => boolean = () => false): string | undefined {
+  const open = findOpenContainers(text, isList)
+  const at = open?.findIndex(({ list }) => list) ?? -1
+  return open && at >= 0 ? closeContainers(text, open, at) : undefined
+}
+
+function closeContainers(text: string, open: readonly OpenContainer[], at: number): string | undefined {
+  const last = open[at]
+  if (!last) return undefined
+  let closed = text.slice(0, last.safe)
+  for (let level = at; level >= 0; level--) closed += open[level]?.close ?? ''
+  return closed
+}
+
+/** What is still open where the text ends; nothing when the text is no structure, or a whole one. */
+function findOpenContainers(text: string, isList: (key: string) => boolean): readonly OpenContainer[] | undefined {
+  const open: OpenContainer[] = []
+  let key = ''
+  let isValue = true
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    const top = open.at(-1)
+    if (code === QUOTE) {
+      const end = findStringEnd(text, at + 1)
+      if (end < 0) break
+      if (!isValue) key = text.slice(at + 1, end - 1)
+      else if (top) top.safe = end
+      at = end - 1
+    } else if (isOpening(code)) {
+      const isArray = code === OPEN_ARRAY
+      open.push({ close: isArray ? ']' : '}', list: isArray || (isValue && isList(key)), safe: at + 1 })
+      isValue = isArray
+    } else if (isClosing(code)) {
+      open.pop()
+      const outer = open.at(-1)
+      if (!outer) return undefined
+      outer.safe = at + 1
+    } else if (code === COMMA) {
+      if (top) top.safe = at
+      isValue = top?.close === ']'
+    } else if (code === COLON) isValue = true
+  }
+  return open.length > 0 ? open : undefined
+}
+
+const COLON = 58
+const COMMA = 44
 const OPEN_ARRAY = 91
-const CLOSE_ARRAY = 93
-const OPEN_OBJECT = 123
-const CLOSE_OBJECT = 125
+const QUOTE = 34

@@ -1,4 +1,5 @@
 /** Finds what JSON.parse would change in a text: spellings of numbers, keys that move, keys given twice. */
+import { findStringEnd, unquote } from './scanner.ts'
 
 export interface JsonFailure {
   readonly ok: false
@@ -26,15 +27,18 @@ interface LossyToken {
 }
 
 const QUOTE = 34
+const COMMA = 44
+const COLON = 58
+const OPEN_ARRAY = 91
+const CLOSE_ARRAY = 93
+const OPEN_OBJECT = 123
+const CLOSE_OBJECT = 125
 const MINUS = 45
 const POINT = 46
 const LARGE_E = 69
 const SMALL_E = 101
 const ZERO = 48
 const NINE = 57
-const COLON = 58
-const COMMA = 44
-const BACKSLASH = 92
 const UNDERSCORE = 95
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
@@ -72,11 +76,11 @@ function scanText(text: string, tokens: LossyToken[], keys: OpenObjectKeys | und
       if (next === POINT || next === SMALL_E || next === LARGE_E || at - start > 15 || code === MINUS)
         at = checkNumber(text, start, tokens)
     } else {
-      if (code === 91 || code === 123) {
+      if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
         depth++
         if (depth > deepest) deepest = depth
-        keys?.open(code === 123)
-      } else if (code === 93 || code === 125) {
+        keys?.open(code === OPEN_OBJECT)
+      } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) {
         depth--
         keys?.close()
       }
@@ -107,32 +111,6 @@ function checkNumber(text: string, start: number, tokens: LossyToken[]): number 
 }
 
 const MOVED_KEY = /^(?:0|[1-9]\d{0,9}|__proto__)$/
-
-/**
- * From the first character to the index after the closing quote, or -1. Keys are short and code is full of escaped quotes: a stretch is read unit by unit
- * before indexOf is called, which costs as much as some dozen units.
- */
-function findStringEnd(text: string, start: number): number {
-  let at = start
-  for (;;) {
-    const near = at + 48
-    while (at < near) {
-      const code = text.charCodeAt(at)
-      if (code === QUOTE) return at + 1
-      at += code === BACKSLASH ? 2 : 1
-    }
-    const quote = text.indexOf('"', at)
-    if (quote < 0) return -1
-    if (!isEscaped(text, quote)) return quote + 1
-    at = quote + 1
-  }
-}
-
-function isEscaped(text: string, quote: number): boolean {
-  let at = quote - 1
-  while (text.charCodeAt(at) === BACKSLASH) at--
-  return (quote - at) % 2 === 0
-}
 
 function isKey(text: string, end: number): boolean {
   let at = end
@@ -191,18 +169,9 @@ class OpenObjectKeys {
   isDuplicate(start: number, end: number): boolean {
     const keys = this.#open.at(-1)
     if (!keys) return false
-    const key = unescapeString(this.#text.slice(start, end))
+    const key = unquote(this.#text.slice(start, end))
     if (keys.has(key)) return true
     keys.add(key)
     return false
-  }
-}
-
-function unescapeString(literal: string): string {
-  if (!literal.includes('\\')) return literal.slice(1, -1)
-  try {
-    return String(JSON.parse(literal))
-  } catch {
-    return literal
   }
 }

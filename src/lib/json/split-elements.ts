@@ -1,5 +1,6 @@
 /** Cuts a JSON array into its elements while it is read, so that an array of any size takes the memory of one element. */
 import { type ByteLine, LineBuffer, MAX_LINE_BYTES } from '../lines.ts'
+import { findStringEndInBytes, isEscaped } from './scanner.ts'
 
 /** After which element reading goes on; nothing for the beginning, where the array has not been opened. */
 export interface ElementPosition {
@@ -31,20 +32,20 @@ export async function* splitElements(
 }
 
 class ElementScanner {
-  /** Something stands before or behind the array that does not belong there. */
+  /** There are other bytes before or after the array. */
   hasStrayBytes = false
   #depth: number
   #isString = false
   #isEscaped = false
   #closed = false
   #number: number
-  /** Of the chunk's first byte. */
+  /** Offset of the first byte of the chunk. */
   #base: number
-  /** Where the open element begins in the chunk; -1 when it began in an earlier one, or none is open. */
+  /** Index of the open element in the chunk; -1 if it began earlier, or none is open. */
   #from = -1
-  /** Of the open element. */
+  /** Offset of the open element. */
   #offset = 0
-  /** Two in turn: an element that began in an earlier chunk is still being read when the next one begins. */
+  /** Two alternate: the previous element is still being read when the next one begins. */
   #current = new LineBuffer(MAX_LINE_BYTES)
   #previous = new LineBuffer(MAX_LINE_BYTES)
 
@@ -82,29 +83,19 @@ class ElementScanner {
     }
   }
 
-  /** Answers where the string ends, or the chunk. */
+  /** The index after the string, or the length of the chunk. */
   #inString(chunk: Buffer, from: number): number {
-    let at = this.#isEscaped ? from + 1 : from
-    this.#isEscaped = false
-    for (;;) {
-      const quote = chunk.indexOf(QUOTE, at)
-      const end = quote < 0 ? chunk.length : quote
-      let slashes = 0
-      while (end - slashes > at && chunk[end - slashes - 1] === BACKSLASH) slashes++
-      const isEscaped = slashes % 2 === 1
-      if (quote < 0) this.#isEscaped = isEscaped
-      else if (isEscaped) {
-        at = quote + 1
-        continue
-      } else this.#isString = false
-      return end + 1
-    }
+    const start = this.#isEscaped ? from + 1 : from
+    const end = findStringEndInBytes(chunk, start)
+    this.#isString = end < 0
+    this.#isEscaped = end < 0 && isEscaped(chunk, chunk.length, start)
+    return end < 0 ? chunk.length : end
   }
 
-  /** Answers where a string begins, or the element ends, or the chunk. */
+  /** The index where a string begins, the element ends, or the chunk ends. */
   #inElement(chunk: Buffer, from: number): number {
     for (let at = from; at < chunk.length; at++) {
-      const byte = chunk[at]
+      const byte = chunk[at] as number
       if (byte === QUOTE) {
         this.#isString = true
         return at + 1
@@ -115,7 +106,7 @@ class ElementScanner {
     return chunk.length
   }
 
-  /** On the level of the array itself: elements that are no objects or arrays end where the next comma stands. */
+  /** Between elements. Scalars end at the next comma. */
   #between(byte: number, at: number, chunk: Buffer, batch: ByteLine[]): void {
     if (byte <= LAST_SPACE_CODE || isByteOrderMark(byte, this.#depth)) return
     if (this.#closed) {
@@ -169,10 +160,10 @@ const isByteOrderMark = (byte: number, depth: number): boolean =>
 
 /** White space and NULs. */
 const LAST_SPACE_CODE = 32
+
 const QUOTE = 34
 const COMMA = 44
 const OPEN_ARRAY = 91
-const BACKSLASH = 92
 const CLOSE_ARRAY = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125

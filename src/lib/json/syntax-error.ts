@@ -1,14 +1,13 @@
-/** Where and why a text is no JSON, for files that people write by hand. */
+/** Locates and explains syntax errors in JSON that people write by hand. */
 import { type Phrase, phrase } from '../../model/phrase.ts'
 
 export interface JsonSyntaxError {
-  /** Index into the text. */
   readonly at: number
-  /** A sentence without any of the text. */
+  /** Never quotes the text. */
   readonly reason: Phrase
 }
 
-/** Nothing for a text that JSON.parse takes. Deep nesting is no fault of the text: it is not walked by recursion. */
+/** Undefined if JSON.parse accepts the text. Not recursive, so deep nesting is no problem. */
 export function findJsonSyntaxError(text: string): JsonSyntaxError | undefined {
   const open: ('{' | '[')[] = []
   let expects: ExpectedToken = 'value'
@@ -82,13 +81,12 @@ const SCALAR = new RegExp(
 
 const skipSpace = (text: string, at: number): number => matchAt(SPACE, text, at) ?? at
 
-/** The index after what the pattern takes. */
 function matchAt(pattern: RegExp, text: string, at: number): number | undefined {
   pattern.lastIndex = at
   return pattern.test(text) ? pattern.lastIndex : undefined
 }
 
-/** What people write that JSON does not have is named as such. */
+/** Names common mistakes: comments, trailing commas, single quotes. */
 function toSyntaxError(text: string, at: number, reason: Phrase): JsonSyntaxError {
   const before = text.slice(0, at).trimEnd().at(-1)
   if (/^(?:\/[/*]|#)/.test(text.slice(at, at + 2)))
@@ -108,7 +106,7 @@ function toSyntaxError(text: string, at: number, reason: Phrase): JsonSyntaxErro
   return { at, reason }
 }
 
-/** As editors count: from 1. */
+/** Counted from 1, as editors do. */
 export function lineAndColumnOf(text: string, at: number): { readonly line: number; readonly column: number } {
   const before = text.slice(0, at).split(/\r\n|\r|\n/)
   return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 }

@@ -1,5 +1,5 @@
 /** Checks all messages of a file, and gives the file back with them mended. */
-import { findElementRanges } from '../../lib/json/ranges.ts'
+import { findElementRanges } from '../../lib/json/scanner.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { Problem } from '../check/problem.ts'
 import type { Profile, ProfileName } from '../profile.ts'

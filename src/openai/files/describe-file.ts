@@ -1,5 +1,5 @@
 /** Says what a file is by its beginning: which format, and what gave it away. */
-import { closeTruncatedJson } from '../../lib/json/close-truncated.ts'
+import { closeTruncatedJson } from '../../lib/json/salvage.ts'
 import { trimCharacters } from '../../lib/text.ts'
 import { parseStructure } from '../../lib/unknown-values.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'

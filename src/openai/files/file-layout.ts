@@ -1,5 +1,5 @@
 /** How a file's records lie in it, told by its beginning. */
-import { closeTruncatedJson } from '../../lib/json/close-truncated.ts'
+import { closeTruncatedJson } from '../../lib/json/salvage.ts'
 import { parseStructure } from '../../lib/unknown-values.ts'
 import { detectRecordShape, isForeignShape, isMessageLike } from './record-shape.ts'
 
