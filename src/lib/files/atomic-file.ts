@@ -27,27 +27,24 @@ import { isFile, statOf } from './safe-fs.ts'
 import { isSystemError, toWriteError } from './system-error.ts'
 
 interface AtomicFileOptions {
-  /** Else that of the file whose place it takes; where there is none, it is for its user alone. */
+  /** Default: the mode of the file it replaces, or 0600. */
   readonly mode?: number
-  /** The mode of folders that are made for it; else its folder must be there. */
+  /** Creates missing folders with this mode. Without it, the folder must exist. */
   readonly folders?: number
 }
 
 /**
- * A link stays a link: the file that it points to is replaced. One that may not be written stays, unless a mode is given:
- * then it is our own. What is no file (a pipe, a device) is written to as it is.
- * Whatever the system says is thrown as an AppError. Whoever makes a draft calls `discard` in the end.
+ * Replaces the file that a link points to, not the link. Refuses a read-only file unless a mode is given. Writes to a
+ * pipe or a device in place. Throws AppError. Call `discard` when done.
  */
 export class AtomicFile {
   readonly #path: string
   readonly #target: string
   readonly #options: AtomicFileOptions
   #fd: number | undefined
-  /** Where it is written. */
   #temporary: string | undefined
-  /** What stood in its place. */
+  /** Backup of the replaced file, for a rollback. */
   #previous: string | undefined
-  /** Nothing was written, not even an empty piece. */
   #isUnwritten = true
   #isCommitted = false
 
@@ -64,12 +61,12 @@ export class AtomicFile {
     })
   }
 
-  /** On disk when it returns. Where nothing was written, what stands in its place is taken away. */
+  /** On disk when it returns. Without any write, removes the target. */
   commit(): void {
     AtomicFile.commitAll([this])
   }
 
-  /** All of them, or none: where one cannot take its place, those before it give theirs back. */
+  /** Replaces all files or none: if one fails, the earlier ones are rolled back. */
   static commitAll(files: readonly AtomicFile[]): void {
     const committed: AtomicFile[] = []
     try {
@@ -87,7 +84,7 @@ export class AtomicFile {
     for (const file of files) file.#try(() => syncFolder(dirname(file.#target)))
   }
 
-  /** Leaves nothing beside. What was kept stays. */
+  /** Removes temporary files. */
   discard(): void {
     if (this.#fd !== undefined) closeSync(this.#fd)
     this.#fd = undefined
@@ -141,7 +138,6 @@ export class AtomicFile {
   }
 }
 
-/** The whole of it, at once. */
 export function writeFileAtomically(
   path: string,
   pieces: Iterable<string | Uint8Array>,
@@ -158,7 +154,7 @@ export function writeFileAtomically(
 }
 
 function resolveTarget(path: string): string {
-  // What `/dev/stdout` leads to may have no path of its own.
+  // The target of `/dev/stdout` may have no path of its own.
   if (specialKindAt(path) !== undefined) return path
   try {
     return realpathSync(path)
@@ -167,10 +163,9 @@ function resolveTarget(path: string): string {
   }
 }
 
-/** A name that no program takes for one of its files. */
 const temporaryPathFor = (path: string): string => join(dirname(path), `.fumi-${randomBytes(6).toString('hex')}.tmp`)
 
-/** The same file under another name; a copy where a file has but one. */
+/** A hard link, or a copy where the file system has no hard links. */
 function linkBackup(path: string): string {
   const temporary = temporaryPathFor(path)
   try {
@@ -190,16 +185,12 @@ function removeIfPresent(path: string): void {
   }
 }
 
-/**
- * On disk when it returns, for its user alone. The folder is made where it does not exist; a link stays a link, and the
- * file that it points to is replaced. Throws AppError.
- * @param text whole, or in pieces where it may be long
- */
+/** For a file of our own: private to its user, in a folder that is created if missing. On disk when it returns. Throws AppError. */
 export function replaceOwnFile(path: string, text: string | Iterable<string>): void {
   writeFileAtomically(path, typeof text === 'string' ? [text] : text, { mode: 0o600, folders: 0o700 })
 }
 
-/** On disk when it returns. What lies there is replaced. Throws what the system says, also as an AppError. */
+/** On disk when it returns. Replaces an existing file. Throws AppError, or the system error of the source. */
 export function copyFileAtomically(from: string, to: string): void {
   const folder = dirname(to)
   const firstCreated = mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -227,7 +218,7 @@ function* readPieces(path: string): Generator<Buffer> {
   }
 }
 
-/** On disk when it returns. Answers where it lies. */
+/** On disk when it returns. Returns the path. */
 export function writeBackupFile(folder: string, bytes: Uint8Array, now: Date): string {
   const path = join(ensureFolder(folder), `${timestampForName(now)}-${sha256(bytes).slice(0, 8)}.json`)
   const fd = openSync(path, 'w', 0o600)
@@ -241,7 +232,7 @@ export function writeBackupFile(folder: string, bytes: Uint8Array, now: Date): s
   return path
 }
 
-/** The same for a file of any length. Never over another backup. */
+/** Never overwrites another backup. */
 export function copyToBackupFile(folder: string, file: string, now: Date): string {
   const path = join(ensureFolder(folder), `${timestampForName(now)}-${basename(file)}`)
   refuseSpecialAt(file)
@@ -263,7 +254,7 @@ function ensureFolder(folder: string): string {
 
 const timestampForName = (now: Date): string => now.toISOString().replaceAll(/[:.]/g, '-')
 
-/** Some systems cannot be asked for that, nor can a folder that may be written and not read. */
+/** A new file survives a power cut only when its folder is synced too. Skips systems and folders that do not support this. */
 function syncFolder(folder: string): void {
   if (process.platform === 'win32') return
   const fd = openIfReadable(folder)

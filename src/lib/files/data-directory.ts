@@ -1,4 +1,4 @@
-/** Where this program keeps what is its own. */
+/** The data directory of this program. */
 import { homedir } from 'node:os'
 import { posix, win32 } from 'node:path'
 
@@ -10,7 +10,7 @@ export interface HostMachine {
 
 export const thisMachine = (): HostMachine => ({ platform: process.platform, home: homedir(), variables: process.env })
 
-/** `FUMI_HOME`, else the platform's place for the data of programs. It need not exist: who writes first makes it. */
+/** `FUMI_HOME`, or the platform's place for program data. It may not exist; the first writer creates it. */
 export function dataDirectory(machine: HostMachine): string {
   const { platform, home, variables } = machine
   const configured = variables['FUMI_HOME']
@@ -26,7 +26,7 @@ export function dataDirectory(machine: HostMachine): string {
 
 const DIRECTORY_NAME = 'fumibako'
 
-/** The XDG rules say that a relative path is to be ignored. */
+/** XDG ignores relative paths. */
 function absoluteOrNothing(path: string | undefined, isAbsolute: (path: string) => boolean): string | undefined {
   return path !== undefined && isAbsolute(path) ? path : undefined
 }

@@ -9,11 +9,11 @@ export interface OpenFile {
   readonly size: number
   readonly modifiedMs: number
   readonly inode: number
-  /** The file's beginning, decompressed: enough to see what it is. */
+  /** The first bytes, decompressed. */
   head(length: number): Promise<Buffer>
-  /** The bytes from `offset` on, decompressed. Each chunk is valid until the next one is asked for. */
+  /** The bytes from `offset` on, decompressed. A chunk is valid until the next one is requested. */
   chunks(offset: number): AsyncGenerator<Buffer>
-  /** Set once the bytes turned out not to be whole Zstandard, or to ask for too much. */
+  /** Set when the bytes turn out to be damaged Zstandard, or need too much memory. */
   damaged(): ZstdFailure | undefined
   close(): void
 }
@@ -21,8 +21,8 @@ export interface OpenFile {
 export const isCompressed = (path: string): boolean => path.endsWith('.zst')
 
 /**
- * Throws what the file system says. Reads block: a quarter of a megabyte takes less time than the thread pool's
- * answer would. Larger chunks make larger batches, which outlive the garbage collector's young generation.
+ * Throws system errors. Reads are blocking: 256 KB take less time than a thread pool's answer. Larger chunks make
+ * batches that outlive the garbage collector's young generation.
  */
 export function openFile(path: string): OpenFile {
   const fd = openRegularFile(path)
@@ -46,13 +46,13 @@ export function openFile(path: string): OpenFile {
   }
 }
 
-/** Another file lies there now, or a part of it is gone. */
+/** Whether the path now names another file, or the file shrank. */
 export function wasReplaced(path: string, { inode, size }: OpenFile): boolean {
   const now = statSync(path, { throwIfNoEntry: false })
   return !now || now.ino !== inode || now.size < size
 }
 
-/** A stretch of a file, decompressed. Shorter than asked for when the file is. */
+/** A range of a file, decompressed; shorter at the end of the file. */
 export async function readFileRange(path: string, offset: number, length: number): Promise<Buffer> {
   if (isCompressed(path)) return readDecompressedRange(path, offset, length)
   const fd = openRegularFile(path)
@@ -63,7 +63,7 @@ export async function readFileRange(path: string, offset: number, length: number
   }
 }
 
-/** The file that was last asked for, unless it is large: whoever asks for one stretch of it asks for more. */
+/** The last small file: its readers usually request several ranges. */
 let lastDecompressed: { readonly path: string; readonly stamp: string; readonly bytes: Buffer } | undefined
 const MAX_CACHED_BYTES = 16 << 20
 
@@ -82,7 +82,7 @@ async function readDecompressedRange(path: string, offset: number, length: numbe
   }
 }
 
-/** A stretch of an open file, as it is. Shorter than asked for when the file is. */
+/** A range of an open file, as it is; shorter at the end of the file. */
 export function readRange(fd: number, offset: number, length: number): Buffer {
   const bytes = Buffer.allocUnsafe(length)
   let filled = 0
@@ -105,7 +105,7 @@ async function readFirst(chunks: AsyncIterable<Buffer>, length: number): Promise
   return Buffer.concat(pieces)
 }
 
-/** Using chunks again keeps the garbage collector quiet. */
+/** Reused: new buffers for each file cost garbage collections. */
 const freeBuffers: Buffer[] = []
 const MAX_FREE_BUFFERS = 4
 

@@ -1,4 +1,4 @@
-/** Files that a pattern names: `*`, `**`, `?` and `[…]`, as agents write them for their context. */
+/** Finds files by a pattern with `*`, `**`, `?` and `[…]`, as agents write them for their context. */
 import { join, normalize, resolve, sep } from 'node:path'
 import { specialKindOf } from './regular-file.ts'
 import { listEntries, SKIPPED_FOLDERS, statOf } from './safe-fs.ts'
@@ -11,9 +11,9 @@ export interface GlobFile {
 const hasGlobCharacter = (pattern: string): boolean => /[*?[]/.test(pattern)
 
 interface AnchoredPattern {
-  /** Where it begins, to the letter: what looks like a pattern in the path of a working directory is none. */
+  /** The literal folder: special characters in the working directory's own path are not patterns. */
   readonly base: string
-  /** What is to be matched below it, with `/`; empty where the pattern is a plain path. */
+  /** The pattern below it, with `/`; empty for a plain path. */
   readonly below: string
 }
 
@@ -29,7 +29,7 @@ export function anchorPattern(pattern: string, cwd: string, home: string): Ancho
   return { base: resolve(from, literal.join('')), below: steps.slice(first).join('/') }
 }
 
-/** A pattern's files, sorted; a folder stands for the files directly in it. Stops at `maxFiles` files and never follows links to folders. */
+/** Sorted. A folder stands for the files directly in it. Stops at `maxFiles` files and never follows links to folders. */
 export function findGlobFiles(pattern: string, cwd: string, home: string, maxFiles = 1000): readonly GlobFile[] {
   const { base, below } = anchorPattern(pattern, cwd, home)
   if (below === '') return filesAtPath(base)
@@ -45,7 +45,7 @@ export function findGlobFiles(pattern: string, cwd: string, home: string, maxFil
 
 function filesAtPath(path: string): readonly GlobFile[] {
   const found = statOf(path)
-  // Whoever reads a pipe or a device that was named is told what it is.
+  // Returned so that the reader reports what it is.
   if (found && specialKindOf(found)) return [{ path, size: 0 }]
   if (!found?.isDirectory()) return found ? [{ path, size: found.size }] : []
   return listEntries(path).flatMap((entry) => (entry.isFile() ? toGlobFile(join(path, entry.name)) : []))
@@ -66,7 +66,7 @@ function walkFolder(base: string, below: string, depth: number, onFile: (below: 
   return true
 }
 
-/** Never throws. Each piece of a pattern becomes one of a regular expression; everything else stands for itself. */
+/** Never throws. Anything but wildcards is literal. */
 export function compileGlob(pattern: string): RegExp {
   const body = pattern.replaceAll(/\*\*\/|\*\*|\*|\?|\[!?[^\]/]+\]|[^*?[]+|\[/g, (piece) => {
     if (piece === '**/') return '(?:[^/]+/)*'
@@ -79,7 +79,7 @@ export function compileGlob(pattern: string): RegExp {
   return new RegExp(`^${body}$`, 'u')
 }
 
-/** Nothing for one that is none, such as `[z-a]`. */
+/** Undefined for an invalid class, such as `[z-a]`. */
 function compileCharacterClass(piece: string): string | undefined {
   const body = `[${piece.slice(1, -1).replace(/^!/, '^').replaceAll('\\', '\\\\')}]`
   try {

@@ -1,4 +1,4 @@
-/** The road from a file to cursors: opens a log, goes on where a reading stopped, and tells what the world does to it meanwhile. */
+/** Reads a log file from a cursor, and reports what happens to the file meanwhile. */
 import type { Issue, IssueCode } from '../../model/issue.ts'
 import { checksum } from '../hash.ts'
 import { type ByteLine, splitLines } from '../lines.ts'
@@ -7,22 +7,21 @@ import { isSystemError, systemErrorReason } from './system-error.ts'
 
 export interface LogFile {
   readonly path: string
-  /** What issues call it, where that is not its path. */
+  /** Name in issues, if not the path. */
   readonly shown?: string
 }
 
-/** Where a reading stopped. A cursor holds it, and what its agent must know besides. Plain JSON. */
+/** Where reading stopped. Agents add what they need to make their cursor. Plain JSON. */
 export interface LogPosition {
   readonly version: 1
-  /** Of the next byte. */
   readonly offset: number
-  /** Of the next line, or of the next element of a list. */
+  /** The next line, or the next element of an array. */
   readonly line: number
-  /** Check sum and length of the one before, to notice a file that was replaced. */
+  /** Checksum and length of the previous one, to notice a replaced file. */
   readonly before: readonly [check: number, length: number]
-  /** Of the file that was read: one that was written anew may end a line alike. */
+  /** A replacing file may end a line alike. */
   readonly inode?: number
-  /** The one before is an element: no newline ends it. */
+  /** The previous one is an element: no newline ends it. */
   readonly isElement?: true
 }
 
@@ -32,9 +31,9 @@ export interface LogIssue {
 }
 
 /**
- * Never throws what the file system says: it is told as an issue, and what was told before it stands. A file that no longer
- * goes on from the cursor is read from its start, and an issue says so before all else. Empty batches are left out.
- * @param parse is given the open file, and what its own cursor held where reading goes on from it
+ * Reports system errors as an issue after everything read before. A file that does not continue from the cursor is read
+ * from its start, after an issue. Leaves out empty batches. @param parse gets the open file, and the cursor if reading
+ * resumes from it
  */
 export async function* readLogFile<Saved extends LogPosition, T>(
   log: LogFile,
@@ -61,11 +60,10 @@ export async function* readLogFile<Saved extends LogPosition, T>(
     }
     const damage = file.damaged()
     if (damage) yield [toLogIssue(log, 'cut_short', DAMAGE_REASONS[damage])]
-    // Where nothing was told that could be wrong, it is left to the next reading, which cannot go on.
+    // Otherwise the next read notices that the cursor does not fit.
     if (hasOutput && wasReplaced(log.path, file))
       yield [toLogIssue(log, 'changed_while_read', 'the file was replaced or cut while it was read; read it again')]
   } catch (error) {
-    // No such file, a folder in its place, a disk that fails.
     if (!isSystemError(error)) throw error
     yield [toLogIssue(log, 'unreadable', systemErrorReason(error))]
   } finally {
@@ -101,7 +99,7 @@ const DAMAGE_REASONS = {
 
 const NEWLINE = 10
 
-/** Lines, or elements of a list, that come together. Their bytes are valid until the next ones are asked for. */
+/** Lines, or elements of an array. Their bytes are valid until the next batch is requested. */
 export interface LineBatch {
   readonly lines: readonly ByteLine[]
   readonly areElements?: boolean
@@ -112,17 +110,17 @@ export async function* readLinesFrom(file: OpenFile, from: LogPosition | undefin
   for await (const lines of splitLines(file.chunks(start.offset), start)) yield { lines }
 }
 
-/** Bytes. A cursor costs as much as some fifty messages. */
+/** A cursor costs as much as about fifty messages. */
 const CURSOR_INTERVAL_BYTES = 1 << 20
 
 export interface BatchParser<B extends LineBatch, T> {
-  /** What the lines say, in stretches that are given together. */
+  /** The items of the lines, in batches. */
   follow(batch: B): Iterable<readonly T[]>
-  /** Asked for when all lines before the stop have been followed, and none behind it. */
+  /** Called after all lines before the position, and none after it. */
   cursor(position: LogPosition): readonly T[]
 }
 
-/** All that the lines say, with a cursor behind each megabyte and behind the last line that has an end. */
+/** Adds a cursor after each megabyte and after the last complete line. */
 export async function* parseWithCursors<B extends LineBatch, T>(
   batches: AsyncIterable<B>,
   { inode }: OpenFile,
@@ -133,7 +131,7 @@ export async function* parseWithCursors<B extends LineBatch, T>(
   let position: LogPosition | undefined
   for await (const batch of batches) {
     const last = batch.lines.at(-1)
-    // What has no end comes last: it is read again next time.
+    // An incomplete last line is read again next time.
     if (position && !last?.ended) yield cursor(position)
     yield* follow(batch)
     position = last?.ended ? positionAfter(last, inode, batch.areElements === true) : undefined
@@ -157,5 +155,5 @@ function positionAfter({ offset, length, number, bytes }: ByteLine, inode: numbe
   return isElement ? { ...position, isElement } : position
 }
 
-/** Of a line that was too long to be held. */
+/** For a line that was too long to hold. */
 const NO_CHECK = [0, 0] as const

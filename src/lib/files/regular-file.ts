@@ -1,11 +1,11 @@
-/** Opens files that anybody may have put there: regular files only, and never in a way that waits for another program. */
+/** Opens files that anyone may have created: regular files only, without ever waiting for another program. */
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 
 export type SpecialKind = 'pipe' | 'device' | 'socket'
 
-/** A system error like those of `open`, so that callers report it as they report a missing file. */
+/** Like a system error of `open`, so that callers report it like a missing file. */
 export class SpecialFileError extends Error implements NodeJS.ErrnoException {
   /** The BSD name for "inappropriate file type"; Linux has none. */
   readonly code = 'EFTYPE'
@@ -23,20 +23,20 @@ export class SpecialFileError extends Error implements NodeJS.ErrnoException {
 
 type FileTypeStats = Pick<Stats, 'isFile' | 'isDirectory' | 'isFIFO' | 'isSocket'>
 
-/** Nothing for regular files and folders. */
+/** Undefined for regular files and folders. */
 export function specialKindOf(stat: FileTypeStats): SpecialKind | undefined {
   if (stat.isFile() || stat.isDirectory()) return undefined
   if (stat.isFIFO()) return 'pipe'
   return stat.isSocket() ? 'socket' : 'device'
 }
 
-/** A pipe is opened at once, a terminal does not become ours. Windows knows neither flag. */
+/** Opens a pipe without waiting and never takes over a terminal. Windows has neither flag. */
 const NO_WAIT_FLAGS = (constants.O_NONBLOCK ?? 0) | (constants.O_NOCTTY ?? 0)
 
 /**
- * Throws what the file system says, EISDIR for a folder and {@link SpecialFileError} for what is neither. Opening alone can have
- * effects (a tape rewinds, a pipe's writer starts), so the path is looked at first; another file may take its place before it is
- * opened, so the descriptor is looked at again.
+ * Throws system errors, EISDIR for a folder and {@link SpecialFileError} for anything else. Checks the path before
+ * opening, because opening alone can have effects (a tape rewinds), and the descriptor after it, because the file may
+ * have been replaced.
  */
 export function openRegularFile(path: string, flags: number = constants.O_RDONLY): number {
   refuseSpecialAt(path)
@@ -50,7 +50,6 @@ export function openRegularFile(path: string, flags: number = constants.O_RDONLY
   }
 }
 
-/** The same, for callers that must not block the thread. */
 export async function openRegularHandle(path: string, flags: number = constants.O_RDONLY): Promise<FileHandle> {
   refuseSpecialAt(path)
   const file = await open(path, flags | NO_WAIT_FLAGS)
@@ -63,7 +62,6 @@ export async function openRegularHandle(path: string, flags: number = constants.
   }
 }
 
-/** Everything in a regular file. Throws as {@link openRegularFile} does. */
 export function readRegularFile(path: string): Buffer {
   const fd = openRegularFile(path)
   try {
@@ -73,7 +71,7 @@ export function readRegularFile(path: string): Buffer {
   }
 }
 
-/** Nothing also where nothing is there, or nothing may be seen. */
+/** Undefined also for a missing or inaccessible path. */
 export function specialKindAt(path: string): SpecialKind | undefined {
   try {
     const stat = statSync(path, { throwIfNoEntry: false })
@@ -83,7 +81,7 @@ export function specialKindAt(path: string): SpecialKind | undefined {
   }
 }
 
-/** Throws {@link SpecialFileError} where a path names a pipe, a device or a socket. Other paths, also missing ones, pass. */
+/** Throws {@link SpecialFileError} for a pipe, a device or a socket. A missing path passes. */
 export function refuseSpecialAt(path: string): void {
   const kind = specialKindAt(path)
   if (kind) throw new SpecialFileError(path, kind)
@@ -97,8 +95,8 @@ function refuseSpecial(path: string, stat: FileTypeStats): void {
 }
 
 /**
- * Whether a path is a descriptor that the caller of this program passed on: `/dev/stdin`, or `/dev/fd/63` of a shell's `<(…)`.
- * A pipe there was given on purpose. A pipe that lies in a folder was not.
+ * Whether the path is a descriptor that our caller passed on: `/dev/stdin`, or `/dev/fd/63` of a shell's `<(…)`. Such a
+ * pipe is intended; one in a folder is not.
  */
 export function isPassedStream(path: string): boolean {
   if (path !== '/dev/stdin' && !(DESCRIPTOR_FOLDERS.has(dirname(path)) && /^\d+$/.test(basename(path)))) return false
@@ -113,8 +111,8 @@ export function isPassedStream(path: string): boolean {
 const DESCRIPTOR_FOLDERS: ReadonlySet<string> = new Set(['/dev/fd', '/proc/self/fd'])
 
 /**
- * Opens what is no regular file for output that the user sent there: a device, or a pipe that somebody reads. Throws what the
- * file system says: ENXIO for a pipe without a reader, which a plain open would wait for.
+ * Opens a device or a pipe for output that the user sent there. Throws ENXIO for a pipe without a reader, which a plain
+ * open would wait for.
  */
 export function openSpecialOutput(path: string): number {
   const probe = specialKindAt(path) === 'pipe' ? openSync(path, constants.O_WRONLY | NO_WAIT_FLAGS) : undefined
@@ -125,6 +123,6 @@ export function openSpecialOutput(path: string): number {
   }
 }
 
-/** A file that the user named on the command line: also what a shell's `<(…)` writes. */
+/** A file named on the command line, including a shell's `<(…)`. */
 export const readUserFile = (path: string): Buffer =>
   isPassedStream(path) ? readFileSync(path) : readRegularFile(path)

@@ -1,4 +1,4 @@
-/** Writes other people's files so that a full disk, a kill or a power cut leaves what stood there before. */
+/** Rewrites files of the user so that a full disk, a kill or a power cut leaves the old content. */
 import { randomBytes } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
@@ -6,12 +6,12 @@ import { dirname, join } from 'node:path'
 import { openRegularHandle } from './regular-file.ts'
 import { isSystemError } from './system-error.ts'
 
-/** A link put in place of a file after its path was looked at leads nowhere. Windows has no such flag. */
+/** Refuses a link that replaced the file after the check. Windows has no such flag. */
 export const NO_FOLLOW_FLAG: number = constants.O_NOFOLLOW ?? 0
 
 /**
- * Mode and owner stay. A file that has several names, or whose folder takes no other one, is written in its place.
- * Throws what the system says. @param path with links followed
+ * Keeps mode and owner. Writes in place if the file has several names or its folder accepts no new file. Throws system
+ * errors. @param path with links resolved
  */
 export async function rewriteForeignFile(path: string, text: string): Promise<void> {
   const before = await openExisting(path)
@@ -22,7 +22,7 @@ export async function rewriteForeignFile(path: string, text: string): Promise<vo
   }
 }
 
-/** Opened for writing, so that a file which may not be written stays. */
+/** Opened for writing, so that a read-only file is refused. */
 async function openExisting(path: string): Promise<FileHandle | undefined> {
   try {
     return await openRegularHandle(path, constants.O_RDWR | NO_FOLLOW_FLAG)
@@ -32,10 +32,10 @@ async function openExisting(path: string): Promise<FileHandle | undefined> {
   }
 }
 
-/** What a folder says that takes no further file, or does not let go of this one. */
+/** Errors of a folder that accepts no new file, or does not release this one. */
 const FOLDER_REFUSALS: ReadonlySet<string | undefined> = new Set(['EACCES', 'EPERM', 'EROFS', 'EBUSY'])
 
-/** Nothing has happened where it answers no. */
+/** Returns false if nothing was changed. */
 async function replaceByRename(path: string, text: string, before: FileHandle | undefined): Promise<boolean> {
   const beforeStat = await before?.stat()
   if (beforeStat && beforeStat.nlink > 1) return false
@@ -64,7 +64,7 @@ async function replaceByRename(path: string, text: string, before: FileHandle | 
 
 class OtherOwnerError extends Error {}
 
-/** What it held comes back where the new text does not fit. */
+/** Restores the old content if the new one does not fit. */
 async function overwriteInPlace(file: FileHandle, text: string): Promise<void> {
   const before = await file.readFile()
   try {
@@ -75,7 +75,7 @@ async function overwriteInPlace(file: FileHandle, text: string): Promise<void> {
   }
 }
 
-/** Cut to its length at last: until then nothing of it is given away. */
+/** Truncates last, so that no old byte is lost before the new ones are written. */
 async function writeAndTruncate(file: FileHandle, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length; ) at += (await file.write(bytes, at, bytes.length - at, at)).bytesWritten
   await file.truncate(bytes.length)

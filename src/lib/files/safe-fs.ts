@@ -1,4 +1,4 @@
-/** Looks around on a disk without failing: what cannot be seen counts as absent. */
+/** File system checks that never throw: what cannot be accessed counts as absent. */
 import { closeSync, type Dirent, lstatSync, readdirSync, type Stats, statSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { readRange } from './file-bytes.ts'
@@ -6,10 +6,9 @@ import { openRegularFile } from './regular-file.ts'
 
 const HEAD_BYTES = 65_536
 
-/** Folders in which a walk that looks for logs would lose its way. */
+/** Folders too large to search for logs. */
 export const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.git'])
 
-/** A file's beginning: enough to see what it is. */
 export function readHead(path: string): Uint8Array {
   try {
     const fd = openRegularFile(path)
@@ -23,7 +22,7 @@ export function readHead(path: string): Uint8Array {
   }
 }
 
-/** In the order of their names. */
+/** Sorted by name. */
 export function listEntries(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -33,9 +32,8 @@ export function listEntries(folder: string): readonly Dirent[] {
 }
 
 /**
- * The files below a folder whose names are likely: of each folder its own first, all in the order of their names. A link to a
- * file is that file; links to folders are not followed: they would make the walk endless or count a file twice.
- * @param onUnreadable is told of each folder that cannot be opened
+ * Files below a folder whose names match, each folder's own files first, sorted by name. Follows links to files, not to
+ * folders: those would loop or count a file twice.
  */
 export function* findFilesBelow(
   folder: string,
@@ -44,13 +42,13 @@ export function* findFilesBelow(
 ): Generator<string> {
   const names: string[] = []
   const folders: string[] = []
-  // Not `join` for each of a hundred thousand names.
+  // Faster than `join` for a hundred thousand names.
   const prefix = join(folder, sep)
   try {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const { name } = entry
       if (entry.isDirectory()) folders.push(name)
-      // What is no file is never opened: a pipe would be waited for.
+      // Never opens a special file.
       else if (namePattern.test(name) && (entry.isFile() || isFile(prefix + name))) names.push(name)
     }
   } catch {
@@ -62,7 +60,7 @@ export function* findFilesBelow(
     if (!SKIPPED_FOLDERS.has(name)) yield* findFilesBelow(prefix + name, namePattern, onUnreadable)
 }
 
-/** Nothing also where it may not be looked at. */
+/** Undefined also if inaccessible. */
 export function statOf(path: string): Stats | undefined {
   try {
     return statSync(path, { throwIfNoEntry: false })
@@ -71,7 +69,7 @@ export function statOf(path: string): Stats | undefined {
   }
 }
 
-/** For sure: one that may not be looked at is not missing. */
+/** An inaccessible path does not count as missing. */
 export function isMissing(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false }) === undefined
@@ -80,7 +78,7 @@ export function isMissing(path: string): boolean {
   }
 }
 
-/** It may be there, or not: the folder that it would lie in may not be looked into. */
+/** The path may exist, but its folder cannot be accessed. */
 export function isInaccessible(path: string): boolean {
   try {
     statSync(path, { throwIfNoEntry: false })
@@ -94,7 +92,6 @@ export const isFolder = (path: string): boolean => statOf(path)?.isDirectory() ?
 
 export const isFile = (path: string): boolean => statOf(path)?.isFile() ?? false
 
-/** A regular file, and not a symbolic link to one. */
 export function isNonLinkFile(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false
@@ -103,7 +100,7 @@ export function isNonLinkFile(path: string): boolean {
   }
 }
 
-/** Of a link the link itself. Nothing where there is nothing, or nothing that may be looked at. */
+/** Does not follow a link. Undefined if missing or inaccessible. */
 export function tryLstat(path: string): Stats | undefined {
   try {
     return lstatSync(path)
@@ -113,8 +110,8 @@ export function tryLstat(path: string): Stats | undefined {
 }
 
 /**
- * Whether all folders on the way to a path exist and are no links. Looks at each folder once.
- * @returns takes a path below the root, with `/`
+ * Whether every folder on the way to a path exists and is not a link. Checks each folder once. @returns a check for a
+ * path below the root, with `/`
  */
 export function createRealFolderCheck(root: string): (path: string) => boolean {
   const known = new Map<string, boolean>([['.', true]])

@@ -19,7 +19,7 @@ export function describeSystemError(error: NodeJS.ErrnoException): Phrase {
 
 export const systemErrorReason = (error: NodeJS.ErrnoException): string => describeSystemError(error).en
 
-/** What the file system said of a file that somebody named, as an AppError; anything else as it is. */
+/** A system error of reading, as AppError; other errors unchanged. */
 export function toReadError(path: string, error: unknown): unknown {
   if (!isSystemError(error)) return error
   const description = describeSystemError(error)
@@ -77,7 +77,7 @@ const OTHER_REASON = phrase('check the disk that it lies on', 'ファイルの�
 
 export const describeWriteError = ({ code }: NodeJS.ErrnoException): Phrase => REASON_BY_CODE.get(code) ?? OTHER_REASON
 
-/** What the file system said while a file was written, as an AppError; anything else as it is. */
+/** A system error of writing, as AppError; other errors unchanged. */
 export function toWriteError(path: string, error: unknown): unknown {
   if (!isSystemError(error)) return error
   const { code, message } = error

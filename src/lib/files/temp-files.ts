@@ -11,13 +11,13 @@ export interface TempFolder {
   remove(): void
 }
 
-/** A folder carries the number of the process that made it. Only its user may look inside. */
+/** The name contains the process id of its owner. */
 const FOLDER_NAME = /^fumibako-[a-z]+-(\d+)-/
 const ownFolders = new Set<string>()
 
 /**
- * Gone at the latest when the process ends; those of processes that were killed go now. Throws AppError.
- * @param purpose it is for, in small letters
+ * Removed at the end of the process at the latest; also removes those of killed processes. Throws AppError. @param
+ * purpose in small letters
  */
 export function createTempFolder(purpose: string): TempFolder {
   try {
@@ -27,7 +27,7 @@ export function createTempFolder(purpose: string): TempFolder {
   }
 }
 
-/** The same, but throws what the system says. */
+/** Throws system errors. */
 export function createTempFolderOrThrow(purpose: string): TempFolder {
   removeLeftovers()
   const path = mkdtempSync(join(tmpdir(), `fumibako-${purpose}-${process.pid}-`))
@@ -39,7 +39,7 @@ process.once('exit', () => {
   for (const folder of ownFolders) removeFolder(folder)
 })
 
-/** What cannot be removed now is a leftover for the next process. */
+/** A folder that cannot be removed now is left for the next process. */
 function removeFolder(folder: string): void {
   ownFolders.delete(folder)
   try {

@@ -10,9 +10,8 @@ export interface SqliteHeader {
   readonly size: bigint
   readonly modifiedNs: bigint
   readonly journal: 'rollback' | 'wal'
-  /** The owner adds one with each commit, but in WAL mode. */
+  /** Counts commits, except in WAL mode. */
   readonly commits: number
-  /** What the file's length should be, where the header says. */
   readonly expectedSize: bigint
 }
 
@@ -21,7 +20,7 @@ const HEADER_BYTES = 100
 
 export const isSqliteFile = (head: Uint8Array): boolean => MAGIC.equals(head.subarray(0, MAGIC.length))
 
-/** The database and what SQLite puts beside it: beside the file itself, where the path is a link. */
+/** The database and its companion files, with links resolved. */
 export interface DatabaseFiles {
   readonly main: string
   readonly wal: string
@@ -86,10 +85,10 @@ interface OpenDescriptor {
 }
 
 /**
- * Closing any descriptor of a file drops all POSIX locks that this process holds on it, in whatever thread: SQLite's
- * too, in the middle of a read. So the descriptor of a database stays open until the file is gone or replaced, or many
- * others were looked at. Nothing else in this process may open and close a database while it may be read.
- * On Windows locks belong to a descriptor, and an open one stands in the way of its owner.
+ * Closing any descriptor of a file drops all POSIX locks of this process on it, including SQLite's in the middle of a
+ * read. So descriptors stay open until the file is replaced or many others were opened. Nothing else in this process
+ * may open and close a database that may be in use. On Windows, locks belong to descriptors, and an open one blocks the
+ * owner.
  */
 const openDescriptors = new Map<string, OpenDescriptor>()
 const MAX_OPEN_DESCRIPTORS = 64
@@ -115,7 +114,7 @@ function readHeaderBytes(fd: number): Buffer {
   return bytes.subarray(0, readSync(fd, bytes, 0, HEADER_BYTES, 0))
 }
 
-/** The one that was looked at last comes last. */
+/** Keeps the most recently used last. */
 function storeDescriptor(path: string, one: OpenDescriptor): void {
   openDescriptors.delete(path)
   openDescriptors.set(path, one)
@@ -133,18 +132,17 @@ function closeDescriptor(path: string): void {
 }
 
 export interface DatabaseFileState {
-  /** Nothing when no such file is seen. */
+  /** Undefined if there is no database. */
   readonly fingerprint: string | undefined
-  /** The owner adds one with each commit in rollback mode, shortly before it is complete. */
+  /** Counts commits in rollback mode, shortly before each is complete. */
   readonly commits: number | undefined
-  /** In rollback mode, from a transaction's first change to its end; also after a crash in between. */
+  /** In rollback mode: from the first change of a transaction to its end, or after a crash in between. */
   readonly inTransaction: boolean
 }
 
 /**
- * Equal ones mean that nothing was committed in between; nothing when no such file is seen. Take it before reading.
- * It may change without a commit, by a checkpoint or by what was rolled back. In WAL mode the log's size and time tell
- * commits apart, so two within one tick of the file system's clock may look alike.
+ * Equal fingerprints mean no commit in between. Take it before reading. It may change without a commit (checkpoint,
+ * rollback). In WAL mode, two commits within one clock tick of the file system may look alike.
  */
 export const databaseFingerprint = (path: string): string | undefined =>
   readFingerprint(databaseFilesAt(path)).fingerprint
@@ -170,7 +168,7 @@ function fileStampOf(path: string): string | undefined {
   }
 }
 
-/** An owner that does not delete its journal empties it, or fills its beginning with zeros. */
+/** Instead of deleting its journal, an owner may empty it or fill its beginning with zeros. */
 function isJournalActive(journal: string): boolean {
   let fd: number | undefined
   try {
@@ -188,7 +186,7 @@ export type DatabaseProblemKind = keyof typeof STORE_PROBLEMS
 
 export interface DatabaseProblem {
   readonly kind: DatabaseProblemKind
-  /** For a person. Never a row's content. */
+  /** Never contains a row's content. */
   readonly reason: Phrase
 }
 
@@ -208,12 +206,12 @@ export const databaseFailure = (
   problem: toDatabaseProblem(kind),
 })
 
-/** Codes of SQLite (each with its extended ones) and of the system that the world is to blame for. */
+/** Errors of the environment, by SQLite code (with its extended ones) or system code. */
 const KIND_BY_CODE: readonly (readonly [code: RegExp, kind: DatabaseProblemKind])[] = [
   [/^(?:ENOENT|ENOTDIR)$/, 'missing'],
   [/^SQLITE_NOTADB$|^EISDIR$/, 'not_a_database'],
   [/^EFTYPE$/, 'special'],
-  // A damaged record may claim to be larger than any value can be.
+  // A damaged record may claim an impossible size.
   [/^SQLITE_(?:CORRUPT|TOOBIG)/, 'corrupt'],
   [/^SQLITE_(?:BUSY|LOCKED|PROTOCOL|SCHEMA)|^EBUSY$/, 'busy'],
   [/^SQLITE_(?:PERM|READONLY)|^(?:EACCES|EPERM|EROFS)$/, 'no_permission'],
@@ -223,7 +221,7 @@ const KIND_BY_CODE: readonly (readonly [code: RegExp, kind: DatabaseProblemKind]
 
 const SCHEMA_MISMATCH = /^no such (?:table|column|module|function|collation)/
 
-/** Throws the error again when it is none of the world's. */
+/** Rethrows any other error. */
 export function databaseProblemOf(error: unknown): DatabaseProblem {
   const code = sqliteCodeOf(error)
   if (code === 'SQLITE_ERROR' && error instanceof Error && SCHEMA_MISMATCH.test(error.message))

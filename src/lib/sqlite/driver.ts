@@ -12,8 +12,8 @@ import { isSystemError } from '../files/system-error.ts'
 export type Connection = Database.Database
 
 /**
- * One package in two releases, as neither runs everywhere: 12 ends the process on Node.js 24.19 and later when a statement is
- * collected, 13 ends it where Node-API 10 is missing (before 22.14).
+ * Two releases of one package: 12 crashes on Node.js 24.19 and later when a statement is collected, 13 crashes without
+ * Node-API 10 (before 22.14).
  */
 const SQLITE_PACKAGE = Number(process.versions.napi) >= 10 ? 'better-sqlite3-13' : 'better-sqlite3'
 
@@ -37,7 +37,7 @@ export function loadSqlite(): LoadedDriver {
 function loadDriver(): LoadedDriver {
   try {
     const Sqlite = require(SQLITE_PACKAGE) as typeof Database
-    // Its native part is loaded with the first database.
+    // Loads the native part.
     new Sqlite(':memory:').close()
     return { kind: 'loaded', Sqlite }
   } catch (error) {
@@ -46,14 +46,14 @@ function loadDriver(): LoadedDriver {
   }
 }
 
-/** The database itself, and what SQLite reads or makes beside it. */
+/** Suffixes of the files that SQLite opens. */
 const SIDECARS = ['', '-wal', '-journal', '-shm'] as const
 
-/** Throws what SQLite says, a SpecialFileError for what is no regular file, and an AppError where there is none. */
+/** Throws SQLite errors, SpecialFileError for a special file, and AppError if SQLite cannot be loaded. */
 export function openSqlite(path: string, options: Database.Options = {}): Connection {
   const driver = loadSqlite()
   if (driver.kind === 'loaded') {
-    // SQLite opens by path and would wait for a pipe, or read a device without end.
+    // SQLite would wait for a pipe, or read a device without end.
     for (const suffix of SIDECARS) refuseSpecialAt(path + suffix)
     return new driver.Sqlite(path, options)
   }
@@ -73,10 +73,10 @@ interface SqliteConnectOptions {
   readonly busyMs: number
 }
 
-/** Throws what SQLite says. */
+/** Throws SQLite errors. */
 export function connectToFile(path: string, { readonly, busyMs }: SqliteConnectOptions): Connection {
   const connection = openSqlite(path, { readonly, fileMustExist: true, timeout: busyMs })
-  // The file may have been made by anybody.
+  // Do not trust the schema of a foreign file.
   connection.pragma('trusted_schema = OFF')
   connection.pragma('cell_size_check = ON')
   return connection
@@ -95,8 +95,8 @@ export const selectRows = (
 ): readonly SqlRow[] => connection.prepare(sql).all(...parameters) as SqlRow[]
 
 /**
- * Its folder too. One that is there is not opened: closing it would drop all locks that this process holds on it, those of
- * other connections included. Throws what the system says, also about one that may not be written.
+ * Creates a private file and folder before SQLite does. Does not open an existing file: closing it would drop all locks
+ * of this process on it. Throws system errors, also if it is not writable.
  */
 export function ensurePrivateFile(path: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

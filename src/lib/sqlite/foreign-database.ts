@@ -17,16 +17,16 @@ import {
 import { type Connection, connectToFile, type SqlParameter, type SqlRow, selectRow, selectRows } from './driver.ts'
 
 export interface ForeignDatabase {
-  /** A copy shows the moment it was made; in place, each reading shows the latest commit. */
+  /** A copy shows one moment; in place, each read shows the latest commit. */
   readonly mode: 'in place' | 'copy'
   get(sql: string, ...parameters: readonly SqlParameter[]): DatabaseOutcome<SqlRow | undefined>
-  /** For few and small rows: the owner cannot commit while they are read. */
+  /** For few small rows: the owner cannot commit meanwhile. */
   all(sql: string, ...parameters: readonly SqlParameter[]): DatabaseOutcome<readonly SqlRow[]>
   close(): void
 }
 
 interface ForeignDatabaseOptions {
-  /** How long a reading waits for the owner to finish a commit. It blocks this thread. */
+  /** How long a read waits for the owner. Blocks this thread. */
   readonly busyMs?: number
 }
 
@@ -36,9 +36,8 @@ const MAX_ATTEMPTS = 8
 const PAUSE_MS = 30
 
 /**
- * Read large values as bytes, `CAST(value AS BLOB)`: to make a string of one takes longer than to read it and happens
- * under the lock, loses what is not UTF-8, and beyond half a gigabyte ends the process. In a database that is kept in
- * UTF-16 these bytes are UTF-16. Ask for a length with `octet_length(value)`, which reads nothing of the value.
+ * Read large values as bytes with `CAST(value AS BLOB)` (UTF-16 in a UTF-16 database): a string takes longer under the
+ * lock, loses invalid UTF-8, and crashes above 512 MB. `octet_length(value)` reads nothing of the value.
  */
 export function openForeignDatabase(
   path: string,
@@ -93,13 +92,12 @@ export function openForeignDatabase(
   return probe
 }
 
-/** What SQLite says where it would have to finish a transaction or a log first and may not write. */
+/** SQLite must finish a transaction or a log first and may not write. */
 const NEEDS_A_COPY = /^SQLITE_(?:CANTOPEN|READONLY_(?:ROLLBACK|RECOVERY|CANTINIT|CANTLOCK|DIRECTORY))/
 
 interface InPlaceAccess {
   readonly files: DatabaseFiles
   readonly busyMs: number
-  /** Used again by the next reading. */
   idle: Connection | undefined
 }
 
@@ -108,12 +106,12 @@ function closeIdle(access: InPlaceAccess): void {
   access.idle = undefined
 }
 
-/** On Windows an open file stands in the way of its owner. */
+/** On Windows, an open file blocks its owner. */
 const CAN_REUSE_CONNECTION = process.platform !== 'win32'
 
 /**
- * Nothing when a copy must be read instead. An idle connection holds no lock in rollback mode, but in WAL mode it does, and
- * keeps the owner from clearing its log away when it ends: there a connection lives for one reading.
+ * Undefined if a copy is needed. In WAL mode, an idle connection keeps a lock that stops the owner from removing its
+ * log, so it lives for one read only.
  */
 function readInPlace<T>(
   access: InPlaceAccess,
@@ -124,8 +122,7 @@ function readInPlace<T>(
   const hasLog = existsSync(files.wal)
   const isLogged = hasLog || header.journal === 'wal'
   if (isLogged) closeIdle(access)
-  // Who has a WAL database open has a log and shared memory beside it. Where one is missing, nobody has, and even a
-  // connection for reading would make it anew and leave it there.
+  // An open WAL database has both files. Without one of them nobody has it open, and connecting would create it.
   if (isLogged && !(hasLog && existsSync(files.shm))) return undefined
   let staysIdle = false
   try {
@@ -137,7 +134,6 @@ function readInPlace<T>(
     return { ok: true, value }
   } catch (error) {
     if (NEEDS_A_COPY.test(sqliteCodeOf(error))) return undefined
-    // A statement that would write.
     if (sqliteCodeOf(error) === 'SQLITE_READONLY') throw error
     if (!existsSync(files.main)) return databaseFailure('missing')
     return toOutcome(header, () => {
@@ -148,7 +144,7 @@ function readInPlace<T>(
   }
 }
 
-/** SQLite sleeps longer each time it finds a lock, and so misses the moments between the commits of a busy owner. */
+/** SQLite's own wait grows with each attempt and misses the gaps between commits of a busy owner. */
 function retryWhileBusy<T>(busyMs: number, work: () => T): T {
   for (const end = performance.now() + busyMs; ; ) {
     try {
@@ -164,7 +160,7 @@ interface OpenCopy {
   close(): void
 }
 
-/** For reading and writing: SQLite finishes there what the owner did not. */
+/** Writable: SQLite finishes what the owner left unfinished. */
 function openCopy(files: DatabaseFiles): OpenCopy | undefined {
   const copy = copyDatabase(files)
   if (!copy) return undefined
@@ -206,10 +202,10 @@ export interface DatabaseCopy {
   remove(): void
 }
 
-/** Writes closer together than this may leave the same time on a file. */
+/** Two writes within this time may leave the same modification time. */
 const CLOCK_TICK_MS = 20
 
-/** Nothing when its owner was at work meanwhile: files of different moments make no database. Throws what the system says. */
+/** Undefined if the owner wrote meanwhile: files of different moments do not fit together. Throws system errors. */
 export function copyDatabase(files: DatabaseFiles): DatabaseCopy | undefined {
   const before = snapshotStamp(files)
   if (before === undefined) return undefined
@@ -227,14 +223,17 @@ export function copyDatabase(files: DatabaseFiles): DatabaseCopy | undefined {
   return isConsistent ? { path, remove: folder.remove } : undefined
 }
 
-/** Closes a descriptor of the database, which drops locks (see database-file.ts); but what needs a copy cannot be read in place. */
+/** Drops locks by closing a descriptor (see database-file.ts), but a database that needs a copy is not read in place. */
 function copyDatabaseFile(from: string, to: string): void {
   refuseSpecialAt(from)
   copyFileSync(from, to, constants.COPYFILE_FICLONE)
   chmodSync(to, 0o600)
 }
 
-/** Nothing while a file's time would not show one more write. Of the shared memory only that it is there counts: readers write to it. */
+/**
+ * Undefined while another write might not change the modification time. Readers write to the shared memory, so only its
+ * presence counts.
+ */
 function snapshotStamp(files: DatabaseFiles): string | undefined {
   const stats = [files.main, files.wal, files.journal].map(bigintStatOf)
   const now = Date.now()
@@ -245,7 +244,7 @@ function snapshotStamp(files: DatabaseFiles): string | undefined {
 
 const bigintStatOf = (path: string): BigIntStats | undefined => statSync(path, { bigint: true, throwIfNoEntry: false })
 
-/** For a person: `q, process 4711`. Nothing where the system does not tell, or nobody holds it any more. */
+/** For example `q, process 4711`. Undefined if the system does not say, or the lock is gone. */
 function findLockHolder(path: string): string | undefined {
   if (process.platform !== 'linux') return undefined
   try {
@@ -256,12 +255,12 @@ function findLockHolder(path: string): string | undefined {
       return `${processNameOf(pid)}process ${pid}`
     }
   } catch {
-    // A file system or a container that hides it.
+    // Hidden by the file system or a container.
   }
   return undefined
 }
 
-/** As `/proc/locks` names a file: major and minor number of its device in hexadecimal, then its inode. */
+/** The id of a file in `/proc/locks`: major and minor device number in hexadecimal, then the inode. */
 function procLocksId({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): string {
   const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn)
   const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn)
@@ -271,7 +270,7 @@ function procLocksId({ dev, ino }: { readonly dev: bigint; readonly ino: bigint 
 
 function processNameOf(pid: string): string {
   try {
-    // A process chooses its own name: only plain letters of it are repeated.
+    // A process chooses its own name: keep only plain letters.
     const name = readFileSync(`/proc/${pid}/comm`, 'utf8')
       .replaceAll(/[^\w.-]+/g, ' ')
       .trim()

@@ -16,14 +16,14 @@ export interface FileLock {
 }
 
 /**
- * Nothing when somebody holds it, this process included. Never waits. The file stays behind, empty: removing it would let
- * two processes hold locks on files of the same name. Throws what the system says.
+ * Undefined if the lock is held, also by this process. Never waits. The file stays, empty: removing it would allow two
+ * locks on files of the same name. Throws system errors.
  */
 export function tryLockFile(path: string): FileLock | undefined {
   ensurePrivateFile(path)
   const connection = connectToFile(path, { readonly: false, busyMs: 0 })
   try {
-    // SQLite's locks are the only ones that Node has on every system. Nothing is ever written.
+    // Only SQLite's locks exist on every system. Nothing is ever written.
     connection.pragma('journal_mode = MEMORY')
     connection.exec('BEGIN EXCLUSIVE')
     return { release: () => connection.close() }
@@ -34,11 +34,11 @@ export function tryLockFile(path: string): FileLock | undefined {
   }
 }
 
-/** Its members throw what SQLite says; `withWriteLock` makes problems of it. */
+/** Its methods throw SQLite errors; `withWriteLock` turns them into problems. */
 export interface LockedDatabase {
   get(sql: string, ...parameters: readonly SqlParameter[]): SqlRow | undefined
   all(sql: string, ...parameters: readonly SqlParameter[]): readonly SqlRow[]
-  /** Answers how many rows were changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, ...parameters: readonly SqlParameter[]): number
 }
 
@@ -49,9 +49,9 @@ interface WriteLockOptions {
 const DEFAULT_BUSY_MS = 500
 
 /**
- * All that `work` does is committed at once, or nothing when it throws or another program holds a lock. `work` may not
- * wait for anything. The file must be there; its journal mode stays. A transaction that its owner did not finish because
- * it was killed is rolled back first, as its owner would do.
+ * Commits everything that `work` does, or nothing if it throws or another program holds a lock. `work` must be
+ * synchronous. The file must exist; its journal mode stays. First rolls back a transaction that a killed owner left, as
+ * the owner would.
  */
 export function withWriteLock<T>(
   path: string,

@@ -12,20 +12,19 @@ import { copyDatabase, type DatabaseCopy } from './foreign-database.ts'
 export type Db = Connection
 
 export interface DatabaseFormat {
-  /** Written into the file, so that no other database is taken for it. */
+  /** Identifies the database as this kind. */
   readonly application: number
-  /** Each takes the database one version further; its place is the version it starts from. Never changed, only added. */
+  /** Each upgrades by one version, starting at its index. Only ever append. */
   readonly migrations: readonly string[]
-  /** Room that is no longer needed can be given back to the disk. */
+  /** Frees unused pages to the disk. */
   readonly canShrink?: true
 }
 
-/** How long one process waits for another. */
 const BUSY_TIMEOUT_MS = 30_000
-/** A log that grew beyond this for one large row is cut back. */
+/** Truncates a log that one large row made longer. */
 const MAX_WAL_BYTES = 4 << 20
 
-/** One that may not be written is opened all the same, for reading: what lies there is still to be had. */
+/** Falls back to a readable copy of a database that cannot be written. */
 export function openWritableOrCopy(path: string, format: DatabaseFormat): { readonly db: Db; close(): void } {
   try {
     const db = openOwnDatabase(path, format)
@@ -41,13 +40,13 @@ export function openWritableOrCopy(path: string, format: DatabaseFormat): { read
   }
 }
 
-/** What SQLite says where it would have to make a file beside the database and cannot. */
+/** SQLite would have to create a file beside the database and cannot. */
 const NEEDS_COPY_CODES = /^SQLITE_(?:CANTOPEN|READONLY|FULL|IOERR_SHM)/
 
 export const needsDatabaseCopy = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && NEEDS_COPY_CODES.test(String(error.code))
 
-/** A copy in the system's folder for such things, removed when it is closed. Nothing when somebody is writing just now. */
+/** A temporary copy, removed on close. Undefined while somebody is writing. */
 export function openDatabaseCopy(
   path: string,
   open: (copy: string) => Db,
@@ -79,7 +78,7 @@ function copyWithRetries(path: string): DatabaseCopy | undefined {
   return undefined
 }
 
-/** Makes the folder and the file where they do not exist. */
+/** Creates the folder and the file if missing. */
 export function openOwnDatabase(path: string, format: DatabaseFormat): Db {
   return withDatabaseErrors(path, () => {
     ensurePrivateFile(path)
@@ -95,7 +94,7 @@ export function openOwnDatabase(path: string, format: DatabaseFormat): Db {
 }
 
 function migrateDatabase(db: Db, path: string, format: DatabaseFormat): void {
-  // Written anew each time it is set, also where it is set already.
+  // Setting it writes to the file each time.
   if (checkFormatVersion(db, path, format) === 0 && format.canShrink) db.pragma('auto_vacuum = INCREMENTAL')
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = FULL')
@@ -103,7 +102,7 @@ function migrateDatabase(db: Db, path: string, format: DatabaseFormat): void {
   db.pragma(`journal_size_limit = ${MAX_WAL_BYTES}`)
   if (formatVersionOf(db) === format.migrations.length) return
   const migrate = db.transaction(() => {
-    // Another process may have come first.
+    // Another process may have migrated it meanwhile.
     for (const step of format.migrations.slice(checkFormatVersion(db, path, format))) db.exec(step)
     db.pragma(`application_id = ${format.application}`)
     db.pragma(`user_version = ${format.migrations.length}`)
@@ -131,7 +130,7 @@ function checkFormatVersion(db: Db, path: string, format: DatabaseFormat): numbe
   return version
 }
 
-/** Failures of the disk and of the file as AppErrors that say what to do; anything else as it is. */
+/** Turns failures of the disk and the file into AppErrors; rethrows others. */
 export function withDatabaseErrors<T>(path: string, work: () => T): T {
   try {
     return work()
@@ -173,7 +172,7 @@ function toDatabaseError(path: string, error: unknown): unknown {
       `${path} cannot be opened for writing (${code}). Check its folder, or set FUMI_HOME.`,
       `${path} を書き込み用に開けません（${code}）。フォルダーを確認するか、FUMI_HOME を設定してください。`,
     )
-  // Anything else comes from values that nobody wrote, or from a mistake of ours: the file itself can tell which.
+  // Other errors are damage or a bug of ours: the file itself can tell.
   const isDamaged =
     /^(?:SQLITE_CORRUPT|SQLITE_NOTADB|Z_)/.test(code) ||
     error instanceof SyntaxError ||
@@ -187,7 +186,7 @@ function toDatabaseError(path: string, error: unknown): unknown {
   return error
 }
 
-/** Whether what SQLite can check holds. Reads all of it. */
+/** Reads the complete file. */
 function passesQuickCheck(path: string): boolean {
   try {
     const db = openSqlite(path, { readonly: true, fileMustExist: true })
@@ -204,10 +203,9 @@ function passesQuickCheck(path: string): boolean {
 type DatabaseHealth =
   | { readonly kind: 'absent' }
   | { readonly kind: 'sound'; readonly bytes: number; readonly rows: number; readonly mode: number }
-  /** Says what to do. */
   | { readonly kind: 'unsound'; readonly bytes: number; readonly reason: Phrase }
 
-/** @param countSql counts what it is there for, as SQL */
+/** @param countSql counts its rows of interest */
 export function checkDatabaseHealth(path: string, format: DatabaseFormat, countSql: string): DatabaseHealth {
   const stat = statOf(path)
   if (!stat) return { kind: 'absent' }

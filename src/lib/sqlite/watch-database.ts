@@ -1,10 +1,10 @@
-/** Tells when another program has committed to its database, without opening it as one. */
+/** Watches another program's database for commits without opening it. */
 import { type FSWatcher, statSync, watch } from 'node:fs'
 import { basename, dirname, relative, sep } from 'node:path'
 import { type DatabaseFileState, databaseFilesAt, readDatabaseFileState } from './database-file.ts'
 
 export interface DatabaseWatchOptions {
-  /** How often to look where the file system tells nothing. */
+  /** Interval for file systems without events. */
   readonly pollMs?: number
 }
 
@@ -13,15 +13,14 @@ export interface DatabaseWatch {
 }
 
 const DEFAULT_POLL_MS = 2000
-/** What looks the same this long is at rest: more than a tick of a file system's clock. */
+/** Unchanged for this long counts as at rest; longer than a clock tick of the file system. */
 const REST_MS = 30
-/** An owner that does not rest is told of this often. */
+/** Maximum delay of a call while the owner keeps writing. */
 const MAX_NOTIFY_DELAY_MS = 100
 
 /**
- * `onChange` is called after commits, one call for several close together, the last one always followed by a call; also
- * when the file comes, goes or is replaced. A call may turn out to be for nothing. Reading causes none. Does not keep
- * the process alive.
+ * Calls `onChange` after commits, once for several in a row and always after the last; also when the file appears,
+ * disappears or is replaced. A call may be unnecessary. Reading causes none. Does not keep the process alive.
  */
 export function watchDatabase(path: string, onChange: () => void, options: DatabaseWatchOptions = {}): DatabaseWatch {
   const detector = createChangeDetector(path, onChange)
@@ -46,10 +45,10 @@ interface ChangeDetector {
   close(): void
 }
 
-/** Compares the files with what was last told, until they are at rest. */
+/** Compares the files with their last reported state until they rest. */
 function createChangeDetector(path: string, onChange: () => void): ChangeDetector {
   let reported: DatabaseFileState = readDatabaseFileState(path)
-  /** What was told while the owner was at work is told again when it rests: it may have been too early. */
+  /** A report while the owner was writing is repeated when it rests: it may have been too early. */
   let isFinal = true
   let last = reported.fingerprint
   let changedAt = 0
@@ -76,12 +75,12 @@ function createChangeDetector(path: string, onChange: () => void): ChangeDetecto
     }
     waitingSince ??= time
     if (!state.inTransaction && time - changedAt >= REST_MS) return report(state, true)
-    // A transaction writes to the file before it commits; only the count says that one did, or is about to.
+    // A transaction writes before it commits; only the commit count shows a commit.
     const hasNews = state.inTransaction
       ? state.commits !== reported.commits
       : state.fingerprint !== reported.fingerprint
     if (hasNews && time - waitingSince >= MAX_NOTIFY_DELAY_MS) report(state, false)
-    // The end of a transaction is an event, so there is no need to wait for it here.
+    // The end of a transaction causes an event.
     if (hasNews || !state.inTransaction) soon()
   }
 
@@ -101,12 +100,12 @@ function createChangeDetector(path: string, onChange: () => void): ChangeDetecto
 }
 
 interface FolderWatch {
-  /** The folder may have come, gone or been replaced. */
+  /** Watches the folder again if it was created, removed or replaced. */
   renew(): void
   close(): void
 }
 
-/** File events of the nearest folder that exists. A hint only: some file systems give none. */
+/** Watches the nearest existing folder. Only a hint: some file systems send no events. */
 function watchFolder(path: string, hint: () => void): FolderWatch {
   let watcher: FSWatcher | undefined
   let watched = ''
@@ -126,7 +125,7 @@ function watchFolder(path: string, hint: () => void): FolderWatch {
       const names = relevantNames(folder, main)
       watcher = watch(folder, { persistent: false }, (_, name) => {
         if (name !== null && !names.has(name)) return
-        // The folder itself is gone; the next one may have its number.
+        // The folder is gone; a new one may reuse its inode.
         if (name === basename(folder)) close()
         renew()
         hint()
@@ -145,13 +144,11 @@ function findNearestFolder(folder: string): { readonly folder: string; readonly 
   try {
     const stat = statSync(folder, { bigint: true })
     if (stat.isDirectory()) return { folder, id: `${folder} ${stat.dev} ${stat.ino}` }
-  } catch {
-    // Not there, or not to be seen.
-  }
+  } catch {}
   return dirname(folder) === folder ? { folder, id: folder } : findNearestFolder(dirname(folder))
 }
 
-/** What may be the database's doing. Not the shared memory: readers write to it, so that reading would wake us. */
+/** Without the shared memory: readers write to it, so our own reads would wake us. */
 function relevantNames(folder: string, main: string): ReadonlySet<string> {
   const [next = ''] = relative(folder, main).split(sep)
   return new Set([next, `${next}-wal`, `${next}-journal`, basename(folder)])
