@@ -71,7 +71,19 @@ export async function listen(app: App, options: ListenOptions): Promise<RunningL
   http.maxConnections = MAX_CONNECTIONS
   dropStalled(http as HttpServer, options.stall ?? STALL_TIMEOUT_MS)
   port = await openPort(http as HttpServer, host, options)
-  await server.start()
+  const close = async (): Promise<void> => {
+    const closed = new Promise<void>((done) => http.close(() => done()))
+    http.closeAllConnections()
+    await server.close()
+    await closed
+  }
+  try {
+    await server.start()
+  } catch (error) {
+    // An open port would keep the process alive without a page.
+    await close()
+    throw error
+  }
   const name = host === '0.0.0.0' || host === '::' || isLoopback(host) ? (host === '::1' ? '[::1]' : 'localhost') : host
   const url = `${tls ? 'https' : 'http'}://${name.includes(':') && !name.startsWith('[') ? `[${name}]` : name}:${port}/`
   const forget = tokens
@@ -84,10 +96,7 @@ export async function listen(app: App, options: ListenOptions): Promise<RunningL
     clients: () => server.eventBus.clients,
     async close() {
       forget()
-      const closed = new Promise<void>((done) => http.close(() => done()))
-      http.closeAllConnections()
-      await server.close()
-      await closed
+      await close()
     },
   }
 }

@@ -1,5 +1,5 @@
 /** Runs the built program as a user does. */
-import { type SpawnSyncOptions, spawnSync } from 'node:child_process'
+import { execFile, type SpawnSyncOptions, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { tempFolder } from './codex-log.ts'
 import type { OrdinaryUser } from './ordinary-user.ts'
@@ -21,6 +21,17 @@ export function fumi(args: readonly string[], options: SpawnSyncOptions = {}, ma
     env: { ...process.env, NO_COLOR: '1', TZ: 'UTC', FUMI_HOME: join(tempFolder(), 'fumi'), ...options.env },
   })
   return { code: status, out: String(stdout), err: String(stderr) }
+}
+
+/** Several at once, for commands that mostly wait. */
+export function fumiAsync(args: readonly string[], env: NodeJS.ProcessEnv): Promise<RunResult> {
+  const options = { maxBuffer: 1 << 28, env: { ...process.env, NO_COLOR: '1', TZ: 'UTC', ...env } }
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [MAIN, ...args], options, (_, out, err) =>
+      resolve({ code: child.exitCode, out, err }),
+    )
+    child.stdin?.end()
+  })
 }
 
 /** For users whom permissions bind. */

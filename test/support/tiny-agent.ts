@@ -17,7 +17,8 @@ const tiny: Agent = {
   roots: ({ home }) => [join(home, '.tiny')],
   recognize: (_, path) => path.endsWith('.txt'),
   async *find(root) {
-    for (const name of readdirSync(root)) yield { agent: 'tiny', path: join(root, name), root }
+    const names = statSync(root).isDirectory() ? readdirSync(root) : ['']
+    for (const name of names) yield { agent: 'tiny', path: join(root, name), root }
   },
   probe: async ({ path }) => String(statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? ''),
   async *scan(source) {

@@ -6,7 +6,7 @@ import { serve } from '../server/test-server.ts'
 import { makeStore, stateOf } from '../support/amazon-q-store.ts'
 import { shortSession, tempFolder, text } from '../support/codex-log.ts'
 import { startOwner } from '../support/database-owner.ts'
-import { fumi, type RunResult } from '../support/run-fumi.ts'
+import { fumi, fumiAsync, type RunResult } from '../support/run-fumi.ts'
 import { rollout } from '../support/test-home.ts'
 
 const place = (folder = 'amazon-q') => {
@@ -26,13 +26,13 @@ const place = (folder = 'amazon-q') => {
     mkdirSync(join(home, 'codex', 'sessions'), { recursive: true })
     writeFileSync(join(home, 'codex', 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl'), text(shortSession()))
   }
-  return { home, store, run, addLog }
+  return { home, store, run, env, addLog }
 }
 
 const LOCKED = /Another program keeps it locked/
 
 test('with nothing else, no command reports an empty machine', async () => {
-  const { store, run } = place()
+  const { store, run, env } = place()
   const owner = await startOwner(store, 'as it is')
   await owner.exec('BEGIN EXCLUSIVE')
   const commands = [
@@ -44,8 +44,11 @@ test('with nothing else, no command reports an empty machine', async () => {
     ['list', store],
     ['normalize', store],
   ]
-  for (const args of commands) {
-    const { code, out, err } = run(...args)
+  // Each with a data directory of its own, so that none waits for another.
+  const results = await Promise.all(
+    commands.map(async (args) => ({ args, ...(await fumiAsync(args, { ...env, FUMI_HOME: tempFolder() })) })),
+  )
+  for (const { args, code, out, err } of results) {
     expect([args, code, err]).toEqual([args, 8, expect.stringMatching(LOCKED)])
     expect(err).toMatch(/incomplete/)
     expect(out + err).not.toMatch(/found on this machine/)
