@@ -34,7 +34,7 @@ export async function countTotals(
   const issues: Issue[] = []
   for (const log of logs) {
     if (!log.unknown) for await (const one of countSessions(log, options, progress, issues)) found.push(one)
-    progress.done(log)
+    progress.done(log.source)
   }
   return { ...addUpSessions(found), issues }
 }
@@ -62,7 +62,7 @@ async function* countSessions(
   for await (const batch of catchReaderErrors(log.source, log.agent.scan(log.source))) {
     for (const one of batch) {
       if (one.kind === 'issue' && one.issue.code !== 'not_a_session') issues.push(one.issue)
-      if (one.kind === 'cursor') progress.at(log, one.cursor.offset ?? 0)
+      if (one.kind === 'cursor') progress.at(one.cursor.offset ?? 0)
       if (one.kind === 'session' && open.session && open.session.id !== one.session.id) {
         const found = open.end()
         if (found) yield found

@@ -37,13 +37,15 @@ export function isFolderTarget(path: string): boolean {
 }
 
 export function refuseOverwriting(path: string, force: boolean): void {
-  if (!force && specialKindAt(path) === undefined && existsSync(path))
-    throw new AppError(
-      'bad_usage',
-      `${path} exists. Give another name, or --force to overwrite it.`,
-      `${path} はすでにあります。別の名前にするか、--force で上書きしてください。`,
-    )
+  if (!force && specialKindAt(path) === undefined && existsSync(path)) throw existsError(path)
 }
+
+export const existsError = (path: string): AppError =>
+  new AppError(
+    'bad_usage',
+    `${path} exists. Give another name, or --force to overwrite it.`,
+    `${path} はすでにあります。別の名前にするか、--force で上書きしてください。`,
+  )
 
 /** In every file system, and never twice for two sessions of one run. */
 export class ExportFileNames {

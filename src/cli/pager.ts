@@ -2,11 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { findProgram } from '../lib/programs.ts'
-import { redirectOutput } from './output.ts'
+import { redirectOutput, writeOut, writeOutJson } from './output.ts'
 
 let pagerProcess: ChildProcess | undefined
 
-/** What fits on the screen is simply printed: less is told so. An empty `PAGER`, or `cat`, means none. */
+/** `LESS=F`: less prints what fits on the screen and ends. An empty `PAGER`, or `cat`, means none. */
 export async function openPager(): Promise<void> {
   const wantedCommand = pagerCommand()
   if (wantedCommand === undefined || pagerProcess) return
@@ -23,7 +23,18 @@ export async function openPager(): Promise<void> {
   process.on('SIGINT', () => {})
 }
 
-/** Nothing where none is wanted, or nobody would see it. */
+/** Prints JSON for programs, or else text for people, by pages. */
+export async function printReport(
+  json: boolean | undefined,
+  value: () => unknown,
+  render: () => string | Promise<string>,
+): Promise<void> {
+  if (json) return writeOutJson(value())
+  await openPager()
+  await writeOut(await render())
+}
+
+/** Undefined when no pager is wanted, or the output is no terminal. */
 export function pagerCommand(): string | undefined {
   const wantedCommand = (process.env['PAGER'] ?? 'less').trim()
   return !process.stdout.isTTY || !isPagerEnabled || wantedCommand === '' || wantedCommand === 'cat'

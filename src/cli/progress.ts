@@ -1,8 +1,8 @@
 /** Progress bars on a terminal, for work that takes a while; nothing in a pipe. */
 import { stat } from 'node:fs/promises'
 import type { Options, SingleBar } from 'cli-progress'
+import type { Source } from '../agents/agent.ts'
 import type { IndexSyncProgress } from '../app.ts'
-import type { Log } from '../normalize.ts'
 import { say } from './language.ts'
 
 /** Less is done before a bar can be read. */
@@ -17,20 +17,19 @@ async function loadBar(): Promise<(format: string, settings: Options) => SingleB
 const toMegabytes = (bytes: number): number => Math.round(bytes / 1e6)
 
 export interface LogProgress {
-  /** Bytes of this log have been read. */
-  at(log: Log, offset: number): void
-  /** The log is done. */
-  done(log: Log): void
+  /** This many bytes of the source have been read. */
+  at(offset: number): void
+  done(source: Source): void
   stop(): void
 }
 
 const NO_PROGRESS: LogProgress = { at: () => {}, done: () => {}, stop: () => {} }
 
-/** For reading logs one after the other. */
-export async function createLogProgress(logs: readonly Log[]): Promise<LogProgress> {
+/** For sources that are read one after the other. */
+export async function createLogProgress(sources: readonly Source[]): Promise<LogProgress> {
   if (!process.stderr.isTTY) return NO_PROGRESS
   const sizes = new Map(
-    await Promise.all(logs.map(async (log) => [log, log.source.size ?? (await fileSize(log.source.path))] as const)),
+    await Promise.all(sources.map(async (source) => [source, source.size ?? (await fileSize(source.path))] as const)),
   )
   const total = [...sizes.values()].reduce((sum, size) => sum + size, 0)
   if (total < MIN_BYTES_FOR_BAR) return NO_PROGRESS
@@ -50,10 +49,10 @@ export async function createLogProgress(logs: readonly Log[]): Promise<LogProgre
   const update = (bytes: number): void => bar.update(Math.min(bytes, total), fields(bytes))
   bar.start(total, 0, fields(0))
   return {
-    at: (_, offset) => update(finishedBytes + offset),
-    done(log) {
+    at: (offset) => update(finishedBytes + offset),
+    done(source) {
       files++
-      finishedBytes += sizes.get(log) ?? 0
+      finishedBytes += sizes.get(source) ?? 0
       update(finishedBytes)
     },
     stop: () => bar.stop(),

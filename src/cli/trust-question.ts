@@ -1,4 +1,4 @@
-/** What a project's file would do, for the user who has to decide whether to trust it. */
+/** Shows what a project's file would do, and asks whether to trust it. */
 import { createInterface } from 'node:readline/promises'
 import { foldText } from '../lib/text.ts'
 import type { ChatTrust, ChatTrustItem, ChatTrustKind } from '../model/api/chat.ts'
@@ -8,7 +8,7 @@ import { writeErr } from './output.ts'
 import { paint } from './view/paint.ts'
 import { terminalWidth } from './view/table.ts'
 
-/** All of it escaped; every line of the project's own text stands behind a bar, so that none of it looks like ours. */
+/** Everything is escaped, and a bar precedes each line of the project's own text, so that none of it looks like ours. */
 export function renderTrustQuestion({ kind, name, path, changed, items, left: hiddenItems }: ChatTrust): string {
   const what =
     kind === 'agent'
@@ -20,31 +20,23 @@ export function renderTrustQuestion({ kind, name, path, changed, items, left: hi
   )
   const lines = [
     `${paint.yellow('?')} ${paint.bold(title)} ${toOneLine(path)}`,
-    ...(changed ? [paint.red(say('  It has changed since you trusted it.', '  信頼した後に変更されています。'))] : []),
+    changed && paint.red(say('  It has changed since you trusted it.', '  信頼した後に変更されています。')),
     ...items.flatMap(itemLines),
-    ...(items.length === 0
-      ? [
-          paint.dim(
-            say('  It runs nothing and allows nothing by itself.', '  実行するものも、許可するものもありません。'),
-          ),
-        ]
-      : []),
-    ...(hiddenItems > 0
-      ? [
-          paint.red(
-            say(
-              `  ${hiddenItems} more items are not shown: read the file before you trust it.`,
-              `  ほかに ${hiddenItems} 件あります。信頼する前にファイルを読んでください。`,
-            ),
-          ),
-        ]
-      : []),
+    items.length === 0 &&
+      paint.dim(say('  It runs nothing and allows nothing by itself.', '  実行するものも、許可するものもありません。')),
+    hiddenItems > 0 &&
+      paint.red(
+        say(
+          `  ${hiddenItems} more items are not shown: read the file before you trust it.`,
+          `  ほかに ${hiddenItems} 件あります。信頼する前にファイルを読んでください。`,
+        ),
+      ),
   ]
-  return `${lines.join('\n')}\n`
+  return `${lines.filter((line) => line !== false).join('\n')}\n`
 }
 
 function itemLines({ kind, name, text, cut }: ChatTrustItem): readonly string[] {
-  const head = `  ${kindLabel(kind)}${name === '' ? '' : ` ${toOneLine(name)}`}`
+  const head = `  ${KIND_LABELS[kind]}${name === '' ? '' : ` ${toOneLine(name)}`}`
   const more = say(`… ${cut} more characters: read the file`, `… あと ${cut} 文字あります。ファイルを読んでください`)
   return [
     paint.bold(head),
@@ -56,10 +48,10 @@ function itemLines({ kind, name, text, cut }: ChatTrustItem): readonly string[] 
   ]
 }
 
-/** Of the bar and what stands before it. */
+/** Width of the bar and its indent. */
 const BAR_COLUMNS = 7
 
-/** A line in pieces that fit: one that the terminal breaks by itself would go on without the bar. */
+/** A line that the terminal breaks by itself would continue without the bar. */
 function splitToWidth(line: string, availableWidth: number): readonly string[] {
   const pieces = ['']
   let width = 0
@@ -78,23 +70,14 @@ function splitToWidth(line: string, availableWidth: number): readonly string[] {
 /** In one line. */
 const toOneLine = (text: string): string => toVisible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t')
 
-function kindLabel(kind: ChatTrustKind): string {
-  switch (kind) {
-    case 'hook':
-      return say('runs by itself (hook)', '自動で実行（フック）')
-    case 'server':
-      return say('starts (MCP server)', '起動（MCP サーバー）')
-    case 'env':
-      return say('sets a variable or header for', '変数・ヘッダーを設定')
-    case 'allowed':
-      return say('tools that run without asking', '確認なしに動くツール')
-    case 'setting':
-      return say('setting', '設定')
-    case 'alias':
-      return say('renames a tool to', 'ツールの別名')
-    case 'prompt':
-      return say('instruction to the model', 'モデルへの指示')
-  }
+const KIND_LABELS: { readonly [kind in ChatTrustKind]: string } = {
+  hook: say('runs by itself (hook)', '自動で実行（フック）'),
+  server: say('starts (MCP server)', '起動（MCP サーバー）'),
+  env: say('sets a variable or header for', '変数・ヘッダーを設定'),
+  allowed: say('tools that run without asking', '確認なしに動くツール'),
+  setting: say('setting', '設定'),
+  alias: say('renames a tool to', 'ツールの別名'),
+  prompt: say('instruction to the model', 'モデルへの指示'),
 }
 
 export const TRUST_PROMPT = say('Trust this file? [y/N] ', 'このファイルを信頼しますか？ [y/N] ')
@@ -103,10 +86,10 @@ export const TRUST_PROMPT = say('Trust this file? [y/N] ', 'このファイル�
 export const isYes = (answer: string | undefined): boolean =>
   answer !== undefined && ['y', 'yes', 'はい'].includes(foldText(answer.trim()))
 
-/** Whether somebody sits at a terminal and can be asked before anything else begins. */
+/** Whether a user at a terminal can answer. */
 export const canAsk = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true
 
-/** False where nobody can be asked. */
+/** False without a terminal. */
 export async function askYesNo(text: string, prompt: string): Promise<boolean> {
   if (!canAsk()) return false
   await writeErr(text)

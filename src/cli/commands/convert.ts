@@ -1,6 +1,5 @@
 /** `fumi convert`: a conversation of one agent as another's. */
 
-import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
 import type { App } from '../../app.ts'
 import {
@@ -18,6 +17,7 @@ import { specialKindAt } from '../../lib/files/regular-file.ts'
 import { AppError } from '../../model/error.ts'
 import { formatCut, MAX_TOKENS_OPTION, REPORT_OPTION, renderLosses, saveLosses } from '../conversion-report.ts'
 import { defineCommand, FORCE_OPTION, IN_OPTION, SESSION_OPTION, SESSION_OR_LOG } from '../define-command.ts'
+import { refuseOverwriting } from '../export-files.ts'
 import { type ChosenLog, resolveLog } from '../find-session.ts'
 import { writeData, writeErr } from '../output.ts'
 
@@ -148,12 +148,7 @@ async function saveConversion(
   isWanted: (report: Report) => boolean,
 ): Promise<Report> {
   const isSpecial = specialKindAt(path) !== undefined
-  if (!force && !isSpecial && existsSync(path))
-    throw new AppError(
-      'bad_usage',
-      `${path} exists. Give another name, or --force to overwrite it.`,
-      `${path} はすでにあります。別の名前を指定するか、--force で上書きしてください。`,
-    )
+  refuseOverwriting(path, force)
   const output = new AtomicFile(path)
   const sidecar = new AtomicFile(sidecarOf(path))
   try {

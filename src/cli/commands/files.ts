@@ -13,8 +13,7 @@ import { defineCommand, JSON_OPTION } from '../define-command.ts'
 import { parseLimit } from '../index-queries/filters.ts'
 import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { say } from '../language.ts'
-import { writeOut, writeOutJson } from '../output.ts'
-import { openPager } from '../pager.ts'
+import { printReport } from '../pager.ts'
 import { reportIncomplete } from '../report-issues.ts'
 import { paint } from '../view/paint.ts'
 import { formatCount, plural, terminalWidth, truncate } from '../view/table.ts'
@@ -70,11 +69,11 @@ async function listTouches(app: App, path: string, options: Options): Promise<vo
     total > 0 || searchPaths.length === 1 ? { total, touched } : app.fileTouches(path, limit === 0 ? -1 : limit)
   const touches =
     options.json || options.diff ? await withDetails(app, found.touched) : found.touched.map(withoutDetails)
-  if (options.json) await writeOutJson({ total: found.total, touches })
-  else {
-    await openPager()
-    await writeOut(renderFileReport(touches, found.total, app))
-  }
+  await printReport(
+    options.json,
+    () => ({ total: found.total, touches }),
+    () => renderFileReport(touches, found.total, app),
+  )
   await reportIncomplete(app.index.unreadable())
 }
 

@@ -1,5 +1,4 @@
 /** `fumi forget`: a session that is not wanted leaves the index and the backup. */
-import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import type { App } from '../../app.ts'
 import { toPrintable } from '../../lib/text.ts'
@@ -9,6 +8,7 @@ import { defineCommand, JSON_OPTION, SESSION_ID } from '../define-command.ts'
 import { findSession } from '../find-session.ts'
 import { say } from '../language.ts'
 import { writeOut, writeOutJson } from '../output.ts'
+import { askYesNo } from '../trust-question.ts'
 
 interface Options {
   readonly yes?: boolean
@@ -56,7 +56,10 @@ async function forgetNamed(app: App, name: string, options: Options): Promise<vo
   const loss = isOnlyHere
     ? say('Nothing else has it: it will be gone for good.', 'ほかに残っていないため、完全に失われます。')
     : say(`${path} is not touched.`, `${path} はそのまま残ります。`)
-  if (!options.yes && !(await confirmForget(say(`Forget ${id}? ${loss}`, `${id} を取り除きますか？ ${loss}`))))
+  if (
+    !options.yes &&
+    !(await askYesNo('', `${toPrintable(say(`Forget ${id}? ${loss}`, `${id} を取り除きますか？ ${loss}`))} [y/N] `))
+  )
     throw new AppError(
       'bad_usage',
       `${id} was not forgotten. Say --yes to be asked nothing.`,
@@ -66,17 +69,6 @@ async function forgetNamed(app: App, name: string, options: Options): Promise<vo
   await (options.json
     ? writeOutJson({ forgotten: id })
     : writeOut(toPrintable(say(`${id} is forgotten. ${loss}\n`, `${id} を取り除きました。${loss}\n`))))
-}
-
-/** Nobody can answer in a pipe: then it is no. */
-async function confirmForget(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY) return false
-  const lines = createInterface({ input: process.stdin, output: process.stderr })
-  try {
-    return /^y(es)?$/i.test((await lines.question(`${toPrintable(question)} [y/N] `)).trim())
-  } finally {
-    lines.close()
-  }
 }
 
 async function undoForget(app: App, name: string, options: Options): Promise<void> {

@@ -55,18 +55,11 @@ async function backUp(app: App, paths: readonly string[], options: Options): Pro
 async function backUpAll(app: App, paths: readonly string[]): Promise<readonly StoreBackup[]> {
   const stores = []
   for await (const one of app.backupService.stores(paths)) stores.push(one)
-  const logs = stores.flatMap(({ agent, sources }) => sources.map((source) => ({ agent, source, unknown: false })))
-  const progress = await createLogProgress(logs)
-  const bySource = new Map(logs.map((log) => [log.source, log]))
+  const progress = await createLogProgress(stores.flatMap(({ sources }) => sources))
   try {
     const done: StoreBackup[] = []
-    for (const { agent, store, sources } of stores) {
-      const onRow = (source: (typeof sources)[number]): void => {
-        const log = bySource.get(source)
-        if (log) progress.done(log)
-      }
-      done.push(await app.backupService.backUp(agent, store, sources, onRow))
-    }
+    for (const { agent, store, sources } of stores)
+      done.push(await app.backupService.backUp(agent, store, sources, progress.done))
     return done
   } finally {
     progress.stop()

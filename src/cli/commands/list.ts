@@ -16,8 +16,7 @@ import {
 } from '../index-queries/filters.ts'
 import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { entryToRow, logSessionToRow, type SessionRow } from '../index-queries/session-row.ts'
-import { writeOut, writeOutJson } from '../output.ts'
-import { openPager } from '../pager.ts'
+import { printReport } from '../pager.ts'
 import { incompleteError, printIssues, reportIncomplete } from '../report-issues.ts'
 
 interface Options extends FilterOptions {
@@ -93,11 +92,11 @@ async function listSessions(app: App, paths: readonly string[], options: Options
   if (total === 0) await printIssues(issues)
   if (total === 0 && !(hasSessionFilters(options) || filtersByAnnotation(options) || options.ended))
     throw incompleteError(issues) ?? noSessionsError(paths)
-  if (options.json) await writeOutJson({ total, sessions })
-  else {
-    await openPager()
-    await writeOut((await import('../view/session-table.ts')).renderSessionTable(sessions, total))
-  }
+  await printReport(
+    options.json,
+    () => ({ total, sessions }),
+    async () => (await import('../view/session-table.ts')).renderSessionTable(sessions, total),
+  )
   if (total > 0) await printIssues(issues)
   await reportIncomplete(issues)
 }

@@ -61,13 +61,13 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
     return options.jsonIssues ? writeErrJson(issue) : writeErr(`${toPrintableField(localize(describeIssue(issue)))}\n`)
   }
   const logs = await findLogsAt(paths)
-  const progress = process.stdout.isTTY ? undefined : await createLogProgress(logs)
+  const progress = process.stdout.isTTY ? undefined : await createLogProgress(logs.map(({ source }) => source))
   const writer = new LineWriter()
   let messages = 0
   try {
     for (const log of logs) {
       messages += await normalizeLog(log, options, reportIssue, progress, writer)
-      progress?.done(log)
+      progress?.done(log.source)
     }
     await writer.flush()
   } finally {
@@ -97,7 +97,7 @@ async function normalizeLog(
     for (const one of batch) {
       if (one.kind === 'issue') await reportIssue(one.issue)
       if (one.kind === 'cursor') {
-        progress?.at(log, one.cursor.offset ?? 0)
+        progress?.at(one.cursor.offset ?? 0)
         if (++cursors % CURSORS_PER_COLLECTION === 0) collectGarbage()
       }
       if (one.kind !== 'message' || log.unknown) continue

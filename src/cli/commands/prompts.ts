@@ -19,8 +19,7 @@ import { parseLimit } from '../index-queries/filters.ts'
 import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { say } from '../language.ts'
 import { type LinkedPrompt, type LoggedPrompt, linkPrompts, type TypedList } from '../link-prompts.ts'
-import { writeOut, writeOutJson } from '../output.ts'
-import { openPager } from '../pager.ts'
+import { printReport } from '../pager.ts'
 import { createLogProgress } from '../progress.ts'
 import { printIssues, reportIncomplete } from '../report-issues.ts'
 import { paint } from '../view/paint.ts'
@@ -52,11 +51,11 @@ async function listPrompts(app: App, words: readonly string[], options: Options)
   const query = foldText(words.join(' '))
   const wanted = linkPrompts(prompts, lists).filter(({ text }) => foldText(text).includes(query))
   const shown = limit === 0 ? wanted : wanted.slice(0, limit)
-  if (options.json) await writeOutJson({ total: wanted.length, prompts: shown })
-  else {
-    await openPager()
-    await writeOut(renderPromptTable(shown, wanted.length))
-  }
+  await printReport(
+    options.json,
+    () => ({ total: wanted.length, prompts: shown }),
+    () => renderPromptTable(shown, wanted.length),
+  )
   await printIssues(issues)
   await reportIncomplete(issues)
   if (isIncomplete) process.exitCode ??= EXIT_BUG
@@ -85,19 +84,11 @@ function renderPromptTable(prompts: readonly LinkedPrompt[], all: number): strin
   return `${renderTable(COLUMNS, rows)}${remaining > 0 ? paint.dim(more) : ''}`
 }
 
-export interface CollectedPrompts {
-  readonly prompts: readonly LoggedPrompt[]
-  readonly lists: readonly TypedList[]
-  readonly issues: readonly Issue[]
-  /** Prompts of a session are missing because of a bug. */
-  readonly isIncomplete: boolean
-}
-
-export async function collectPrompts(app: App): Promise<CollectedPrompts> {
+export async function collectPrompts(app: App): Promise<PromptCollector> {
   return (await refreshIndex(app, 'both')) ? collectFromIndex(app) : collectFromLogs(app)
 }
 
-async function collectFromIndex(app: App): Promise<CollectedPrompts> {
+async function collectFromIndex(app: App): Promise<PromptCollector> {
   const collector = new PromptCollector()
   let candidates: NormalizedMessage[] = []
   let session: Session | undefined
@@ -117,15 +108,15 @@ async function collectFromIndex(app: App): Promise<CollectedPrompts> {
   return collector
 }
 
-async function collectFromLogs(app: App): Promise<CollectedPrompts> {
+async function collectFromLogs(app: App): Promise<PromptCollector> {
   const logs: Log[] = []
   for await (const log of app.findLogs([])) if (!log.unknown) logs.push(log)
-  const progress = await createLogProgress(logs)
+  const progress = await createLogProgress(logs.map(({ source }) => source))
   const collector = new PromptCollector()
   try {
     for (const log of logs) {
-      await readLogPrompts(log, collector, (offset) => progress.at(log, offset))
-      progress.done(log)
+      await readLogPrompts(log, collector, progress.at)
+      progress.done(log.source)
     }
     for await (const log of app.backupService.onlyInBackup(collector.sessions, []))
       await readLogPrompts(log, collector, () => {})
@@ -154,11 +145,12 @@ async function readLogPrompts(log: Log, collector: PromptCollector, onOffset: (o
   collector.add(session, isList ? candidates : candidates.filter((message) => classify(message, known).isTyped))
 }
 
-class PromptCollector implements CollectedPrompts {
+class PromptCollector {
   readonly sessions = new Set<string>()
   readonly prompts: LoggedPrompt[] = []
   readonly lists: TypedList[] = []
   readonly issues: Issue[] = []
+  /** A bug makes prompts of a session missing. */
   isIncomplete = false
   /** Copies of one log hold the same messages. */
   readonly #seen = new Set<string>()

@@ -8,6 +8,7 @@ import { specialKindAt } from '../../lib/files/regular-file.ts'
 import { isSystemError, toWriteError } from '../../lib/files/system-error.ts'
 import { AppError } from '../../model/error.ts'
 import { defineCommand, FORCE_OPTION, JSON_OPTION, SESSION_ID } from '../define-command.ts'
+import { existsError } from '../export-files.ts'
 import { matchByName } from '../find-session.ts'
 import { say } from '../language.ts'
 import { writeData, writeErr, writeOut, writeOutJson } from '../output.ts'
@@ -97,12 +98,7 @@ function saveNewFile(path: string, text: string, force: boolean): void {
   try {
     fd = openSync(path, 'wx', 0o600)
   } catch (error) {
-    if (isSystemError(error) && error.code === 'EEXIST')
-      throw new AppError(
-        'bad_usage',
-        `${path} exists. Give another name, or --force to overwrite it.`,
-        `${path} はすでにあります。別の名前にするか、--force で上書きしてください。`,
-      )
+    if (isSystemError(error) && error.code === 'EEXIST') throw existsError(path)
     throw toWriteError(path, error)
   }
   try {

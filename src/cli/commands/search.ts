@@ -9,7 +9,7 @@ import { addQueryOptions, buildQueryText, parseLimit, type QueryOptions } from '
 import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { say } from '../language.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
-import { openPager } from '../pager.ts'
+import { printReport } from '../pager.ts'
 import { printIssues, reportIncomplete } from '../report-issues.ts'
 import { plural } from '../view/table.ts'
 
@@ -84,11 +84,11 @@ async function search(app: App, words: readonly string[], options: Options): Pro
 async function searchIndex(app: App, query: string, options: Options): Promise<void> {
   const limit = parseLimit(options.limit, 20)
   const answer = await fetchAnswer(app, query, options.sort, limit)
-  if (options.json) await writeOutJson(toAnswerJson(answer))
-  else {
-    await openPager()
-    await writeOut((await import('../view/search-report.ts')).renderSearchReport(answer))
-  }
+  await printReport(
+    options.json,
+    () => toAnswerJson(answer),
+    async () => (await import('../view/search-report.ts')).renderSearchReport(answer),
+  )
 }
 
 /** Of all hits, so many are asked for at a time. */

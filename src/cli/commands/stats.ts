@@ -15,8 +15,8 @@ import { findAllLogs, findLogsAt } from '../find-logs.ts'
 import { addFilterOptions, type FilterOptions, hasSessionFilters, toSessionFilter } from '../index-queries/filters.ts'
 import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { localize } from '../language.ts'
-import { writeErr, writeOut, writeOutJson } from '../output.ts'
-import { openPager } from '../pager.ts'
+import { writeErr } from '../output.ts'
+import { printReport } from '../pager.ts'
 import { createLogProgress } from '../progress.ts'
 import { incompleteError, printIssues, reportIncomplete } from '../report-issues.ts'
 
@@ -70,9 +70,11 @@ async function printStatistics(app: App, paths: readonly string[], options: Opti
   await printIssues(sum.issues)
   if (sum.totals.sessions === 0 && !hasSessionFilters(options))
     throw incompleteError(sum.issues) ?? noSessionsError(paths)
-  if (!options.json) await openPager()
-  if (options.json) await writeOutJson(toStatsJson(sum, options, prices))
-  else await writeOut(await renderStats(sum, options, prices))
+  await printReport(
+    options.json,
+    () => toStatsJson(sum, options, prices),
+    () => renderStats(sum, options, prices),
+  )
   await reportIncomplete(sum.issues)
 }
 
@@ -102,7 +104,7 @@ async function countFromLogs(
   options: Options,
 ): Promise<StatsTotals> {
   const logs = paths.length > 0 ? await findLogsAt(paths) : await findAllLogs(app)
-  const progress = await createLogProgress(logs)
+  const progress = await createLogProgress(logs.map(({ source }) => source))
   try {
     return await countTotals(logs, { dayOf: options.utc ? toUtcDay : createLocalDay(), prices }, progress)
   } finally {

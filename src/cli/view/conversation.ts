@@ -35,14 +35,9 @@ function formatBranch({ git }: Session): string | undefined {
 }
 
 function formatRelation(relation: Session['relation'], parent: string): string {
-  switch (relation) {
-    case 'fork':
-      return say(`fork of ${parent}`, `${parent} の分岐`)
-    case 'subagent':
-      return say(`subagent of ${parent}`, `${parent} のサブエージェント`)
-    case undefined:
-      return say(`child of ${parent}`, `${parent} から始まった会話`)
-  }
+  if (relation === 'fork') return say(`fork of ${parent}`, `${parent} の分岐`)
+  if (relation === 'subagent') return say(`subagent of ${parent}`, `${parent} のサブエージェント`)
+  return say(`child of ${parent}`, `${parent} から始まった会話`)
 }
 
 /** @param all every record, also those that repeat others or only count */
@@ -120,16 +115,17 @@ function formatPromptMarks(marks: readonly PromptMark[]): string {
 
 function renderText(message: NormalizedMessage, facts: SessionFacts, all: boolean): string | undefined {
   const { kind } = classify(message, facts)
-  if (kind === 'answer') return `${paint.green('◆')} ${indentLines(printableMessageText(message, all)).trimStart()}`
-  if (kind === 'summary')
-    return paint.dim(
-      `  ${say('summary of what was said before', 'ここまでの要約')}\n${indentLines(printableMessageText(message, all))}`,
-    )
-  if (message.role === 'system' && all)
-    return paint.dim(`  ${say('system', 'システム')}\n${indentLines(printableMessageText(message, all))}`)
-  return message.role === 'user' && all
-    ? paint.dim(`  ${say('context', '文脈')}\n${indentLines(printableMessageText(message, all))}`)
-    : undefined
+  const text = indentLines(printableMessageText(message, all))
+  if (kind === 'answer') return `${paint.green('◆')} ${text.trimStart()}`
+  const title =
+    kind === 'summary'
+      ? say('summary of what was said before', 'ここまでの要約')
+      : all && message.role === 'system'
+        ? say('system', 'システム')
+        : all && message.role === 'user'
+          ? say('context', '文脈')
+          : undefined
+  return title === undefined ? undefined : paint.dim(`  ${title}\n${text}`)
 }
 
 /** A call whose result follows in the same turn is shown there, with its outcome. */
