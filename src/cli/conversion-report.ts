@@ -67,7 +67,7 @@ export function renderLosses({ records, losses, repairs }: Report): string {
   ].join('')
 }
 
-/** What is kept somewhere comes back on the way back: it is counted, not listed. */
+/** Lists lost values only. Values kept in a sidecar or extension return with the reverse conversion and are just counted. */
 function renderLossTable(lost: Report['losses']): string {
   const rows = lost.slice(0, MAX_ROWS).map(({ path, times }) => [path, formatCount(times)])
   const remaining = lost.length - MAX_ROWS

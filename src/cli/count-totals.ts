@@ -15,7 +15,7 @@ import type { LogProgress } from './progress.ts'
 
 export interface LogTotals {
   readonly totals: Totals
-  /** Of the conversations that are told in entries. */
+  /** Of conversations that are stored as entries. */
   readonly histories: readonly HistorySummary[]
   readonly issues: readonly Issue[]
 }
@@ -39,19 +39,19 @@ export async function countTotals(
   return { ...addUpSessions(found), issues }
 }
 
-/** What a session adds. There may be very many: nothing is kept of one that is not needed to add it up. */
+/** What a session adds to the totals. Kept small, because there may be very many. */
 interface SessionCounts {
   readonly claim: SessionClaim
   readonly cwd: string | undefined
   readonly agent: AgentId
   readonly lines: number
   readonly messages: number
-  /** Tools and tokens, where there are any. */
+  /** Tools and tokens, if there are any. */
   readonly used: Totals | undefined
   readonly history: HistorySummary | undefined
 }
 
-/** One for each conversation of the log. What follows a header belongs to it. */
+/** One for each conversation of the log. Records belong to the header that precedes them. */
 async function* countSessions(
   log: Log,
   options: TotalsOptions,
@@ -119,7 +119,7 @@ class SessionCounter {
     addCostTo(cost.by_day, dayOf(at), spent)
   }
 
-  /** Nothing when it was no conversation. */
+  /** Undefined when it was no conversation. */
   end(): SessionCounts | undefined {
     if (this.session?.kind !== 'conversation') return undefined
     const { id, started_at, first_record, cwd, agent } = this.session
@@ -129,7 +129,7 @@ class SessionCounter {
   }
 }
 
-/** Every session counts, but what copies of one session hold counts once: the longest stands for all. */
+/** Every copy of a session counts as a session, but only the longest copy adds messages, tools and tokens. */
 function addUpSessions(found: readonly SessionCounts[]): Pick<LogTotals, 'totals' | 'histories'> {
   const sum = emptyTotals()
   const ids = assignSessionIds(found.map(({ claim }) => claim))

@@ -1,4 +1,4 @@
-/** Where exports go: one stream, one file, or a file for each session. */
+/** Writes exports to a stream, to one file, or to one file per session. */
 import { existsSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { ExportImage } from '../export/export-input.ts'
@@ -13,7 +13,7 @@ export async function printExport(texts: AsyncIterable<string>): Promise<void> {
   for await (const piece of batchTexts(texts)) await writeData(piece)
 }
 
-/** Whole or not at all; a new file is for its user alone. */
+/** Writes all or nothing. A new file is private to its user. */
 export async function saveExport(path: string, texts: AsyncIterable<string>): Promise<void> {
   const file = new AtomicFile(path, NEW_FOLDER_OPTIONS)
   try {
@@ -27,7 +27,7 @@ export async function saveExport(path: string, texts: AsyncIterable<string>): Pr
 
 const NEW_FOLDER_OPTIONS = { folders: 0o777 }
 
-/** It is one, or is meant to become one. */
+/** An existing folder, or a path that ends like one. */
 export function isFolderTarget(path: string): boolean {
   try {
     return /[\\/]$/.test(path) || statSync(path).isDirectory()
@@ -47,7 +47,7 @@ export const existsError = (path: string): AppError =>
     `${path} はすでにあります。別の名前にするか、--force で上書きしてください。`,
   )
 
-/** In every file system, and never twice for two sessions of one run. */
+/** File names that work in every file system and are unique in this run, ignoring case. */
 export class ExportFileNames {
   readonly #taken = new Set<string>()
 
@@ -67,7 +67,7 @@ export class ExportFileNames {
 
 const MAX_FILE_NAME_LENGTH = 120
 
-/** Images as files in a folder beside the document, each once; answers their addresses as seen from there. */
+/** Saves each image once, in a folder next to the document. Returns its address relative to the document. */
 export function createImageSaver(document: string): (image: ExportImage) => string {
   const folder = `${basename(document).replace(/\.\w+$/, '')}.images`
   return ({ data_uri, extension }) => {

@@ -1,4 +1,4 @@
-/** The language of this run: the setting `language`, else that of the terminal. What programs read (`--json`) is English. */
+/** The language of this run: the setting `language`, else that of the terminal. JSON is always English. */
 import { readConfig } from '../config/config.ts'
 import { thisMachine } from '../lib/files/data-directory.ts'
 import { type Language, type Phrase, PICK_WORDING, type PickWording } from '../model/phrase.ts'
@@ -7,7 +7,7 @@ const LANGUAGE_KEY = 'language'
 const LANGUAGE_FLAG = `--set=${LANGUAGE_KEY}=`
 
 function detectLanguage(): Language {
-  // Before anything else is read: help and errors are in this language too.
+  // Read from the arguments directly: the help and errors about options need the language too.
   const flag = process.argv
     .map((one, at) => (process.argv[at - 1] === '--set' ? `--set=${one}` : one))
     .find((one) => one.startsWith(LANGUAGE_FLAG))

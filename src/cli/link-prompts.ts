@@ -1,7 +1,7 @@
-/** Joins what a program noted down as typed with what stands in its conversations: the same prompt comes once. */
+/** Joins an agent's history of typed prompts with the prompts in its sessions, so that each prompt is listed once. */
 import { type AgentId, type Instant, makeSessionId, type SessionId } from '../model/ids.ts'
 
-/** A prompt of a conversation. */
+/** A prompt in a session. */
 export interface LoggedPrompt {
   readonly agent: AgentId
   readonly session: SessionId
@@ -12,37 +12,37 @@ export interface LoggedPrompt {
   readonly at_inferred: boolean
 }
 
-/** One list of typed prompts, in the order in which they were typed. */
+/** A history of typed prompts, oldest first. */
 export interface TypedList {
   readonly agent: AgentId
-  /** When it was last written to. */
+  /** When the history was last written. */
   readonly at: Instant
   readonly prompts: readonly TypedPrompt[]
 }
 
 export interface TypedPrompt {
   readonly text: string
-  /** Nothing where the list tells no times. */
+  /** Undefined when the history has no times. */
   readonly at: Instant | undefined
-  /** The agent's own id of the conversation, where the list tells it. */
+  /** The agent's own id of the session, if the history names it. */
   readonly of: string | undefined
 }
 
 export interface LinkedPrompt {
   readonly text: string
   readonly at: Instant
-  /** No log tells it: it was concluded from its neighbours. */
+  /** Not recorded: derived from the neighbouring prompts. */
   readonly at_inferred: boolean
   readonly agent: AgentId
-  /** Nothing where it was typed and no conversation holds it. */
+  /** Null when no session contains the prompt. */
   readonly session: SessionId | null
   readonly message_id: string | null
   readonly cwd: string | null
-  /** It is also, or only, in a list of typed prompts. */
+  /** The prompt is in a history of typed prompts. */
   readonly typed: boolean
 }
 
-/** The newest first. */
+/** Newest first. */
 export function linkPrompts(logged: readonly LoggedPrompt[], lists: readonly TypedList[]): readonly LinkedPrompt[] {
   const links = lists.map((list) => matchTyped(list, logged))
   const linked = new Set(links.flatMap((one) => [...one.values()]))
@@ -55,14 +55,14 @@ export function linkPrompts(logged: readonly LoggedPrompt[], lists: readonly Typ
 
 interface OrderedPrompt {
   readonly prompt: LinkedPrompt
-  /** Among those of one moment: the place from the end of its list. */
+  /** Orders prompts of one moment: the position from the end of the history. */
   readonly order: number
 }
 
 const compareNewestFirst = (a: OrderedPrompt, b: OrderedPrompt): number =>
   a.prompt.at === b.prompt.at ? a.order - b.order : a.prompt.at < b.prompt.at ? 1 : -1
 
-/** By their places in the list. The same words may be typed and said several times: the last belongs to the last. */
+/** By index in the history. The same text may occur several times on both sides: the last match each other. */
 function matchTyped({ agent, prompts }: TypedList, logged: readonly LoggedPrompt[]): ReadonlyMap<number, LoggedPrompt> {
   const open = new Map<string, LoggedPrompt[]>()
   const put = (key: string, one: LoggedPrompt): void => {
@@ -89,7 +89,7 @@ function matchTyped({ agent, prompts }: TypedList, logged: readonly LoggedPrompt
   return found
 }
 
-/** Each belongs to two keys, and goes once. */
+/** Each candidate is listed under two keys but is taken once. */
 function takeLastFree(candidates: LoggedPrompt[], taken: Set<LoggedPrompt>): LoggedPrompt | undefined {
   for (let one = candidates.pop(); one; one = candidates.pop()) {
     if (taken.has(one)) continue
@@ -103,7 +103,7 @@ const promptKey = (session: string | undefined, text: string): string => `${sess
 
 const normalizeText = (text: string): string => text.replaceAll('\r\n', '\n').trim()
 
-/** What was typed and is in no conversation. Without a time of its own it was typed before the next one that has one. */
+/** Typed prompts that no session contains. One without a time gets that of the next prompt that has one. */
 function unmatchedTyped(
   { agent, at: written, prompts }: TypedList,
   links: ReadonlyMap<number, LoggedPrompt>,

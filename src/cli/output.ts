@@ -1,4 +1,4 @@
-/** Writing that waits for a slow reader and ends quietly when the reader goes away. */
+/** Output that waits for a slow reader and ends quietly when the reader closes the pipe. */
 import type { Writable } from 'node:stream'
 import { StringDecoder } from 'node:string_decoder'
 import { toPrintable } from '../lib/text.ts'
@@ -15,16 +15,16 @@ function exitOnEpipe(error: NodeJS.ErrnoException): void {
 }
 
 /**
- * For people. Views make text of others printable before they colour it; what they forget is spelled out here, so that no
- * command lets it through. A pipe gets no colours. Answers when the text has been handed on.
+ * For people. Views escape foreign text before they colour it; what they miss is escaped here. A pipe gets no colours.
+ * Resolves when the stream has taken the text.
  */
 export const writeOut = (text: string): Promise<void> =>
   writeAnswer(process.stdout.isTTY ? toReadableOutput(text) : toPrintable(text))
 
-/** For programs: one line that parses to the value, and does no harm in a terminal either. */
+/** For programs: one line of JSON that is also harmless in a terminal. */
 export const writeOutJson = (value: unknown): Promise<void> => writeAnswer(`${toSafeJson(JSON.stringify(value))}\n`)
 
-/** For programs: to the letter, except on a terminal. Answers when the bytes may be used again. */
+/** For programs: unchanged, except on a terminal. Resolves when the buffer may be reused. */
 export const writeData = (data: string | Uint8Array): Promise<void> =>
   writeAnswer(process.stdout.isTTY ? toSafeJson(toText(data)) : data)
 
@@ -47,12 +47,12 @@ function writeAnswer(data: string | Uint8Array): Promise<void> {
   return writeStream(outputStream, data)
 }
 
-/** Part of the answer has been written: the command cannot start again. */
+/** After the first output the command cannot be run again. */
 export const hasWritten = (): boolean => hasAnswered
 
 let outputStream: Writable = process.stdout
 
-/** From now on all that was asked for goes there. */
+/** Sends all further output there. */
 export function redirectOutput(stream: Writable): void {
   stream.on('error', exitOnEpipe)
   outputStream = stream
@@ -68,12 +68,12 @@ const CHUNK_BYTES = 1 << 18
 const MAX_BYTES_PER_UNIT = 3
 const NEWLINE = 10
 
-/** Gathers lines as bytes: joined as strings, one wide letter would double the width of all. */
+/** Collects lines as bytes: in a joined string, one wide character would double the memory of all. */
 export class LineWriter {
   readonly #buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES)
   #used = 0
 
-  /** Answers nothing when there was nothing to wait for, which is nearly always. */
+  /** Returns a promise only when the buffer had to be written first. */
   writeLine(line: string): Promise<void> | undefined {
     const maxBytes = line.length * MAX_BYTES_PER_UNIT + 1
     if (this.#used + maxBytes > CHUNK_BYTES) return this.#writeAfterFlush(line, maxBytes)
@@ -85,7 +85,7 @@ export class LineWriter {
   async #writeAfterFlush(line: string, maxBytes: number): Promise<void> {
     await this.flush()
     if (maxBytes <= CHUNK_BYTES) return this.writeLine(line)
-    // In slices: a line of many megabytes is in memory often enough already.
+    // In slices, to avoid another copy of a line of many megabytes.
     for (let from = 0; from < line.length; ) {
       const to = endOfSlice(line, from)
       await writeData(this.#buffer.subarray(0, this.#buffer.write(line.slice(from, to), 0, 'utf8')))
@@ -104,7 +104,7 @@ export class LineWriter {
 
 const SLICE_LENGTH = Math.floor(CHUNK_BYTES / MAX_BYTES_PER_UNIT)
 
-/** Never between the two halves of a letter. */
+/** Never between the halves of a surrogate pair. */
 function endOfSlice(line: string, from: number): number {
   const to = from + SLICE_LENGTH
   if (to >= line.length) return line.length

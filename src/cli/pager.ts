@@ -1,4 +1,4 @@
-/** Shows long output by pages, on a terminal only: `$PAGER`, or less where there is none. */
+/** Shows long output in `$PAGER` or less, on a terminal only. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { findProgram } from '../lib/programs.ts'
@@ -19,7 +19,7 @@ export async function openPager(): Promise<void> {
   if (!isRunning || !child.stdin) return
   pagerProcess = child
   redirectOutput(child.stdin)
-  // Ctrl-C is the pager's: it stops a search, not the reading.
+  // Ctrl-C belongs to the pager, where it stops a search.
   process.on('SIGINT', () => {})
 }
 
@@ -48,7 +48,7 @@ export function disablePager(): void {
   isPagerEnabled = false
 }
 
-/** Waits until the reader has read. */
+/** Waits until the user closes the pager. */
 export async function closePager(): Promise<void> {
   if (!pagerProcess) return
   const closed = once(pagerProcess, 'close')

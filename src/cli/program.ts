@@ -1,4 +1,4 @@
-/** `fumi` and its commands. Who asks for one does not wait for the others. */
+/** `fumi` and its commands. Only the requested command is loaded. */
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { setLogLevel } from '../lib/logger.ts'
@@ -39,7 +39,7 @@ const COMMAND_LOADERS: { readonly [name: string]: () => Promise<AddCommand> } = 
 
 const ALIASES: { readonly [name: string]: string } = { backup: 'keep' }
 
-/** @param requested the first word of the command line; all commands where it is none of them: the help lists them */
+/** @param requested the first word of the command line; if it is no command, all are loaded for the help */
 export async function buildProgram(requested?: string): Promise<Command> {
   const program = new Command('fumi')
     .description(
@@ -79,7 +79,7 @@ function readProgramVersion(): string {
   return (JSON.parse(manifest) as { version: string }).version
 }
 
-/** What commander says of its own accord, in Japanese: titles of the help and errors about options. */
+/** Japanese for commander's own texts: titles of the help and errors about options. */
 const TITLE_TRANSLATIONS: { readonly [title: string]: string } = {
   'Usage:': '使い方:',
   'Arguments:': '引数:',
@@ -122,7 +122,6 @@ const NOTE_TRANSLATIONS: readonly Translation[] = [
 const applyTranslations = (text: string, rules: readonly Translation[]): string =>
   rules.reduce((translated, [pattern, ja]) => translated.replace(pattern, ja), text)
 
-/** For a program and each of its commands. Nothing to do in English. */
 async function translateHelp(commands: readonly Command[]): Promise<void> {
   if (runLanguage === 'en') return
   const [{ textWidth }, { WordWrapper }] = await Promise.all([

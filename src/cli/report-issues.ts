@@ -1,4 +1,4 @@
-/** Tells the user what could not be read. An answer without it is given, called incomplete, and sets the exit code. */
+/** Reports sources that could not be read. The result is still printed, marked incomplete, and the exit code is not 0. */
 import { toPrintableField } from '../lib/text.ts'
 import { describeIssue } from '../model/code-texts/issue-texts.ts'
 import { incompleteReasonOf } from '../model/code-texts/read-problems.ts'
@@ -12,7 +12,7 @@ interface IncompleteResult {
   readonly issues: readonly Issue[]
 }
 
-/** Nothing where all that is missing would be missing whoever asks, and whenever. A lock counts first: it goes away. */
+/** Only issues that another time or another user would not have. A lock decides the code first, because it goes away. */
 function findIncomplete(issues: readonly Issue[]): IncompleteResult | undefined {
   const found = issues.flatMap((issue) => {
     const code = incompleteReasonOf(issue)
@@ -23,7 +23,7 @@ function findIncomplete(issues: readonly Issue[]): IncompleteResult | undefined 
   return { code, issues: found.map(({ issue }) => issue) }
 }
 
-/** After the answer and its issues. */
+/** Call it after printing the result and its issues. */
 export async function reportIncomplete(issues: readonly Issue[]): Promise<void> {
   const found = findIncomplete(issues)
   if (!found) return
@@ -37,7 +37,7 @@ export async function reportIncomplete(issues: readonly Issue[]): Promise<void> 
   process.exitCode = exitCodes[found.code]
 }
 
-/** Instead of "there is nothing": what was asked for may lie in what could not be read. */
+/** Replaces "not found" when the session may be in a source that could not be read. */
 export function incompleteError(issues: readonly Issue[]): AppError | undefined {
   const found = findIncomplete(issues)
   const [first] = found?.issues ?? []

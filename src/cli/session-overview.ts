@@ -1,4 +1,4 @@
-/** A first reading of a conversation: later records speak of earlier ones, which must be known before these are shown. */
+/** Reads a session before it is shown, because later records change the meaning of earlier ones. */
 import { catchReaderErrors } from '../agents/catch-reader-errors.ts'
 import type { HistorySummary } from '../amazon-q.ts'
 import type { SessionId } from '../model/ids.ts'
@@ -12,15 +12,15 @@ export interface SessionOverview {
   readonly session: Session | undefined
   readonly facts: SessionFacts
   readonly issues: readonly Issue[]
-  /** The messages that belong to the whole, which some logs tell last. */
+  /** Messages about the session itself, which some logs store last. */
   readonly headerMessages: readonly NormalizedMessage[]
-  /** The one among them that holds the state. */
+  /** The header message with the state of the conversation. */
   readonly state: NormalizedMessage | undefined
 }
 
 /**
- * @param id the session that is meant, where the log holds several
- * @param onMessage is shown each message on the way
+ * @param id the session to read, of several in a log
+ * @param onMessage gets each message
  */
 export async function readOverview(
   log: Log,
@@ -51,7 +51,7 @@ export async function readOverview(
   }
 }
 
-/** In the order of their numbers: what belongs to the whole comes first. */
+/** In the order of their numbers: header messages first. */
 export async function* readSessionMessages(
   log: Log,
   { session, headerMessages }: SessionOverview,

@@ -67,7 +67,6 @@ function splitToWidth(line: string, availableWidth: number): readonly string[] {
   return pieces
 }
 
-/** In one line. */
 const toOneLine = (text: string): string => toVisible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t')
 
 const KIND_LABELS: { readonly [kind in ChatTrustKind]: string } = {
@@ -82,7 +81,6 @@ const KIND_LABELS: { readonly [kind in ChatTrustKind]: string } = {
 
 export const TRUST_PROMPT = say('Trust this file? [y/N] ', 'このファイルを信頼しますか？ [y/N] ')
 
-/** Anything but a clear yes is a no. */
 export const isYes = (answer: string | undefined): boolean =>
   answer !== undefined && ['y', 'yes', 'はい'].includes(foldText(answer.trim()))
 
@@ -94,7 +92,7 @@ export async function askYesNo(text: string, prompt: string): Promise<boolean> {
   if (!canAsk()) return false
   await writeErr(text)
   const lines = createInterface({ input: process.stdin, output: process.stderr })
-  // Ctrl-D and Ctrl-C are a no.
+  // Ctrl-D and Ctrl-C mean no.
   const closed = new Promise<undefined>((resolve) => {
     lines.once('close', () => resolve(undefined))
   })

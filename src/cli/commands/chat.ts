@@ -1,4 +1,4 @@
-/** `fumi chat`: a conversation with any OpenAI-compatible server, new or gone on with. */
+/** `fumi chat`: a conversation with any OpenAI-compatible server, new or continued. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { defineCommand, SESSION_OPTION } from '../define-command.ts'
 import { say } from '../language.ts'

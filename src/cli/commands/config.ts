@@ -1,4 +1,4 @@
-/** `fumi config`: every setting, its value and where that comes from. */
+/** `fumi config`: shows every setting with its value and origin, or changes one. */
 import type { Command } from 'commander'
 import type { App } from '../../app.ts'
 import { type ConfigProblem, describeConfigProblem, type ResolvedSetting } from '../../config/config.ts'

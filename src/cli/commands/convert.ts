@@ -1,4 +1,4 @@
-/** `fumi convert`: a conversation of one agent as another's. */
+/** `fumi convert`: writes a session in another agent's format. */
 
 import type { Command } from 'commander'
 import type { App } from '../../app.ts'
@@ -99,7 +99,7 @@ async function convertSession(app: App, name: string, options: Options): Promise
   if (options.strict && isLossy(report)) process.exitCode = EXIT_LOSSY
 }
 
-/** Not an error of the command: it did what it was asked for. */
+/** Losses are a result, not an error of the command. */
 const EXIT_LOSSY = 1
 
 const isLossy = ({ losses }: Report): boolean => losses.some(({ kept_in }) => kept_in === null)
@@ -109,7 +109,7 @@ async function runConversion({ log, id }: ChosenLog, directory: string, options:
     directory,
     isWhole: options.history === 'all',
     withoutExtensions: !options.extensions,
-    // Nothing can lie beside a device or a pipe.
+    // A device or a pipe has no folder for a sidecar.
     hasSidecar: options.output !== undefined && options.extensions && specialKindAt(options.output) === undefined,
     ...(options.profile !== undefined && { profile: options.profile }),
     ...(options.cwd !== undefined && { cwd: options.cwd }),
@@ -123,7 +123,7 @@ async function runConversion({ log, id }: ChosenLog, directory: string, options:
   return saveConversion(await start(), saving, (report) => !(options.strict && isLossy(report)))
 }
 
-/** What has been printed cannot be taken back: a strict conversion is tried first. */
+/** Printed bytes cannot be taken back, so a strict conversion runs once without printing. */
 async function writeToStandardOutput(start: () => Promise<Conversion>, isStrict: boolean): Promise<Report> {
   if (isStrict) {
     const trial = await start()
@@ -135,13 +135,12 @@ async function writeToStandardOutput(start: () => Promise<Conversion>, isStrict:
   return conversion.report()
 }
 
-/** Writes a conversion to a file, and what belongs beside it to a file beside: both, or neither. */
 interface SaveTarget {
   readonly path: string
   readonly force: boolean
 }
 
-/** @param isWanted asked when everything is written and nothing is in place yet */
+/** Writes file and sidecar, both or neither. @param isWanted decides when both are complete and not yet in place */
 async function saveConversion(
   { pieces, report }: Conversion,
   { path, force }: SaveTarget,

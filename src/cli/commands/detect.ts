@@ -1,4 +1,4 @@
-/** `fumi detect`: what a file is, and what gave it away. */
+/** `fumi detect`: tells which agent and format a file belongs to, and why. */
 import type { Command } from 'commander'
 import type { Agent, FileDescription } from '../../agents/agent.ts'
 import { allAgents } from '../../agents/load-agents.ts'
@@ -32,17 +32,16 @@ export function detectCommand(program: Command): void {
     .run(run)
 }
 
-/** One for each file. */
 export interface DetectedFile {
   readonly path: string
-  /** Nothing when no agent reads it. */
+  /** Null when no agent reads it. */
   readonly agent: string | null
   readonly label: string | null
   readonly format: string
-  /** How many conversations have which format, where a file holds several. */
+  /** Number of conversations per format. */
   readonly formats: Readonly<Record<string, number>>
   readonly conversations: number
-  /** Of these conversations: sessions that branch off another one in the same file. */
+  /** Sessions that branch off a conversation of the same file. */
   readonly branches: number
   readonly messages: number
   readonly why: string
@@ -91,7 +90,7 @@ const UNKNOWN_DESCRIPTION: FileDescription = {
   why: phrase('no agent knows what this is', 'どのエージェントの形式でもありません'),
 }
 
-/** An agent may know what it does not read. */
+/** An agent may recognize files that it does not read. */
 function describeUnread(agents: readonly Agent[], head: Uint8Array, path: string): FileDescription {
   for (const agent of agents) {
     const description = agent.describe?.(head, path)
@@ -135,7 +134,7 @@ function toRow(file: DetectedFile): readonly string[] {
   return [toTerminalLine(path), agent, formatName(file), formatCount(conversations), formatCount(messages), more + why]
 }
 
-/** All of them, where a file mixes several. */
+/** Lists every format when a file mixes several. */
 function formatName({ format, formats }: DetectedFile): string {
   const kinds = Object.entries(formats)
   return kinds.length > 1 ? kinds.map(([kind, number]) => `${kind} ${formatCount(number)}`).join(', ') : format

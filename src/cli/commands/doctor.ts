@@ -1,4 +1,4 @@
-/** `fumi doctor`: is everything well, and if not, what to do. */
+/** `fumi doctor`: runs the health checks and prints what to do. */
 import type { Command } from 'commander'
 import stringWidth from 'string-width'
 import { type DoctorFinding, SUBJECT_LABELS } from '../../app.ts'
@@ -46,7 +46,7 @@ async function run(options: Options): Promise<void> {
   if (problems > 0) process.exitCode = EXIT_PROBLEMS
 }
 
-/** What programs read is the same in every language. */
+/** JSON is English in every language. */
 const toEnglishFinding = (finding: DoctorFinding): object => ({
   ...finding,
   what: finding.what.en,

@@ -1,4 +1,4 @@
-/** `fumi export`: conversations as documents for people, or as data for programs. */
+/** `fumi export`: writes sessions as documents for people or as data for programs. */
 import { randomUUID } from 'node:crypto'
 import { extname, join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
@@ -267,13 +267,12 @@ function parseTurnsOption(text: string): TurnRange {
   )
 }
 
-/** The sessions that were named, read as far as an export must know them before it begins. */
 interface PreparedExport {
   readonly material: ExportInput
   readonly issues: readonly Issue[]
 }
 
-/** Reads the session once; its messages are read again while it is written, and for what must be taken out of them. */
+/** Reads the session for its outline. Its messages are read again to write them, and once more to redact them. */
 async function prepareExport(app: App, { log, id }: ChosenLog, privacy?: Privacy): Promise<PreparedExport> {
   const collector = new OutlineCollector()
   const overview = await readOverview(log, id, (message) => collector.add(message))
@@ -292,13 +291,13 @@ async function prepareExport(app: App, { log, id }: ChosenLog, privacy?: Privacy
   return { material: privateInput, issues: overview.issues }
 }
 
-/** An agent's label may name several, and more than the name: `Amazon Q and Kiro`. */
+/** An agent's label may name several programs: `Amazon Q and Kiro`. */
 function agentNameIn(label: string, id: AgentId): string {
   const at = label.toLowerCase().indexOf(id.replaceAll('-', ' '))
   return at < 0 ? id : label.slice(at, at + id.length)
 }
 
-/** What was taken out of an export, by kind. Never what it was. */
+/** Counts redactions by kind. Never shows what was redacted. */
 function renderRedactionReport({ redactions, images }: RedactionResult): string {
   const kinds = redactions.map(({ kind, distinct, count: places }) =>
     say(
@@ -317,22 +316,21 @@ function renderRedactionReport({ redactions, images }: RedactionResult): string 
   return `${summary}${imagesNote}\n`
 }
 
-// Several sessions at once: one that fails is told of, and the others go on.
-
-/** The other sessions would meet it too. */
+/** The other sessions would fail in the same way. */
 const affectsAllSessions = (error: unknown): boolean =>
   isProgramUpdated(error) ||
   (error instanceof AppError && (error.code === 'cannot_write' || error.code === 'unusable_data'))
 
+/** Of several sessions, one that fails is reported and the others are exported. */
 class ExportAttempts {
   readonly #isOnly: boolean
 
-  /** @param sessions how many there are: what is wrong with an only one is the command's own failure */
+  /** @param sessions their number: if the only session fails, the command fails */
   constructor(sessions: number) {
     this.#isOnly = sessions === 1
   }
 
-  /** Nothing where it failed. */
+  /** Undefined if it failed. */
   async at<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work()
@@ -342,7 +340,7 @@ class ExportAttempts {
     }
   }
 
-  /** The exit code is that of the first failure. */
+  /** The first failure decides the exit code. */
   async failed(name: string, error: unknown): Promise<void> {
     if (this.#isOnly || affectsAllSessions(error)) throw error
     process.exitCode ??= error instanceof AppError ? exitCodes[error.code] : EXIT_BUG

@@ -1,4 +1,4 @@
-/** `fumi files`: who touched a file, when, and how. */
+/** `fumi files`: lists the sessions and tool calls that touched a file. */
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -26,9 +26,9 @@ interface Options {
 }
 
 export interface TouchWithDiff extends FileTouched {
-  /** What the call did to the file, where it tells. */
+  /** What the call did to the file, if it is known. */
   readonly diff: string | null
-  /** The checkpoint that was made right afterwards, where the conversation has them. */
+  /** The next checkpoint after the call, if the conversation has any. */
   readonly checkpoint: string | null
 }
 
@@ -62,7 +62,7 @@ export function filesCommand(program: Command): void {
 async function listTouches(app: App, path: string, options: Options): Promise<void> {
   const limit = parseLimit(options.limit, options.json ? 0 : 40)
   await refreshIndex(app, 'both', 'an index')
-  // A path that leads to a file from here means that file; anything else is the end of a path.
+  // A path to an existing file means that file; any other is the end of a path.
   const searchPaths = /^\.{1,2}[/\\]/.test(path) || existsSync(path) ? [resolve(path), path] : [path]
   const { total, touched } = app.fileTouches(searchPaths[0] ?? path, limit === 0 ? -1 : limit)
   const found =
@@ -77,7 +77,7 @@ async function listTouches(app: App, path: string, options: Options): Promise<vo
   await reportIncomplete(app.index.unreadable())
 }
 
-/** The call may name it by a shorter path than the whole. */
+/** The call may name the file by a shorter path. */
 function findChange(message: NormalizedMessage, path: string): string | undefined {
   const named = findTouchedFiles(message).find((one) => path.endsWith(one.path.replace(/^\.[/\\]/, '')))
   return diffOfToolCall(message, named?.path ?? path)
@@ -99,13 +99,12 @@ async function withDetails(app: App, touched: readonly FileTouched[]): Promise<r
   return found
 }
 
-/** The checkpoints that a conversation made of its files. */
 interface SessionCheckpoint {
   readonly tag: string
   readonly at: Instant
 }
 
-/** Oldest first; none where the agent makes none. */
+/** Oldest first. */
 async function readCheckpoints(app: App, session: SessionId): Promise<readonly SessionCheckpoint[]> {
   const [first] = await app.messages(session, { limit: 1 })
   if (first?.kind !== 'body' || first.message.source_type !== 'session') return []
@@ -117,7 +116,7 @@ async function readCheckpoints(app: App, session: SessionId): Promise<readonly S
   })
 }
 
-/** Who touched a file, for a person: by session, newest first. */
+/** By session, newest first. */
 function renderFileReport(touches: readonly TouchWithDiff[], total: number, app: App): string {
   if (touches.length === 0)
     return say('No call is known that touched it.\n', 'このファイルに触れた呼び出しはありません。\n')

@@ -1,4 +1,4 @@
-/** `fumi forget`: a session that is not wanted leaves the index and the backup. */
+/** `fumi forget`: removes a session from the index and the backup. */
 import type { Command } from 'commander'
 import type { App } from '../../app.ts'
 import { toPrintable } from '../../lib/text.ts'

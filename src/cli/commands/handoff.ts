@@ -1,4 +1,4 @@
-/** `fumi handoff`: a conversation goes on in another agent's program. */
+/** `fumi handoff`: continues a session in another agent's program. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { formatShellLine } from '../../agents/resume-command.ts'

@@ -66,7 +66,7 @@ async function backUpAll(app: App, paths: readonly string[]): Promise<readonly S
   }
 }
 
-/** Until it is interrupted. One store at a time; a change meanwhile is looked at right afterwards. */
+/** Until it is interrupted. One store at a time; changes that arrive meanwhile are handled next. */
 async function watchAndBackUp(app: App, paths: readonly string[], options: Options): Promise<void> {
   const watched = await app.backupService.watchable(paths)
   if (!options.json) await writeErr(`${formatWatching(watched.map(({ store }) => store).join(', '))}\n`)
@@ -83,7 +83,7 @@ async function watchAndBackUp(app: App, paths: readonly string[], options: Optio
       })
     }
     const watches = watched.map(({ agent, store }) => agent.volatile?.watch(store, () => backUpStore(agent, store)))
-    // What was written since the first look, before anybody watched.
+    // Changes between the first backup and the watch.
     for (const { agent, store } of watched) backUpStore(agent, store)
     const alive = setInterval(() => {}, 1 << 30)
     const stop = (): void => {
@@ -122,7 +122,6 @@ const noStoreError = (paths: readonly string[]): AppError =>
         ),
   )
 
-/** What `fumi keep` did, for a person. */
 const COLUMNS: readonly TableColumn[] = [
   { title: say('store', '保存場所'), grows: true },
   { title: say('rows', '行'), right: true },

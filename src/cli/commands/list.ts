@@ -1,4 +1,4 @@
-/** `fumi list`: the conversations there are, newest first. */
+/** `fumi list`: lists sessions, newest first. */
 import type { Command } from 'commander'
 import type { App, SessionAnnotation, SessionFilter, SessionOrder } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
@@ -109,7 +109,7 @@ interface SessionRows {
 
 const filtersByAnnotation = ({ starred, tag }: Options): boolean => starred !== undefined || tag !== undefined
 
-/** By session. Only those that were asked for. */
+/** By session, filtered by `--starred` and `--tag`. */
 function readAnnotations(app: App, { starred, tag }: Options): ReadonlyMap<string, SessionAnnotation> {
   const annotations = app.annotations.list({ ...(starred && { starred }), ...(tag !== undefined && { tag }) })
   return new Map(annotations.map((annotation) => [annotation.session, annotation]))
@@ -125,7 +125,7 @@ function listFromIndex(app: App, filter: SessionFilter, limit: number, options: 
       ? annotatedIds.filter((id) => endedBackups.has(id as SessionId))
       : (annotatedIds ?? endedIds)
   ) as SessionId[]
-  // What was picked out one by one, and what a program reads, is never folded away.
+  // Sessions that were selected one by one, and JSON, are never folded.
   const showsChildren = options.children || options.json || ids !== undefined
   const { total, sessions } = app.list({
     ...filter,

@@ -114,14 +114,13 @@ function applyAnnotationChange(app: App, session: SessionId, options: Options): 
 const hasChange = ({ name, note, star, tag, untag, clear }: Options): boolean =>
   clear === true || [name, note, star, tag, untag].some((one) => one !== undefined)
 
-/** A session that has marks is known, also when its log is gone. */
+/** An annotated session is known even when its log is gone. */
 async function resolveSessionId(app: App, name: string, within: string | undefined): Promise<SessionId> {
   const known = app.annotations.list().filter(({ session }) => session === name)
   if (known[0]) return known[0].session
   return (await findSession(app, name, within)).session.id
 }
 
-/** Marks as a table for a person. */
 const COLUMNS: readonly TableColumn[] = [
   { title: say('session', '会話 ID') },
   { title: '' },

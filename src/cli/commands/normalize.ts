@@ -1,4 +1,4 @@
-/** `fumi normalize`: one NormalizedMessage per line. */
+/** `fumi normalize`: prints one NormalizedMessage per line. */
 
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
@@ -83,7 +83,7 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
   )
 }
 
-/** An unknown file is read too, so that each of its lines is accounted for, but its records are no messages. */
+/** Unknown files are read too, so that each line is accounted for, but their records are not printed. */
 async function normalizeLog(
   log: Log,
   options: Options,
@@ -112,9 +112,9 @@ async function normalizeLog(
   return count
 }
 
-/** A log gives a cursor about once a megabyte. */
+/** Readers yield a cursor about once a megabyte. */
 const CURSORS_PER_COLLECTION = 24
-/** What a line leaves behind is several times its length. */
+/** Garbage of a line is several times its length. */
 const LONG_LINE_LENGTH = 8_000_000
 
 const tooDeepIssue = ({ source }: Log, line: number): Issue => ({
@@ -124,12 +124,11 @@ const tooDeepIssue = ({ source }: Log, line: number): Issue => ({
   line,
 })
 
-/** Keeps a long run in little memory. */
 let runGc: (() => void) | undefined
 
 /**
- * Frees what is no longer used. Left alone, the collector lets tens of megabytes of old messages pile up before it
- * looks at them, though some eight are in use. Node offers no other way to ask for it.
+ * By itself, the garbage collector lets tens of megabytes of old messages pile up although about eight are in use.
+ * Node offers no other way to run it.
  */
 function collectGarbage(): void {
   if (!runGc) {

@@ -1,4 +1,4 @@
-/** `fumi prompts`: everything that was ever asked, newest first. */
+/** `fumi prompts`: lists every prompt, newest first. */
 import type { Command } from 'commander'
 import { catchReaderErrors } from '../../agents/catch-reader-errors.ts'
 import type { App } from '../../app.ts'
@@ -61,14 +61,13 @@ async function listPrompts(app: App, words: readonly string[], options: Options)
   if (isIncomplete) process.exitCode ??= EXIT_BUG
 }
 
-/** Prompts as a table for a person. */
 const COLUMNS: readonly TableColumn[] = [
   { title: say('when', '日時') },
   { title: say('session', '会話 ID') },
   { title: say('prompt', '依頼'), grows: true },
 ]
 
-/** @param all how many there are, of which some may be left out */
+/** @param all the number before `--limit` */
 function renderPromptTable(prompts: readonly LinkedPrompt[], all: number): string {
   if (prompts.length === 0) return say('None.\n', '依頼はありません。\n')
   const rows = prompts.map(({ at, at_inferred, agent, session, text }) => [
@@ -150,12 +149,12 @@ class PromptCollector {
   readonly prompts: LoggedPrompt[] = []
   readonly lists: TypedList[] = []
   readonly issues: Issue[] = []
-  /** A bug makes prompts of a session missing. */
+  /** A bug prevented reading the prompts of a session. */
   isIncomplete = false
-  /** Copies of one log hold the same messages. */
+  /** Copies of a log contain the same messages. */
   readonly #seen = new Set<string>()
 
-  /** A session that fails costs its own prompts and no others. */
+  /** A failure loses the prompts of this session only. */
   add(session: Session, candidates: readonly NormalizedMessage[]): void {
     this.sessions.add(session.id)
     try {
@@ -170,7 +169,7 @@ class PromptCollector {
 
   #add(session: Session, candidates: readonly NormalizedMessage[]): void {
     if (session.kind === 'prompts') this.lists.push(toTypedList(session, candidates))
-    // What a sub-agent is asked was written by its parent.
+    // The parent wrote the prompts of a sub-agent, not the user.
     else if (session.relation !== 'subagent') this.#conversation(session, candidates)
   }
 
@@ -193,7 +192,7 @@ class PromptCollector {
   }
 }
 
-/** Whether an event is one depends on the rest of its session. */
+/** Whether an event is a prompt depends on the rest of its session. */
 const mayBePrompt = (message: NormalizedMessage): boolean =>
   message.role === 'user' || classify(message, UNREPEATED_EVENT).kind === 'prompt'
 
@@ -209,7 +208,7 @@ function toTypedList({ agent, started_at }: Session, messages: readonly Normaliz
   return { agent, at: started_at, prompts }
 }
 
-/** Without what the program put before it. */
+/** The text without what the program injected before it. */
 function withoutInjected({ segments }: NormalizedMessage): string {
   const parts = segments.map(({ text = '', annotations }) => {
     const injected = annotations?.find((annotation) => annotation.kind === 'injected')

@@ -1,4 +1,4 @@
-/** `fumi restore`: a kept conversation, back to where its program finds it. */
+/** `fumi restore`: restores a backed-up conversation to a file or to its store. */
 import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -91,7 +91,7 @@ async function writeRestored(app: App, backup: BackedUpSession, to: string, opti
     )
 }
 
-/** Never over a file that is there, unless that is wanted. */
+/** Overwrites an existing file only with `--force`. */
 function saveNewFile(path: string, text: string, force: boolean): void {
   if (force || specialKindAt(path)) return writeFileAtomically(path, [text])
   let fd: number

@@ -1,4 +1,4 @@
-/** `fumi resume`: goes on with a session in the program that it belongs to. */
+/** `fumi resume`: continues a session in the program that it belongs to. */
 import { spawn } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -49,8 +49,8 @@ async function run(name: string, options: Options): Promise<void> {
 }
 
 /**
- * A chat of our own reads freely below its directory, and its journal may have come from elsewhere: the user has chosen the
- * directory before, or confirms it now. Other programs have rules of their own.
+ * A fumibako chat reads files below its directory without asking, and its journal may come from another machine. So the
+ * user must have chosen the directory before, or confirm it now. Other programs have rules of their own.
  */
 async function confirmDirectory({ session }: FoundSession, command: ResumeCommand): Promise<ResumeCommand> {
   if (session.agent !== OWN_AGENT || command.cwd === undefined) return command
@@ -91,7 +91,7 @@ async function resumeCommandFor({ log, session, kept: backup }: FoundSession): P
   return agent.resume(session)
 }
 
-/** The exit code of the program. */
+/** Returns the exit code of the program. */
 async function runProgram(command: ResumeCommand): Promise<number> {
   const { program, arguments: args, cwd } = command
   if (cwd !== undefined && !isFolder(cwd))
@@ -109,7 +109,7 @@ async function runProgram(command: ResumeCommand): Promise<number> {
     )
   if (cwd !== undefined && cwd !== process.cwd() && process.stderr.isTTY)
     await writeErr(say(`Resuming in ${cwd}\n`, `${cwd} で再開します\n`))
-  // The log names the directory: no program is taken from it.
+  // The directory comes from the log, so no program is taken from it.
   const path = programPathOrMissing(program)
   // On Windows programs are often scripts, which only a shell runs.
   const child = spawn(isWindows ? `"${path}"` : path, args, {
@@ -118,7 +118,7 @@ async function runProgram(command: ResumeCommand): Promise<number> {
     env: isWindows ? withSafePath(process.env) : process.env,
     ...(cwd !== undefined && { cwd }),
   })
-  // The terminal tells both of us; the program decides what it means.
+  // The terminal signals both processes; the program decides what Ctrl-C does.
   const ignoreSignal = (): void => {}
   const forwardSignal = (): void => void child.kill('SIGTERM')
   process.on('SIGINT', ignoreSignal)

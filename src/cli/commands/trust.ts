@@ -1,4 +1,4 @@
-/** `fumi trust`: lets a project's agent or MCP servers run, as their file is now. */
+/** `fumi trust`: trusts the current content of a project's agent or MCP file. */
 import type { Command } from 'commander'
 import { readProjectFile, resolveProjectPath } from '../../chat/trust/trust-question.ts'
 import { TrustStore } from '../../chat/trust/trust-store.ts'

@@ -1,4 +1,4 @@
-/** `fumi validate`: what a server or a program would refuse in a file, and messages without it. */
+/** `fumi validate`: checks a file against the rules of a program or server, and repairs messages. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
 import { allAgents } from '../../agents/load-agents.ts'
@@ -105,7 +105,7 @@ async function run(path: string, options: Options): Promise<void> {
   else await (isToErr ? writeErr : writeOut)(renderProblems(path, checked))
 }
 
-/** What asks for messages, and what is not looked at twice, is taken for messages. */
+/** Options for messages select messages; so does standard input, which cannot be read twice. */
 async function detectTarget(path: string, { fix, profile }: Options): Promise<CheckTarget> {
   if (fix || profile !== undefined || path === '-' || !isFile(path)) return 'openai'
   const head = await headOf(path)
@@ -113,7 +113,7 @@ async function detectTarget(path: string, { fix, profile }: Options): Promise<Ch
   return CHECK_TARGETS.find((one) => one === agent?.id) ?? 'openai'
 }
 
-/** Not an error of the command: it did what it was asked for. */
+/** Problems are a result, not an error of the command. */
 const EXIT_PROBLEMS = 1
 
 function readInputText(path: string): string {
@@ -171,8 +171,6 @@ function renderProblems(path: string, { problems, records }: FileCheck): string 
   return `${renderTable(columns, rows)}${sum}\n`
 }
 
-// Checks a file against the format of a program, for `fumi validate --target`.
-
 /** @returns whether there are errors */
 async function validateTarget(path: string, target: CheckTarget, json: boolean): Promise<boolean> {
   const spooled = await spoolInput(path)
@@ -182,7 +180,7 @@ async function validateTarget(path: string, target: CheckTarget, json: boolean):
   return findings.some(({ severity }) => severity === 'error')
 }
 
-/** What programs read is the same in every language. */
+/** JSON is English in every language. */
 const toEnglishFinding = (finding: CheckFinding): object => ({ ...finding, what: finding.what.en })
 
 async function readFindings(
@@ -195,7 +193,7 @@ async function readFindings(
   try {
     if (file.size === 0) throw new AppError('nothing_readable', `${shownPath} is empty.`, `${shownPath} は空です。`)
     const findings: CheckFinding[] = []
-    // What came through a pipe has no name to check.
+    // Input from a pipe has no file name to check.
     const options = isStream ? {} : { path: shownPath }
     for await (const finding of checkTargetFile(target, () => file.chunks(0), options)) findings.push(finding)
     return findings
@@ -244,7 +242,7 @@ function renderFindings(path: string, findings: readonly CheckFinding[]): string
 const severityLabel = (severity: CheckFinding['severity']): string =>
   say(severity, severity === 'error' ? 'エラー' : '警告')
 
-/** The rest of a place is a path, which is the same in every language. */
+/** Only the beginning of a place is text; the rest is a path. */
 const toJapanesePlace = (place: string): string =>
   place
     .replace(/^line (\d+)/, '$1 行目')

@@ -1,4 +1,4 @@
-/** A conversation as a person reads it in the terminal. */
+/** Renders a session for the terminal. */
 import stringWidth from 'string-width'
 import { classify, eventNameOf, type PromptMark, promptMarksOf, reasoningTextOf } from '../../model/classify.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
@@ -12,7 +12,7 @@ import { paint } from './paint.ts'
 import { formatCount, terminalWidth, truncate } from './table.ts'
 import { codeLabel, formatDateTime, toTerminalLine, toTerminalText } from './text.ts'
 
-/** @param branches the numbers of the sessions that branch off it */
+/** @param branches numbers of the sessions that branch off it */
 export function renderSessionHeader(session: Session, branches: readonly number[] = []): string {
   const facts = [session.models.join(', '), session.agent_version && `v${session.agent_version}`, session.originator]
   const where = [session.cwd, formatBranch(session)].filter(Boolean).join(' ')
@@ -40,7 +40,7 @@ function formatRelation(relation: Session['relation'], parent: string): string {
   return say(`child of ${parent}`, `${parent} から始まった会話`)
 }
 
-/** @param all every record, also those that repeat others or only count */
+/** @param all includes records that repeat others or only count */
 export function renderTurn(turn: Turn, facts: SessionFacts, all: boolean): string {
   const lines: string[] = []
   const contextNames: string[] = []
@@ -128,7 +128,7 @@ function renderText(message: NormalizedMessage, facts: SessionFacts, all: boolea
   return title === undefined ? undefined : paint.dim(`  ${title}\n${text}`)
 }
 
-/** A call whose result follows in the same turn is shown there, with its outcome. */
+/** A call whose result follows in the same turn is shown with the result. */
 function renderTool(message: NormalizedMessage, results: ReadonlySet<string | null | undefined>): string | undefined {
   const call = message.tool_call
   if (!call) return undefined
@@ -180,7 +180,6 @@ const indentLines = (text: string): string =>
     .map((line) => (line === '' ? '' : `  ${line}`))
     .join('\n')
 
-/** One line that says what a tool call did. */
 const STATUS_ICONS: { readonly [status in ToolCall['status']]: string } = {
   pending: paint.yellow('…'),
   success: paint.green('✓'),

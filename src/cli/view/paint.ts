@@ -1,4 +1,4 @@
-/** Colours, on a terminal that wants them. */
+/** Colours, if the terminal supports them. */
 import colors from 'picocolors'
 
 export interface Paint {
@@ -15,5 +15,5 @@ export interface Paint {
 
 export const createPaint = (enabled: boolean): Paint => colors.createColors(enabled)
 
-/** picocolors looks at NO_COLOR, FORCE_COLOR and TERM; a pipe gets none. */
+/** picocolors checks NO_COLOR, FORCE_COLOR and TERM. A pipe gets no colours. */
 export const paint: Paint = createPaint(colors.isColorSupported && process.stdout.isTTY === true)

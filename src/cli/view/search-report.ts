@@ -1,4 +1,4 @@
-/** What a search found, for a person: by session, with the words in their context. */
+/** Renders search results by session, with snippets. */
 
 import stringWidth from 'string-width'
 import type { MessageHit, SearchAnswer, SessionEntry, Snippet } from '../../app.ts'
@@ -28,7 +28,7 @@ export function renderSearchReport(answer: FoundAnswer): string {
   return `${blocks.join('\n')}${blocks.length > 0 ? '\n' : ''}${titled}${renderSummary(answer)}`
 }
 
-/** @param session told before the hit, where it is the first of it */
+/** @param session printed before the hit; set for the first hit of a session */
 export function renderHit(hit: MessageHit, session: SessionEntry | undefined): string {
   const head = session ? `${renderSessionLine(session)}\n` : ''
   const who = hit.tool === undefined ? codeLabel(hit.scope) : `${codeLabel(hit.scope)} ${toTerminalLine(hit.tool)}`
@@ -47,7 +47,7 @@ function renderSessionLine({ id, title, project, gone }: SessionEntry): string {
 
 const WHITESPACE = /\s+/g
 
-/** On one line, with what was looked for made bright. */
+/** On one line, with the matches highlighted. */
 function renderSnippet({ text, highlights, cutBefore, cutAfter }: Snippet): string {
   let at = 0
   let line = ''

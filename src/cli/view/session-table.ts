@@ -15,7 +15,7 @@ const COLUMNS: readonly TableColumn[] = [
   { title: say('where', '場所'), grows: true, keepsEnd: true },
 ]
 
-/** @param all how many there are, of which some may be left out */
+/** @param all the number before `--limit` */
 export function renderSessionTable(sessions: readonly SessionRow[], all: number): string {
   if (sessions.length === 0) return say('None.\n', '会話はありません。\n')
   const rows = sessions.map((row) => [
@@ -38,7 +38,7 @@ export function renderSessionTable(sessions: readonly SessionRow[], all: number)
   return `${renderTable(COLUMNS, rows)}${paint.dim(`${remaining > 0 ? more : ''}${hint}`)}\n`
 }
 
-/** What the user calls it goes before what its program does. */
+/** The user's own name comes before the title of the log. */
 function renderTitle({
   name,
   title,

@@ -1,4 +1,4 @@
-/** A conversation's state, for a person: model, context, tools, tangent, checkpoints, what is still sent. */
+/** Renders a conversation's state: model, history, context, tools, files, tangent, checkpoints. */
 
 import { homedir } from 'node:os'
 import { findGlobFiles } from '../../lib/files/glob.ts'
@@ -76,7 +76,7 @@ function contextLines({ context_manager }: Metadata, cwd: string): readonly stri
   ]
 }
 
-/** Up to 1.12 they stood in two lists. */
+/** Versions up to 1.12 have two lists. */
 function contextFilePaths(manager: Fields): readonly string[] {
   const old = [manager['global_config'], manager['profile_config']].flatMap((one) => listOf(fieldsOf(one)?.['paths']))
   return [...listOf(manager['paths']), ...old].filter((path) => typeof path === 'string')
@@ -143,7 +143,7 @@ function checkpointLines({ checkpoint_manager }: Metadata): readonly string[] {
   )
 }
 
-/** Not everything that a log holds can be made a text. */
+/** Some values of a log cannot be converted to text. */
 const toText = (value: unknown): string => (typeof value === 'object' ? '?' : String(value))
 
 function alignRows(rows: readonly (readonly string[])[]): readonly string[] {

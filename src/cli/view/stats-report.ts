@@ -50,7 +50,7 @@ export function renderTokenReport(totals: Totals, by: TokenGrouping, asOf: strin
   return `${paint.bold(summary)}\n${toolLine}\n${tokens}${renderEstimate(totals)}`
 }
 
-/** What was read from the provider's cache costs a fraction. */
+/** Cached input costs a fraction. */
 function renderCacheNote(usage: Usage): string {
   const percent = Math.round(cacheShareOf(usage) * 100)
   return paint.dim(
@@ -72,7 +72,7 @@ function renderEstimate({ estimate, estimated_sessions }: Totals): string {
   return `${paint.dim(say('estimate', '見積もり'))} ${estimateText}\n`
 }
 
-/** `?` where no price is known, `≥` where some are not. */
+/** `?` if no price is known, `≥` if some are unknown. */
 function formatDollars({ usd, unpriced_tokens }: Spent): string {
   if (unpriced_tokens === 0) return usd.toFixed(2)
   return usd === 0 ? '?' : `≥ ${usd.toFixed(2)}`
@@ -137,7 +137,7 @@ const WEEKDAY_NAMES = [
 ]
 const BAR_WIDTH = 40
 
-/** Prompts, answers and calls, with a bar for each hour or weekday. */
+/** Prompts, answers and calls per hour or weekday. */
 export function renderActivityReport({ by_hour, by_weekday, unread }: IndexStatistics, by: 'hour' | 'weekday'): string {
   const values = by === 'hour' ? by_hour : by_weekday
   const maximum = Math.max(1, ...values)
@@ -195,7 +195,7 @@ function formatDuration(ms: number): string {
     : say(`${Math.round(ms)} ms`, `${Math.round(ms)} ミリ秒`)
 }
 
-/** One conversation, turn by turn. */
+/** The patterns of one session, turn by turn. */
 export function renderPatternReport(summary: HistorySummary): string {
   const { pattern, incomplete, entries, toolUses, turns } = summary
   const columns: readonly TableColumn[] = [
@@ -213,7 +213,7 @@ export function renderPatternReport(summary: HistorySummary): string {
   return `\n${facts}\n\n${renderTable(columns, rows)}`
 }
 
-/** Many conversations. */
+/** The share of each pattern in many sessions. */
 export function renderPatternShares(summaries: readonly HistorySummary[]): string {
   const all = statisticsOf(summaries)
   const columns: readonly TableColumn[] = [

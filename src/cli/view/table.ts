@@ -5,20 +5,20 @@ import { toPrintableField } from '../../lib/text.ts'
 export interface TableColumn {
   readonly title: string
   readonly right?: boolean
-  /** Is cut when the table is too wide; of several the widest first. */
+  /** May be cut when the table is too wide; the widest column first. */
   readonly grows?: boolean
-  /** Is cut at its beginning: of a path the end says more. */
+  /** Cut at the beginning: the end of a path says more. */
   readonly keepsEnd?: boolean
-  /** Is left out when a name would become unreadable otherwise; of several the last first. */
+  /** Left out if another column would become unreadable; the last one first. */
   readonly isSpare?: boolean
 }
 
-/** In a pipe the reader may say how wide it is. */
+/** In a pipe, COLUMNS sets the width. */
 export const terminalWidth = (): number => process.stdout.columns ?? (Number(process.env['COLUMNS']) || 100)
 
 const TABLE_GAP = 2
 const MIN_COLUMN_WIDTH = 8
-/** So much of a name tells it from others. */
+/** Enough of a name to recognize it. */
 const READABLE_WIDTH = 20
 
 export function renderTable(
@@ -26,7 +26,7 @@ export function renderTable(
   rows: readonly (readonly string[])[],
   width = terminalWidth(),
 ): string {
-  // Many cells hold what a log says.
+  // Many cells contain text of a log.
   const all = [columns.map((column) => column.title), ...rows.map((row) => row.map(toPrintableField))]
   const natural = columns.map((_, at) => all.reduce((maximum, row) => Math.max(maximum, stringWidth(row[at] ?? '')), 0))
   const spare = columns.findLastIndex(({ isSpare }) => isSpare)

@@ -1,8 +1,8 @@
-/** How many columns text takes, quickly where it is plain: this is asked for every letter that streams. */
+/** The columns of a text. Common characters take a fast path, because streaming asks for every character. */
 import stringWidth from 'string-width'
 
 const ASCII_TEXT = /^[\u0020-\u007e]*$/
-/** Kana, ideographs, syllables and full-width forms, each of them a letter by itself. */
+/** Kana, ideographs, syllables and full-width forms: one code unit each, two columns wide. */
 const SINGLE_UNIT_TEXT =
   /^[\u0020-\u007e\u3001-\u3029\u3041-\u3096\u30a1-\u30fc\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/
 
@@ -16,6 +16,6 @@ export function textWidth(text: string): number {
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 
-/** Letters as they are seen. */
+/** The characters that a user sees. */
 export const splitGraphemes = (text: string): readonly string[] =>
   SINGLE_UNIT_TEXT.test(text) ? text.split('') : Array.from(segmenter.segment(text), ({ segment }) => segment)

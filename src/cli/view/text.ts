@@ -10,7 +10,7 @@ export const toTerminalLine = (text: string): string => toVisible(toPrintableFie
 
 /** The codes that tables show to people, in Japanese. In English the code itself is shown. */
 const JAPANESE_LABELS: { readonly [code: string]: string } = {
-  // How a conversation left its store, or whether it is there.
+  // Why a conversation is no longer in its store.
   overwritten: '上書き',
   cleared: 'やり直し',
   truncated: '巻き戻し',
@@ -22,7 +22,7 @@ const JAPANESE_LABELS: { readonly [code: string]: string } = {
   added: '追加',
   updated: '変更',
   deleted: '削除',
-  // Where something was said, by whom, and what it is.
+  // Scope, role and kind of a message.
   prompt: '依頼',
   answer: '回答',
   arguments: '引数',
