@@ -2,7 +2,7 @@
  * Puts the program into few files: what is built of src is several hundred, and finding and opening them took longer than most
  * commands themselves. The library stays as it is built; the program shares nothing with it.
  */
-import { chmodSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { rolldown } from 'rolldown'
 
@@ -15,6 +15,7 @@ const LOOKS_FOR_CODE = ['agents/load-agents.js', 'sync/threads.js']
 const agents = readdirSync(join(dist, 'agents'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
   .map(({ name }) => `agents/${name}/agent`)
+  .filter((one) => existsSync(join(dist, `${one}.js`)))
 const entries = {
   fumi: 'cli/start',
   'sync/ingest': 'sync/ingest',

@@ -1,5 +1,5 @@
-/** Finds the agents: every folder beside this file that holds an `agent` module. The only list there is. */
-import { readdirSync } from 'node:fs'
+/** Finds the agents: each folder beside this file that has an `agent` module. There is no other list of agents. */
+import { existsSync, readdirSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { AgentId } from '../model/ids.ts'
@@ -23,10 +23,9 @@ async function loadAgents(): Promise<readonly Agent[]> {
   const here = new URL('.', import.meta.url)
   const folders = readdirSync(here, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name)
+    .map((entry) => new URL(`${entry.name}/agent${MODULE_SUFFIX}`, here))
+    .filter((module) => existsSync(module))
     .sort()
-  const modules = await Promise.all(
-    folders.map((name) => import(new URL(`${name}/agent${MODULE_SUFFIX}`, here).href) as Promise<{ default: Agent }>),
-  )
+  const modules = await Promise.all(folders.map(({ href }) => import(href) as Promise<{ default: Agent }>))
   return modules.map((module) => module.default)
 }

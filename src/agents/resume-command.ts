@@ -1,10 +1,8 @@
-/** How a session is gone on with, as a line for a shell, and when it cannot be. */
-
+/** The command that resumes a session, as a line for a shell, or why there is none. */
 import { isAbsolute } from 'node:path'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import type { Session } from '../model/session.ts'
 import type { Agent, ResumeCommand } from './agent.ts'
-import { quoteShellWord } from './quote-shell-word.ts'
 
 /** @param ended how it left its store, where it is there no longer */
 export function whyNotResumable(agent: Agent, session: Session, ended: string | undefined): Phrase | undefined {
@@ -43,4 +41,22 @@ const isLocalDirectory = (path: string): boolean =>
 export function formatShellLine({ program, arguments: args, cwd }: ResumeCommand): string {
   const line = [program, ...args].map(quoteShellWord).join(' ')
   return cwd === undefined ? line : `cd ${quoteShellWord(cwd)} && ${line}`
+}
+
+/** Characters that a terminal would obey when the line is pasted, or that hide what it says. */
+const INVISIBLE_CHARACTERS = /[\p{Cc}\p{Cf}\u2028\u2029]/u
+
+/** Words with control characters are spelled out in bash's `$'…'`, so that the line shows all that it holds. */
+export function quoteShellWord(text: string): string {
+  if (/^[\w@%+=:,./-][\w@%+=:,./~-]*$/.test(text)) return text
+  return INVISIBLE_CHARACTERS.test(text)
+    ? `$'${[...text].map(escapeCharacter).join('')}'`
+    : `'${text.replaceAll("'", "'\\''")}'`
+}
+
+function escapeCharacter(character: string): string {
+  if (character === "'" || character === '\\') return `\\${character}`
+  if (!INVISIBLE_CHARACTERS.test(character)) return character
+  const code = (character.codePointAt(0) ?? 0).toString(16)
+  return code.length <= 4 ? `\\u${code.padStart(4, '0')}` : `\\U${code.padStart(8, '0')}`
 }

@@ -1,19 +1,18 @@
 /** Reads a log from disk: all of it, from a cursor, or one message by its locator. */
-import { type OpenFile, readFileRange } from '../../lib/files/file-bytes.ts'
-import { parseWithCursors, readLinesFrom, readLogFile, toLogIssue } from '../../lib/files/log-file.ts'
+import type { OpenFile } from '../../lib/files/file-bytes.ts'
 import { checksum } from '../../lib/hash.ts'
 import { decodeLine, MAX_LINE_BYTES } from '../../lib/lines.ts'
 import { LastResult } from '../../lib/memoize-last.ts'
-import { AppError } from '../../model/error.ts'
-import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import type { AgentReadOptions, Locator, PrivacyOptions, ReadItem, Source } from '../agent.ts'
+import { joinCallAndResult, withoutArguments } from '../kit/call-pairing.ts'
+import { parseWithCursors, readLinesFrom, readLogFile, toLogIssue } from '../kit/log-file.ts'
+import { pathOf } from '../kit/place-message.ts'
+import { changedSourceError, readSpan } from '../kit/source-file.ts'
 import { type CodexCursor, CodexLogParser } from './log-parser.ts'
 import { looksLikeDocument, parseSessionDocument, type SessionDocument } from './recognize.ts'
-import type { RecordDraft } from './record/draft.ts'
-import { isLegacyShape, type ParsedRecord, parseRecord, parseRecords } from './record/records.ts'
-import { joinCallAndResult, type RecordPosition, withoutArguments } from './relations.ts'
-import { type CodexLocator, recordTimestamp, toMessage } from './to-message.ts'
+import { parseRecord, parseRecords } from './record/records.ts'
+import { type CodexLocator, type LocatedDraft, type RecordPosition, toMessage } from './to-message.ts'
 
 export function read(source: Source, options: AgentReadOptions = {}): AsyncGenerator<readonly ReadItem[]> {
   return readLogFile<CodexCursor, ReadItem>(source, options.from, (file, from) =>
@@ -30,7 +29,7 @@ async function* readOpenFile(
   if (!from && (await isDocument(file))) return yield* readDocument(source, file, options)
   const parser = new CodexLogParser(source, file.modifiedMs, options, from)
   try {
-    if (from) await parser.restoreCalls((call) => toolAt(source, call.spot))
+    if (from) await parser.relations.calls.restore((spot) => toolAt(source, spot))
     yield* parseWithCursors(readLinesFrom(file, from), file, from, {
       follow: ({ lines }) => [parser.parseLines(lines)],
       cursor: (stop) => [{ kind: 'cursor', cursor: parser.save(stop) }],
@@ -84,30 +83,13 @@ export async function readMessage(
   options: PrivacyOptions = {},
 ): Promise<NormalizedMessage> {
   const where = locator as CodexLocator
-  const { parsed, draft, isFirst } = await draftAt(source, where.at, where.whole)
+  const located = await draftAt(source, where.at, where.whole)
+  const { draft } = located
   const calledTool = where.call ? (await draftAt(source, where.call, where.whole)).draft.tool_call : undefined
   const call = calledTool && where.again ? withoutArguments(calledTool) : calledTool
   const tool =
     draft.tool_call && (call || where.found) ? joinCallAndResult(draft.tool_call, call, where.found) : undefined
-  const at = where.time as Instant
-  const { line, session, marks, role } = where
-  const { record, shape } = parsed
-  const legacy = isLegacyShape(shape)
-  const stamp = recordTimestamp(record, shape)
-  const position = {
-    at,
-    line,
-    part: where.at[3],
-    isFirst,
-    path: source.shown ?? source.path,
-    session,
-    legacy,
-    stamp,
-    marks,
-    tool,
-    role,
-  }
-  return toMessage(draft, record, position, options)
+  return toMessage(located, where, tool, pathOf(source), options)
 }
 
 /** Nothing in a log that is one JSON document. */
@@ -121,17 +103,9 @@ async function toolAt(source: Source, position: RecordPosition): Promise<ToolCal
   return (await draftAt(source, position, undefined).catch(() => undefined))?.draft.tool_call
 }
 
-interface LocatedDraft {
-  readonly parsed: ParsedRecord
-  readonly draft: RecordDraft
-  /** Of its record. */
-  readonly isFirst: boolean
-}
-
 async function draftAt(source: Source, position: RecordPosition, asDocument: true | undefined): Promise<LocatedDraft> {
   const [offset, length, check, part] = position
-  const bytes = await readFileRange(source.path, asDocument ? 0 : offset, length)
-  if (bytes.length !== length || checksum(bytes) !== check) throw changedError(source)
+  const bytes = await readSpan(source, [asDocument ? 0 : offset, length, check])
   const records = asDocument ? [documentItem(bytes, offset)] : parseLineRecords(bytes, offset === 0)
   let remaining = part
   for (const record of records) {
@@ -140,7 +114,7 @@ async function draftAt(source: Source, position: RecordPosition, asDocument: tru
     if (draft) return { parsed, draft, isFirst: remaining === 1 }
     remaining -= parsed.drafts.length
   }
-  throw changedError(source)
+  throw changedSourceError(source)
 }
 
 function parseLineRecords(bytes: Buffer, first: boolean): readonly unknown[] {
@@ -155,10 +129,3 @@ function documentItem(bytes: Buffer, index: number): unknown {
   const asDocument = documentCache.get(bytes, '', () => parseSessionDocument(bytes.toString('utf8')))
   return index === 0 ? asDocument?.session : asDocument?.items[index - 1]
 }
-
-const changedError = (source: Source): AppError =>
-  new AppError(
-    'not_found',
-    `${source.path} has changed since it was read; read it again`,
-    `${source.path} は読み込んだ後に変更されました。もう一度読み込んでください。`,
-  )

@@ -1,6 +1,5 @@
 /** The first pass over a log: header, counts and tokens. Most lines are decided by their first bytes. */
 import type { OpenFile } from '../../lib/files/file-bytes.ts'
-import { type LogPosition, readLogFile } from '../../lib/files/log-file.ts'
 import { checksum } from '../../lib/hash.ts'
 import { decodeLine, type LineSink, LineSplitter } from '../../lib/lines.ts'
 import { type Fields, fieldsOf, isObject, nonEmptyStringOf } from '../../lib/unknown-values.ts'
@@ -9,13 +8,22 @@ import { type Instant, toInstant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import { isZeroUsage, type Usage } from '../../model/usage.ts'
 import type { Cursor, ScanItem, Source } from '../agent.ts'
+import { type LogPosition, readLogFile } from '../kit/log-file.ts'
+import { RecordClock, type SavedClock } from '../kit/record-clock.ts'
 import { peekLine, peekTimestamp } from './peek-line.ts'
 import { isDocument, readDocument } from './read.ts'
 import type { RecordDraft, TextAuthor } from './record/draft.ts'
-import { type CodexRecordShape, detectShape, NO_RECORD, parseRecords, recordDrafts } from './record/records.ts'
+import {
+  type CodexRecordShape,
+  detectShape,
+  isLegacyShape,
+  NO_RECORD,
+  parseRecords,
+  recordDrafts,
+} from './record/records.ts'
 import { TokenMeter, type TokenReport } from './record/tokens.ts'
 import { cwdIn, type SavedThread, settingsModel, Thread, typedText } from './thread.ts'
-import { RecordClock, type SavedClock } from './to-message.ts'
+import { recordTimestamp } from './to-message.ts'
 
 export function scan(source: Source, from?: Cursor): AsyncGenerator<readonly ScanItem[]> {
   return readLogFile<CodexScanCursor, ScanItem>(source, from, (file, saved) => scanOpenFile(source, file, saved))
@@ -208,7 +216,7 @@ class LogScanner implements LineSink {
         this.#out.push({ kind: 'title', native_id: String(record['id']), title: String(record['thread_name']) })
         continue
       }
-      const { at, isBad } = this.#clock.timeOf(record, shape, number)
+      const { at, isBad } = this.#clock.timeOf(recordTimestamp(record, shape), number, !isLegacyShape(shape))
       if (isBad) this.#issue('bad_time', describeBadTime('timestamp'))
       this.#thread.begin(record, shape, at, bytes)
       const copied = this.#thread.isCopy(bytes, Date.parse(at), validCountOf(record['ordinal']), record)

@@ -2,14 +2,15 @@
 import { sha256 } from '../../lib/hash.ts'
 import { type Fields, fieldsOf, nonEmptyStringOf, stringOf, toJsonText } from '../../lib/unknown-values.ts'
 import { validCountOf } from '../../model/checked-numbers.ts'
-import { type AgentId, type Instant, makeSessionId, type SessionId, toInstant } from '../../model/ids.ts'
+import { type Instant, makeSessionId, type SessionId, toInstant } from '../../model/ids.ts'
+import type { Mutable } from '../../model/normalized.ts'
 import { parseGitInfo, type Session } from '../../model/session.ts'
 import type { Source } from '../agent.ts'
+import { promptBeginning, sessionIdentity } from '../kit/place-message.ts'
 import { CopyDetector, type SavedCopyDetector } from './copy-detector.ts'
 import { findThreadLog } from './find.ts'
 import type { RecordDraft } from './record/draft.ts'
 import type { CodexRecordShape } from './record/records.ts'
-import type { RecordTime } from './to-message.ts'
 
 export interface SavedThread {
   readonly session: Session | null
@@ -41,9 +42,10 @@ export class Thread {
   begin(record: Fields, shape: CodexRecordShape, at: Instant, bytes: Buffer | undefined): SessionHeader {
     if (this.#header) return this.#header
     const first = sha256(bytes ?? toJsonText(record)).slice(0, 16)
-    const { agent, path, shown, session } = this.#source
     const kind = shape === 'prompt' ? 'prompts' : 'conversation'
-    this.#header = SessionHeader.fromFirstRecord(record, kind, { agent, path: shown ?? path, session, first, at })
+    const startedAt = toInstant(fieldsOf(record['payload'])?.['timestamp']) ?? at
+    const identity = sessionIdentity(this.#source, nativeIdOf(record) ?? first, first, startedAt, kind)
+    this.#header = new SessionHeader({ ...identity, models: [], ancestors: [] })
     return this.#header
   }
 
@@ -108,20 +110,6 @@ export class Thread {
 export const settingsModel = (payload: Fields): string | undefined =>
   nonEmptyStringOf(fieldsOf(payload['thread_settings'])?.['model'])
 
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }
-
-interface SessionOrigin {
-  readonly agent: AgentId
-  readonly path: string
-  /** Set when another source claims the same id. */
-  readonly session?: string | undefined
-  /** Hash of the first record. */
-  readonly first: string
-  readonly at: Instant
-}
-
-const MAX_PROMPT_LENGTH = 200
-
 class SessionHeader {
   readonly #session: Mutable<Session>
   readonly #models: Set<string>
@@ -133,22 +121,6 @@ class SessionHeader {
     this.#session = { ...session }
     this.#models = new Set(session.models)
     this.#ancestors = new Set(session.ancestors)
-  }
-
-  /** The first record decides whose log this is. */
-  static fromFirstRecord(record: Fields, kind: Session['kind'], sessionOrigin: SessionOrigin): SessionHeader {
-    const native = nativeIdOf(record) ?? sessionOrigin.first
-    return new SessionHeader({
-      id: (sessionOrigin.session ?? makeSessionId(sessionOrigin.agent, native)) as SessionId,
-      agent: sessionOrigin.agent,
-      native_id: native,
-      first_record: sessionOrigin.first,
-      path: sessionOrigin.path,
-      kind,
-      started_at: toInstant(fieldsOf(record['payload'])?.['timestamp']) ?? sessionOrigin.at,
-      models: [],
-      ancestors: [],
-    })
   }
 
   get id(): SessionId {
@@ -216,8 +188,7 @@ class SessionHeader {
   }
 
   prompt(text: string): void {
-    if (this.#session.first_prompt === undefined && text.trim() !== '')
-      this.#set('first_prompt', text.trim().slice(0, MAX_PROMPT_LENGTH))
+    if (!this.hasPrompt) this.#set('first_prompt', promptBeginning(text))
   }
 
   /** The header, if it has changed since it was last asked for. */
@@ -260,19 +231,6 @@ function parentOf(payload: Fields): { readonly native: string; readonly relation
 /** A word, or an object with one key that is the word. */
 function originOf(source: unknown): string | undefined {
   return nonEmptyStringOf(source) ?? Object.keys(fieldsOf(source) ?? {})[0]
-}
-
-export function lineMetadata(
-  recordTime: RecordTime,
-  copied: boolean,
-  ancestor: boolean,
-): Record<string, unknown> | undefined {
-  if (!recordTime.inferred && !copied && !ancestor) return undefined
-  const marks: Record<string, unknown> = {}
-  if (recordTime.inferred) marks['timestamp_inferred'] = true
-  if (copied) marks['replayed'] = true
-  if (ancestor) marks['ancestor'] = true
-  return marks
 }
 
 /** Logs before the envelope name their directory only in the context given to the model. */

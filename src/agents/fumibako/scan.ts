@@ -1,11 +1,12 @@
 /** The first pass: header, counts and tokens. What no endpoint counted is estimated. */
-import { readLogFile } from '../../lib/files/log-file.ts'
+
 import { stringOf } from '../../lib/unknown-values.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { addEstimates, estimateMessage, NO_ESTIMATE, type TokenEstimate } from '../../model/tokens/token-estimate.ts'
 import type { Usage } from '../../model/usage.ts'
 import type { Counts, Cursor, ScanItem, Source } from '../agent.ts'
+import { readLogFile } from '../kit/log-file.ts'
 import type { JournalCursor, ParseStep } from './journal-parser.ts'
 import { parseJournal } from './read.ts'
 

@@ -1,6 +1,5 @@
 /** Reads a file of NormalizedMessages: both passes, and one message by its locator. */
 import { readFileRange } from '../../lib/files/file-bytes.ts'
-import { type LogPosition, parseWithCursors, readLinesFrom, readLogFile } from '../../lib/files/log-file.ts'
 import { checksum, sha256 } from '../../lib/hash.ts'
 import { type ByteLine, decodeLine } from '../../lib/lines.ts'
 import { type Fields, fieldsOf, listOf, nonEmptyStringOf, parseStructure, stringOf } from '../../lib/unknown-values.ts'
@@ -12,6 +11,7 @@ import type { NormalizedMessage } from '../../model/normalized.ts'
 import { parseGitInfo, type Session } from '../../model/session.ts'
 import type { Usage } from '../../model/usage.ts'
 import type { AgentReadOptions, Cursor, Locator, PrivacyOptions, ReadItem, ScanItem, Source } from '../agent.ts'
+import { type LogPosition, parseWithCursors, readLinesFrom, readLogFile } from '../kit/log-file.ts'
 import { AGENT_ID } from './find.ts'
 import { isNormalizedMessage, LineCheck, nativeSessionId, normalizedSessionId, toMessage } from './to-message.ts'
 

@@ -1,6 +1,5 @@
 /** Reads a file unit by unit: both passes, and one message by its locator. */
 import { type OpenFile, readFileRange } from '../../lib/files/file-bytes.ts'
-import { type LogIssue, type LogPosition, parseWithCursors, readLogFile, toLogIssue } from '../../lib/files/log-file.ts'
 import { checksum } from '../../lib/hash.ts'
 import type { ByteLine } from '../../lib/lines.ts'
 import { LastResult } from '../../lib/memoize-last.ts'
@@ -11,6 +10,7 @@ import { addEstimates, estimateMessage, NO_ESTIMATE } from '../../model/tokens/t
 import type { Usage } from '../../model/usage.ts'
 import type { FileLayout } from '../../openai/files/file-layout.ts'
 import type { AgentReadOptions, Cursor, Locator, PrivacyOptions, ReadItem, ScanItem, Source } from '../agent.ts'
+import { type LogIssue, type LogPosition, parseWithCursors, readLogFile, toLogIssue } from '../kit/log-file.ts'
 import { ConversationParser } from './conversation-parser.ts'
 import { type OpenAiLocator, parseUnit, readUnit, readUnitBatches, type UnitBatch, unitIssues } from './units.ts'
 

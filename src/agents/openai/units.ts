@@ -1,6 +1,5 @@
 /** Cuts a file into units, one per conversation, and parses them. */
 import type { OpenFile } from '../../lib/files/file-bytes.ts'
-import { type LineBatch, type LogPosition, readLinesFrom } from '../../lib/files/log-file.ts'
 import { checksum } from '../../lib/hash.ts'
 import { closeTruncatedList, salvageObjects } from '../../lib/json/salvage.ts'
 import { splitElements } from '../../lib/json/split-elements.ts'
@@ -11,6 +10,7 @@ import { detectFileLayout, type FileLayout } from '../../openai/files/file-layou
 import { readRecord } from '../../openai/files/read-record.ts'
 import { detectRecordShape, isForeignShape, isMessageLike, SHAPE_TEXTS } from '../../openai/files/record-shape.ts'
 import type { Locator, ReadItem } from '../agent.ts'
+import { type LineBatch, type LogPosition, readLinesFrom } from '../kit/log-file.ts'
 import type {
   ConversationParser,
   ConversationPosition,

@@ -2,19 +2,11 @@
 
 import type { NumberCheck } from '../../../model/checked-numbers.ts'
 import type { Metadata } from '../../../model/metadata.ts'
-import type { MessageSegment, Role, SourceType, ToolCall } from '../../../model/normalized.ts'
+import type { Enrichment } from '../../kit/call-pairing.ts'
+import { type MessageDraft, NO_SEGMENTS } from '../../kit/place-message.ts'
 import type { TokenReport } from './tokens.ts'
 
-export interface RecordDraft {
-  readonly role: Role
-  readonly source_type: SourceType
-  readonly payload_type: string | null
-  readonly segments: readonly MessageSegment[]
-  readonly tool_call?: ToolCall | undefined
-  readonly metadata?: Metadata | undefined
-  readonly payload_role?: string | undefined
-  /** Ciphertext. Only its hash leaves unless private parts are asked for. */
-  readonly secret?: string | undefined
+export interface RecordDraft extends MessageDraft {
   readonly fact?: RecordFact | undefined
   /** Fields of the record that hold no usable number. */
   readonly faults?: readonly string[] | undefined
@@ -40,14 +32,6 @@ export type RecordFact =
   | { readonly kind: 'review'; readonly open: boolean }
 
 export type TextAuthor = 'user' | 'assistant' | 'reasoning'
-
-export interface Enrichment {
-  readonly exit_code?: number
-  readonly duration_ms?: number
-  readonly failed?: boolean
-}
-
-export const NO_SEGMENTS: readonly MessageSegment[] = []
 
 export function metaDraft(
   payloadType: string | null,

@@ -1,18 +1,13 @@
 /** Events: what Codex showed on its screen or counted while the conversation went on. All are meta. */
+
 import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../../lib/unknown-values.ts'
 import { NumberCheck } from '../../../model/checked-numbers.ts'
 import type { Metadata } from '../../../model/metadata.ts'
 import type { MessageSegment } from '../../../model/normalized.ts'
+import type { Enrichment } from '../../kit/call-pairing.ts'
+import { NO_SEGMENTS } from '../../kit/place-message.ts'
 import { mediaOf } from './content.ts'
-import {
-  type Enrichment,
-  metaDraft,
-  NO_SEGMENTS,
-  type RecordDraft,
-  type RecordFact,
-  type TextAuthor,
-  withFaults,
-} from './draft.ts'
+import { metaDraft, type RecordDraft, type RecordFact, type TextAuthor, withFaults } from './draft.ts'
 import { unknownMetadata } from './items.ts'
 import { parseTokenReport } from './tokens.ts'
 import { changedFiles, parseDuration } from './tools.ts'

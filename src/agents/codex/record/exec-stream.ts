@@ -1,8 +1,10 @@
 /** What `codex exec --json` prints: a stream of thread, turn and item events. */
+
 import { type Fields, fieldsOf, isObject, nonEmptyStringOf, stringOf, toJsonText } from '../../../lib/unknown-values.ts'
 import { NumberCheck } from '../../../model/checked-numbers.ts'
 import type { ToolCall, ToolStatus } from '../../../model/normalized.ts'
-import { metaDraft, NO_SEGMENTS, type RecordDraft, withFaults } from './draft.ts'
+import { NO_SEGMENTS } from '../../kit/place-message.ts'
+import { metaDraft, type RecordDraft, withFaults } from './draft.ts'
 import { unknownMetadata } from './items.ts'
 import { parseTokenUsage } from './tokens.ts'
 import { changedFiles } from './tools.ts'

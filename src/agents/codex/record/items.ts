@@ -1,4 +1,5 @@
 /** The items of the conversation itself: what Codex calls `response_item`, and the bare items of older logs. */
+
 import {
   type Fields,
   fieldsOf,
@@ -10,8 +11,9 @@ import {
 } from '../../../lib/unknown-values.ts'
 import { type Metadata, metadataFromSource } from '../../../model/metadata.ts'
 import type { Mutable, Role, SourceType } from '../../../model/normalized.ts'
+import { NO_SEGMENTS } from '../../kit/place-message.ts'
 import { parseContent, type RecordContent } from './content.ts'
-import { metaDraft, NO_SEGMENTS, type RecordDraft } from './draft.ts'
+import { metaDraft, type RecordDraft } from './draft.ts'
 import {
   chatToolCall,
   customCall,

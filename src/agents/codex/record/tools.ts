@@ -1,4 +1,5 @@
 /** Tool calls and their results.  */
+
 import {
   type Fields,
   fieldsOf,
@@ -12,11 +13,10 @@ import {
 } from '../../../lib/unknown-values.ts'
 import { NumberCheck } from '../../../model/checked-numbers.ts'
 import type { Attachment, Metadata } from '../../../model/metadata.ts'
-import type { MessageSegment, ToolCall, ToolStatus } from '../../../model/normalized.ts'
+import type { MessageSegment, Mutable, ToolCall, ToolStatus } from '../../../model/normalized.ts'
+import { NO_SEGMENTS } from '../../kit/place-message.ts'
 import { attachmentOf, mediaOf } from './content.ts'
-import { NO_SEGMENTS, type RecordDraft } from './draft.ts'
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+import type { RecordDraft } from './draft.ts'
 
 /** `function_call`, and the bare `tool_call` that some exports write. */
 export function functionCall(payload: Fields, type: string): RecordDraft {

@@ -1,11 +1,12 @@
 /** Reads a log file from a cursor, and reports what happens to the file meanwhile. */
-import type { Issue, IssueCode } from '../../model/issue.ts'
-import { checksum } from '../hash.ts'
-import { type ByteLine, splitLines } from '../lines.ts'
-import { type OpenFile, openFile, readFileRange, wasReplaced } from './file-bytes.ts'
-import { isSystemError, systemErrorReason } from './system-error.ts'
 
-export interface LogFile {
+import { type OpenFile, openFile, readFileRange, wasReplaced } from '../../lib/files/file-bytes.ts'
+import { isSystemError, systemErrorReason } from '../../lib/files/system-error.ts'
+import { checksum } from '../../lib/hash.ts'
+import { type ByteLine, splitLines } from '../../lib/lines.ts'
+import type { Issue, IssueCode } from '../../model/issue.ts'
+
+interface LogFile {
   readonly path: string
   /** Name in issues, if not the path. */
   readonly shown?: string
@@ -113,7 +114,7 @@ export async function* readLinesFrom(file: OpenFile, from: LogPosition | undefin
 /** A cursor costs as much as about fifty messages. */
 const CURSOR_INTERVAL_BYTES = 1 << 20
 
-export interface BatchParser<B extends LineBatch, T> {
+interface BatchParser<B extends LineBatch, T> {
   /** The items of the lines, in batches. */
   follow(batch: B): Iterable<readonly T[]>
   /** Called after all lines before the position, and none after it. */

@@ -1,0 +1,251 @@
+/** The reading half of an agent whose logs are JSONL files of one session each: everything but what a record means. */
+
+import { checksum, sha256 } from '../../lib/hash.ts'
+import type { ByteLine } from '../../lib/lines.ts'
+import type { Fields } from '../../lib/unknown-values.ts'
+import { describeBadTime } from '../../model/checked-numbers.ts'
+import { classify } from '../../model/classify.ts'
+import { type AgentId, type Instant, makeMessageId } from '../../model/ids.ts'
+import type { Metadata } from '../../model/metadata.ts'
+import type { Mutable, NormalizedMessage, ToolCall } from '../../model/normalized.ts'
+import { readElementExtensions } from '../../model/replay/extension.ts'
+import type { Session } from '../../model/session.ts'
+import type { Agent, AgentReadOptions, Cursor, Locator, PrivacyOptions, ReadItem, Source } from '../agent.ts'
+import { CallPairing, joinCallAndResult, type SavedCalls, type TrackedCall, withoutArguments } from './call-pairing.ts'
+import type { LogPosition } from './log-file.ts'
+import { parseWithCursors, readLinesFrom, readLogFile } from './log-file.ts'
+import { type MessageDraft, pathOf, placeMessage, promptBeginning, sessionIdentity } from './place-message.ts'
+import { RecordClock, type SavedClock } from './record-clock.ts'
+import { issueItem, type LineFault, parseRecordLine, tooLongFault } from './record-lines.ts'
+import { scanFromRead } from './scan-tally.ts'
+import { type ByteSpan, changedSourceError, probeFile, readSpan } from './source-file.ts'
+
+/** What a record means. All functions are pure, but `relate`, which may change the memory that it is given. */
+export interface JsonlFormat<Memory extends object> {
+  readonly agent: AgentId
+  /** The agent's own id of the session, by the first record of its log; without one, a hash of that record is used. */
+  nativeId(first: Fields, path: string): string | undefined
+  /** The record's own time, unchanged. */
+  timeOf(record: Fields): unknown
+  /** The record's own name of what it is: `raw.event_type`. */
+  eventOf(record: Fields): string | null
+  /** What a record says on its own. At least one draft, of role `meta` where it is not understood. */
+  draftsOf(record: Fields): readonly MessageDraft[]
+  /** The session as a record extends it. */
+  describe(session: Session, record: Fields): Session
+  /** What `relate` remembers of earlier records: plain JSON, bounded in size. */
+  newMemory(): Memory
+  /** Metadata of a message that depends on earlier records. Called for each message in order. */
+  relate?(draft: MessageDraft, record: Fields, id: string, memory: Memory): Metadata | undefined
+}
+
+interface JsonlLocator extends Locator {
+  readonly at: readonly [...ByteSpan, part: number]
+  readonly line: number
+  readonly time: Instant
+  readonly session: string
+  readonly inferred?: true
+  readonly marks?: Metadata
+  /** The call that a result answers. */
+  readonly call?: JsonlLocator['at']
+  /** That call had a result before. */
+  readonly again?: true
+}
+
+interface JsonlCursor<Memory> extends Cursor, LogPosition {
+  readonly offset: number
+  readonly session: Session | null
+  readonly clock: SavedClock
+  readonly calls: SavedCalls<JsonlLocator['at']>
+  readonly memory: Memory
+}
+
+export function jsonlAgent<Memory extends object>(
+  format: JsonlFormat<Memory>,
+): Pick<Agent, 'probe' | 'scan' | 'read' | 'readMessage' | 'span'> {
+  const read = (source: Source, options: AgentReadOptions = {}): AsyncGenerator<readonly ReadItem[]> =>
+    readLogFile<JsonlCursor<Memory>, ReadItem>(source, options.from, async function* (file, from) {
+      const parser = new JsonlParser(format, source, file.modifiedMs, options, from)
+      await parser.calls.restore((spot) => toolAt(format, source, spot))
+      yield* parseWithCursors(readLinesFrom(file, from), file, from, {
+        follow: ({ lines }) => [parser.parseLines(lines)],
+        cursor: (stop) => [{ kind: 'cursor', cursor: parser.save(stop) }],
+      })
+    })
+  return {
+    probe: probeFile,
+    scan: (source, from) => scanFromRead(read(source, from ? { from } : {})),
+    read,
+    readMessage: (source, locator, options = {}) => readMessage(format, source, locator as JsonlLocator, options),
+    span: (locator) => [(locator as JsonlLocator).at[0], (locator as JsonlLocator).at[1]],
+  }
+}
+
+class JsonlParser<Memory extends object> {
+  readonly calls: CallPairing<JsonlLocator['at']>
+  readonly #format: JsonlFormat<Memory>
+  readonly #source: Source
+  readonly #options: PrivacyOptions
+  readonly #clock: RecordClock
+  readonly #memory: Memory
+  #session: Session | undefined
+  #items: ReadItem[] = []
+
+  constructor(
+    format: JsonlFormat<Memory>,
+    source: Source,
+    writtenMs: number,
+    options: PrivacyOptions,
+    saved: JsonlCursor<Memory> | undefined,
+  ) {
+    this.#format = format
+    this.#source = source
+    this.#options = options
+    this.#clock = new RecordClock(writtenMs, saved?.clock)
+    this.calls = new CallPairing(saved?.calls)
+    this.#memory = saved?.memory ?? format.newMemory()
+    this.#session = saved?.session ?? undefined
+  }
+
+  parseLines(lines: readonly ByteLine[]): ReadItem[] {
+    this.#items = []
+    const before = this.#session
+    for (const line of lines) this.#parseLine(line)
+    if (this.#session && this.#session !== before) this.#items.push({ kind: 'session', session: this.#session })
+    return this.#items
+  }
+
+  save(stop: LogPosition): JsonlCursor<Memory> {
+    return {
+      ...stop,
+      session: this.#session ?? null,
+      clock: this.#clock.save(),
+      calls: this.calls.save(),
+      // A copy, because the parser goes on.
+      memory: structuredClone(this.#memory),
+    }
+  }
+
+  #parseLine(line: ByteLine): void {
+    const { bytes, length, number } = line
+    if (!bytes) return this.#issue(tooLongFault(length), number)
+    const { record, faults } = parseRecordLine(line, bytes)
+    for (const fault of faults) this.#issue(fault, number)
+    if (record) this.#addRecord(record, line, bytes)
+  }
+
+  #addRecord(record: Fields, { number, offset, length }: ByteLine, bytes: Buffer): void {
+    const format = this.#format
+    const { at, inferred, isBad } = this.#clock.timeOf(format.timeOf(record), number)
+    if (isBad) this.#issue({ code: 'bad_time', reason: describeBadTime('timestamp') }, number)
+    const session = format.describe(this.#session ?? this.#firstHeader(record, bytes, at), record)
+    this.#session = session
+    const check = checksum(bytes)
+    format.draftsOf(record).forEach((draft, index) => {
+      const part = index + 1
+      const id = makeMessageId(at, number, part)
+      const spot = [offset, length, check, part] as const
+      const locator: Mutable<JsonlLocator> = { at: spot, line: number, time: at, session: session.id }
+      if (inferred) locator.inferred = true
+      const marks = format.relate?.(draft, record, id, this.#memory)
+      if (marks) locator.marks = marks
+      const called = this.#callOf(draft, number)
+      if (called) {
+        locator.call = called.spot
+        if (called.answered) locator.again = true
+      }
+      const message = toMessage(format, record, draft, called?.tool, locator, this.#source, this.#options)
+      const { call_id } = draft.tool_call ?? {}
+      if (draft.source_type === 'tool_call' && draft.tool_call && call_id)
+        this.calls.open(call_id, id, spot, draft.tool_call)
+      else if (called && call_id) this.calls.answer(call_id, called)
+      this.#notePrompt(message)
+      this.#items.push({ kind: 'message', message, locator })
+    })
+  }
+
+  #firstHeader(record: Fields, bytes: Buffer, at: Instant): Session {
+    const first = sha256(bytes).slice(0, 16)
+    const native = this.#format.nativeId(record, this.#source.path) ?? first
+    const identity = sessionIdentity(this.#source, native, first, at)
+    return { ...identity, models: [], ancestors: [] }
+  }
+
+  #callOf({ source_type, tool_call }: MessageDraft, line: number): TrackedCall<JsonlLocator['at']> | undefined {
+    if (source_type !== 'tool_result') return undefined
+    const call = tool_call?.call_id ? this.calls.get(tool_call.call_id) : undefined
+    if (!call) this.#issue({ code: 'orphan_result', reason: 'a tool result has no call before it' }, line)
+    return call
+  }
+
+  #notePrompt(message: NormalizedMessage): void {
+    if (!this.#session || this.#session.first_prompt !== undefined || !classify(message).isTyped) return
+    const prompt = promptBeginning(message.segments.find(({ text }) => text?.trim())?.text)
+    if (prompt !== undefined) this.#session = { ...this.#session, first_prompt: prompt }
+  }
+
+  #issue(fault: LineFault, line: number): void {
+    this.#items.push(issueItem(pathOf(this.#source), fault, line))
+  }
+}
+
+function toMessage<Memory extends object>(
+  format: JsonlFormat<Memory>,
+  record: Fields,
+  draft: MessageDraft,
+  called: ToolCall | undefined,
+  { at, line, time, session, inferred, marks }: JsonlLocator,
+  source: Source,
+  options: PrivacyOptions,
+): NormalizedMessage {
+  const tool_call = draft.tool_call && called ? joinCallAndResult(draft.tool_call, called, undefined) : draft.tool_call
+  const part = at[3]
+  const extensions = options.includeSource
+    ? readElementExtensions({ src: format.agent, record }, undefined, () => '')
+    : undefined
+  const position = {
+    ...{ at: time, inferred, line, part, path: pathOf(source), session, marks },
+    event: format.eventOf(record),
+    stamp: format.timeOf(record),
+    extension: part === 1 ? extensions?.first : extensions?.further,
+  }
+  return placeMessage({ ...draft, tool_call }, position, options)
+}
+
+async function readMessage<Memory extends object>(
+  format: JsonlFormat<Memory>,
+  source: Source,
+  locator: JsonlLocator,
+  options: PrivacyOptions,
+): Promise<NormalizedMessage> {
+  const { record, draft } = await draftAt(format, source, locator.at)
+  const called = locator.call && (await draftAt(format, source, locator.call)).draft.tool_call
+  return toMessage(
+    format,
+    record,
+    draft,
+    called && locator.again ? withoutArguments(called) : called,
+    locator,
+    source,
+    options,
+  )
+}
+
+async function draftAt<Memory extends object>(
+  format: JsonlFormat<Memory>,
+  source: Source,
+  [offset, length, check, part]: JsonlLocator['at'],
+): Promise<{ readonly record: Fields; readonly draft: MessageDraft }> {
+  const bytes = await readSpan(source, [offset, length, check])
+  const { record } = parseRecordLine({ number: offset === 0 ? 1 : 2, utf8: false, ended: true }, bytes)
+  const draft = record && format.draftsOf(record)[part - 1]
+  if (!record || !draft) throw changedSourceError(source)
+  return { record, draft }
+}
+
+/** Undefined when the call is no longer there. */
+const toolAt = async <Memory extends object>(
+  format: JsonlFormat<Memory>,
+  source: Source,
+  spot: JsonlLocator['at'],
+): Promise<ToolCall | undefined> => (await draftAt(format, source, spot).catch(() => undefined))?.draft.tool_call

@@ -1,0 +1,135 @@
+/** What adapters share to make messages and headers: a draft and its position give a `NormalizedMessage`. */
+import { sha256 } from '../../lib/hash.ts'
+import { type Instant, makeMessageId, makeSessionId, type SessionId } from '../../model/ids.ts'
+import type { Metadata } from '../../model/metadata.ts'
+import type {
+  MessageSegment,
+  Mutable,
+  NormalizedMessage,
+  RawReference,
+  Role,
+  SourceType,
+  ToolCall,
+} from '../../model/normalized.ts'
+import type { SourceExtension } from '../../model/replay/extension.ts'
+import type { Session } from '../../model/session.ts'
+import type { PrivacyOptions, Source } from '../agent.ts'
+
+/** What one record says on its own. Calls and results of tools have the role `tool`. */
+export interface MessageDraft {
+  readonly role: Role
+  readonly source_type: SourceType
+  /** The source's own name of the record or part. */
+  readonly payload_type: string | null
+  readonly segments: readonly MessageSegment[]
+  readonly tool_call?: ToolCall | undefined
+  readonly metadata?: Metadata | undefined
+  /** The source's own role word, where it differs from `role`. */
+  readonly payload_role?: string | undefined
+  /** Ciphertext. Only its hash leaves the adapter unless private parts are asked for. */
+  readonly secret?: string | undefined
+}
+
+export interface MessagePosition {
+  readonly at: Instant
+  /** The record has no usable time of its own. */
+  readonly inferred?: boolean | undefined
+  /** Line or entry of the source, from 1. */
+  readonly line: number
+  /** Number of the message among those of its line, from 1. */
+  readonly part: number
+  readonly path: string
+  readonly session: string
+  readonly event: string | null
+  /** Key of the database row that holds the session. */
+  readonly row?: string | undefined
+  readonly isLegacy?: boolean | undefined
+  /** The source's own time, unchanged. */
+  readonly stamp?: unknown
+  /** Metadata that depends on other records. */
+  readonly marks?: Metadata | undefined
+  readonly extension?: SourceExtension | undefined
+}
+
+export const NO_SEGMENTS: readonly MessageSegment[] = []
+
+/** What most messages of files without times have; shared because nothing changes it. */
+const INFERRED: Metadata = { timestamp_inferred: true }
+
+export function placeMessage(
+  draft: MessageDraft,
+  position: MessagePosition,
+  options: PrivacyOptions = {},
+): NormalizedMessage {
+  const { at, inferred, line, part, marks, extension } = position
+  const message: Mutable<NormalizedMessage> = {
+    id: makeMessageId(at, line, part),
+    timestamp: at,
+    role: draft.role,
+    source_type: draft.source_type,
+    segments: draft.segments,
+    raw: rawOf(draft, position, options),
+  }
+  if (draft.tool_call) message.tool_call = draft.tool_call
+  const own = marks && draft.metadata ? { ...draft.metadata, ...marks } : (marks ?? draft.metadata)
+  const metadata = inferred ? (own ? { ...own, ...INFERRED } : INFERRED) : own
+  if (extension) message.metadata = { ...metadata, x_conv: extension }
+  else if (metadata && hasKeys(metadata)) message.metadata = metadata
+  return message
+}
+
+function rawOf(
+  { payload_type, payload_role, secret }: MessageDraft,
+  { event, line, path, session, row, isLegacy, stamp }: MessagePosition,
+  options: PrivacyOptions,
+): RawReference {
+  const raw: Mutable<RawReference> = {
+    event_type: event,
+    payload_type: isLegacy ? null : payload_type,
+    file_path: path,
+    line_index: line,
+    session_id: session,
+  }
+  if (row !== undefined) raw.row_key = row
+  if (isLegacy) raw.format = 'legacy'
+  if (stamp !== undefined) raw.timestamp = stamp
+  if (payload_role !== undefined) raw.payload_role = payload_role
+  if (secret === undefined) return raw
+  raw.private = true
+  if (!options.withoutHashes) raw.encrypted_content_sha256 = sha256(secret)
+  if (options.includePrivate) raw.encrypted_content = secret
+  return raw
+}
+
+export function hasKeys(object: object): boolean {
+  for (const _ in object) return true
+  return false
+}
+
+/** What messages and issues call a source. */
+export const pathOf = ({ path, shown }: Pick<Source, 'path' | 'shown'>): string => shown ?? path
+
+type SessionIdentity = Pick<Session, 'id' | 'agent' | 'native_id' | 'first_record' | 'path' | 'kind' | 'started_at'>
+
+/** @param firstRecord its hash: tells apart two sources that claim one id */
+export const sessionIdentity = (
+  source: Source,
+  native: string,
+  firstRecord: string,
+  startedAt: Instant,
+  kind: Session['kind'] = 'conversation',
+): SessionIdentity => ({
+  id: (source.session ?? makeSessionId(source.agent, native)) as SessionId,
+  agent: source.agent,
+  native_id: native,
+  first_record: firstRecord,
+  path: pathOf(source),
+  kind,
+  started_at: startedAt,
+})
+
+const MAX_PROMPT_LENGTH = 200
+
+/** A prompt as the header shows it. Undefined for blank text. */
+export const promptBeginning = (text: string | undefined): string | undefined =>
+  text?.trim().slice(0, MAX_PROMPT_LENGTH) || undefined

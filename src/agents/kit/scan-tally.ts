@@ -1,0 +1,78 @@
+/** The first pass, derived from the second: counts, usage and estimates of messages. */
+
+import { classify } from '../../model/classify.ts'
+import type { Instant } from '../../model/ids.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import { estimateMessage, type TokenEstimate } from '../../model/tokens/token-estimate.ts'
+import type { ReadItem, ScanItem } from '../agent.ts'
+
+/** Adds up messages until `take` reports them. */
+export class ScanTally {
+  lines = 0
+  #messages = 0
+  #tools = emptyToolCounts()
+  /** Reported usage items. */
+  #items: ScanItem[] = []
+
+  add(message: NormalizedMessage): void {
+    const { isCounted, isReplayed, kind } = classify(message)
+    if (isCounted) this.#messages++
+    if (kind === 'call' && !isReplayed) {
+      const name = message.tool_call?.name ?? 'unknown'
+      this.#tools[name] = (this.#tools[name] ?? 0) + 1
+    }
+    const usage = message.metadata?.usage
+    if (usage && !isReplayed)
+      this.#items.push({ kind: 'usage', at: message.timestamp as Instant, model: modelOf(message), usage })
+  }
+
+  estimate(message: NormalizedMessage): void {
+    this.#items.push(...estimateItems(message.timestamp as Instant, modelOf(message), estimateMessage(message)))
+  }
+
+  /** Everything since it was last asked for. */
+  take(): ScanItem[] {
+    const items = this.#items
+    if (this.lines > 0 || this.#messages > 0)
+      items.push({ kind: 'counts', counts: { lines: this.lines, messages: this.#messages, tools: this.#tools } })
+    this.lines = 0
+    this.#messages = 0
+    this.#tools = emptyToolCounts()
+    this.#items = []
+    return items
+  }
+}
+
+/** Names come from logs: `__proto__` is one of them. */
+export const emptyToolCounts = (): Record<string, number> => Object.create(null) as Record<string, number>
+
+export const modelOf = ({ metadata }: NormalizedMessage): string | undefined =>
+  typeof metadata?.model === 'string' ? metadata.model : undefined
+
+export const estimateItems = (at: Instant, model: string | undefined, estimate: TokenEstimate): readonly ScanItem[] =>
+  estimate.user_bytes + estimate.assistant_bytes === 0 ? [] : [{ kind: 'estimate', at, model, estimate }]
+
+/** For logs of one session in lines. A line counts once, however many messages and issues it gives. */
+export async function* scanFromRead(batches: AsyncIterable<readonly ReadItem[]>): AsyncGenerator<readonly ScanItem[]> {
+  const tally = new ScanTally()
+  let last = 0
+  for await (const batch of batches) {
+    const found: ScanItem[] = []
+    for (const one of batch) {
+      const line = one.kind === 'message' ? one.message.raw.line_index : lineOfIssue(one)
+      if (line > last) {
+        tally.lines++
+        last = line
+      }
+      if (one.kind === 'message') tally.add(one.message)
+      else if (one.kind === 'cursor') found.push(...tally.take(), one)
+      else found.push(one)
+    }
+    found.push(...tally.take())
+    if (found.length > 0) yield found
+  }
+}
+
+/** NUL bytes alone do not make a line. */
+const lineOfIssue = (one: ReadItem): number =>
+  one.kind === 'issue' && one.issue.code !== 'nul_bytes' ? (one.issue.line ?? 0) : 0

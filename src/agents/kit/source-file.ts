@@ -1,0 +1,90 @@
+/** Sources that are files: finding them, fingerprints, reading the bytes of a locator, replacing them. */
+import { closeSync, readSync, statSync } from 'node:fs'
+import { readFileRange } from '../../lib/files/file-bytes.ts'
+import { openRegularFile } from '../../lib/files/regular-file.ts'
+import { findFilesBelow, isFolder, statOf } from '../../lib/files/safe-fs.ts'
+import { isSystemError, systemErrorReason } from '../../lib/files/system-error.ts'
+import { toWriteError } from '../../lib/files/system-error.ts'
+import { checksum } from '../../lib/hash.ts'
+import { AppError } from '../../model/error.ts'
+import type { AgentId } from '../../model/ids.ts'
+import type { Source, SourceFingerprint } from '../agent.ts'
+
+/** Changes whenever the file is written or replaced. Undefined when there is no file. */
+export async function probeFile({ path }: Pick<Source, 'path'>): Promise<SourceFingerprint | undefined> {
+  // Blocking, because a sweep probes every source, and the thread pool takes ten times as long.
+  try {
+    const { size, mtimeMs, ino } = statSync(path)
+    return `${size}:${mtimeMs}:${ino}`
+  } catch (error) {
+    // The file exists but may not be accessed: reading it reports why.
+    if (!isSystemError(error)) throw error
+    return error.code === 'ENOENT' ? undefined : systemErrorReason(error)
+  }
+}
+
+/** The files below a folder that `isLog` accepts, or the file itself. */
+export function* findLogs(
+  agent: AgentId,
+  root: string,
+  namePattern: RegExp,
+  isLog: (path: string) => boolean,
+): Generator<Source> {
+  if (!isFolder(root)) yield { agent, path: root }
+  else for (const path of findFilesBelow(root, namePattern)) if (isLog(path)) yield { agent, path, root }
+}
+
+/** Whether `accepts` accepts the beginning of a file: of its first bytes, then of more where these do not decide. */
+export function fileBeginsWith(path: string, buffer: Buffer, accepts: (head: Buffer) => boolean): boolean {
+  try {
+    const fd = openRegularFile(path)
+    try {
+      return accepts(buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, 0)))
+    } finally {
+      closeSync(fd)
+    }
+  } catch {
+    return false
+  }
+}
+
+/** Offset, length and checksum of a stretch of bytes in a file. */
+export type ByteSpan = readonly [offset: number, length: number, check: number]
+
+/** The bytes of a locator. Throws `not_found` when others are there now. */
+export async function readSpan(source: Source, [offset, length, check]: ByteSpan): Promise<Buffer> {
+  const bytes = await readFileRange(source.path, offset, length)
+  if (bytes.length !== length || checksum(bytes) !== check) throw changedSourceError(source)
+  return bytes
+}
+
+export const changedSourceError = ({ path }: Pick<Source, 'path'>): AppError =>
+  new AppError(
+    'not_found',
+    `${path} has changed since it was read; read it again`,
+    `${path} は読み込んだ後に変更されました。もう一度読み込んでください。`,
+  )
+
+/** For a file that was just written, to see whether another program writes it too. */
+export function fileFingerprint(path: string): string {
+  const found = statOf(path)
+  return found ? `${found.size}:${found.mtimeMs}:${found.ino}` : ''
+}
+
+/** Throws `busy` when the file is no longer the one that was written. */
+export function assertUnchanged(path: string, fingerprint: string): void {
+  if (fileFingerprint(path) !== fingerprint)
+    throw new AppError(
+      'busy',
+      `${path} was written by another program meanwhile, so it stays as it is.`,
+      `${path} はその間に別のプログラムが書き換えたため、そのままにしました。`,
+    )
+}
+
+export function withWriteErrors<T>(path: string, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    throw toWriteError(path, error)
+  }
+}
