@@ -1,12 +1,14 @@
 /** The prompt history of the command line: what was typed, in order, without times or answers. */
+
 import { basename } from 'node:path'
 import { checksum, sha256 } from '../../lib/hash.ts'
 import { LastResult } from '../../lib/memoize-last.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
-import { type Instant, instantFromMs, makeSessionId, type SessionId } from '../../model/ids.ts'
+import { type Instant, instantFromMs, type SessionId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
 import type { AgentReadOptions, ReadItem, Source } from '../agent.ts'
+import { pathOf, sessionIdentity } from '../kit/place-message.ts'
 import type { SourceRow } from './row.ts'
 import { HISTORY_FILE } from './stores.ts'
 import { type QLocator, toMessage } from './to-message.ts'
@@ -67,19 +69,9 @@ export function readPromptAt(source: Source, row: SourceRow, where: QLocator): N
 
 function sessionOf(source: Source, row: SourceRow, prompts: readonly string[]): Session {
   const first = sha256(prompts[0] ?? '')
-  const native = `prompts-${sha256(source.shown ?? source.path).slice(0, 16)}`
-  return {
-    id: (source.session ?? makeSessionId(source.agent, native)) as SessionId,
-    agent: source.agent,
-    native_id: native,
-    first_record: first,
-    path: source.shown ?? source.path,
-    kind: 'prompts',
-    started_at: row.firstSeen,
-    title: 'Prompt history',
-    models: [],
-    ancestors: [],
-  }
+  const native = `prompts-${sha256(pathOf(source)).slice(0, 16)}`
+  const identity = sessionIdentity(source, native, first, row.firstSeen, 'prompts')
+  return { ...identity, title: 'Prompt history', models: [], ancestors: [] }
 }
 
 function messageOf(
@@ -100,7 +92,7 @@ function messageOf(
       metadata: { event_kind: 'prompt_history' },
     },
     { entry: number, part: 1, time: { at, inferred: true }, marks: {} },
-    { path: source.shown ?? source.path, session, key: undefined, before: 0 },
+    { path: pathOf(source), session, key: undefined, before: 0 },
   )
 }
 

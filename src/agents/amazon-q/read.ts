@@ -1,4 +1,5 @@
 /** Reads one conversation from a row or a file: both passes, and one message by its locator. */
+
 import { isUtf8 } from 'node:buffer'
 import { summarizeHistory } from '../../conversation/history/summary.ts'
 import { answerDrafts, requestedCalls } from '../../conversation/to-messages/answer.ts'
@@ -6,7 +7,6 @@ import { applyConversionFields, recordDraftIndex } from '../../conversation/to-m
 import { inputDrafts } from '../../conversation/to-messages/input.ts'
 import { type EntryList, isParsedEntry, parseEntryAt, parseInput } from '../../conversation/to-messages/parse-entry.ts'
 import { LastResult } from '../../lib/memoize-last.ts'
-import { stringOf } from '../../lib/unknown-values.ts'
 import { issueInJapanese } from '../../model/code-texts/issue-texts.ts'
 import { AppError } from '../../model/error.ts'
 import type { HistorySummary } from '../../model/history-summary.ts'
@@ -14,8 +14,10 @@ import type { Instant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
-import { estimateMessage } from '../../model/tokens/token-estimate.ts'
 import type { AgentReadOptions, Cursor, Locator, PrivacyOptions, ReadItem, ScanItem, Source } from '../agent.ts'
+import { pathOf } from '../kit/place-message.ts'
+import { ScanTally } from '../kit/scan-tally.ts'
+import { changedSourceError } from '../kit/source-file.ts'
 import { isHistoryFile, readPromptAt, readPrompts } from './prompt-history.ts'
 import { isSourceRow, readRow, type SourceRow } from './row.ts'
 import {
@@ -114,7 +116,7 @@ const isConversation = ({ fields, history }: StateDocument): boolean =>
 
 const issueItem = (source: Source, row: SourceRow, code: IssueCode, reason: string): ReadItem => ({
   kind: 'issue',
-  issue: { code, reason, path: source.shown ?? source.path, ...(row.key !== undefined && { key: row.key }) },
+  issue: { code, reason, path: pathOf(source), ...(row.key !== undefined && { key: row.key }) },
 })
 
 const documentCache = new LastResult<StateDocument | undefined>()
@@ -130,15 +132,22 @@ export async function readMessage(
     const { path, reason } = row.issue
     throw new AppError('not_found', `${path}: ${reason}`, `${path}: ${issueInJapanese(row.issue) ?? reason}`)
   }
-  if (isHistoryFile(row.bytes, source.path)) return readPromptAt(source, row, where) ?? throwChanged(source)
+  const message = messageAt(source, row, where, options)
+  if (!message) throw changedSourceError(source)
+  return message
+}
+
+function messageAt(
+  source: Source,
+  row: SourceRow,
+  where: QLocator,
+  options: PrivacyOptions,
+): NormalizedMessage | undefined {
+  if (isHistoryFile(row.bytes, source.path)) return readPromptAt(source, row, where)
   const document = documentCache.get(row.bytes, '', () => openDocument(row.bytes))
-  if (!document) return throwChanged(source)
-  if (where.entry === 0) return stateMessageAt(source, row, document, where, options)
-  return (
-    (where.next
-      ? pendingMessageAt(source, row, document, where, options)
-      : entryMessageAt(source, row, document, where, options)) ?? throwChanged(source)
-  )
+  if (!document) return undefined
+  const read = where.entry === 0 ? stateMessageAt : where.next ? pendingMessageAt : entryMessageAt
+  return read(source, row, document, where, options)
 }
 
 function entryMessageAt(
@@ -196,13 +205,12 @@ function stateMessageAt(
   document: StateDocument,
   where: QLocator,
   options: PrivacyOptions,
-): NormalizedMessage {
+): NormalizedMessage | undefined {
   const header = { ...conversationHeader(source, row, document), started_at: where.time as Instant }
   const found = stateMessages(document, row, originOf(source, row, document), header, options).find(
     (one) => one.kind === 'message' && one.locator['part'] === where.part,
   )
-  if (found?.kind !== 'message' || found.locator['check'] !== where.check) return throwChanged(source)
-  return found.message
+  return found?.kind === 'message' && found.locator['check'] === where.check ? found.message : undefined
 }
 
 const positionOf = ({ entry, part, time, inferred }: QLocator) => ({
@@ -222,14 +230,6 @@ function originOf(source: Source, row: SourceRow, document: StateDocument) {
   return { path, session: id, key: row.key, before: entriesBefore(source) }
 }
 
-function throwChanged(source: Source): never {
-  throw new AppError(
-    'not_found',
-    `${source.path} has changed since it was read; read it again`,
-    `${source.path} は読み込んだ後に変更されました。もう一度読み込んでください。`,
-  )
-}
-
 export async function* scan(source: Source): AsyncGenerator<readonly ScanItem[]> {
   const row = readRow(source)
   const document = isSourceRow(row) && !isHistoryFile(row.bytes, source.path) ? openDocument(row.bytes) : undefined
@@ -246,43 +246,28 @@ async function countBatches(
   summary?: HistorySummary,
 ): Promise<readonly ScanItem[]> {
   const found: ScanItem[] = []
-  const tools: Record<string, number> = {}
+  const tally = new ScanTally()
   const entries = new Set<number>()
   let session: Session | undefined
-  let messages = 0
-  for await (const batch of batches) {
+  for await (const batch of batches)
     for (const one of batch) {
       if (one.kind === 'issue') found.push(one)
       if (one.kind === 'session') session = one.session
       if (one.kind !== 'message') continue
-      const { raw, source_type, tool_call } = one.message
-      if (raw.line_index > 0) entries.add(raw.line_index)
-      if (isUserOrAssistant(one.message)) messages++
-      // What was typed may never have been sent: only a conversation is estimated.
-      if (summary) found.push(...estimateItems(one.message))
-      if (source_type !== 'tool_call') continue
-      const name = tool_call?.name ?? 'unknown'
-      tools[name] = (tools[name] ?? 0) + 1
+      if (one.message.raw.line_index > 0) entries.add(one.message.raw.line_index)
+      if (session?.kind !== 'prompts') tally.add(one.message)
+      // Prompts of the history may never have been sent: only a conversation is estimated.
+      if (summary) tally.estimate(one.message)
     }
-  }
   if (!session) return found
-  const counts = { lines: entries.size, messages: session.kind === 'prompts' ? 0 : messages, tools }
+  tally.lines = entries.size
   return [
     { kind: 'session', session },
     ...found,
-    { kind: 'counts', counts },
+    ...tally.take(),
     ...(summary ? [{ kind: 'history' as const, summary }] : []),
   ]
 }
-
-function estimateItems(message: NormalizedMessage): readonly ScanItem[] {
-  const estimate = estimateMessage(message)
-  if (estimate.user_bytes + estimate.assistant_bytes === 0) return []
-  const model = stringOf(message.metadata?.['model'])
-  return [{ kind: 'estimate', at: message.timestamp as Instant, model, estimate }]
-}
-
-const isUserOrAssistant = ({ role }: NormalizedMessage): boolean => role === 'user' || role === 'assistant'
 
 function* iterateEntries(list: EntryList): Generator<unknown> {
   for (let at = 0; at < list.length; at++) yield list.at(at)

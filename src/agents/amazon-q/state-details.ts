@@ -1,4 +1,5 @@
 /** What a conversation state says beside its entries: header, valid range, summary, everything else. */
+
 import { requestFields } from '../../conversation/to-messages/answer.ts'
 import { EntryClock, instantIfSet } from '../../conversation/to-messages/entry-clock.ts'
 import type { EntryDraft } from '../../conversation/to-messages/entry-draft.ts'
@@ -11,12 +12,13 @@ import {
 import { checksum, sha256 } from '../../lib/hash.ts'
 import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../lib/unknown-values.ts'
 import { describeBadNumbers, describeBadTime, isInvalidTime, validCountOf } from '../../model/checked-numbers.ts'
-import { type Instant, makeSessionId, type SessionId } from '../../model/ids.ts'
+import type { Instant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { Metadata } from '../../model/metadata.ts'
 import type { SourceExtension } from '../../model/replay/extension.ts'
 import type { Session } from '../../model/session.ts'
 import type { PrivacyOptions, ReadItem, Source } from '../agent.ts'
+import { sessionIdentity } from '../kit/place-message.ts'
 import type { SourceRow } from './row.ts'
 import type { StateDocument } from './state-document.ts'
 import {
@@ -190,14 +192,9 @@ export function conversationHeader(source: Source, row: SourceRow, document: Sta
   const native = nonEmptyStringOf(fields['conversation_id']) ?? first.slice(0, 32)
   const model = stateModel(fields)
   const cwd = row.key ?? (entry && workingDirectoryOf(entry.user))
+  const startedAt = entry ? new EntryClock(row.firstSeen).input(entry).at : row.firstSeen
   return {
-    id: (source.session ?? makeSessionId(source.agent, native)) as SessionId,
-    agent: source.agent,
-    native_id: native,
-    first_record: first,
-    path: source.shown ?? source.path,
-    kind: 'conversation',
-    started_at: entry ? new EntryClock(row.firstSeen).input(entry).at : row.firstSeen,
+    ...sessionIdentity(source, native, first, startedAt),
     ...(cwd !== undefined && { cwd }),
     models: model === undefined ? [] : [model],
     ...profileOf(fields),

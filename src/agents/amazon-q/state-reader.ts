@@ -15,9 +15,10 @@ import {
 import { describeBadTime } from '../../model/checked-numbers.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
-import type { ToolCall } from '../../model/normalized.ts'
+import type { Mutable, ToolCall } from '../../model/normalized.ts'
 import type { ElementExtensions, SourceExtension } from '../../model/replay/extension.ts'
 import type { PrivacyOptions, ReadItem } from '../agent.ts'
+import { promptBeginning } from '../kit/place-message.ts'
 import { type EntryRanges, entryRanges, rangeMetadata } from './state-details.ts'
 import type { StateDocument } from './state-document.ts'
 import {
@@ -234,8 +235,7 @@ export class StateReader {
     const model = entry.request?.['model_id']
     if (typeof model === 'string' && model !== '') this.models.add(model)
     if (this.firstPrompt !== undefined) return
-    const prompt = drafts.find((draft) => draft.role === 'user')?.segments[0]?.text?.trim()
-    if (prompt) this.firstPrompt = prompt.slice(0, MAX_PROMPT_LENGTH)
+    this.firstPrompt = promptBeginning(drafts.find((draft) => draft.role === 'user')?.segments[0]?.text)
   }
 
   /** The entry that asked for what a result answers. */
@@ -283,9 +283,6 @@ export class StateReader {
 }
 
 const NO_CALLS: ReadonlyMap<string, ToolCall> = new Map()
-const MAX_PROMPT_LENGTH = 200
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 const inferredFlag = (time: EntryTime) => (time.inferred ? { inferred: true as const } : {})
 

@@ -1,4 +1,5 @@
 /** Makes a message of a draft: id, time, place; with what identifies an entry and what a conversion needs of it. */
+
 import type { EntryTime } from '../../conversation/to-messages/entry-clock.ts'
 import type { EntryDraft } from '../../conversation/to-messages/entry-draft.ts'
 import {
@@ -14,11 +15,12 @@ import { parseJson, toPortableJson } from '../../lib/json/lossless.ts'
 import { findMemberRanges } from '../../lib/json/scanner.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
 import { type Fields, fieldsOf, isObject, listOf, stringOf, toJsonText } from '../../lib/unknown-values.ts'
-import { makeMessageId, type SessionId } from '../../model/ids.ts'
+import type { SessionId } from '../../model/ids.ts'
 import type { Metadata } from '../../model/metadata.ts'
-import type { NormalizedMessage, RawReference } from '../../model/normalized.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
 import { type ElementExtensions, readElementExtensions, type SourceExtension } from '../../model/replay/extension.ts'
 import type { Locator } from '../agent.ts'
+import { placeMessage } from '../kit/place-message.ts'
 import type { StateDocument } from './state-document.ts'
 import { AMAZON_Q } from './stores.ts'
 
@@ -48,40 +50,20 @@ export function toMessage(
   extension?: SourceExtension,
 ): NormalizedMessage {
   const { entry, part, time, stamp, marks } = position
-  const message: Mutable<NormalizedMessage> = {
-    id: makeMessageId(time.at, entry, part),
-    timestamp: time.at,
-    role: draft.role,
-    source_type: draft.source_type,
-    segments: draft.segments,
-    raw: rawOf(draft, entry, stamp, origin),
-  }
-  if (draft.tool_call) message.tool_call = draft.tool_call
-  const metadata: Record<string, unknown> = { ...draft.metadata, ...marks }
-  if (time.inferred) metadata['timestamp_inferred'] = true
-  if (extension !== undefined) metadata['x_conv'] = extension
-  if (!isEmptyObject(metadata)) message.metadata = metadata
-  return message
-}
-
-function isEmptyObject(object: object): boolean {
-  for (const _ in object) return false
-  return true
-}
-
-type Mutable<T> = { -readonly [K in keyof T]: T[K] }
-
-function rawOf({ payload_type }: EntryDraft, entry: number, stamp: unknown, origin: ConversationOrigin): RawReference {
-  const raw: Mutable<RawReference> = {
-    event_type: entry === 0 ? 'state' : 'history',
-    payload_type,
-    file_path: origin.path,
-    line_index: entry,
-    session_id: origin.session,
-  }
-  if (origin.key !== undefined) raw.row_key = origin.key
-  if (stamp !== undefined && stamp !== null) raw.timestamp = stamp
-  return raw
+  const { path, session, key } = origin
+  return placeMessage(draft, {
+    at: time.at,
+    inferred: time.inferred,
+    line: entry,
+    part,
+    path,
+    session,
+    event: entry === 0 ? 'state' : 'history',
+    row: key,
+    stamp: stamp ?? undefined,
+    marks,
+    extension,
+  })
 }
 
 /**

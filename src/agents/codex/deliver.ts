@@ -1,15 +1,16 @@
 /** Puts a log where Codex finds it: below `sessions`, under the name that Codex would give it. */
+
 import { appendFileSync, closeSync, constants, fstatSync, ftruncateSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { copyFileAtomically } from '../../lib/files/atomic-file.ts'
 import { isCompressed, readRange } from '../../lib/files/file-bytes.ts'
 import { openRegularFile, refuseSpecialAt } from '../../lib/files/regular-file.ts'
 import { isFile, isFolder, listEntries, statOf } from '../../lib/files/safe-fs.ts'
-import { toWriteError } from '../../lib/files/system-error.ts'
 import { fieldsOf, nonEmptyStringOf, parseStructure } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
 import { type Instant, toInstant } from '../../model/ids.ts'
 import type { DeliverOptions, Delivery, DeliveryWarning, HostEnvironment } from '../agent.ts'
+import { assertUnchanged, fileFingerprint, withWriteErrors } from '../kit/source-file.ts'
 import { AGENT_ID, findThreadLog, roots, SESSION_NAMES_FILE } from './find.ts'
 
 export async function deliver(file: string, options: DeliverOptions): Promise<Delivery> {
@@ -55,12 +56,7 @@ function placeLog(
   return {
     undo: async () =>
       withWriteErrors(path, () => {
-        if (fileFingerprint(path) !== fingerprint)
-          throw new AppError(
-            'busy',
-            `${path} was written by another program meanwhile, so it stays as it is.`,
-            `${path} はその間に別のプログラムが書き換えたため、そのままにしました。`,
-          )
+        assertUnchanged(path, fingerprint)
         rollBack()
         undoName()
       }),
@@ -214,16 +210,3 @@ function warningsFor(id: string, home: string, { environment }: DeliverOptions):
 
 const sqliteHome = ({ variables }: HostEnvironment): string | undefined =>
   nonEmptyStringOf(variables['CODEX_SQLITE_HOME'])
-
-function fileFingerprint(path: string): string {
-  const found = statOf(path)
-  return found ? `${found.size}:${found.mtimeMs}:${found.ino}` : ''
-}
-
-function withWriteErrors<T>(path: string, work: () => T): T {
-  try {
-    return work()
-  } catch (error) {
-    throw toWriteError(path, error)
-  }
-}

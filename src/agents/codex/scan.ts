@@ -1,4 +1,5 @@
 /** The first pass over a log: header, counts and tokens. Most lines are decided by their first bytes. */
+
 import type { OpenFile } from '../../lib/files/file-bytes.ts'
 import { checksum } from '../../lib/hash.ts'
 import { decodeLine, type LineSink, LineSplitter } from '../../lib/lines.ts'
@@ -9,6 +10,7 @@ import type { IssueCode } from '../../model/issue.ts'
 import { isZeroUsage, type Usage } from '../../model/usage.ts'
 import type { Cursor, ScanItem, Source } from '../agent.ts'
 import { type LogPosition, readLogFile } from '../kit/log-file.ts'
+import { pathOf } from '../kit/place-message.ts'
 import { RecordClock, type SavedClock } from '../kit/record-clock.ts'
 import { peekLine, peekTimestamp } from './peek-line.ts'
 import { isDocument, readDocument } from './read.ts'
@@ -275,7 +277,7 @@ class LogScanner implements LineSink {
   #issue(code: IssueCode, reason: string): void {
     this.#out.push({
       kind: 'issue',
-      issue: { code, reason, path: this.#source.shown ?? this.#source.path, line: this.#splitter.number },
+      issue: { code, reason, path: pathOf(this.#source), line: this.#splitter.number },
     })
   }
 }

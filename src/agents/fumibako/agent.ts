@@ -1,7 +1,7 @@
 /** Our own conversations: a journal for each, one event on each line. */
-import { stat } from 'node:fs/promises'
 import type { Session } from '../../model/session.ts'
-import type { Agent, ResumeCommand, Source, SourceFingerprint } from '../agent.ts'
+import type { Agent, ResumeCommand } from '../agent.ts'
+import { probeFile } from '../kit/source-file.ts'
 import { deliver } from './deliver.ts'
 import { AGENT_ID, describe, find, recognize, roots } from './find.ts'
 import { read, readMessage, stateAt } from './read.ts'
@@ -16,7 +16,7 @@ const fumibako: Agent = {
   recognize,
   describe,
   find,
-  probe,
+  probe: probeFile,
   scan,
   read,
   readMessage,
@@ -28,11 +28,6 @@ const fumibako: Agent = {
 }
 
 export default fumibako
-
-async function probe(source: Source): Promise<SourceFingerprint | undefined> {
-  const found = await stat(source.path).catch(() => undefined)
-  return found && `${found.size}:${found.mtimeMs}:${found.ino}`
-}
 
 function resume({ native_id, cwd }: Session): ResumeCommand {
   const command = { program: 'fumi', arguments: ['chat', '--resume', native_id] }

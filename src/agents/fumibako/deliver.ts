@@ -1,4 +1,5 @@
 /** Puts a journal where `fumi chat` finds it: beside the other conversations, under its id. */
+
 import { closeSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readEvent } from '../../conversation/journal/event-codec.ts'
@@ -6,11 +7,10 @@ import { journalName } from '../../conversation/journal/journal-name.ts'
 import { copyFileAtomically } from '../../lib/files/atomic-file.ts'
 import { readRange } from '../../lib/files/file-bytes.ts'
 import { openRegularFile } from '../../lib/files/regular-file.ts'
-import { statOf } from '../../lib/files/safe-fs.ts'
-import { toWriteError } from '../../lib/files/system-error.ts'
 import { tryLockFile } from '../../lib/sqlite/locks.ts'
 import { AppError } from '../../model/error.ts'
 import type { DeliverOptions, Delivery } from '../agent.ts'
+import { assertUnchanged, fileFingerprint, withWriteErrors } from '../kit/source-file.ts'
 import { AGENT_ID, roots } from './find.ts'
 
 /** A conversation that is there already is never replaced. */
@@ -26,7 +26,7 @@ export async function deliver(file: string, { environment, isDry }: DeliverOptio
     copyFileAtomically(file, path)
     return fileFingerprint(path)
   })
-  return { ...delivery, undo: async () => withLock(path, () => removeDelivered(path, fingerprint)) }
+  return { ...delivery, undo: () => removeDelivered(path, fingerprint) }
 }
 
 function assertAbsent(path: string, id: string): void {
@@ -38,24 +38,16 @@ function assertAbsent(path: string, id: string): void {
     )
 }
 
-function removeDelivered(path: string, fingerprint: string): void {
-  if (fileFingerprint(path) !== fingerprint)
-    throw new AppError(
-      'busy',
-      `${path} was written by another program meanwhile, so it stays as it is.`,
-      `${path} はその間に別のプログラムが書き換えたため、そのままにしました。`,
-    )
-  rmSync(path)
+async function removeDelivered(path: string, fingerprint: string): Promise<void> {
+  withLock(path, () => {
+    assertUnchanged(path, fingerprint)
+    rmSync(path)
+  })
 }
 
-function fileFingerprint(path: string): string {
-  const found = statOf(path)
-  return found ? `${found.size}:${found.mtimeMs}:${found.ino}` : ''
-}
-
-/** Nobody opens or makes the conversation meanwhile. */
+/** No other process opens or creates the conversation meanwhile. */
 function withLock<T>(path: string, work: () => T): T {
-  try {
+  return withWriteErrors(path, () => {
     const lock = tryLockFile(path.replace(/\.jsonl$/, '.lock'))
     if (!lock)
       throw new AppError(
@@ -68,9 +60,7 @@ function withLock<T>(path: string, work: () => T): T {
     } finally {
       lock.release()
     }
-  } catch (error) {
-    throw toWriteError(path, error)
-  }
+  })
 }
 
 /** A header may hold the header of the session that it continues. */

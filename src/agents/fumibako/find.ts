@@ -3,9 +3,10 @@
 import { join } from 'node:path'
 import { CONVERSATIONS_FOLDER } from '../../conversation/journal/journal-name.ts'
 import { dataDirectory } from '../../lib/files/data-directory.ts'
-import { findFilesBelow, isFolder, readHead } from '../../lib/files/safe-fs.ts'
+import { readHead } from '../../lib/files/safe-fs.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription, HostEnvironment, Source } from '../agent.ts'
+import { findLogs } from '../kit/source-file.ts'
 
 export const AGENT_ID = 'fumibako'
 
@@ -34,8 +35,5 @@ function firstEventLine(head: Uint8Array): string {
 }
 
 export async function* find(root: string): AsyncGenerator<Source> {
-  if (!isFolder(root)) yield { agent: AGENT_ID, path: root }
-  else
-    for (const path of findFilesBelow(root, /\.jsonl$/i))
-      if (recognize(readHead(path))) yield { agent: AGENT_ID, path, root }
+  yield* findLogs(AGENT_ID, root, /\.jsonl$/i, (path) => recognize(readHead(path)))
 }

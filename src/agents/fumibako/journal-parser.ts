@@ -7,24 +7,20 @@ import { checksum, sha256 } from '../../lib/hash.ts'
 import type { ByteLine } from '../../lib/lines.ts'
 import { type Fields, fieldsOf, nonEmptyStringOf } from '../../lib/unknown-values.ts'
 import { describeBadNumbers, describeBadTime, isInvalidTime, validCountOf } from '../../model/checked-numbers.ts'
-import { type Instant, makeMessageId, makeSessionId, type SessionId, toInstant } from '../../model/ids.ts'
+import { type Instant, makeMessageId, makeSessionId, toInstant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { Metadata } from '../../model/metadata.ts'
 import type { SourceExtension } from '../../model/replay/extension.ts'
 import type { Session } from '../../model/session.ts'
 import type { Cursor, PrivacyOptions, ReadItem, Source } from '../agent.ts'
 import type { LogPosition } from '../kit/log-file.ts'
+import { pathOf, placeMessage, promptBeginning, sessionIdentity } from '../kit/place-message.ts'
+import type { ByteSpan } from '../kit/source-file.ts'
 import { AGENT_ID } from './find.ts'
 import { HistoryTracker, type SavedHistory } from './history-tracker.ts'
 import { OpenCalls, type SavedOpenCalls } from './open-calls.ts'
 import { type JournalRecord, lineExtensions, type ParsedEvent, parseEvent, parseJournalLine } from './parse-event.ts'
-import {
-  AnswerStream,
-  type JournalLinePosition,
-  type JournalLocator,
-  type SavedStream,
-  toMessage,
-} from './to-message.ts'
+import { AnswerStream, type JournalLocator, type SavedStream } from './to-message.ts'
 
 /** Where a reading stopped, and all that it must know to go on. Plain JSON. */
 export interface JournalCursor extends Cursor, LogPosition {
@@ -77,7 +73,7 @@ export class JournalParser {
 
   constructor(source: Source, firstSeen: Instant, options: PrivacyOptions, saved?: JournalCursor) {
     this.#source = source
-    this.#path = source.shown ?? source.path
+    this.#path = pathOf(source)
     this.#firstSeen = firstSeen
     this.#options = options
     this.#history = new HistoryTracker(saved?.course)
@@ -148,7 +144,7 @@ export class JournalParser {
     if (isInvalidTime(record.fields['at'], own)) steps.push(this.#issue('bad_time', describeBadTime('at'), line.number))
     const isFirst = this.#session === undefined
     const session = this.#session ?? journalHeader(this.#source, record, bytes, at)
-    const position: JournalLinePosition = [line.offset, line.length, checksum(bytes)]
+    const position: ByteSpan = [line.offset, line.length, checksum(bytes)]
     this.#stream.apply(record, line, at, this.#history.isInTangent)
     const parsed = parseEvent(record, this.calls.calls)
     if (parsed.unread !== undefined)
@@ -182,7 +178,7 @@ export class JournalParser {
     where: {
       line: number
       part: number
-      spot: JournalLinePosition
+      spot: ByteSpan
       times: ExchangeTimes
       marks: Metadata
       extension: SourceExtension | undefined
@@ -198,7 +194,7 @@ export class JournalParser {
     const id = draft.tool_call?.call_id
     const call = draft.source_type === 'tool_result' && id ? this.calls.positionOf(id) : undefined
     const stamp = record.fields['at']
-    const message = toMessage(draft, {
+    const message = placeMessage(draft, {
       ...{ at, inferred, line, part, session, stamp, marks, extension },
       path: this.#path,
       event: record.name,
@@ -232,12 +228,7 @@ export class JournalParser {
     return source_type === 'tool_result' && !this.calls.calls.has(tool_call?.call_id ?? '')
   }
 
-  #updateState(
-    { name, fields }: JournalRecord,
-    { entry }: ParsedEvent,
-    position: JournalLinePosition,
-    first: string,
-  ): void {
+  #updateState({ name, fields }: JournalRecord, { entry }: ParsedEvent, position: ByteSpan, first: string): void {
     if (name === 'next_message' && entry) {
       this.calls.answer(entry)
       this.#firstMessage ??= first
@@ -290,25 +281,13 @@ const orphanReason = (count: number): string =>
 function journalHeader(source: Source, record: JournalRecord, bytes: Buffer, at: Instant): Session {
   const id = record.name === 'opened' ? nonEmptyStringOf(record.fields['conversation_id']) : undefined
   const native = id ?? (basename(source.path).replace(/\.jsonl$/i, '') || AGENT_ID)
-  const header: Session = {
-    id: (source.session ?? makeSessionId(AGENT_ID, native)) as SessionId,
-    agent: AGENT_ID,
-    native_id: native,
-    first_record: sha256(bytes),
-    path: source.shown ?? source.path,
-    kind: 'conversation',
-    started_at: at,
-    models: [],
-    ancestors: [],
-  }
+  const header: Session = { ...sessionIdentity(source, native, sha256(bytes), at), models: [], ancestors: [] }
   const from = fieldsOf(record.fields['continues'])
   const agent = nonEmptyStringOf(from?.['agent'])
   const session = nonEmptyStringOf(from?.['session'])
   if (agent === undefined || session === undefined) return header
   return { ...header, parent: makeSessionId(agent, session), relation: 'fork' }
 }
-
-const MAX_PROMPT_LENGTH = 200
 
 function withRecord(
   session: Session,
@@ -343,7 +322,5 @@ function modelIn(name: string, fields: Fields): string | undefined {
   return nonEmptyStringOf(fieldsOf(entry?.['request_metadata'])?.['model_id'])
 }
 
-function promptIn(drafts: readonly EntryDraft[]): string | undefined {
-  const text = drafts.find(({ role }) => role === 'user')?.segments[0]?.text?.trim()
-  return text ? text.slice(0, MAX_PROMPT_LENGTH) : undefined
-}
+const promptIn = (drafts: readonly EntryDraft[]): string | undefined =>
+  promptBeginning(drafts.find(({ role }) => role === 'user')?.segments[0]?.text)

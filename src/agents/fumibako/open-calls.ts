@@ -1,13 +1,14 @@
 /** The tools that wait for their results, and the results that have come. */
+
 import { requestedCalls } from '../../conversation/to-messages/answer.ts'
 import { answeredCallIds } from '../../conversation/to-messages/input.ts'
 import type { ParsedEntry } from '../../conversation/to-messages/parse-entry.ts'
 import type { ToolCall } from '../../model/normalized.ts'
-import type { JournalLinePosition } from './to-message.ts'
+import type { ByteSpan } from '../kit/source-file.ts'
 
 /** Plain JSON. */
 export interface SavedOpenCalls {
-  readonly open: readonly (readonly [id: string, spot: JournalLinePosition])[]
+  readonly open: readonly (readonly [id: string, spot: ByteSpan])[]
   readonly finished: readonly (readonly [id: string, message: string])[]
   readonly answered: readonly string[]
 }
@@ -16,7 +17,7 @@ const MAX_SAVED_CALLS = 200
 
 export class OpenCalls {
   readonly calls = new Map<string, ToolCall>()
-  readonly #positions: Map<string, JournalLinePosition>
+  readonly #positions: Map<string, ByteSpan>
   /** Told by their tools; the message that takes them to the model repeats them. */
   readonly #finished: Map<string, string>
   /** Repeated by that message: they are closed with the next answer. */
@@ -37,7 +38,7 @@ export class OpenCalls {
   }
 
   /** Each line that asked for tools which still wait. */
-  get positions(): readonly JournalLinePosition[] {
+  get positions(): readonly ByteSpan[] {
     return [...new Map([...this.#positions.values()].map((position) => [position[0], position])).values()]
   }
 
@@ -47,7 +48,7 @@ export class OpenCalls {
       if (call.call_id !== null && this.#positions.has(call.call_id)) this.calls.set(call.call_id, call)
   }
 
-  positionOf = (id: string): JournalLinePosition | undefined => this.#positions.get(id)
+  positionOf = (id: string): ByteSpan | undefined => this.#positions.get(id)
 
   finishedMessage = (id: string): string | undefined => this.#finished.get(id)
 
@@ -60,7 +61,7 @@ export class OpenCalls {
   }
 
   /** An answer has come: what it answers is done, and what it asks for waits. */
-  ask(entry: ParsedEntry, position: JournalLinePosition): void {
+  ask(entry: ParsedEntry, position: ByteSpan): void {
     for (const id of this.#answered) {
       this.calls.delete(id)
       this.#positions.delete(id)

@@ -11,14 +11,16 @@ import { readRegularFile } from '../../lib/files/regular-file.ts'
 import { isSystemError } from '../../lib/files/system-error.ts'
 import { checksum } from '../../lib/hash.ts'
 import { stringOf } from '../../lib/unknown-values.ts'
-import { AppError } from '../../model/error.ts'
 import { type Instant, instantFromMs } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { AgentReadOptions, Locator, PrivacyOptions, ReadItem, Source } from '../agent.ts'
 import { parseWithCursors, readLinesFrom, readLogFile } from '../kit/log-file.ts'
+import { pathOf, placeMessage } from '../kit/place-message.ts'
+import type { ByteSpan } from '../kit/source-file.ts'
+import { changedSourceError } from '../kit/source-file.ts'
 import { type JournalCursor, JournalParser, type ParseStep } from './journal-parser.ts'
 import { type JournalRecord, lineExtensions, parseEvent, parseJournalLine } from './parse-event.ts'
-import { type JournalLinePosition, type JournalLocator, streamedMessage, toMessage } from './to-message.ts'
+import { type JournalLocator, streamedMessage } from './to-message.ts'
 
 export function read(source: Source, options: AgentReadOptions = {}): AsyncGenerator<readonly ReadItem[]> {
   return readLogFile<JournalCursor, ReadItem>(source, options.from, async function* (file, from) {
@@ -62,20 +64,20 @@ export async function readMessage(
 ): Promise<NormalizedMessage> {
   const where = locator as JournalLocator
   const [offset, length, check, part] = where.at
-  const path = source.shown ?? source.path
+  const path = pathOf(source)
   if (where.streamed) {
     const text = await readStreamedText(source, offset, length)
-    if (checksum(Buffer.from(text)) !== check) throw changedError(source)
+    if (checksum(Buffer.from(text)) !== check) throw changedSourceError(source)
     return streamedMessage(text, where, path, options)
   }
   const record = await recordAt(source, [offset, length, check])
   const entry = where.call && (await readEntryAt(source, where.call))
   const parsed = record && parseEvent(record, entry ? callsIn(entry) : new Map())
   const draft = parsed?.drafts[part - 1]
-  if (!record || !draft) throw changedError(source)
+  if (!record || !draft) throw changedSourceError(source)
   const extensions = options.includeSource ? lineExtensions(record) : undefined
   const { line, time, session, marks, inferred } = where
-  return toMessage(draft, {
+  return placeMessage(draft, {
     ...{ line, part, path, session, marks },
     at: time as Instant,
     inferred: inferred === true,
@@ -85,17 +87,14 @@ export async function readMessage(
   })
 }
 
-async function recordAt(
-  source: Source,
-  [offset, length, check]: JournalLinePosition,
-): Promise<JournalRecord | undefined> {
+async function recordAt(source: Source, [offset, length, check]: ByteSpan): Promise<JournalRecord | undefined> {
   const bytes = await readFileRange(source.path, offset, length)
   if (bytes.length !== length || checksum(bytes) !== check) return undefined
   return parseJournalLine({ number: offset === 0 ? 1 : 2, utf8: false, ended: true }, bytes).record
 }
 
 /** The exchange, or the answer, that a line tells. */
-async function readEntryAt(source: Source, position: JournalLinePosition): Promise<ParsedEntry | undefined> {
+async function readEntryAt(source: Source, position: ByteSpan): Promise<ParsedEntry | undefined> {
   const record = await recordAt(source, position)
   return record && parseEvent(record, new Map()).entry
 }
@@ -116,13 +115,6 @@ async function readStreamedText(source: Source, offset: number, length: number):
   }
   return pieces.join('')
 }
-
-const changedError = (source: Source): AppError =>
-  new AppError(
-    'not_found',
-    `${source.path} has changed since it was read; read it again`,
-    `${source.path} は読み込んだ後に変更されました。もう一度読み込んでください。`,
-  )
 
 /** An answer belongs to the request before it; a prompt, or the result of a tool, to the next one. */
 export async function stateAt(source: Source, line: number): Promise<ConversationState | undefined> {

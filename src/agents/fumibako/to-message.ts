@@ -1,59 +1,16 @@
 /** Makes messages of drafts, and of the pieces of an answer that is still being streamed. */
+
 import type { EntryDraft } from '../../conversation/to-messages/entry-draft.ts'
 import { checksum } from '../../lib/hash.ts'
 import type { ByteLine } from '../../lib/lines.ts'
 import { stringOf } from '../../lib/unknown-values.ts'
-import { type Instant, makeMessageId } from '../../model/ids.ts'
+import type { Instant } from '../../model/ids.ts'
 import type { Metadata } from '../../model/metadata.ts'
-import type { NormalizedMessage } from '../../model/normalized.ts'
-import type { SourceExtension } from '../../model/replay/extension.ts'
 import type { Session } from '../../model/session.ts'
 import type { Locator, PrivacyOptions, ReadItem } from '../agent.ts'
+import { placeMessage } from '../kit/place-message.ts'
+import type { ByteSpan } from '../kit/source-file.ts'
 import { type JournalRecord, streamedExtension } from './parse-event.ts'
-
-interface JournalPosition {
-  readonly at: Instant
-  readonly inferred: boolean
-  readonly line: number
-  readonly part: number
-  readonly path: string
-  readonly session: string
-  /** The name of the event. */
-  readonly event: string
-  /** The event's own time, as it stands there. */
-  readonly stamp: unknown
-  /** What the neighbours tell. */
-  readonly marks: Metadata | undefined
-  /** What the way back needs, where it was asked for. */
-  readonly extension: SourceExtension | undefined
-}
-
-export function toMessage(draft: EntryDraft, position: JournalPosition): NormalizedMessage {
-  const { at, line, part, path, session, event, stamp, marks, inferred, extension } = position
-  const metadata: Metadata = {
-    ...draft.metadata,
-    ...marks,
-    ...(inferred && { timestamp_inferred: true }),
-    ...(extension && { x_conv: extension }),
-  }
-  return {
-    id: makeMessageId(at, line, part),
-    timestamp: at,
-    role: draft.role,
-    source_type: draft.source_type,
-    segments: draft.segments,
-    raw: {
-      event_type: event,
-      payload_type: draft.payload_type,
-      file_path: path,
-      line_index: line,
-      session_id: session,
-      ...(stamp !== undefined && { timestamp: stamp }),
-    },
-    ...(draft.tool_call && { tool_call: draft.tool_call }),
-    ...(Object.keys(metadata).length > 0 && { metadata }),
-  }
-}
 
 /** The text is read again from its place. Plain JSON. */
 export interface SavedStream {
@@ -142,22 +99,19 @@ export function streamedMessage(
   const at = time as Instant
   const extension = includeSource ? streamedExtension(text, at) : undefined
   const rest = { stamp: undefined, extension, inferred: false, event: 'delta' }
-  return toMessage(draft, { at, line, part: 1, path, session, marks, ...rest })
+  return placeMessage(draft, { at, line, part: 1, path, session, marks, ...rest })
 }
-
-/** Offset, length and check sum of a line. */
-export type JournalLinePosition = readonly [offset: number, length: number, check: number]
 
 export interface JournalLocator extends Locator {
   /** With the number of the message among those of its line. */
-  readonly at: readonly [...JournalLinePosition, part: number]
+  readonly at: readonly [...ByteSpan, part: number]
   readonly line: number
   readonly time: string
   readonly session: string
   readonly inferred?: true
   readonly marks?: Metadata
   /** The line whose tool a result answers. */
-  readonly call?: JournalLinePosition
+  readonly call?: ByteSpan
   /** The spot is a stretch of lines with the pieces of an answer; the check sum is that of its text. */
   readonly streamed?: true
 }

@@ -109,7 +109,10 @@ export function hasKeys(object: object): boolean {
 /** What messages and issues call a source. */
 export const pathOf = ({ path, shown }: Pick<Source, 'path' | 'shown'>): string => shown ?? path
 
-type SessionIdentity = Pick<Session, 'id' | 'agent' | 'native_id' | 'first_record' | 'path' | 'kind' | 'started_at'>
+export type SessionIdentity = Pick<
+  Session,
+  'id' | 'agent' | 'native_id' | 'first_record' | 'path' | 'kind' | 'started_at'
+>
 
 /** @param firstRecord its hash: tells apart two sources that claim one id */
 export const sessionIdentity = (

@@ -5,6 +5,7 @@ import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { estimateMessage, type TokenEstimate } from '../../model/tokens/token-estimate.ts'
 import type { ReadItem, ScanItem } from '../agent.ts'
+import { hasKeys } from './place-message.ts'
 
 /** Adds up messages until `take` reports them. */
 export class ScanTally {
@@ -33,7 +34,7 @@ export class ScanTally {
   /** Everything since it was last asked for. */
   take(): ScanItem[] {
     const items = this.#items
-    if (this.lines > 0 || this.#messages > 0)
+    if (this.lines > 0 || this.#messages > 0 || hasKeys(this.#tools))
       items.push({ kind: 'counts', counts: { lines: this.lines, messages: this.#messages, tools: this.#tools } })
     this.lines = 0
     this.#messages = 0

@@ -1,6 +1,6 @@
 /** Files of NormalizedMessages: what `fumi normalize` and `fumi convert` write. */
-import { stat } from 'node:fs/promises'
-import type { Agent, Source, SourceFingerprint } from '../agent.ts'
+import type { Agent } from '../agent.ts'
+import { probeFile } from '../kit/source-file.ts'
 import { AGENT_ID, describe, find, recognize } from './find.ts'
 import { read, readMessage, scan } from './read.ts'
 import { write } from './write.ts'
@@ -13,7 +13,7 @@ const normalized: Agent = {
   recognize,
   describe,
   find,
-  probe,
+  probe: probeFile,
   scan,
   read,
   readMessage,
@@ -22,8 +22,3 @@ const normalized: Agent = {
 }
 
 export default normalized
-
-async function probe(source: Source): Promise<SourceFingerprint | undefined> {
-  const found = await stat(source.path).catch(() => undefined)
-  return found && `${found.size}:${found.mtimeMs}:${found.ino}`
-}

@@ -1,37 +1,17 @@
 /** Finds files of NormalizedMessages and recognizes them by content. They have no home of their own. */
-import { closeSync, readSync } from 'node:fs'
-import { openRegularFile } from '../../lib/files/regular-file.ts'
-import { findFilesBelow, isFolder } from '../../lib/files/safe-fs.ts'
+
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription, Source } from '../agent.ts'
+import { fileBeginsWith, findLogs } from '../kit/source-file.ts'
 
 export const AGENT_ID = 'normalized'
 
-const CANDIDATE_NAMES = /\.(?:ndjson|jsonl)$/i
-
 export async function* find(root: string): AsyncGenerator<Source> {
-  if (!isFolder(root)) yield { agent: AGENT_ID, path: root }
-  else
-    for (const path of findFilesBelow(root, CANDIDATE_NAMES))
-      if (isNormalizedFile(path)) yield { agent: AGENT_ID, path, root }
+  yield* findLogs(AGENT_ID, root, /\.(?:ndjson|jsonl)$/i, (path) => fileBeginsWith(path, buffer, recognize))
 }
 
 /** The keys of a message come in a known order, the first of them at once. */
-const HEAD_BYTES = 2_048
-const buffer = Buffer.allocUnsafeSlow(HEAD_BYTES)
-
-function isNormalizedFile(path: string): boolean {
-  try {
-    const fd = openRegularFile(path)
-    try {
-      return recognize(buffer.subarray(0, readSync(fd, buffer, 0, HEAD_BYTES, 0)))
-    } finally {
-      closeSync(fd)
-    }
-  } catch {
-    return false
-  }
-}
+const buffer = Buffer.allocUnsafeSlow(2_048)
 
 const MESSAGE_OPENING =
   /^\uFEFF?\s*\{"id":"[^"]*","timestamp":"[^"]*","role":"(?:user|assistant|tool|system|meta)","source_type":"[a-z_]+","segments":\[/

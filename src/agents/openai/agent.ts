@@ -1,6 +1,6 @@
 /** Files of conversations in the forms that OpenAI's programs, and programs around them, write. */
-import { stat } from 'node:fs/promises'
-import type { Agent, Source, SourceFingerprint } from '../agent.ts'
+import type { Agent } from '../agent.ts'
+import { probeFile } from '../kit/source-file.ts'
 import { AGENT_ID, describe, find, recognize } from './find.ts'
 import { read, readMessage, scan, span } from './read.ts'
 import { FORMS, write } from './write.ts'
@@ -14,7 +14,7 @@ const openai: Agent = {
   recognize,
   describe,
   find,
-  probe,
+  probe: probeFile,
   scan,
   read,
   readMessage,
@@ -24,8 +24,3 @@ const openai: Agent = {
 }
 
 export default openai
-
-async function probe(source: Source): Promise<SourceFingerprint | undefined> {
-  const found = await stat(source.path).catch(() => undefined)
-  return found && `${found.size}:${found.mtimeMs}:${found.ino}`
-}

@@ -1,6 +1,6 @@
 /** Pairs each result with the nearest earlier call of the same id. */
-import type { ToolCall } from '../../model/normalized.ts'
-import type { ChatDraft, Mutable } from './content.ts'
+import type { Mutable, ToolCall } from '../../model/normalized.ts'
+import type { ChatDraft } from './content.ts'
 
 interface CallLink {
   /** The id is ours. */

@@ -1,8 +1,11 @@
 /** The parts of a message and its other fields: text, images, reasoning, attachments, metadata. */
+
 import { type Fields, fieldsOf, isObject, nonEmptyStringOf, numberOf, stringOf } from '../../lib/unknown-values.ts'
-import type { Channel, Media, MessageSegment, Role, SourceType, ToolCall } from '../../model/normalized.ts'
+import type { Channel, Media, MessageSegment, Mutable, SourceType, ToolCall } from '../../model/normalized.ts'
 import { metadataFromExtension } from '../../model/replay/extension.ts'
 import { IMAGE_PLACEHOLDER } from '../../openai/files/forms/images.ts'
+import type { MessageDraft } from '../kit/place-message.ts'
+import { NO_SEGMENTS } from '../kit/place-message.ts'
 
 export interface ChatContent {
   readonly segments: readonly MessageSegment[]
@@ -18,7 +21,6 @@ export interface ChatContent {
   readonly results: readonly Fields[]
 }
 
-const NO_SEGMENTS: readonly MessageSegment[] = []
 const EMPTY_CONTENT: ChatContent = {
   segments: NO_SEGMENTS,
   attachments: [],
@@ -313,20 +315,10 @@ function isUnreadSpelling(source: Fields, key: string, value: unknown): boolean 
   return readKey === undefined || source[readKey] !== value
 }
 
-export interface ChatDraft {
-  readonly role: Role
-  readonly source_type: SourceType
-  readonly payload_type: string
-  readonly segments: readonly MessageSegment[]
+/** Calls are completed while results are paired with them. */
+export interface ChatDraft extends MessageDraft {
   readonly tool_call?: Mutable<ToolCall> | undefined
-  readonly metadata?: Record<string, unknown> | undefined
-  /** Ciphertext. Only its hash leaves unless private parts are asked for. */
-  readonly secret?: string | undefined
 }
-
-export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
-
-export const EMPTY_SEGMENTS: readonly MessageSegment[] = []
 
 /** What a record says beside its messages. */
 export function nonMessageDraft(
@@ -334,5 +326,5 @@ export function nonMessageDraft(
   payload_type: string,
   metadata: Record<string, unknown>,
 ): ChatDraft {
-  return { role: 'meta', source_type, payload_type, segments: EMPTY_SEGMENTS, metadata }
+  return { role: 'meta', source_type, payload_type, segments: NO_SEGMENTS, metadata }
 }

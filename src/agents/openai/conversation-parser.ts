@@ -1,4 +1,5 @@
 /** Tells conversations as sessions and their messages. The same for a first reading and for one body again. */
+
 import { type Fields, fieldsOf, isObject } from '../../lib/unknown-values.ts'
 import { describeBadNumbers, describeBadTime, isInvalidTime, NumberCheck } from '../../model/checked-numbers.ts'
 import { type Instant, instantFromMs, makeSessionId, type SessionId, toInstant } from '../../model/ids.ts'
@@ -8,6 +9,8 @@ import type { Session } from '../../model/session.ts'
 import type { Usage } from '../../model/usage.ts'
 import type { FileBranch, FileConversation, FileMessage } from '../../openai/files/file-conversation.ts'
 import type { PrivacyOptions, Source } from '../agent.ts'
+import { pathOf, sessionIdentity } from '../kit/place-message.ts'
+import { EPOCH } from '../kit/record-clock.ts'
 import { ChatCallPairing } from './call-pairing.ts'
 import { type ChatDraft, ImageQueue, messageTimestamp, nonMessageDraft } from './content.ts'
 import { chatDrafts, plainTextDraft } from './message.ts'
@@ -24,7 +27,6 @@ import {
 
 /** Times as text. */
 const MAX_CACHED_TIMES = 4096
-const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
 
 /** Files that tell no times need the same few again and again, and making one costs as much as a message. */
 class TimeCache {
@@ -98,7 +100,7 @@ export class ConversationParser {
   constructor(source: Source, written: number, options: PrivacyOptions) {
     this.source = source
     this.written = written
-    this.path = source.shown ?? source.path
+    this.path = pathOf(source)
     this.#options = options
   }
 
@@ -151,7 +153,7 @@ export class ConversationParser {
     if (!parent && this.#conversation.usage) this.#addUsage(context)
     if (!parent) this.#addTrailingRecords(context, started)
     const at = (messages[0]?.timestamp as Instant | undefined) ?? this.#times.at(started)
-    const identity = { id, agent, native_id: native, first_record: first, path: this.path, started_at: at }
+    const identity = sessionIdentity({ ...this.source, session: id }, native, first, at)
     return { session: toSession(identity, this.#conversation, messages, parent?.context.session), messages }
   }
 
@@ -244,7 +246,7 @@ export class ConversationParser {
     if (check.faults) this.#fault({ code: 'bad_number', reason: describeBadNumbers(check.faults) })
     const last = this.#messages.at(-1)
     if (!counted || !last) return
-    const messageTime = { at: last.timestamp as Instant, inferred: last.metadata?.['timestamp_inferred'] === true }
+    const messageTime = { at: last.timestamp as Instant, inferred: last.metadata?.timestamp_inferred === true }
     const metadata = { usage: counted, model: models[0] ?? null }
     this.#push(context, nonMessageDraft('meta', 'usage', metadata), { record: { usage } }, messageTime)
   }

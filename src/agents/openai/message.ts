@@ -1,4 +1,5 @@
 /** Interprets one message on its own: reasoning, text, calls and results, in this order. */
+
 import {
   type Fields,
   fieldsOf,
@@ -10,6 +11,7 @@ import {
   toJsonText,
 } from '../../lib/unknown-values.ts'
 import type { Metadata } from '../../model/metadata.ts'
+import type { Mutable } from '../../model/normalized.ts'
 import {
   type Channel,
   isToolStatus,
@@ -18,16 +20,15 @@ import {
   type ToolCall,
   type ToolStatus,
 } from '../../model/normalized.ts'
+import { NO_SEGMENTS } from '../kit/place-message.ts'
 import {
   type ChatContent,
   type ChatDraft,
   chatMetadata,
   chatTextSegment,
-  EMPTY_SEGMENTS,
   hasNoExtraFields,
   hasOnlyRoleAndContent,
   type ImageQueue,
-  type Mutable,
   parseChatContent,
   reasoningKey,
   unknownFields,
@@ -39,7 +40,7 @@ export function plainTextDraft(message: Fields): ChatDraft | undefined {
   if (typeof text !== 'string' || !hasOnlyRoleAndContent(message)) return undefined
   const role = word === 'user' || word === 'assistant' || word === 'system' ? word : undefined
   if (role === undefined) return undefined
-  const segments = text === '' ? EMPTY_SEGMENTS : [chatTextSegment('text', text, channelOf(role), role)]
+  const segments = text === '' ? NO_SEGMENTS : [chatTextSegment('text', text, channelOf(role), role)]
   return { role, source_type: 'message', payload_type: 'message', segments }
 }
 
@@ -129,7 +130,7 @@ function addReasoningDraft(message: Fields, content: ChatContent, drafts: ChatDr
     role: 'meta',
     source_type: 'meta',
     payload_type: reasoningKeyName ?? 'reasoning',
-    segments: EMPTY_SEGMENTS,
+    segments: NO_SEGMENTS,
     metadata,
     secret,
   })
@@ -179,7 +180,7 @@ function callDraft(call: Fields, type: string, name: string | undefined, args: u
     role: 'tool',
     source_type: 'tool_call',
     payload_type: type,
-    segments: EMPTY_SEGMENTS,
+    segments: NO_SEGMENTS,
     tool_call: tool,
     metadata: unknownFields(call, KNOWN_CALL_KEYS),
   }
@@ -222,7 +223,7 @@ function resultFields(
   const json = parseStructure(output)
   if (json) tool.output_json = json
   const segments =
-    texts.length === content.segments.length ? EMPTY_SEGMENTS : content.segments.filter(({ type }) => type === 'image')
+    texts.length === content.segments.length ? NO_SEGMENTS : content.segments.filter(({ type }) => type === 'image')
   return { tool_call: tool, segments }
 }
 

@@ -1,16 +1,15 @@
 /** Reads a file unit by unit: both passes, and one message by its locator. */
-import { type OpenFile, readFileRange } from '../../lib/files/file-bytes.ts'
-import { checksum } from '../../lib/hash.ts'
+import type { OpenFile } from '../../lib/files/file-bytes.ts'
 import type { ByteLine } from '../../lib/lines.ts'
 import { LastResult } from '../../lib/memoize-last.ts'
-import { AppError } from '../../model/error.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { addEstimates, estimateMessage, NO_ESTIMATE } from '../../model/tokens/token-estimate.ts'
-import type { Usage } from '../../model/usage.ts'
 import type { FileLayout } from '../../openai/files/file-layout.ts'
 import type { AgentReadOptions, Cursor, Locator, PrivacyOptions, ReadItem, ScanItem, Source } from '../agent.ts'
 import { type LogIssue, type LogPosition, parseWithCursors, readLogFile, toLogIssue } from '../kit/log-file.ts'
+import { estimateItems, ScanTally } from '../kit/scan-tally.ts'
+import { changedSourceError, readSpan } from '../kit/source-file.ts'
 import { ConversationParser } from './conversation-parser.ts'
 import { type OpenAiLocator, parseUnit, readUnit, readUnitBatches, type UnitBatch, unitIssues } from './units.ts'
 
@@ -73,9 +72,7 @@ export async function readMessage(
 ): Promise<NormalizedMessage> {
   const { unit: position, part } = locator as OpenAiLocator
   const { line, layout, written, cut } = position
-  const [offset, length, check] = position.at
-  const bytes = await readFileRange(source.path, offset, length)
-  if (bytes.length !== length || checksum(bytes) !== check) throw changedError(source)
+  const bytes = await readSpan(source, position.at)
   const key = JSON.stringify([
     source.path,
     source.shown,
@@ -97,7 +94,7 @@ export async function readMessage(
     if (message) return message
     remaining -= messages.length
   }
-  throw changedError(source)
+  throw changedSourceError(source)
 }
 
 /** The whole conversation: its messages do not lie apart. */
@@ -105,13 +102,6 @@ export function span(locator: Locator): readonly [offset: number, length: number
   const [offset, length] = (locator as OpenAiLocator).unit.at
   return [offset, length]
 }
-
-const changedError = (source: Source): AppError =>
-  new AppError(
-    'not_found',
-    `${source.path} has changed since it was read; read it again`,
-    `${source.path} は読み込んだ後に変更されました。もう一度読み込んでください。`,
-  )
 
 export function scan(source: Source, from?: Cursor): AsyncGenerator<readonly ScanItem[]> {
   return readUnits<ScanItem>(source, from, {}, ({ layout, lines }, parser) => {
@@ -135,28 +125,17 @@ function countUnit(unit: ByteLine, layout: FileLayout, parser: ConversationParse
 
 /** @param lines the record itself counts once, with its first session */
 function countMessages(messages: readonly NormalizedMessage[], lines: number, found: ScanItem[]): void {
-  const tools: Record<string, number> = {}
-  let messageCount = 0
-  let isCounted = false
-  for (const { role, source_type, metadata, tool_call, timestamp } of messages) {
-    if (metadata?.['replayed'] === true) continue
-    if ((role === 'user' || role === 'assistant') && metadata?.['injected'] !== true) messageCount++
-    if (source_type === 'tool_call')
-      tools[tool_call?.name ?? 'unknown'] = (tools[tool_call?.name ?? 'unknown'] ?? 0) + 1
-    const usage = metadata?.['usage'] as Usage | undefined
-    if (!usage) continue
-    const model = (metadata?.['model'] as string | null) ?? undefined
-    found.push({ kind: 'usage', at: timestamp as Instant, model, usage })
-    isCounted = true
-  }
-  if (!isCounted) addEstimate(messages, found)
-  found.push({ kind: 'counts', counts: { lines, messages: messageCount, tools } })
+  const tally = new ScanTally()
+  tally.lines = lines
+  for (const message of messages) tally.add(message)
+  // Most files count no tokens.
+  if (!messages.some(({ metadata }) => metadata?.usage)) found.push(...estimateOfAll(messages))
+  found.push(...tally.take())
 }
 
-/** Most files count no tokens. Their messages are of one time, or nearly. */
-function addEstimate(messages: readonly NormalizedMessage[], found: ScanItem[]): void {
-  const sum = messages.map(estimateMessage).reduce(addEstimates, NO_ESTIMATE)
+/** One item for all: their times are equal, or nearly. */
+function estimateOfAll(messages: readonly NormalizedMessage[]): readonly ScanItem[] {
   const at = messages.at(-1)?.timestamp as Instant | undefined
-  if (at === undefined || sum.user_bytes + sum.assistant_bytes === 0) return
-  found.push({ kind: 'estimate', at, model: undefined, estimate: sum })
+  const sum = messages.map(estimateMessage).reduce(addEstimates, NO_ESTIMATE)
+  return at === undefined ? [] : estimateItems(at, undefined, sum)
 }

@@ -10,18 +10,19 @@ import {
   stringOf,
   toJsonText,
 } from '../../lib/unknown-values.ts'
-import { type Instant, makeMessageId, type SessionId } from '../../model/ids.ts'
+import type { Instant, SessionId } from '../../model/ids.ts'
 import type { Metadata } from '../../model/metadata.ts'
-import type { NormalizedMessage, RawReference } from '../../model/normalized.ts'
+import type { Mutable, NormalizedMessage } from '../../model/normalized.ts'
 import { type ElementExtensions, readElementExtensions, type SourceExtension } from '../../model/replay/extension.ts'
 import { parseGitInfo, type Session } from '../../model/session.ts'
 import type { FileConversation, FileMessage } from '../../openai/files/file-conversation.ts'
 import type { PrivacyOptions } from '../agent.ts'
-import type { ChatDraft, Mutable } from './content.ts'
+import { placeMessage, promptBeginning, type SessionIdentity } from '../kit/place-message.ts'
+import type { ChatDraft } from './content.ts'
 import { AGENT_ID } from './find.ts'
 
 /** What the neighbours tell: goes into the metadata. */
-export type MessageMarks = Fields
+export type MessageMarks = Metadata
 
 /** What the messages of a session have in common. */
 export interface SessionContext {
@@ -64,20 +65,21 @@ export function toMessage(
   marks: MessageMarks | undefined,
   isFirst: boolean,
 ): NormalizedMessage {
-  const { at, inferred } = time
-  const message: Mutable<NormalizedMessage> = {
-    id: makeMessageId(at, context.number, part),
-    timestamp: at,
-    role: draft.role,
-    source_type: draft.source_type,
-    segments: draft.segments,
-    raw: rawOf(draft, element.record, context, time),
+  const { session, path, number, format, options } = context
+  const role = element.record['role']
+  const position = {
+    at: time.at,
+    inferred: time.inferred,
+    line: number,
+    part,
+    path,
+    session,
+    event: format,
+    stamp: time.stamp,
+    marks,
+    extension: options.includeSource ? extensionFor(element, isFirst) : undefined,
   }
-  if (draft.tool_call) message.tool_call = draft.tool_call
-  const metadata = mergeMetadata(draft.metadata, marks, inferred)
-  if (context.options.includeSource) message.metadata = { ...metadata, x_conv: extensionFor(element, isFirst) }
-  else if (metadata) message.metadata = metadata
-  return message
+  return placeMessage(typeof role === 'string' ? { ...draft, payload_role: role } : draft, position, options)
 }
 
 /** The message itself, or what it was made of when another agent's conversation was written as this one. */
@@ -88,46 +90,7 @@ function extensionFor(element: SourceMessage, isFirst: boolean): SourceExtension
   return isFirst ? element.extensions.first : element.extensions.further
 }
 
-/** What most messages of files without times have to say; nobody changes it. */
-const INFERRED: Metadata = { timestamp_inferred: true }
-
-/** The draft's own metadata belongs to it alone and may be added to. */
-function mergeMetadata(
-  own: Record<string, unknown> | undefined,
-  marks: MessageMarks | undefined,
-  inferred: boolean,
-): Metadata | undefined {
-  if (!own && !marks) return inferred ? INFERRED : undefined
-  const all = own ?? {}
-  if (marks) Object.assign(all, marks)
-  if (inferred) all['timestamp_inferred'] = true
-  for (const _ in all) return all
-  return undefined
-}
-
-function rawOf(draft: ChatDraft, source: Fields, context: SessionContext, { stamp }: MessageTime): RawReference {
-  const raw: Mutable<RawReference> = {
-    event_type: context.format,
-    payload_type: draft.payload_type,
-    file_path: context.path,
-    line_index: context.number,
-    session_id: context.session,
-  }
-  if (stamp !== undefined) raw.timestamp = stamp
-  const role = source['role']
-  if (typeof role === 'string') raw.payload_role = role
-  if (draft.secret === undefined) return raw
-  raw.private = true
-  if (!context.options.withoutHashes) raw.encrypted_content_sha256 = sha256(draft.secret)
-  if (context.options.includePrivate) raw.encrypted_content = draft.secret
-  return raw
-}
-
-/** What is known before its messages are. */
-type SessionIdentity = Pick<Session, 'id' | 'agent' | 'native_id' | 'first_record' | 'path' | 'started_at'>
-
 const NO_ANCESTORS: readonly SessionId[] = []
-const MAX_PROMPT_LENGTH = 200
 
 /** @param parent the session that it branches off */
 export function toSession(
@@ -137,13 +100,7 @@ export function toSession(
   parent: SessionId | undefined,
 ): Session {
   const session: Mutable<Session> = {
-    id: identity.id,
-    agent: identity.agent,
-    native_id: identity.native_id,
-    first_record: identity.first_record,
-    path: identity.path,
-    kind: 'conversation',
-    started_at: identity.started_at,
+    ...identity,
     models: conversation.models,
     ancestors: NO_ANCESTORS,
     origin: conversation.format,
@@ -180,10 +137,10 @@ const NO_FIELDS: Partial<Session> = {}
 
 function promptIn(messages: readonly NormalizedMessage[]): string | undefined {
   for (const { role, segments, metadata } of messages) {
-    if (role !== 'user' || metadata?.['injected'] === true) continue
+    if (role !== 'user' || metadata?.injected) continue
     for (const { text } of segments) {
-      const prompt = text?.trim()
-      if (prompt) return prompt.slice(0, MAX_PROMPT_LENGTH)
+      const prompt = promptBeginning(text)
+      if (prompt !== undefined) return prompt
     }
   }
   return undefined
