@@ -123,7 +123,7 @@ describe('imports', () => {
     const wrong = files.flatMap((file) =>
       local(file)
         .filter(
-          (one) => folder(file.path) !== undefined && folder(one) !== undefined && folder(one) !== folder(file.path),
+          (one) => folder(file.path) !== undefined && ![undefined, 'kit', folder(file.path)].includes(folder(one)),
         )
         .map((one) => `${file.path} -> ${one}`),
     )
@@ -275,6 +275,31 @@ describe('files', () => {
     )
     expect(wrong.map((file) => file.path)).toEqual([])
   })
+})
+
+/** Why a file outside src/agents names an agent in its code. */
+const NAMES_AGENTS: { readonly [path: string]: string } = {
+  'convert/check/check-target.ts': 'the programs whose rules are checked; choices of `fumi validate --target`',
+  'openai/files/record-shape.ts': 'records of other programs, which files of messages must not be taken for',
+  'openai/files/describe-file.ts': 'ranks these records',
+  'model/api/chat.ts': 'a folder of agent files that `fumi chat` reads, as the API calls it',
+  'chat/prompts.ts': 'a folder of saved prompts that `fumi chat` reads',
+  'chat/agent-file/find-agents.ts': 'a folder of agent files that `fumi chat` reads',
+  'chat/context-files.ts': 'the same folder: whose files may be sent',
+  'web/i18n/actions.ts': 'Japanese labels of targets; the API has English ones',
+}
+
+test('agents are listed in their folder only', () => {
+  const ids = [...files.flatMap((file) => /^agents\/([^/]+)\/agent\.ts$/.exec(file.path)?.[1] ?? []), 'kiro']
+  // Words with other meanings: this product, an API, a format.
+  const names = ids.filter((id) => !['fumibako', 'openai', 'normalized'].includes(id))
+  const literal = new RegExp(`['"\`](?:${names.join('|')})['"\`]|^\\s*(?:${names.join('|')}): `, 'm')
+  const code = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+  const naming = files
+    .filter(({ path, text }) => folderOf(path) !== 'agents' && literal.test(code(text)))
+    .map(({ path }) => path)
+  const advice = 'Make it a member of Agent (src/agents/agent.ts), or state the reason in NAMES_AGENTS.'
+  expect(naming.sort(), advice).toEqual(Object.keys(NAMES_AGENTS).sort())
 })
 
 test('the project names no host of a registry and no path of the machine it was made on', () => {

@@ -1,4 +1,4 @@
-/** What an agent's folder offers the rest of the program. A new agent is one folder that exports this by default. */
+/** The contract of an agent: what its folder offers the rest of the program. `agent.ts` in the folder exports one by default. */
 
 import type { Capture } from '../model/capture.ts'
 import type { HistorySummary } from '../model/history-summary.ts'
@@ -14,48 +14,46 @@ import type { TokenEstimate } from '../model/tokens/token-estimate.ts'
 import type { Usage } from '../model/usage.ts'
 
 export interface Agent {
-  /** The name of its folder. */
   readonly id: AgentId
   readonly label: string
-  /** Further agents whose sources it reads, by the names that these bear. */
+  /** Ids of further agents whose sources it reads. */
   readonly serves?: readonly AgentId[]
-  /** Raise it and every source is read again. */
+  /** Raise it to have every source read again. */
   readonly version: number
-  /** A source may hold several sessions. It changes as a whole: what was read of it before does not count. */
+  /** A source may hold several sessions. When it changes, all of it is read again. */
   readonly hasManySessions?: true
-  /** Reads lines of any kind and says what is wrong with each: files that nobody knows are given to it. */
+  /** Reads files that no agent recognizes, and reports what is wrong with each line. */
   readonly takesUnknown?: true
-  /** Where this agent keeps its logs on this machine. They need not exist. */
+  /** Where this agent keeps its logs on this machine. The paths need not exist. */
   roots(environment: HostEnvironment): readonly string[]
-  /** Decides by content. `head` is the beginning of the file, cut anywhere. */
+  /** Decides by content. `head` is the beginning of the file, cut at any byte. */
   recognize(head: Uint8Array, path: string): boolean
-  /** What a file is, for a person: also one that is refused but known. `head` as above. */
+  /** What a file is, for a person; also for formats that are known but rejected. */
   describe?(head: Uint8Array, path: string): FileDescription | undefined
-  /** Every source below a folder, or the file itself. Sources carry their agent: one folder may serve several. */
+  /** Every source below a folder, or the file itself. */
   find(root: string): AsyncIterable<Source>
-  /** Cheap: has it changed? Equal fingerprints mean it has not. Nothing when the source is gone. */
+  /** Cheap. Equal fingerprints mean that the source did not change. Undefined when it is gone. */
   probe(source: Source): Promise<SourceFingerprint | undefined>
-  /** First pass: header, counts and token usage; parses only what it must. */
+  /** First pass: header, counts and token usage. */
   scan(source: Source, from?: Cursor): AsyncIterable<readonly ScanItem[]>
-  /** Second pass: everything. A later record never changes an earlier message; links sit on the later one. */
+  /** Second pass: everything. A later record never changes an earlier message; links are on the later one. */
   read(source: Source, options?: AgentReadOptions): AsyncIterable<readonly ReadItem[]>
-  /** One message again, from its place. Throws `not_found` when the bytes there are no longer the same. */
+  /** One message by its locator. Throws `not_found` when its bytes have changed. */
   readMessage(source: Source, locator: Locator, options?: PrivacyOptions): Promise<NormalizedMessage>
-  /** Offset and length of the bytes that hold all that a message says, where they lie in a file by themselves. */
+  /** Offset and length of the message's bytes in its file. Undefined where they are not contiguous. */
   span?(locator: Locator): readonly [offset: number, length: number] | undefined
-  /** For agents that overwrite what they wrote: how to keep it, and how to put it back. */
+  /** For agents that overwrite their rows: capture, watch, restore. */
   readonly volatile?: VolatileStore
   /**
-   * The conversation as it stood when the request went out to which a message belongs, with what was sent still waiting.
-   * Nothing where its line is part of no request. Only of agents whose logs tell so much.
+   * The conversation state at the request that a message belongs to, as it was sent. Undefined where its line is part of no request.
    * @param line `raw.line_index` of the message
    */
   stateAt?(source: Source, line: number): Promise<unknown>
-  /** The forms in which it writes; the first is the usual one. */
+  /** The forms in which it writes; the first is the default. */
   readonly forms?: readonly WrittenForm[]
   /**
-   * The session as this agent's own bytes. Its messages come as `read` gave them with `includeSource` and
-   * `includePrivate`; what they mean to a writer, `replay` in `model/replay` tells.
+   * The session as this agent's own bytes. `messages` come from `read` with `includeSource` and `includePrivate`;
+   * `model/replay` says what they mean to a writer.
    */
   write?(
     session: Session,
@@ -63,10 +61,9 @@ export interface Agent {
     options: AgentWriteOptions,
   ): AsyncIterable<WriterOutput>
   /**
-   * Puts a conversation that was written for this agent to where its program goes on with it: at once, or not at all.
-   * Never over one that is newer, and never over any unless that is wanted. Throws AppError, `busy` while another program
-   * holds a lock.
-   * @param file what `write` gave
+   * Puts what `write` made into its program's store: completely or not at all. Never replaces a newer conversation, and an
+   * older one only if `mayReplace`. Throws AppError, `busy` while another program holds a lock.
+   * @param file made by `write`
    */
   deliver?(file: string, options: DeliverOptions): Promise<Delivery>
   resume?(session: Session): ResumeCommand
@@ -79,93 +76,90 @@ export interface HostEnvironment {
 }
 
 export interface FileDescription {
-  /** A name of the format, short enough for a table. */
+  /** Short name of the format, for a table. */
   readonly format: string
-  /** What gave it away. */
+  /** What identified it. */
   readonly why: Phrase
 }
 
-/** One unit of reading. It may hold several sessions: each message names its own in `raw.session_id`. */
+/** One unit of reading. It may hold several sessions; each message names its own in `raw.session_id`. */
 export interface Source {
   readonly agent: AgentId
   readonly path: string
-  /** What messages and issues call it, where that is not its path: `-` for standard input. */
+  /** What messages and issues call it instead of its path: `-` for standard input. */
   readonly shown?: string
-  /** The folder that was searched, where related sources lie; absent for a file given by its path. */
+  /** The folder that was searched, which holds related sources. Absent for a file given by its path. */
   readonly root?: string
-  /** What distinguishes several sources in one file: the row of a database. */
+  /** Distinguishes several sources in one file: the row of a database. */
   readonly key?: string
-  /** Bytes, where it is only a part of what lies at the path. */
+  /** Bytes, where the source is only part of its file. */
   readonly size?: number
   /** Set when another source claims the same session id. */
   readonly session?: string
-  /** The id that is claimed twice, where the source holds several sessions: the one that would bear it is `session`. */
+  /** The id that is claimed twice, where the source holds several sessions. `session` replaces it. */
   readonly claim?: string
-  /** The number of its first entry, where the earlier ones are kept elsewhere. */
+  /** Number of its first entry, where earlier entries are in a backup. */
   readonly first_entry?: number
-  /** Read instead of what lies at the path now: a copy that was kept. */
+  /** A backup to read instead of the file. */
   readonly bytes?: Uint8Array
-  /** When it was first met, for records that tell no time. */
+  /** When it was first seen, for records without a time. */
   readonly first_seen?: Instant
-  /** What `probe` would answer, where finding it told that already. */
+  /** What `probe` would return, where `find` knows it already. */
   readonly fingerprint?: SourceFingerprint
 }
 
 export interface VolatileStore {
-  /** The stores in which rows are overwritten. They need not exist. */
+  /** Stores in which rows are overwritten. They need not exist. */
   stores(environment: HostEnvironment): readonly string[]
-  /** All that a source holds now. */
+  /** Everything that a source holds now. */
   capture(source: Source): Promise<CaptureResult>
-  /** Calls after each commit to a store. Reading causes no call, and a watch does not keep the process alive. */
+  /** Calls `onChange` after each commit to a store. Reading causes no call. Does not keep the process alive. */
   watch(store: string, onChange: () => void): { close(): void }
-  /** Kept bytes as a file that the agent's own program loads. Nothing when they are no conversation. */
+  /** Backed-up bytes as a file that the agent's program loads. Undefined when they are not a conversation. */
   loadable(bytes: Uint8Array): LoadableConversation | undefined
-  /**
-   * Puts kept bytes back into the store that the source names: at once, or not at all.
-   * Throws AppError, `busy` while another program holds a lock.
-   */
+  /** Puts backed-up bytes back into the source's store, completely or not at all. Throws AppError, `busy` while another program holds a lock. */
   install(source: Source, bytes: Uint8Array, options: InstallOptions): Promise<void>
 }
 
 export interface LoadableConversation {
   readonly text: string
-  /** What the program would not have loaded, and what was done instead. */
+  /** What the program would not have loaded, and what was changed. */
   readonly repairs: readonly string[]
 }
 
 export interface InstallOptions {
   readonly now: Date
-  /** The directory for whose next session it is meant, where it is not the one it was kept from. */
+  /** Install for the next session in this directory instead of the original one. */
   readonly directory?: string
-  /** Is given the row that is to be replaced, and must have it safe when it returns. */
+  /** Called with the row that is about to be replaced. Must have stored it when it returns. */
   backup(row: Uint8Array): void
 }
 
 export type CaptureResult =
   | { readonly kind: 'conversation'; readonly capture: Capture }
-  /** Not understood, but not to be lost. */
+  /** Not understood; backed up as bytes. */
   | { readonly kind: 'unreadable'; readonly bytes: Uint8Array; readonly issue: Issue }
   /** Gone, locked or damaged. */
   | { readonly kind: 'issue'; readonly issue: Issue }
 
 export type SourceFingerprint = string
 
-/** Where reading stopped and all it has to know to go on: plain JSON, opaque to everybody but its agent. */
+/** Where reading stopped and the state it needs to continue. Plain JSON; only its agent interprets it. */
 export interface Cursor {
-  /** Bytes read so far, where a source has such a thing: for progress bars. */
+  /** Bytes read so far, for progress bars. */
   readonly offset?: number
   readonly [key: string]: unknown
 }
 
-/** Where one message's body lies and what of its neighbours it needs: plain JSON, opaque to everybody but its agent. */
+/** Where a message's bytes are and what it needs of other records. Plain JSON; only its agent interprets it. */
 export type Locator = { readonly [key: string]: unknown }
 
 export interface PrivacyOptions {
-  /** Ciphertext as it stands in the log, instead of its hash alone. */
+  /** Ciphertext itself, not only its hash. */
   readonly includePrivate?: boolean
   /** The source's own record in `metadata.x_conv`, for conversions. */
   readonly includeSource?: boolean
-  /** Ciphertext is not even hashed: for who does not look at it. */
+  /** Skips hashing ciphertext. */
   readonly withoutHashes?: boolean
 }
 
@@ -174,15 +168,15 @@ export interface AgentReadOptions extends PrivacyOptions {
 }
 
 export type ReadItem =
-  /** The header as known so far; a later one of the same id replaces it, one of another id begins another session. */
+  /** The header so far. A later one of the same id replaces it; one of another id begins another session. */
   | { readonly kind: 'session'; readonly session: Session }
   | { readonly kind: 'message'; readonly message: NormalizedMessage; readonly locator: Locator }
   | { readonly kind: 'issue'; readonly issue: Issue }
-  /** Reading may go on from here. What follows the last cursor is provisional: it is read again next time. */
+  /** Reading may continue from here. What follows the last cursor is provisional and is read again. */
   | { readonly kind: 'cursor'; readonly cursor: Cursor }
 
 export type ScanItem =
-  /** As in `ReadItem`. Where a source holds several sessions, what follows a header belongs to it. */
+  /** As in `ReadItem`. In a source of several sessions, the items after a header belong to it. */
   | { readonly kind: 'session'; readonly session: Session }
   | { readonly kind: 'usage'; readonly at: Instant; readonly model: string | undefined; readonly usage: Usage }
   /** Instead of usage, where a log counts no tokens. */
@@ -194,7 +188,7 @@ export type ScanItem =
     }
   /** What the records since the last counts add. */
   | { readonly kind: 'counts'; readonly counts: Counts }
-  /** Patterns and turns of a conversation that is told in entries. */
+  /** Patterns and turns of a conversation that is stored in entries. */
   | { readonly kind: 'history'; readonly summary: HistorySummary }
   /** A name that this source gives to another session. */
   | { readonly kind: 'title'; readonly native_id: string; readonly title: string }
@@ -204,99 +198,99 @@ export type ScanItem =
 export interface Counts {
   /** Non-blank lines or rows. */
   readonly lines: number
-  /** What people and models said: no duplicates, no injected context, no replayed copies. */
+  /** Prompts and answers, without duplicates, injected context and replayed copies. */
   readonly messages: number
   readonly tools: Readonly<Record<string, number>>
 }
 
 export interface WrittenForm {
-  /** What `--to` calls it. */
+  /** Its name in `--to`. */
   readonly name: string
   readonly label: string
-  /** What a file of this form is called behind its name: `.jsonl`. */
+  /** File name suffix, such as `.jsonl`. */
   readonly suffix: string
 }
 
 export interface AgentWriteOptions {
-  /** One of the agent's forms, by name; its first where none is given. */
+  /** Name of one of the agent's forms; default the first. */
   readonly form?: string
-  /** For whom it is written, where a form has several readers. */
+  /** For which server, where a form has several. */
   readonly profile?: string
   readonly cwd?: string
-  /** What only a first reading tells. Without it everything that was said is written. */
+  /** What a first pass over all messages collects. Without it every message is written. */
   readonly facts?: SessionFacts
-  /** Leaves out what only the way back needs. */
+  /** Leaves out what only a conversion back needs. */
   readonly withoutExtensions?: boolean
-  /** Clock and ids, so that a writer stays a function of its arguments. */
+  /** Clock and ids are arguments, so that a writer stays pure. */
   readonly now: () => Date
   readonly newId: () => string
 }
 
 export type WriterOutput =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
-  /** What became of records of the source. Each record that was read must be named once. */
+  /** What became of records of the source. Every record must be reported once. */
   | { readonly kind: 'outcome'; readonly outcome: RecordOutcome }
-  /** An extension that the form cannot hold, or that its owner would drop: it belongs into a file beside. */
+  /** An extension that the form cannot hold, or that the program would drop. It goes into the sidecar file. */
   | { readonly kind: 'sidecar'; readonly at: number; readonly extension: WrittenExtension }
-  /** Something that is not in the output, told by the writer: more than the comparison of `outcome` can see. */
+  /** A loss that comparing the records of `outcome` cannot show. */
   | { readonly kind: 'loss'; readonly path: string; readonly what: ConversionChange; readonly kept_in: string | null }
   | { readonly kind: 'repair'; readonly path: string; readonly what: ConversionChange }
 
 export interface RecordOutcome {
   readonly records: readonly unknown[]
-  /** What was written in their place, without extensions; the records themselves where they were written as they are. */
+  /** What was written instead of the records, without extensions; the records themselves where they are unchanged. */
   readonly as: readonly unknown[]
-  /** Where the records are kept whole. */
+  /** Where the complete records are preserved. */
   readonly kept_in: 'x_conv' | 'sidecar' | null
 }
 
 export interface DeliverOptions {
   readonly environment: HostEnvironment
-  /** Which one, where an agent serves several. */
+  /** Which program, where an agent serves several. */
   readonly to: AgentId
-  /** The directory in which its program will go on. */
+  /** The directory in which the program will continue. */
   readonly cwd: string
   readonly now: Date
-  /** When the last thing in it was said. */
+  /** Time of the last message. */
   readonly lastAt?: Instant
-  /** What people call it, for programs that keep names in a place of their own. */
+  /** Title, for programs that store titles separately. */
   readonly title?: string
-  /** An older conversation in its place may go. */
+  /** Allows replacing an older conversation. */
   readonly mayReplace?: boolean
-  /** Nothing is written: only says what would be done, or why it cannot. */
+  /** Writes nothing: only reports what would be done, or throws why it cannot. */
   readonly isDry?: boolean
   readonly backup: DeliveryBackup
 }
 
-/** Has safe what is to be replaced, before it returns. */
+/** Must have stored what is about to be replaced when it returns. */
 export interface DeliveryBackup {
   row(source: Source, bytes: Uint8Array): void
-  /** Answers where the copy lies. */
+  /** Returns the path of the copy. */
   file(path: string): string
 }
 
-/** What whoever hands something over should know. `unlisted`: the program takes it, and may not show it in its list. */
+/** `unlisted`: the program accepts the session but may not list it. */
 export interface DeliveryWarning {
   readonly code: 'unlisted'
-  /** A sentence for a person. */
+  /** One sentence for a person. */
   readonly what: string
 }
 
 export interface Delivery {
-  /** What is there now, to be read again. */
+  /** What was delivered, to be read back. */
   readonly source: Source
-  /** Another conversation stood in its place. */
+  /** It replaced another conversation. */
   readonly isReplacement: boolean
-  /** What the program would have refused, and what was done instead. */
+  /** What the program would have rejected, and what was changed. */
   readonly repairs: readonly string[]
   readonly warnings: readonly DeliveryWarning[]
-  /** Takes it away and puts back what stood there. Throws `busy` when somebody wrote there meanwhile. */
+  /** Removes it and restores what it replaced. Throws `busy` when another program has written there since. */
   undo(): Promise<void>
 }
 
 export interface ResumeCommand {
   readonly program: string
   readonly arguments: readonly string[]
-  /** Where to run it. */
+  /** Directory to run it in. */
   readonly cwd?: string
 }

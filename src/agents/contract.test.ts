@@ -1,7 +1,9 @@
-/** What every agent's folder promises, checked on its own fixtures. */
+/** The contract of `Agent`, checked for every agent's folder on its own fixtures. A failed check says what to change. */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import example from '../../test/example-agent/agent.ts'
 import { tempFolder } from '../../test/support/codex-log.ts'
 import {
   cutsOf,
@@ -19,7 +21,8 @@ import {
   upToCursor,
   writeSource,
 } from '../../test/support/fixtures.ts'
-import type { NormalizedMessage } from '../model/normalized.ts'
+import { wrongMetadataKeys } from '../model/metadata.ts'
+import type { NormalizedMessage, ToolCall } from '../model/normalized.ts'
 import { extensionOf } from '../model/replay/extension.ts'
 import { serializeMessage } from '../model/serialize-message.ts'
 import type { Session } from '../model/session.ts'
@@ -27,19 +30,21 @@ import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
 import type { Agent, WriterOutput, WrittenForm } from './agent.ts'
 import { allAgents } from './load-agents.ts'
 
-for (const agent of await allAgents()) {
+for (const agent of [...(await allAgents()), example]) {
   const fixtures = await stageFixtures(agent, tempFolder())
 
   describe(agent.id, () => {
     it('is named like its folder, has fixtures, and its README names the evidence', () => {
-      expect(existsSync(join(folderOf(agent), 'agent.ts'))).toBe(true)
-      expect(fixtures.length).toBeGreaterThan(0)
-      expect(readFileSync(join(folderOf(agent), 'README.md'), 'utf8')).toMatch(/^## Evidence/m)
+      expect(existsSync(join(folderOf(agent), 'agent.ts')), `Name the folder ${agent.id}, as in Agent.id.`).toBe(true)
+      expect(fixtures.length, 'Put small logs into fixtures/; Agent.find must find them.').toBeGreaterThan(0)
+      const readme = readFileSync(join(folderOf(agent), 'README.md'), 'utf8')
+      expect(readme, 'README.md needs a section "## Evidence": what proves each statement.').toMatch(/^## Evidence/m)
     })
 
-    it('has a fixture for every golden', () => {
-      const wanted = fixtures.map(({ name }) => goldenName(name)).sort()
-      expect(readdirSync(join(folderOf(agent), 'fixtures', GOLDEN)).sort()).toEqual(wanted)
+    it('has no golden without a fixture', () => {
+      const wanted = new Set(fixtures.map(({ name }) => goldenName(name)))
+      const stale = listGoldens(agent).filter((name) => !wanted.has(name))
+      expect(stale, 'Delete these goldens; new ones are written by the first run.').toEqual([])
     })
 
     describe.each(fixtures.map((fixture) => ({ name: fixture.name, fixture })))('$name', ({ fixture }) => {
@@ -52,7 +57,8 @@ function checkContract(agent: Agent, fixture: Fixture): void {
   const { name, source, bytes } = fixture
 
   it('is detected by its content', () => {
-    expect(agent.recognize(bytes.subarray(0, 65_536), source.path)).toBe(true)
+    const isRecognized = agent.recognize(bytes.subarray(0, 65_536), source.path)
+    expect(isRecognized, 'Agent.recognize must accept what Agent.find finds.').toBe(true)
   })
 
   it('matches its golden file', async () => {
@@ -143,10 +149,61 @@ function checkContract(agent: Agent, fixture: Fixture): void {
     }
   })
 
+  it('gives calls and results the role `tool`', async () => {
+    const { messages } = await readAll(agent, source)
+    const wrong = messages.filter(({ role, source_type }) => /^tool_/.test(source_type) !== (role === 'tool'))
+    expect(wrong.map(describeMessage), 'The role of a tool_call and a tool_result is `tool`; of nothing else.').toEqual(
+      [],
+    )
+  })
+
+  // A file of NormalizedMessages is read as it is.
+  it.skipIf(agent.id === 'normalized')('repeats the name and arguments of its call in the first result', async () => {
+    const open = new Map<string, ToolCall>()
+    const wrong: string[] = []
+    for (const message of (await readAll(agent, source)).messages) {
+      const { tool_call, source_type } = message
+      const id = tool_call?.call_id
+      if (!tool_call || !id) continue
+      const call = open.get(id)
+      if (source_type === 'tool_call') open.set(id, tool_call)
+      if (source_type !== 'tool_result' || !call) continue
+      open.delete(id)
+      const isComplete = CALL_FIELDS.every(
+        (key) => call[key] === undefined || isDeepStrictEqual(call[key], tool_call[key]),
+      )
+      if ((tool_call.name === null && call.name !== null) || !isComplete) wrong.push(describeMessage(message))
+    }
+    const advice = 'Join them: `joinCallAndResult` of agents/kit/call-pairing.ts, or `jsonlAgent` does it.'
+    expect(wrong, advice).toEqual([])
+  })
+
+  it('uses the named keys of metadata as the model defines them', async () => {
+    const { messages } = await readAll(agent, source)
+    const wrong = messages.flatMap((message) =>
+      wrongMetadataKeys(message.metadata ?? {}).map((key) => `${describeMessage(message)}: ${key}`),
+    )
+    const advice = 'See src/model/metadata.ts; pass values of the log through `metadataFromSource`.'
+    expect(wrong, advice).toEqual([])
+    const known = new Set<string>()
+    const unknown = messages.flatMap((message) => {
+      const { duplicate_of, duplicates = [], enriches, rolled_back = [] } = message.metadata ?? {}
+      const pointers = [duplicate_of, enriches, ...duplicates, ...rolled_back].filter((id) => id !== undefined)
+      const lost = pointers.filter((id) => !known.has(id))
+      known.add(message.id)
+      return lost.map((id) => `${describeMessage(message)} -> ${id}`)
+    })
+    expect(unknown, 'duplicate_of, duplicates, enriches and rolled_back name earlier messages by id.').toEqual([])
+  })
+
   it('assigns each message a session with a header', async () => {
     const { messages, sessions } = await readAll(agent, source)
     const known = new Set<string>(sessions.map(({ id }) => id))
-    expect(messages.filter(({ raw }) => !known.has(raw.session_id)).map(({ id }) => id)).toEqual([])
+    const homeless = messages.filter(({ raw }) => !known.has(raw.session_id))
+    expect(
+      homeless.map(({ id }) => id),
+      'raw.session_id is the id of a header that was read.',
+    ).toEqual([])
   })
 
   it('counts what it reads', async () => {
@@ -190,7 +247,7 @@ async function expectRoundTrip(
   const writtenRecords = written.flatMap((one) => (one.kind === 'outcome' ? one.outcome.records : []))
   expect(writtenRecords.length).toBe(messages.flatMap((one) => extensionOf(one)?.records ?? []).length)
   // Copies of another session's messages are this one's own once they are written.
-  const isCopied = messages.some(({ metadata }) => metadata?.['replayed'] === true)
+  const isCopied = messages.some(({ metadata }) => metadata?.replayed)
   if (isCopied || written.some(({ kind }) => kind === 'loss' || kind === 'repair')) return
   expect(countedMessages(again.messages).map(roleAndTexts)).toEqual(countedMessages(messages).map(roleAndTexts))
 }
@@ -198,6 +255,16 @@ async function expectRoundTrip(
 /** Most are equal to the letter, and letters are compared fastest. */
 function expectEqualAt(found: unknown, wanted: unknown, cut: number): void {
   if (JSON.stringify(found) !== JSON.stringify(wanted)) expect(found, `cut at byte ${cut}`).toEqual(wanted)
+}
+
+const CALL_FIELDS = ['arguments', 'arguments_json', 'input', 'input_json'] as const
+
+const describeMessage = ({ raw, source_type, role }: NormalizedMessage): string =>
+  `line ${raw.line_index}: ${source_type} of ${role}`
+
+function listGoldens(agent: Agent): readonly string[] {
+  const folder = join(folderOf(agent), 'fixtures', GOLDEN)
+  return existsSync(folder) ? readdirSync(folder) : []
 }
 
 const goldenName = (name: string): string => `${name.replaceAll('/', '__')}.ndjson`
@@ -254,10 +321,10 @@ function withoutLastLine(messages: readonly NormalizedMessage[]): readonly Norma
 
 /** What people and models said: no duplicates, no injected context, no replayed copies. */
 function countedMessages(messages: readonly NormalizedMessage[]): readonly NormalizedMessage[] {
-  const own = messages.filter(({ metadata }) => metadata?.['replayed'] !== true && metadata?.['injected'] !== true)
-  const items = own.filter(({ role, metadata }) => isUserOrAssistant(role) && metadata?.['duplicate_of'] === undefined)
+  const own = messages.filter(({ metadata }) => !metadata?.replayed && !metadata?.injected)
+  const items = own.filter(({ role, metadata }) => isUserOrAssistant(role) && metadata?.duplicate_of === undefined)
   // A log that was trimmed to its events has no other words.
-  return items.length > 0 ? items : own.filter(({ metadata }) => isMessageEvent(metadata?.['event_kind']))
+  return items.length > 0 ? items : own.filter(({ metadata }) => isMessageEvent(metadata?.event_kind))
 }
 
 const isUserOrAssistant = (role: string): boolean => role === 'user' || role === 'assistant'
@@ -265,15 +332,12 @@ const isUserOrAssistant = (role: string): boolean => role === 'user' || role ===
 const isMessageEvent = (kind: unknown): boolean => kind === 'user_message' || kind === 'agent_message'
 
 const usageIn = (messages: readonly NormalizedMessage[]): Usage =>
-  messages.reduce(
-    (sum, { metadata }) => addUsage(sum, (metadata?.['usage'] as Usage | undefined) ?? NO_USAGE),
-    NO_USAGE,
-  )
+  messages.reduce((sum, { metadata }) => addUsage(sum, metadata?.usage ?? NO_USAGE), NO_USAGE)
 
 function toolsIn(messages: readonly NormalizedMessage[]): Record<string, number> {
   const tools: Record<string, number> = {}
   for (const { source_type, tool_call, metadata } of messages) {
-    if (source_type !== 'tool_call' || metadata?.['replayed'] === true) continue
+    if (source_type !== 'tool_call' || metadata?.replayed) continue
     const name = tool_call?.name ?? 'unknown'
     tools[name] = (tools[name] ?? 0) + 1
   }

@@ -24,8 +24,9 @@ export const GOLDEN = 'golden'
 /** Some logs have no times of their own: all copies were last written at this one. */
 export const FILE_TIME = new Date('2026-01-02T03:04:05.000Z')
 
-export const folderOf = (agent: Agent): string =>
-  fileURLToPath(new URL(`../../src/agents/${agent.id}/`, import.meta.url))
+/** The example is beside the tests, so that the program does not load it. */
+export const folderOf = ({ id }: Agent): string =>
+  fileURLToPath(new URL(id === 'example' ? '../example-agent/' : `../../src/agents/${id}/`, import.meta.url))
 
 export interface Fixture {
   /** Its path below `fixtures`, with `/`. */

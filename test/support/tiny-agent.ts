@@ -1,4 +1,4 @@
-/** The smallest agent there can be: `~/.tiny/<name>.txt`, each line `who: words`. It needs nothing of the program but types. */
+/** The smallest agent, in one file without imports of code, for tests that add an agent to a built program. The example to start from is test/example-agent. */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent, Locator, ReadItem, Source } from '../../src/agents/agent.ts'
