@@ -18,7 +18,7 @@ import { mapEvents, requestCompletion } from '../openai/chat/loop.ts'
 import { tokensOfText } from '../openai/chat/request.ts'
 import { ABORTED_ERROR, type ChatError } from '../openai/chat/transport.ts'
 import { splitThinking } from '../openai/stream/reasoning.ts'
-import { type ChatSessionEvent, chatErrorText, errorEvent, noticeEvent, retryEvent, usageEvent } from './events.ts'
+import { type ChatSessionEvent, chatErrorText, errorText, noticeEvent, retryEvent, usageEvent } from './events.ts'
 import type { JournalWriter } from './journal/journal-writer.ts'
 import type { ChatSetup } from './setup.ts'
 import { estimatedUsage, isContextOverflow, reportedUsage, requestBodyOf, Stopwatch } from './turn/answer.ts'
@@ -36,7 +36,7 @@ const QUESTION_HEADING = 'This is still to be answered:\n'
  * The waiting message, with the question that it belongs to.
  * @param dropped what is no longer sent, from the oldest on
  */
-export function attachOpenQuestion(next: UserMessage | null, dropped: History): UserMessage | null {
+function attachOpenQuestion(next: UserMessage | null, dropped: History): UserMessage | null {
   if (!next || promptOf(next) !== undefined || !toolUseResultsOf(next)) return next
   const question = findLastPrompt(dropped)
   if (question === undefined || next.additional_context.includes(QUESTION_HEADING)) return next
@@ -53,14 +53,14 @@ function findLastPrompt(history: History): string | undefined {
   return undefined
 }
 
-export interface CompactOptions {
+interface CompactOptions {
   readonly strategy: CompactStrategy
   /** What the user wants of the summary. */
   readonly prompt?: string
   readonly automatic: boolean
 }
 
-export type CompactResult =
+type CompactResult =
   | { readonly kind: 'summary'; readonly text: string }
   | { readonly kind: 'too short' }
   | { readonly kind: 'failed'; readonly error: ChatError }
@@ -143,7 +143,7 @@ export type ShrinkMethod = 'sum up' | 'move'
 
 export const firstShrinkMethod = (isOn: boolean): ShrinkMethod => (isOn ? 'sum up' : 'move')
 
-export type ShrinkResult =
+type ShrinkResult =
   | { readonly kind: 'smaller'; readonly next: ShrinkMethod }
   /** There is nothing left that could be left out. */
   | { readonly kind: 'smallest' }
@@ -165,7 +165,7 @@ export async function* shrinkRequest(
     if (signal.aborted) return { kind: 'aborted' }
     if (done.kind === 'failed') {
       const { en, ja } = chatErrorText(done.error)
-      yield errorEvent(phrase(`The conversation could not be summed up: ${en}`, `会話を要約できませんでした。${ja}`))
+      yield errorText(`The conversation could not be summed up: ${en}`, `会話を要約できませんでした。${ja}`)
     }
   }
   return yield* moveRange(writer, outgoing, tokens)

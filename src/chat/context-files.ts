@@ -13,10 +13,10 @@ import type { Workspace } from './tools/tool.ts'
 import type { TrustStore } from './trust/trust-store.ts'
 
 /** @param real of the file, with links followed. @param rule that names the file @param path as the rule names it */
-export type MaySend = (real: string, rule: string, path: string) => boolean
+type MaySend = (real: string, rule: string, path: string) => boolean
 
 /** Only what is in the project. */
-export function allowInsideProject({ cwd }: Pick<Workspace, 'cwd'>): MaySend {
+function allowInsideProject({ cwd }: Pick<Workspace, 'cwd'>): MaySend {
   const project = resolveRealPath(cwd)
   return (real) => isInsideFolder(real, project)
 }
@@ -51,7 +51,7 @@ function isNamedDirectly(rule: string, path: string, real: string, { cwd, home }
 const withFolderResolved = (path: string): string => join(resolveRealPath(dirname(path)), basename(path))
 
 /** A path or pattern that does not depend on the directory of the chat. */
-export function toAbsoluteRule(rule: string, { cwd, home }: Workspace): string {
+function toAbsoluteRule(rule: string, { cwd, home }: Workspace): string {
   const { base, below } = anchorPattern(rule, cwd, home)
   return below === '' ? base : join(base, below)
 }
@@ -74,7 +74,7 @@ export function classifyTypedRule(rule: string, workspace: Workspace): TypedRule
 export const isLinkOutside = (path: string, { cwd }: Pick<Workspace, 'cwd'>): boolean =>
   isInsideFolder(path, cwd) && !isInsideFolder(resolveRealPath(path), resolveRealPath(cwd))
 
-export interface RuleFiles {
+interface RuleFiles {
   /** A path or a pattern, as it was given. */
   readonly rule: string
   /** In the order of their paths. */
@@ -95,7 +95,7 @@ export interface CollectedFiles {
   readonly cut: readonly string[]
 }
 
-export interface DroppedFile {
+interface DroppedFile {
   readonly path: string
   /** Estimated. */
   readonly tokens: number
@@ -175,7 +175,7 @@ function realFile(path: string, folders: Map<string, string>): string {
 /** Estimated. */
 export const contextFileTokens = ({ content }: ContextFile): number => tokensOfBytes(byteLength(content))
 
-export function readContextFile(path: string): string | undefined {
+function readContextFile(path: string): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readRegularFile(path))
   } catch {

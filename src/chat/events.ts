@@ -41,7 +41,7 @@ export type ChatSessionEvent =
   | { readonly kind: 'moved' }
   | { readonly kind: 'quit' }
 
-export type RequestPurpose = 'answer' | 'compaction'
+type RequestPurpose = 'answer' | 'compaction'
 
 /** The answer to a tool that asks: yes, no, yes from now on, or a text that cancels the call and is sent to the model. */
 export type ToolConsent = 'yes' | 'no' | 'trust' | { readonly text: string }
@@ -63,7 +63,9 @@ export const noticeEvent = (code: ChatNotice, { en: text, ja }: Phrase): NoticeE
   ja,
 })
 
-export const errorEvent = ({ en: text, ja }: Phrase): ChatSessionEvent => ({ kind: 'error', text, ja })
+export const errorEvent = ({ en, ja }: Phrase): ChatSessionEvent => errorText(en, ja)
+
+export const errorText = (text: string, ja: string): ChatSessionEvent => ({ kind: 'error', text, ja })
 
 export const endedEvent = (how: ChatEnding, error?: ChatError): ChatSessionEvent => ({
   kind: 'ended',

@@ -17,7 +17,7 @@ export type HookEvent =
 
 type HookTool = Pick<ChatTool, 'name' | 'hostName' | 'origin'>
 
-export interface HookRunResult {
+interface HookRunResult {
   /** In the order in which the hooks stand; those that did not end in time are not among them. */
   readonly results: readonly HookResult[]
   /** Lines for a person: which hook took too long or could not run. */
@@ -26,7 +26,7 @@ export interface HookRunResult {
   readonly blocked?: string
 }
 
-export interface AgentHooksOptions {
+interface AgentHooksOptions {
   readonly cwd: string
   /** In milliseconds, by a clock that is never set: results are kept for a time. */
   readonly now: () => number

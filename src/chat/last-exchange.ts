@@ -3,7 +3,7 @@ import type { AssistantMessage } from '../conversation/message.ts'
 import { promptOf } from '../conversation/render.ts'
 import type { ConversationState } from '../conversation/state.ts'
 
-export interface LastExchange {
+interface LastExchange {
   readonly prompt: string
   /** Of the last answer to it; empty where it has no words. */
   readonly answer: string

@@ -9,13 +9,13 @@ import { isLinkOutside } from './context-files.ts'
 import { assignPromptValues, type PromptContent, type ServerPrompt } from './mcp/offer.ts'
 import type { ChatSession } from './session.ts'
 
-export interface SavedPrompt {
+interface SavedPrompt {
   readonly name: string
   readonly path: string
   readonly place: 'project' | 'fumibako' | 'amazon-q'
 }
 
-export function findSavedPrompts({
+function findSavedPrompts({
   setup,
   commandContext,
 }: Pick<ChatSession, 'setup' | 'commandContext'>): readonly SavedPrompt[] {
@@ -47,11 +47,11 @@ export function readPromptText(path: string): string {
 }
 
 /** What was typed after the name follows the text. */
-export const appendWords = (text: string, words: string): string =>
+const appendWords = (text: string, words: string): string =>
   [text.trimEnd(), words].filter((one) => one !== '').join('\n\n')
 
 /** The name and what follows it, in `@name …`. */
-export function parsePromptCall(line: string): { readonly name: string; readonly words: string } | undefined {
+function parsePromptCall(line: string): { readonly name: string; readonly words: string } | undefined {
   const match = /^@(\S+)(?:\s+([\s\S]*))?$/.exec(line.trim())
   return match ? { name: match[1] ?? '', words: match[2] ?? '' } : undefined
 }
@@ -76,7 +76,7 @@ export interface ResolvedPrompt {
   readonly typed: string
 }
 
-export type UnresolvedPrompt = { readonly kind: 'error'; readonly said: Phrase }
+type UnresolvedPrompt = { readonly kind: 'error'; readonly said: Phrase }
 
 const typedPrompt = (text: string, typed = text): ResolvedPrompt => {
   return { kind: 'spoken', before: [], text, images: [], source: null, mayAttach: true, typed }

@@ -54,7 +54,7 @@ export class McpServers {
   }
 }
 
-export interface FinishedToolCall {
+interface FinishedToolCall {
   readonly tool: ChatTool
   readonly args: unknown
   readonly ran: ToolRunResult
@@ -63,7 +63,7 @@ export interface FinishedToolCall {
   readonly level: CallNeed['level']
 }
 
-export interface ChatServicesOptions {
+interface ChatServicesOptions {
   readonly writer: JournalWriter
   /** fumibako's data directory. */
   readonly data: string

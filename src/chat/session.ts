@@ -18,6 +18,7 @@ import {
   type ChatSessionEvent,
   endedEvent,
   errorEvent,
+  errorText,
   noticeEvent,
   type ToolConsent,
   type ToolQuestion,
@@ -30,7 +31,7 @@ import { untrustedText } from './trust/trust-question.ts'
 import { baseTokens, contextWindowTokens } from './turn/request.ts'
 
 /** Things that commands need and a conversation itself does not. */
-export interface CommandContext {
+interface CommandContext {
   /** fumibako's data directory. */
   readonly data: string
   readonly program: string | null
@@ -247,11 +248,9 @@ export class ChatSession {
       const consent = await this.#waitForConsent('prompt', signal)
       if (consent === 'yes' || consent === 'trust') return truncateSafeInPlace(text, MAX_USER_MESSAGE_SIZE)
     }
-    yield errorEvent(
-      phrase(
-        `${size.en} It was not sent: put it into a file, and let the model read that.`,
-        `${size.ja}送りませんでした。ファイルに書いて、モデルに読ませてください。`,
-      ),
+    yield errorText(
+      `${size.en} It was not sent: put it into a file, and let the model read that.`,
+      `${size.ja}送りませんでした。ファイルに書いて、モデルに読ませてください。`,
     )
     yield endedEvent('overflow')
     return undefined

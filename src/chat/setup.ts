@@ -33,7 +33,7 @@ import { buildToolSet, type ToolSet } from './tools/tool-set.ts'
 import type { TrustStore } from './trust/trust-store.ts'
 import { DEFAULT_TURN_LIMITS, type TurnLimits } from './turn/turn-budget.ts'
 
-export interface ChatSetupOptions {
+interface ChatSetupOptions {
   readonly place: Workspace
   readonly server: ModelServer
   readonly agent: AgentFile
@@ -57,7 +57,7 @@ export interface ChatSetupOptions {
   readonly sandboxing?: SandboxSetup
 }
 
-export interface TurnContext extends ContextInput {
+interface TurnContext extends ContextInput {
   readonly notices: readonly NoticeEvent[]
 }
 
@@ -268,7 +268,7 @@ export class ChatSetup {
 const USER_SHELL = createExecuteBash()
 
 /** Says how to send it nevertheless. */
-export function outsideFilesText(files: readonly OutsideFile[]): Phrase {
+function outsideFilesText(files: readonly OutsideFile[]): Phrase {
   const { en, ja } = listPaths(files.map(({ path, real }) => (path === real ? path : `${path} → ${real}`)))
   const real = files[0]?.real
   return phrase(

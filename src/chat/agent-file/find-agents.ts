@@ -35,7 +35,7 @@ export interface FoundAgent {
   readonly fingerprint: FileFingerprint | null
 }
 
-export interface InvalidAgentFile {
+interface InvalidAgentFile {
   readonly path: string
   readonly faults: readonly FieldFault[]
 }
@@ -92,7 +92,7 @@ export function agentReference(found: FoundAgent, agents: readonly FoundAgent[],
   return isFirst || path === null ? agent.name : relative(cwd, path)
 }
 
-export interface AgentFileContent {
+interface AgentFileContent {
   readonly agent: AgentFile
   readonly fingerprint: FileFingerprint
 }
@@ -133,12 +133,12 @@ function readBytes(path: string): AgentFileResult<Buffer> {
   }
 }
 
-export interface McpServersFile {
+interface McpServersFile {
   readonly servers: ReadonlyMap<string, McpServerEntry>
   readonly fingerprint: FileFingerprint
 }
 
-export interface FoundMcpServers {
+interface FoundMcpServers {
   readonly servers: ReadonlyMap<string, McpServerEntry>
   /** The project's `mcp.json`, where it is not trusted: its servers are not started. */
   readonly untrusted: McpServersFile | null

@@ -21,14 +21,14 @@ import { createShadowGit, removeStaleLocks, type ShadowRepository } from './shad
 
 export type CheckpointOutcome<T> = { readonly ok: true; readonly value: T } | CheckpointFailure
 
-export interface CheckpointFailure {
+interface CheckpointFailure {
   readonly ok: false
   readonly reason: Phrase
 }
 
-export const checkpointFailure = (reason: Phrase): CheckpointFailure => ({ ok: false, reason })
+const checkpointFailure = (reason: Phrase): CheckpointFailure => ({ ok: false, reason })
 
-export const checkpointNotFound = (tag: string): CheckpointFailure =>
+const checkpointNotFound = (tag: string): CheckpointFailure =>
   checkpointFailure(phrase(`Checkpoint '${tag}' not found`, `チェックポイント「${tag}」はありません`))
 
 /** Its last words say more than we can. */
@@ -93,7 +93,7 @@ export const checkpointFilesText = ({ files }: CheckpointRow): string =>
 export const checkpointTimeText = ({ timestamp }: CheckpointRow): string => timestamp.slice(0, 19).replace('T', ' ')
 
 /** The conversation, as whoever keeps its journal lends it. */
-export interface CheckpointHost {
+interface CheckpointHost {
   state(): ConversationState
   /** Tells the journal what leads from the present state to this one. */
   change(next: ConversationState): void
@@ -101,7 +101,7 @@ export interface CheckpointHost {
   restored(tag: string, hard: boolean): void
 }
 
-export interface CheckpointOptions {
+interface CheckpointOptions {
   /** fumibako's data directory. */
   readonly directory: string
   readonly cwd: string
@@ -110,18 +110,18 @@ export interface CheckpointOptions {
   readonly now: () => string
 }
 
-export type CheckpointStart =
+type CheckpointStart =
   | { readonly kind: 'on'; readonly how: 'new' | 'resumed' }
   /** One line for a person. */
   | { readonly kind: 'off'; readonly reason: Phrase }
 
-export interface CheckpointDiff {
+interface CheckpointDiff {
   readonly changes: readonly FileChange[]
   /** As `git diff --stat` draws it. */
   readonly stat: string
 }
 
-export interface RestoredCheckpoint {
+interface RestoredCheckpoint {
   /** How many entries the history has again. */
   readonly length: number
   /** Brings back what was there before, files and history. */
@@ -129,7 +129,7 @@ export interface RestoredCheckpoint {
 }
 
 /** The checkpoint that is made before going back to another one. */
-export const UNDO_TAG = 'undo'
+const UNDO_TAG = 'undo'
 
 const NO_CHECKPOINTS = phrase(
   'There are no checkpoints. /checkpoint init starts them.',

@@ -2,14 +2,14 @@
 import { composePhrase, type Phrase, type PickWording, phrase, untranslated } from '../../model/phrase.ts'
 import { contextPathsOf } from '../agent-file/agent-file.ts'
 import { type FoundAgents, findAgent, findAgents, readProjectServers } from '../agent-file/find-agents.ts'
-import { type ChatSessionEvent, errorEvent } from '../events.ts'
+import { type ChatSessionEvent, errorText } from '../events.ts'
 import type { McpServerReport } from '../mcp/server.ts'
 import { agentQuestion, recordAgent, shadowedNotices } from '../open/choose-agent.ts'
 import type { ChatSession } from '../session.ts'
 import { serversTrustQuestion } from '../trust/trust-question.ts'
 import { TrustStore } from '../trust/trust-store.ts'
 import { contextWindowTokens } from '../turn/request.ts'
-import { type ChatCommandDefinition, outputEvent, usageError } from './command.ts'
+import { type ChatCommandDefinition, outputEvent, outputText, usageError } from './command.ts'
 import { switchModel } from './model.ts'
 import { formatOmittedTool } from './tools.ts'
 
@@ -44,7 +44,7 @@ export const mcpCommand: ChatCommandDefinition = {
     if (first === 'trust') return yield* trustServers(session, signal)
     await setup.services.ready()
     const reports = setup.services.servers().filter(({ name }) => first === '' || name === first)
-    if (reports.length === 0) return yield outputEvent(phrase('There are no servers.', 'サーバーはありません。'))
+    if (reports.length === 0) return yield outputText('There are no servers.', 'サーバーはありません。')
     yield outputEvent(composePhrase((say) => reports.flatMap((one) => formatServer(one, first !== '', say)).join('\n')))
   },
 }
@@ -100,17 +100,13 @@ function showAgent({ setup }: ChatSession, { agents }: FoundAgents, name: string
 
 function unknownAgent(name: string): ChatSessionEvent {
   if (name === '')
-    return errorEvent(
-      phrase(
-        'there is no agent without a name; /agent list names them.',
-        'エージェントの名前を指定してください。/agent list で一覧を見られます。',
-      ),
+    return errorText(
+      'there is no agent without a name; /agent list names them.',
+      'エージェントの名前を指定してください。/agent list で一覧を見られます。',
     )
-  return errorEvent(
-    phrase(
-      `there is no agent ${name}; /agent list names them.`,
-      `エージェント ${name} はありません。/agent list で一覧を見られます。`,
-    ),
+  return errorText(
+    `there is no agent ${name}; /agent list names them.`,
+    `エージェント ${name} はありません。/agent list で一覧を見られます。`,
   )
 }
 
@@ -131,7 +127,7 @@ async function* swapAgent(
   const { fingerprint } = found
   if (fingerprint && !trust.isTrusted(fingerprint)) {
     const isYes = yield* session.askTrust(agentQuestion(found, { trust }), signal)
-    if (!isYes) return yield outputEvent(phrase(`${name} is not used.`, `${name} は使いません。`))
+    if (!isYes) return yield outputText(`${name} is not used.`, `${name} は使いません。`)
     trust.add(fingerprint)
   }
   setup.switchAgent(found)
@@ -139,7 +135,7 @@ async function* swapAgent(
   await setup.services.switchAgent(found.agent)
   yield* setup.services.takeNotices()
   writer.append({ event: 'context', context_manager: setup.contextManager(contextWindowTokens(session.state)) })
-  yield outputEvent(phrase(`${name} is at work now.`, `これからは ${name} が働きます。`))
+  yield outputText(`${name} is at work now.`, `これからは ${name} が働きます。`)
   yield* shadowedNotices(found, agents, setup.workspace.cwd)
   const { model } = found.agent
   const isChosen = session.commandContext.endpoint?.endpoint.model != null
@@ -152,19 +148,17 @@ async function* trustServers(session: ChatSession, signal: AbortSignal): AsyncGe
   const trust = new TrustStore(commandContext.data)
   const read = readProjectServers(setup.workspace.cwd)
   if (!read?.ok)
-    return yield errorEvent(
-      phrase(
-        'this project has no readable .amazonq/mcp.json.',
-        'このプロジェクトに、読み取れる .amazonq/mcp.json はありません。',
-      ),
+    return yield errorText(
+      'this project has no readable .amazonq/mcp.json.',
+      'このプロジェクトに、読み取れる .amazonq/mcp.json はありません。',
     )
   const { servers, fingerprint } = read.value
   if (!trust.isTrusted(fingerprint)) {
     const isYes = yield* session.askTrust(serversTrustQuestion(servers, fingerprint, trust), signal)
-    if (!isYes) return yield outputEvent(phrase('They are not started.', '起動しません。'))
+    if (!isYes) return yield outputText('They are not started.', '起動しません。')
     trust.add(fingerprint)
   }
   await setup.services.switchAgent(setup.agent)
   yield* setup.services.takeNotices()
-  yield outputEvent(phrase(`Trusted: ${fingerprint.path}`, `信頼しました：${fingerprint.path}`))
+  yield outputText(`Trusted: ${fingerprint.path}`, `信頼しました：${fingerprint.path}`)
 }

@@ -8,7 +8,7 @@ import {
   expandCheckpoint,
   listCheckpoints,
 } from '../checkpoint/checkpoints.ts'
-import { type ChatSessionEvent, errorEvent } from '../events.ts'
+import { type ChatSessionEvent, errorEvent, errorText } from '../events.ts'
 import {
   type ChatCommandDefinition,
   type CommandWords,
@@ -16,6 +16,7 @@ import {
   groupDigits,
   markdownTable,
   outputEvent,
+  outputText,
   usageError,
 } from './command.ts'
 
@@ -35,7 +36,7 @@ export const checkpointCommand: ChatCommandDefinition = {
       case 'init': {
         const started = await checkpoints.start(true)
         yield started.kind === 'on'
-          ? outputEvent(phrase('Checkpoints are kept from now on.', 'これからチェックポイントを残します。'))
+          ? outputText('Checkpoints are kept from now on.', 'これからチェックポイントを残します。')
           : errorEvent(started.reason)
         return
       }
@@ -57,11 +58,9 @@ export const checkpointCommand: ChatCommandDefinition = {
       case 'clean': {
         const done = await checkpoints.clean()
         yield done.ok
-          ? outputEvent(
-              phrase(
-                'The checkpoints are gone; files and conversation stay as they are.',
-                'チェックポイントを消しました。ファイルと会話は今のままです。',
-              ),
+          ? outputText(
+              'The checkpoints are gone; files and conversation stay as they are.',
+              'チェックポイントを消しました。ファイルと会話は今のままです。',
             )
           : errorEvent(done.reason)
         return
@@ -104,13 +103,14 @@ const CHANGE_NAMES_JA = { added: '追加', modified: '変更', renamed: '名前�
 async function diffCheckpoint(checkpoints: Checkpoints, words: CommandWords): Promise<ChatSessionEvent> {
   const [from, to] = words.plain
   if (from === undefined)
-    return errorEvent(
-      phrase('/checkpoint diff takes a tag, or two.', '/checkpoint diff にはタグを 1 つか 2 つ指定してください。'),
+    return errorText(
+      '/checkpoint diff takes a tag, or two.',
+      '/checkpoint diff にはタグを 1 つか 2 つ指定してください。',
     )
   const found = await checkpoints.diff(from, to)
   if (!found.ok) return errorEvent(found.reason)
   const { changes, stat } = found.value
-  if (changes.length === 0) return outputEvent(phrase('Nothing differs.', '違いはありません。'))
+  if (changes.length === 0) return outputText('Nothing differs.', '違いはありません。')
   return outputEvent(
     composePhrase((say) => {
       const lines = changes.map(
@@ -125,11 +125,9 @@ async function diffCheckpoint(checkpoints: Checkpoints, words: CommandWords): Pr
 async function* restoreCheckpoint(checkpoints: Checkpoints, words: CommandWords): AsyncGenerator<ChatSessionEvent> {
   const [tag] = words.plain
   if (tag === undefined)
-    return yield errorEvent(
-      phrase(
-        '/checkpoint restore takes a tag; /checkpoint list shows them.',
-        '/checkpoint restore にはタグを指定してください。/checkpoint list で一覧を見られます。',
-      ),
+    return yield errorText(
+      '/checkpoint restore takes a tag; /checkpoint list shows them.',
+      '/checkpoint restore にはタグを指定してください。/checkpoint list で一覧を見られます。',
     )
   const isHard = words.has('--hard')
   const done = await checkpoints.restore(tag, isHard)

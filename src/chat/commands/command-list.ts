@@ -6,7 +6,7 @@ import type { ChatSession } from '../session.ts'
 import { type FileChanges, readFileChanges } from '../tools/files/seen-files.ts'
 import { agentCommand, mcpCommand } from './agent.ts'
 import { checkpointCommand } from './checkpoint.ts'
-import { type ChatCommandDefinition, CommandWords, outputEvent } from './command.ts'
+import { type ChatCommandDefinition, CommandWords, outputEvent, outputText } from './command.ts'
 import { attachCommand, editorCommand, replyCommand, retryCommand } from './compose.ts'
 import { contextCommand } from './context.ts'
 import { clearCommand, compactCommand, rewindCommand } from './history.ts'
@@ -28,7 +28,7 @@ const changesCommand: ChatCommandDefinition = {
   async *run({ state, setup }) {
     const changes = await readFileChanges(state, setup.seen, setup.workspace)
     if (changes.length === 0)
-      yield outputEvent(phrase('The agent has written no file yet.', 'エージェントはまだファイルを書いていません。'))
+      yield outputText('The agent has written no file yet.', 'エージェントはまだファイルを書いていません。')
     else yield outputEvent(composePhrase((say) => changes.map((one) => formatChanges(one, say)).join('\n')))
   },
 }
@@ -121,7 +121,7 @@ const helpLine = ({ name, aliases = [], args, help }: ChatCommandDefinition, say
 const isNamed = ({ name, aliases = [] }: ChatCommandDefinition, word: string): boolean =>
   name === word || aliases.includes(word)
 
-export interface ParsedCommand {
+interface ParsedCommand {
   readonly words: CommandWords
   run(session: ChatSession, words: CommandWords, signal: AbortSignal): AsyncGenerator<ChatSessionEvent>
 }

@@ -64,7 +64,9 @@ export class CommandWords {
   }
 }
 
-export const outputEvent = ({ en, ja }: Phrase): ChatSessionEvent => ({
+export const outputEvent = ({ en, ja }: Phrase): ChatSessionEvent => outputText(en, ja)
+
+export const outputText = (en: string, ja: string): ChatSessionEvent => ({
   kind: 'output',
   text: withNewline(en),
   ja: withNewline(ja),

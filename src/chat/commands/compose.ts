@@ -2,7 +2,7 @@
 import { isFile } from '../../lib/files/safe-fs.ts'
 import { phrase } from '../../model/phrase.ts'
 import { resolveTypedPath } from '../attachments.ts'
-import { errorEvent } from '../events.ts'
+import { errorText } from '../events.ts'
 import { type ChatCommandDefinition, outputEvent } from './command.ts'
 import { assistantText } from './history.ts'
 
@@ -19,7 +19,7 @@ export const attachCommand: ChatCommandDefinition = {
     else
       for (const word of words.all) {
         const path = resolveTypedPath(word, setup.workspace)
-        if (!isFile(path)) return yield errorEvent(phrase(`no file is at ${path}.`, `${path} にファイルはありません。`))
+        if (!isFile(path)) return yield errorText(`no file is at ${path}.`, `${path} にファイルはありません。`)
         attachments.push(path)
       }
     const names = attachments.join(', ')
@@ -49,7 +49,7 @@ export const replyCommand: ChatCommandDefinition = {
   ),
   async *run({ state }) {
     const last = state.history.at(-1)
-    if (!last) return yield errorEvent(phrase('nothing was answered yet.', 'まだ応答がありません。'))
+    if (!last) return yield errorText('nothing was answered yet.', 'まだ応答がありません。')
     const quoted = assistantText(last.assistant).replaceAll(/^/gm, '> ')
     yield { kind: 'edit', text: `${quoted}\n\n` }
   },
@@ -61,7 +61,7 @@ export const retryCommand: ChatCommandDefinition = {
   help: phrase('send again what got no answer', '応答のなかった依頼をもう一度送る'),
   async *run(session, _, signal) {
     if (!session.state.next_message)
-      yield errorEvent(phrase('nothing waits for an answer.', '応答を待っている依頼はありません。'))
+      yield errorText('nothing waits for an answer.', '応答を待っている依頼はありません。')
     else yield* session.sendWaiting(signal)
   },
 }

@@ -6,7 +6,7 @@ import { byteLength } from '../../conversation/truncate.ts'
 import { findGlobFiles } from '../../lib/files/glob.ts'
 import { composePhrase, type Phrase, type PickWording, phrase } from '../../model/phrase.ts'
 import { classifyTypedRule, contextFileTokens, type TypedRule } from '../context-files.ts'
-import { type ChatSessionEvent, errorEvent } from '../events.ts'
+import { type ChatSessionEvent, errorEvent, errorText } from '../events.ts'
 import type { ChatSession } from '../session.ts'
 import { TrustStore } from '../trust/trust-store.ts'
 import { requestBodyOf } from '../turn/answer.ts'
@@ -57,8 +57,9 @@ function* addRules(session: ChatSession, words: CommandWords): Generator<ChatSes
   const isForced = words.has('-f', '--force')
   const wanted = words.plain
   if (wanted.length === 0)
-    return yield errorEvent(
-      phrase('/context add takes a path or a pattern.', '/context add にはパスかパターンを指定してください。'),
+    return yield errorText(
+      '/context add takes a path or a pattern.',
+      '/context add にはパスかパターンを指定してください。',
     )
   const { data } = session.commandContext
   const trust = new TrustStore(data)
@@ -69,14 +70,12 @@ function* addRules(session: ChatSession, words: CommandWords): Generator<ChatSes
     if (typed.kind === 'link') return yield errorEvent(linkText(rule, typed.real))
     const isNew = typed.kind === 'outside' && known.get(typed.rule) !== typed.real
     if (rulesOf(session).includes(rule) && !isNew)
-      return yield errorEvent(phrase(`Rule '${rule}' already exists.`, `「${rule}」はすでにあります。`))
+      return yield errorText(`Rule '${rule}' already exists.`, `「${rule}」はすでにあります。`)
     if (typed.kind === 'outside') outside.push(typed)
     if (!isForced && findGlobFiles(rule, workspace.cwd, workspace.home).length === 0)
-      return yield errorEvent(
-        phrase(
-          `no file is at ${rule}. With -f it is added nevertheless.`,
-          `${rule} にファイルはありません。-f を付けると、それでも追加します。`,
-        ),
+      return yield errorText(
+        `no file is at ${rule}. With -f it is added nevertheless.`,
+        `${rule} にファイルはありません。-f を付けると、それでも追加します。`,
       )
   }
   for (const { rule, real } of outside) trust.addContextPath(rule, real)
@@ -98,11 +97,9 @@ function* removeRules(session: ChatSession, wanted: readonly string[]): Generato
   const remaining = rulesOf(session).filter((rule) => !wanted.includes(rule))
   const removedCount = rulesOf(session).length - remaining.length
   if (removedCount === 0)
-    yield errorEvent(
-      phrase(
-        'none of them is among the rules; /context show lists them.',
-        'どれも登録されていません。/context show で一覧を見られます。',
-      ),
+    yield errorText(
+      'none of them is among the rules; /context show lists them.',
+      'どれも登録されていません。/context show で一覧を見られます。',
     )
   else
     yield setRules(
@@ -166,7 +163,7 @@ async function showNextRequest({ writer, setup, state }: ChatSession, signal: Ab
   )
   const next_message = state.next_message ?? newPrompt('(your next prompt)', writer.localNow(), writer.env())
   const outgoing = buildOutgoingRequest({ ...state, next_message }, { ...requestContext, env: writer.env() })
-  if (!outgoing) return errorEvent(phrase('nothing would be sent.', '送るものがありません。'))
+  if (!outgoing) return errorText('nothing would be sent.', '送るものがありません。')
   const { profile } = setup.server
   const rendered = renderOpenAIMessages(outgoing.request, {
     profile,

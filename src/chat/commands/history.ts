@@ -7,9 +7,16 @@ import type { ConversationState } from '../../conversation/state.ts'
 import { composePhrase, type Phrase, phrase, untranslated } from '../../model/phrase.ts'
 import type { ChatError } from '../../openai/chat/transport.ts'
 import { compactHistory } from '../compaction.ts'
-import { type ChatSessionEvent, chatErrorText, errorEvent } from '../events.ts'
+import { type ChatSessionEvent, chatErrorText, errorEvent, errorText } from '../events.ts'
 import type { ChatSession } from '../session.ts'
-import { type ChatCommandDefinition, type CommandWords, countNoun, groupDigits, outputEvent } from './command.ts'
+import {
+  type ChatCommandDefinition,
+  type CommandWords,
+  countNoun,
+  groupDigits,
+  outputEvent,
+  outputText,
+} from './command.ts'
 
 export const clearCommand: ChatCommandDefinition = {
   name: 'clear',
@@ -19,7 +26,7 @@ export const clearCommand: ChatCommandDefinition = {
     setup.services.forgetHookResults()
     writer.append({ event: 'cleared' }, { event: 'window', range: [0, 0] })
     yield { kind: 'moved' }
-    yield outputEvent(phrase('The conversation begins anew.', '会話を最初からやり直します。'))
+    yield outputText('The conversation begins anew.', '会話を最初からやり直します。')
   },
 }
 
@@ -40,7 +47,7 @@ export const compactCommand: ChatCommandDefinition = {
     const options = { strategy, automatic: false, ...(prompt !== '' && { prompt }) }
     const done = yield* compactHistory(writer, setup, options, signal)
     if (done.kind === 'too short')
-      yield outputEvent(phrase('Nothing was said yet that could be summed up.', 'まだ要約できるやり取りがありません。'))
+      yield outputText('Nothing was said yet that could be summed up.', 'まだ要約できるやり取りがありません。')
     else if (done.kind === 'failed') yield errorEvent(compactionFailure(done.error))
     else if (showsSummary) yield outputEvent(untranslated(done.text))
   },
@@ -67,11 +74,9 @@ export const rewindCommand: ChatCommandDefinition = {
     else if (words.first === 'last') yield* rewindTo(session, indexBeforeLastPrompt(state), false)
     else if (/^\d+$/.test(words.first)) yield* rewindTo(session, Number(words.first) - 1, true, words.rest.text)
     else
-      yield errorEvent(
-        phrase(
-          '/rewind takes the number of an exchange; /rewind alone lists them.',
-          '/rewind にはやり取りの番号を指定してください。/rewind だけで一覧を見られます。',
-        ),
+      yield errorText(
+        '/rewind takes the number of an exchange; /rewind alone lists them.',
+        '/rewind にはやり取りの番号を指定してください。/rewind だけで一覧を見られます。',
       )
   },
 }
@@ -84,11 +89,9 @@ async function* rewindTo(
 ): AsyncGenerator<ChatSessionEvent> {
   if (to < -1 || to >= state.history.length) {
     const { length } = state.history
-    yield errorEvent(
-      phrase(
-        `there are ${countNoun(length, 'exchange')}; /rewind lists them, 0 is before the first.`,
-        `やり取りは ${groupDigits(length)} 件です。/rewind で一覧を見られます。0 は最初のやり取りの前です。`,
-      ),
+    yield errorText(
+      `there are ${countNoun(length, 'exchange')}; /rewind lists them, 0 is before the first.`,
+      `やり取りは ${groupDigits(length)} 件です。/rewind で一覧を見られます。0 は最初のやり取りの前です。`,
     )
     return
   }
@@ -101,11 +104,9 @@ async function* rewindTo(
         `その後の ${groupDigits(removed)} 件は枝として残ります（/rewind branches）`,
       )
     : phrase(`${countNoun(removed, 'exchange')} gone`, `${groupDigits(removed)} 件を取り消しました`)
-  yield outputEvent(
-    phrase(
-      `Back at ${to < 0 ? 'the beginning' : `exchange ${to + 1}`}; ${what.en}.`,
-      `${to < 0 ? '会話の始まり' : `やり取り ${to + 1}`} に戻りました。${what.ja}。`,
-    ),
+  yield outputText(
+    `Back at ${to < 0 ? 'the beginning' : `exchange ${to + 1}`}; ${what.en}.`,
+    `${to < 0 ? '会話の始まり' : `やり取り ${to + 1}`} に戻りました。${what.ja}。`,
   )
 }
 
@@ -124,21 +125,17 @@ async function* switchBranch(
 ): AsyncGenerator<ChatSessionEvent> {
   const at = Number(first) - 1
   if (!stateBranches(state)[at]) {
-    yield errorEvent(
-      phrase(
-        'there is no such branch; /rewind branches lists them.',
-        'その枝はありません。/rewind branches で一覧を見られます。',
-      ),
+    yield errorText(
+      'there is no such branch; /rewind branches lists them.',
+      'その枝はありません。/rewind branches で一覧を見られます。',
     )
     return
   }
   writer.append({ event: 'branch_taken', branch: at })
   yield { kind: 'moved' }
-  yield outputEvent(
-    phrase(
-      `Went over to branch ${first}; what stood here is a branch now.`,
-      `枝 ${first} に移りました。ここにあったやり取りは枝になりました。`,
-    ),
+  yield outputText(
+    `Went over to branch ${first}; what stood here is a branch now.`,
+    `枝 ${first} に移りました。ここにあったやり取りは枝になりました。`,
   )
 }
 

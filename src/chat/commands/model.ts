@@ -2,9 +2,9 @@
 import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
 import { phrase, untranslated } from '../../model/phrase.ts'
 import { contextWindowNotice, listModels, resolveContextWindow, toModelInfo } from '../endpoint/models.ts'
-import { type ChatSessionEvent, errorEvent, noticeEvent } from '../events.ts'
+import { type ChatSessionEvent, errorText, noticeEvent } from '../events.ts'
 import type { ChatSession } from '../session.ts'
-import { type ChatCommandDefinition, groupDigits, outputEvent } from './command.ts'
+import { type ChatCommandDefinition, groupDigits, outputEvent, outputText } from './command.ts'
 
 export const modelCommand: ChatCommandDefinition = {
   name: 'model',
@@ -16,11 +16,9 @@ export const modelCommand: ChatCommandDefinition = {
   async *run(session, { first }) {
     const { server, rig: setup } = { server: session.commandContext.endpoint, rig: session.setup }
     if (!server)
-      yield errorEvent(
-        phrase(
-          'a recorded conversation answers; there is no model to choose.',
-          '記録した会話が応答しているため、モデルは選べません。',
-        ),
+      yield errorText(
+        'a recorded conversation answers; there is no model to choose.',
+        '記録した会話が応答しているため、モデルは選べません。',
       )
     else if (first !== '') yield* switchModel(session, first)
     else {
@@ -51,11 +49,9 @@ export async function* switchModel(
     ...(context ? [{ event: 'context', context_manager: { ...context, max_context_files_size } } as const] : []),
   )
   const tokens = groupDigits(window.tokens)
-  yield outputEvent(
-    phrase(
-      `${model} answers from now on; its window has ${tokens} tokens.`,
-      `これからは ${model} が応答します。ウィンドウは ${tokens} トークンです。`,
-    ),
+  yield outputText(
+    `${model} answers from now on; its window has ${tokens} tokens.`,
+    `これからは ${model} が応答します。ウィンドウは ${tokens} トークンです。`,
   )
   const listed = await listModels(endpoint.endpoint, endpoint.ask).catch(() => [])
   if (listed.length > 0 && !listed.some(({ id }) => id === model || id === `${model}:latest`))

@@ -5,10 +5,10 @@ import { refuseSpecialAt } from '../../lib/files/regular-file.ts'
 import { toWriteError } from '../../lib/files/system-error.ts'
 import { AppError } from '../../model/error.ts'
 import { composePhrase, type Phrase, type PickWording, phrase, untranslated } from '../../model/phrase.ts'
-import { type ChatSessionEvent, errorEvent } from '../events.ts'
+import { type ChatSessionEvent, errorEvent, errorText } from '../events.ts'
 import { type AnyPrompt, listPrompts, promptUsage, readPromptText } from '../prompts.ts'
 import type { ChatSession } from '../session.ts'
-import { type ChatCommandDefinition, type CommandWords, outputEvent, usageError } from './command.ts'
+import { type ChatCommandDefinition, type CommandWords, outputEvent, outputText, usageError } from './command.ts'
 import { firstLine } from './history.ts'
 
 export const savedPromptsCommand: ChatCommandDefinition = {
@@ -45,13 +45,11 @@ export const savedPromptsCommand: ChatCommandDefinition = {
     else if (first !== 'remove') yield usageError(savedPromptsCommand)
     else if (named.kind === 'kept' && named.prompt.place === 'fumibako') {
       rmSync(named.prompt.path)
-      yield outputEvent(phrase(`@${name} is gone.`, `@${name} を消しました。`))
+      yield outputText(`@${name} is gone.`, `@${name} を消しました。`)
     } else
-      yield errorEvent(
-        phrase(
-          'only texts of fumibako are removed here; /prompts details tells where this one is.',
-          'ここで消せるのは fumibako の文章だけです。この文章の場所は /prompts details で分かります。',
-        ),
+      yield errorText(
+        'only texts of fumibako are removed here; /prompts details tells where this one is.',
+        'ここで消せるのは fumibako の文章だけです。この文章の場所は /prompts details で分かります。',
       )
   },
 }
@@ -100,25 +98,19 @@ function writePrompt(
   const path = join(commandContext.data, 'prompts', `${name}.md`)
   const what = isEdit ? 'edit' : 'create'
   if (!/^[\w-]{1,50}$/.test(name) || rest.text === '')
-    return errorEvent(
-      phrase(
-        `/prompts ${what} takes a name of letters, digits, - and _, and a text.`,
-        `/prompts ${what} には名前（英字・数字・-・_）と文章を指定してください。`,
-      ),
+    return errorText(
+      `/prompts ${what} takes a name of letters, digits, - and _, and a text.`,
+      `/prompts ${what} には名前（英字・数字・-・_）と文章を指定してください。`,
     )
   if (existsSync(path) && !isEdit)
-    return errorEvent(
-      phrase(
-        `there is a text ${name} already: /prompts edit ${name} <text>`,
-        `文章 ${name} はすでにあります：/prompts edit ${name} <文章>`,
-      ),
+    return errorText(
+      `there is a text ${name} already: /prompts edit ${name} <text>`,
+      `文章 ${name} はすでにあります：/prompts edit ${name} <文章>`,
     )
   if (!existsSync(path) && isEdit)
-    return errorEvent(
-      phrase(
-        `there is no text ${name} of fumibako: /prompts create ${name} <text>`,
-        `fumibako の文章に ${name} はありません：/prompts create ${name} <文章>`,
-      ),
+    return errorText(
+      `there is no text ${name} of fumibako: /prompts create ${name} <text>`,
+      `fumibako の文章に ${name} はありません：/prompts create ${name} <文章>`,
     )
   try {
     mkdirSync(dirname(path), { recursive: true })
@@ -129,5 +121,5 @@ function writePrompt(
     if (failure instanceof AppError) return errorEvent(failure.phrase)
     throw failure
   }
-  return outputEvent(phrase(`Kept as @${name}, in ${path}.`, `@${name} として ${path} に登録しました。`))
+  return outputText(`Kept as @${name}, in ${path}.`, `@${name} として ${path} に登録しました。`)
 }

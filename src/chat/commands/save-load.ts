@@ -10,11 +10,11 @@ import { AppError } from '../../model/error.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { resolveTypedPath } from '../attachments.ts'
 import { classifyTypedRule } from '../context-files.ts'
-import { errorEvent, noticeEvent } from '../events.ts'
+import { errorEvent, errorText, noticeEvent } from '../events.ts'
 import type { ChatSession } from '../session.ts'
 import { TrustStore } from '../trust/trust-store.ts'
 import { rangeStart } from '../turn/request.ts'
-import { type ChatCommandDefinition, countNoun, groupDigits, outputEvent } from './command.ts'
+import { type ChatCommandDefinition, countNoun, groupDigits, outputText } from './command.ts'
 
 export const saveCommand: ChatCommandDefinition = {
   name: 'save',
@@ -25,14 +25,12 @@ export const saveCommand: ChatCommandDefinition = {
   ),
   async *run({ setup, state }, words) {
     const [word] = words.plain
-    if (word === undefined) return yield errorEvent(phrase('/save takes a path.', '/save にはパスを指定してください。'))
+    if (word === undefined) return yield errorText('/save takes a path.', '/save にはパスを指定してください。')
     const path = resolveTypedPath(word, setup.workspace)
     if (existsSync(path) && !words.has('-f', '--force'))
-      return yield errorEvent(
-        phrase(
-          `there is a file at ${path} already. /save ${word} -f writes over it.`,
-          `${path} にはすでにファイルがあります。/save ${word} -f で上書きします。`,
-        ),
+      return yield errorText(
+        `there is a file at ${path} already. /save ${word} -f writes over it.`,
+        `${path} にはすでにファイルがあります。/save ${word} -f で上書きします。`,
       )
     try {
       replaceOwnFile(path, serializeState(state))
@@ -41,11 +39,9 @@ export const saveCommand: ChatCommandDefinition = {
       throw thrown
     }
     const { length } = state.history
-    yield outputEvent(
-      phrase(
-        `Saved to ${path}: ${countNoun(length, 'exchange')}.`,
-        `${path} に保存しました（やり取り ${groupDigits(length)} 件）。`,
-      ),
+    yield outputText(
+      `Saved to ${path}: ${countNoun(length, 'exchange')}.`,
+      `${path} に保存しました（やり取り ${groupDigits(length)} 件）。`,
     )
   },
 }
@@ -65,22 +61,21 @@ export const loadCommand: ChatCommandDefinition = {
   ),
   async *run(session, words) {
     const [word] = words.plain
-    if (word === undefined) return yield errorEvent(phrase('/load takes a path.', '/load にはパスを指定してください。'))
+    if (word === undefined) return yield errorText('/load takes a path.', '/load にはパスを指定してください。')
     const path = [word, `${word}.json`]
       .map((one) => resolveTypedPath(one, session.setup.workspace))
       .find((one) => existsSync(one))
     if (path === undefined)
-      return yield errorEvent(
-        phrase(`no file is at ${word}, nor at ${word}.json.`, `${word} にも ${word}.json にもファイルがありません。`),
+      return yield errorText(
+        `no file is at ${word}, nor at ${word}.json.`,
+        `${word} にも ${word}.json にもファイルがありません。`,
       )
     const now = session.writer.tangentNow()
     const read = readState(readText(path), { now })
     if (!read.ok)
-      return yield errorEvent(
-        phrase(
-          `${path} is no saved conversation: ${read.reason}`,
-          `${path} は保存した会話ではありません（${read.reason}）。`,
-        ),
+      return yield errorText(
+        `${path} is no saved conversation: ${read.reason}`,
+        `${path} は保存した会話ではありません（${read.reason}）。`,
       )
     const { paths, outside } = mergeContextPaths(session, read.value)
     session.writer.changeTo(mergeLoadedState(session, read.value, paths))
@@ -88,11 +83,9 @@ export const loadCommand: ChatCommandDefinition = {
     if (outside.length > 0) yield noticeEvent('context_outside', outsidePathsText(outside))
     const repairs = read.repairs.length
     const { length } = read.value.history
-    yield outputEvent(
-      phrase(
-        `Went over to ${path}: ${countNoun(length, 'exchange')}${repairs > 0 ? `; ${countNoun(repairs, 'part')} had to be mended` : ''}.`,
-        `${path} に移りました（やり取り ${groupDigits(length)} 件）。${repairs > 0 ? `${groupDigits(repairs)} か所を直しました。` : ''}`,
-      ),
+    yield outputText(
+      `Went over to ${path}: ${countNoun(length, 'exchange')}${repairs > 0 ? `; ${countNoun(repairs, 'part')} had to be mended` : ''}.`,
+      `${path} に移りました（やり取り ${groupDigits(length)} 件）。${repairs > 0 ? `${groupDigits(repairs)} か所を直しました。` : ''}`,
     )
   },
 }

@@ -3,9 +3,9 @@ import { createSummaryRequest, DEFAULT_STRATEGY } from '../../conversation/reque
 import { isInTangent, openTangents, tangentSeconds } from '../../conversation/tangent.ts'
 import { composePhrase, type Phrase, phrase } from '../../model/phrase.ts'
 import { requestSummary } from '../compaction.ts'
-import { type ChatSessionEvent, chatErrorText, errorEvent } from '../events.ts'
+import { type ChatSessionEvent, chatErrorText, errorEvent, errorText } from '../events.ts'
 import type { ChatSession } from '../session.ts'
-import { type ChatCommandDefinition, countNoun, groupDigits, outputEvent } from './command.ts'
+import { type ChatCommandDefinition, countNoun, groupDigits, outputEvent, outputText } from './command.ts'
 
 export const tangentCommand: ChatCommandDefinition = {
   name: 'tangent',
@@ -28,11 +28,9 @@ export const tangentCommand: ChatCommandDefinition = {
 async function* enterTangent({ writer, state }: ChatSession, name: string): AsyncGenerator<ChatSessionEvent> {
   const nested = isInTangent(state)
   writer.append({ event: 'tangent_entered', name: name === '' ? null : name, started: writer.tangentNow(), nested })
-  yield outputEvent(
-    phrase(
-      'A tangent begins. /tangent leaves it without a trace, /tangent tail with the last exchange, /tangent compact with a summary.',
-      '脇道に入りました。/tangent で何も残さずに、/tangent tail で最後のやり取りを持って、/tangent compact で要約を持って戻ります。',
-    ),
+  yield outputText(
+    'A tangent begins. /tangent leaves it without a trace, /tangent tail with the last exchange, /tangent compact with a summary.',
+    '脇道に入りました。/tangent で何も残さずに、/tangent tail で最後のやり取りを持って、/tangent compact で要約を持って戻ります。',
   )
 }
 
@@ -44,11 +42,9 @@ async function* leaveTangent({ writer, state }: ChatSession, tail: boolean): Asy
   writer.append({ event: 'tangent_left', tail })
   yield { kind: 'moved' }
   const location = describeLocation(writer.state)
-  yield outputEvent(
-    phrase(
-      `Back in ${location.en}${tail ? ', with the last exchange of the tangent' : ''}.`,
-      tail ? `脇道の最後のやり取りを持って、${location.ja}に戻りました。` : `${location.ja}に戻りました。`,
-    ),
+  yield outputText(
+    `Back in ${location.en}${tail ? ', with the last exchange of the tangent' : ''}.`,
+    tail ? `脇道の最後のやり取りを持って、${location.ja}に戻りました。` : `${location.ja}に戻りました。`,
   )
 }
 
@@ -71,11 +67,9 @@ async function* leaveWithSummary(
     instruction === '' ? undefined : instruction,
   )
   if (!request) {
-    yield errorEvent(
-      phrase(
-        'nothing was said in the tangent; /tangent leaves it.',
-        '脇道ではまだ何も話していません。/tangent で戻ります。',
-      ),
+    yield errorText(
+      'nothing was said in the tangent; /tangent leaves it.',
+      '脇道ではまだ何も話していません。/tangent で戻ります。',
     )
     return
   }
@@ -83,11 +77,9 @@ async function* leaveWithSummary(
   const summarized = yield* requestSummary(request, writer, setup, signal)
   if (summarized.kind === 'error') {
     const { en, ja } = chatErrorText(summarized.error)
-    yield errorEvent(
-      phrase(
-        `it could not be summed up: ${en}. The tangent is still open.`,
-        `要約できませんでした。${ja}。まだ脇道にいます。`,
-      ),
+    yield errorText(
+      `it could not be summed up: ${en}. The tangent is still open.`,
+      `要約できませんでした。${ja}。まだ脇道にいます。`,
     )
     return
   }
@@ -102,11 +94,9 @@ async function* leaveWithSummary(
   })
   yield { kind: 'moved' }
   const location = describeLocation(writer.state)
-  yield outputEvent(
-    phrase(
-      `Back in ${location.en}, which was told:\n\n${summary}`,
-      `次の要約を持って、${location.ja}に戻りました。\n\n${summary}`,
-    ),
+  yield outputText(
+    `Back in ${location.en}, which was told:\n\n${summary}`,
+    `次の要約を持って、${location.ja}に戻りました。\n\n${summary}`,
   )
 }
 

@@ -4,13 +4,13 @@ import { originLabel } from '../../conversation/request/tool-origin.ts'
 import { writeBlock } from '../../conversation/truncate.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
 import { composePhrase, type Phrase, type PickWording, phrase, untranslated } from '../../model/phrase.ts'
-import { errorEvent } from '../events.ts'
+import { errorEvent, errorText } from '../events.ts'
 import { sandboxLabel } from '../processes/sandbox.ts'
 import type { ChatSession } from '../session.ts'
 import { findTools, isSameTool, matchesTool, toolLabel } from '../tools/permission/permission.ts'
 import type { ChatTool } from '../tools/tool.ts'
 import type { OmittedTool } from '../tools/tool-set.ts'
-import { type ChatCommandDefinition, outputEvent, usageError } from './command.ts'
+import { type ChatCommandDefinition, outputEvent, outputText, usageError } from './command.ts'
 
 export const toolsCommand: ChatCommandDefinition = {
   name: 'tools',
@@ -46,11 +46,9 @@ export const toolsCommand: ChatCommandDefinition = {
       }
       case 'trust-all':
         setup.trustAll(true)
-        yield outputEvent(
-          phrase(
-            'All tools run without asking now. What the agent denies stays denied.',
-            'これからはすべてのツールを確認なしに実行します。エージェントが拒むものは拒んだままです。',
-          ),
+        yield outputText(
+          'All tools run without asking now. What the agent denies stays denied.',
+          'これからはすべてのツールを確認なしに実行します。エージェントが拒むものは拒んだままです。',
         )
         return
       case 'reset':
@@ -113,7 +111,7 @@ export const formatOmittedTool = ({ label, reason: { en, ja } }: OmittedTool, sa
 export const shellCommand: Pick<ChatCommandDefinition, 'run'> = {
   async *run({ setup }, words, signal) {
     if (words.text === '')
-      return yield errorEvent(phrase('! takes a command for the shell.', '! の後にシェルのコマンドを書いてください。'))
+      return yield errorText('! takes a command for the shell.', '! の後にシェルのコマンドを書いてください。')
     const checked = await setup.shell?.check({ command: words.text }, setup.workspace)
     if (!checked?.ok)
       return yield errorEvent(

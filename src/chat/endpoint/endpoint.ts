@@ -5,9 +5,9 @@ import type { ChatTransport } from '../../openai/chat/transport.ts'
 import type { Profile, ProfileName } from '../../openai/profile.ts'
 
 /** Who answers, as far as it matters here. */
-export type ServerName = Extract<ProfileName, 'openai' | 'ollama' | 'llamacpp' | 'lmstudio' | 'vllm'>
+type ServerName = Extract<ProfileName, 'openai' | 'ollama' | 'llamacpp' | 'lmstudio' | 'vllm'>
 
-export interface ServerPreset {
+interface ServerPreset {
   readonly label: string
   readonly server: ServerName
   readonly baseURL: string
@@ -21,7 +21,7 @@ export const PRESETS: { readonly [name in ServerName]: ServerPreset } = {
   vllm: { label: 'vLLM', server: 'vllm', baseURL: 'http://127.0.0.1:8000/v1' },
 }
 
-export const isServerName = (name: string): name is ServerName => Object.hasOwn(PRESETS, name)
+const isServerName = (name: string): name is ServerName => Object.hasOwn(PRESETS, name)
 
 /** By its address: OpenAI's host, or the port on which a server usually listens on this machine. */
 export function detectServer(baseURL: string): ServerName | undefined {
@@ -44,7 +44,7 @@ export function parseHttpURL(text: string): URL | undefined {
 }
 
 /** A server that the user gave a name. Nothing of it must be set. */
-export interface EndpointProfile {
+interface EndpointProfile {
   readonly server?: string | null
   readonly url?: string | null
   readonly model?: string | null

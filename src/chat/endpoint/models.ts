@@ -6,7 +6,7 @@ import { AppError } from '../../model/error.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { detectServer, type Endpoint } from './endpoint.ts'
 
-export const WINDOWS_AS_OF = '2026-11-15'
+const WINDOWS_AS_OF = '2026-11-15'
 
 /** In tokens, by the beginning of the model's name; the longest beginning counts. */
 const WINDOWS: { readonly [beginning: string]: number } = {
@@ -112,7 +112,7 @@ function unreachableError(baseURL: string, error: unknown): AppError {
 }
 
 /** Where the number comes from; `usual` is a guess that the user is told of. */
-export type ContextWindowOrigin = 'profile' | 'server' | 'table' | 'usual'
+type ContextWindowOrigin = 'profile' | 'server' | 'table' | 'usual'
 
 export interface ContextWindow {
   readonly tokens: number

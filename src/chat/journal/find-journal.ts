@@ -42,7 +42,7 @@ export function findJournal(data: string, name: string): string {
 }
 
 /** The one that was talked in last. Throws `not_found`. */
-export function findLastJournal(data: string, cwd: string): string {
+function findLastJournal(data: string, cwd: string): string {
   const inDirectory = listJournals(data).filter(({ opened }) => opened.cwd === cwd)
   const last = inDirectory.sort((a, b) => b.changed - a.changed)[0]
   if (last) return last.opened.conversation_id
@@ -89,7 +89,7 @@ function listJournals(data: string): readonly FoundJournal[] {
   })
 }
 
-export interface ChatJournalRequest {
+interface ChatJournalRequest {
   readonly data: string
   readonly cwd: string
   readonly program: string | null
@@ -101,7 +101,7 @@ export interface ChatJournalRequest {
   readonly newId: () => string
 }
 
-export interface ChatJournal {
+interface ChatJournal {
   readonly journal: JournalFile
   readonly isNew: boolean
   readonly notices: readonly NoticeEvent[]

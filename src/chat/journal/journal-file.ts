@@ -28,14 +28,14 @@ import { withDatabaseErrors } from '../../lib/sqlite/own-database.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
 import { AppError } from '../../model/error.ts'
 
-export interface JournalFileContent {
+interface JournalFileContent {
   readonly replay: Replay
   readonly issues: readonly LineIssue[]
   /** A last line without its newline. */
   readonly tail: UnfinishedLine | undefined
 }
 
-export interface UnfinishedLine {
+interface UnfinishedLine {
   readonly bytes: Buffer
   /** It is a whole event: only the newline is missing. */
   readonly isComplete: boolean
@@ -43,7 +43,7 @@ export interface UnfinishedLine {
 
 const CHUNK_BYTES = 1 << 18
 
-export function readJournalFile(fd: number): JournalFileContent {
+function readJournalFile(fd: number): JournalFileContent {
   const issues: LineIssue[] = []
   let replay = emptyReplay()
   let tail: UnfinishedLine | undefined
@@ -74,7 +74,7 @@ export function readJournalFile(fd: number): JournalFileContent {
 }
 
 /** The journal ends with a newline afterwards. Gives the file that took what was cut off. */
-export function moveTornLine(fd: number, path: string, tail: UnfinishedLine | undefined): string | undefined {
+function moveTornLine(fd: number, path: string, tail: UnfinishedLine | undefined): string | undefined {
   if (!tail) return undefined
   const { size } = fstatSync(fd)
   if (tail.isComplete) {
@@ -95,7 +95,7 @@ export function moveTornLine(fd: number, path: string, tail: UnfinishedLine | un
   return tornPath
 }
 
-export interface OpenJournalOptions {
+interface OpenJournalOptions {
   /** UTC. */
   readonly at: string
   readonly cwd: string | null
@@ -104,7 +104,7 @@ export interface OpenJournalOptions {
   readonly env: UserEnvContext
 }
 
-export interface OpenedJournal {
+interface OpenedJournal {
   readonly journal: JournalFile
   /** What was going on when the last writer was stopped, brought to an end. */
   readonly recovered: readonly JournalEvent[]

@@ -12,7 +12,7 @@ import type { TangentTime } from '../../conversation/zoned-time.ts'
 import type { Clock } from '../../openai/chat/transport.ts'
 import type { JournalFile } from './journal-file.ts'
 
-export interface JournalWriterOptions {
+interface JournalWriterOptions {
   readonly clock: Clock
   readonly machine: Machine
   /** For messages: one for each answer. */

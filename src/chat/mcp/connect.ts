@@ -15,8 +15,8 @@ export const START_WAIT_MS = 5000
 /** The same where nobody is there to wait for. */
 export const START_WAIT_UNATTENDED_MS = 30_000
 /** Of a list of tools or prompts. */
-export const MAX_LISTED_ITEMS = 1000
-export const MAX_LIST_LENGTH = 4_000_000
+const MAX_LISTED_ITEMS = 1000
+const MAX_LIST_LENGTH = 4_000_000
 /** A server that says again and again that its list has changed is asked less and less often. */
 export const FIRST_PAUSE_MS = 1000
 export const MAX_PAUSE_MS = 60_000
@@ -46,7 +46,7 @@ export function mcpErrorReason(error: unknown): Phrase {
   return untranslated((text + cause).split('\n')[0] ?? '')
 }
 
-export interface McpConnectOptions {
+interface McpConnectOptions {
   readonly cwd: string
   readonly environment: EnvironmentBuilder
   /** Ends the attempt. */
@@ -74,7 +74,7 @@ export interface RemotePrompt {
   readonly arguments: readonly PromptArgument[]
 }
 
-export interface PromptArgument {
+interface PromptArgument {
   readonly name: string
   readonly required: boolean
   readonly description: string

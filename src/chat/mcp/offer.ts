@@ -10,7 +10,7 @@ import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { ToolRunResult } from '../tools/tool.ts'
 import { MAX_TOOL_DESCRIPTION_BYTES, MAX_TOOL_NAME_BYTES, mcpErrorReason, type RemotePrompt } from './connect.ts'
 
-export interface OfferedTool {
+interface OfferedTool {
   readonly name: string
   readonly description: string
 }
@@ -70,7 +70,7 @@ export function toToolRunResult(answer: Fields): ToolRunResult {
   return { status, content: [...texts, { Text: IMAGES_SUPPLIED }], images, changedFiles: [] }
 }
 
-export function toImageBlock(block: Fields): ImageBlock | undefined {
+function toImageBlock(block: Fields): ImageBlock | undefined {
   if (block['type'] !== 'image') return undefined
   const type = stringOf(block['mimeType'])?.toLowerCase() ?? ''
   const format = Object.hasOwn(IMAGE_FORMATS, type) ? IMAGE_FORMATS[type] : undefined
@@ -87,7 +87,7 @@ export interface ServerPrompt extends RemotePrompt {
   get(values: PromptValues, signal: AbortSignal): Promise<PromptContent | Phrase>
 }
 
-export type PromptValues = { readonly [argument: string]: string }
+type PromptValues = { readonly [argument: string]: string }
 
 /** Exchanges that are taken for granted, and what is said after them. */
 export interface PromptContent {

@@ -27,7 +27,7 @@ import {
 } from './connect.ts'
 import { createServerPrompt, offerTool, type ServerPrompt, toToolRunResult } from './offer.ts'
 
-export type McpServerStatus = 'disabled' | 'starting' | 'running' | 'failed' | 'stopped'
+type McpServerStatus = 'disabled' | 'starting' | 'running' | 'failed' | 'stopped'
 
 /** A line of `/mcp`. */
 export interface McpServerReport {

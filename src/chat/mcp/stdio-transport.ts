@@ -7,7 +7,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js'
 import { findProgram } from '../../lib/programs.ts'
 import { signalGroup, startInGroup } from '../processes/process-group.ts'
 
-export interface StdioCommand {
+interface StdioCommand {
   readonly command: string
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
@@ -16,10 +16,7 @@ export interface StdioCommand {
 }
 
 /** Reads and writes single messages: `shared/stdio.js` of the SDK. */
-export type StdioCodec = Pick<
-  typeof import('@modelcontextprotocol/sdk/shared/stdio.js'),
-  'ReadBuffer' | 'serializeMessage'
->
+type StdioCodec = Pick<typeof import('@modelcontextprotocol/sdk/shared/stdio.js'), 'ReadBuffer' | 'serializeMessage'>
 
 const GRACE_MS = 500
 const POLL_MS = 20

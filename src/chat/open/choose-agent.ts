@@ -16,7 +16,7 @@ import type { JournalWriter } from '../journal/journal-writer.ts'
 import { type AskTrust, agentTrustQuestion, TrustNeededError, untrustedText } from '../trust/trust-question.ts'
 import type { ChosenAgent, TrustStore } from '../trust/trust-store.ts'
 
-export interface AgentRequest {
+interface AgentRequest {
   readonly places: AgentDirectories
   readonly trust: TrustStore
   /** A name, or the path of a project's file. */
@@ -29,7 +29,7 @@ export interface AgentRequest {
   readonly ask: AskTrust | undefined
 }
 
-export interface AgentChoice {
+interface AgentChoice {
   readonly found: FoundAgent
   readonly notices: readonly NoticeEvent[]
   /** The default one stands in for another: the choice of the chat stays as it was. */
@@ -107,10 +107,7 @@ function isChosen({ agent, path, place }: FoundAgent, chosen: ChosenAgent): bool
 }
 
 /** The user's own agents are; a project's is once the user trusts it. */
-export async function isUsableAgent(
-  found: FoundAgent,
-  { trust, ask }: Pick<AgentRequest, 'trust' | 'ask'>,
-): Promise<boolean> {
+async function isUsableAgent(found: FoundAgent, { trust, ask }: Pick<AgentRequest, 'trust' | 'ask'>): Promise<boolean> {
   const { fingerprint } = found
   if (!fingerprint || trust.isTrusted(fingerprint)) return true
   if (!ask || !(await ask(agentQuestion(found, { trust })))) return false

@@ -20,7 +20,7 @@ export type { ChatSessionEvent, ToolConsent } from '../events.ts'
 export type { ChatSession } from '../session.ts'
 export type { OpenedChat } from './open-session.ts'
 
-export interface EndpointOptions {
+interface EndpointOptions {
   readonly profile?: string
   readonly baseURL?: string
   readonly model?: string
@@ -44,7 +44,7 @@ export function resolveEndpoint(options: EndpointOptions, { environment, config 
 export const fetchModels = (endpoint: Endpoint): Promise<readonly Model[]> =>
   listModels(endpoint, createAskJson(endpoint))
 
-export interface OpenChatOptions
+interface OpenChatOptions
   extends EndpointOptions,
     Pick<
       ChatSessionOptions,

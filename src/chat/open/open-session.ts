@@ -48,7 +48,7 @@ import type { TurnLimits } from '../turn/turn-budget.ts'
 import { chooseAgent, recordAgent } from './choose-agent.ts'
 
 /** Who is to answer: a server, or a recording of what one said. */
-export type Answerer =
+type Answerer =
   | { readonly kind: 'server'; readonly endpoint: Endpoint; readonly transport: ChatTransport }
   | { readonly kind: 'recorded'; readonly recording: Recording }
 
@@ -80,7 +80,7 @@ export interface ChatSessionOptions {
 }
 
 /** How commands, hooks and MCP servers are run. */
-export interface ProcessOptions {
+interface ProcessOptions {
   readonly variables: EnvironmentVariables
   /** Kept from all of them. */
   readonly keys: SecretKeys

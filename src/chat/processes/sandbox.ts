@@ -16,7 +16,7 @@ import {
   type SandboxBounds,
 } from './sandbox-programs.ts'
 
-export interface RepositorySnapshot {
+interface RepositorySnapshot {
   readonly hadRepository: boolean
   /** Of the guarded files, those that were not there. */
   readonly missing: readonly string[]
@@ -24,7 +24,7 @@ export interface RepositorySnapshot {
   readonly links: ReadonlyMap<string, string>
 }
 
-export function snapshotRepository(cwd: string): RepositorySnapshot {
+function snapshotRepository(cwd: string): RepositorySnapshot {
   const git = join(cwd, '.git')
   const guarded = GUARDED_GIT_FILES.map((name) => join(git, name))
   const links = [git, ...guarded].flatMap((path) => {
@@ -104,7 +104,7 @@ export function sandboxLabel(sandboxing: SandboxSetup): Phrase {
 
 type Program = 'bwrap' | 'sandbox-exec'
 
-export interface SandboxRequest extends Omit<SandboxBounds, 'temp'> {
+interface SandboxRequest extends Omit<SandboxBounds, 'temp'> {
   readonly mode: SandboxMode
   readonly platform: string
 }
@@ -142,7 +142,7 @@ exec 3<&-; exec "$@"`
 const LIFELINE_COMMAND = ['/bin/sh', '-c', LIFELINE_SCRIPT, 'sh']
 
 /** For one conversation: its commands share a temp folder. */
-export class Sandbox {
+class Sandbox {
   readonly #program: Program
   readonly #bounds: Omit<SandboxBounds, 'temp'>
   #temp: TempFolder | undefined

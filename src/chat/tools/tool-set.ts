@@ -11,7 +11,7 @@ import { offersTool, toolLabel } from './permission/permission.ts'
 import { createExecuteBash, type ShellOptions } from './shell/execute-bash.ts'
 import { type ChatTool, refuseCall } from './tool.ts'
 
-export interface ToolSetInput {
+interface ToolSetInput {
   readonly builtIn: readonly ChatTool[]
   /** Of all servers that run, in the order in which they were named. */
   readonly mcp?: readonly ChatTool[]

@@ -77,7 +77,7 @@ export interface ResolvedPath {
   readonly real: string
 }
 
-export interface StaleFile {
+interface StaleFile {
   readonly path: string
   /** What somebody else changed; empty where it is not known any more. */
   readonly diff: string
@@ -111,7 +111,7 @@ export interface ToolRunResult {
 }
 
 /** What `trackWrite` takes. */
-export interface ChangedFile {
+interface ChangedFile {
   /** Absolute. */
   readonly path: string
   readonly before: string

@@ -109,7 +109,7 @@ export function untrustedText({ kind, name, path, changed }: ChatTrust): Phrase 
 const quotePath = (path: string): string =>
   /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 
-export type ProjectFileResult =
+type ProjectFileResult =
   | { readonly ok: true; readonly question: ChatTrust; readonly fingerprint: FileFingerprint; readonly project: string }
   | { readonly ok: false; readonly reason: Phrase }
 

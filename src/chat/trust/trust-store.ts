@@ -19,7 +19,7 @@ export interface FileFingerprint {
   readonly prompt_sha256: string | null
 }
 
-export interface TrustedFile extends FileFingerprint {
+interface TrustedFile extends FileFingerprint {
   /** UTC. */
   readonly at: string
 }

@@ -33,7 +33,7 @@ export function isContextOverflow({ kind, status, code, type, message }: ChatErr
   return status !== 429 && OVERFLOW_TEXTS.test(message)
 }
 
-export interface RequestUsage {
+interface RequestUsage {
   readonly usage: Usage
   readonly estimated: boolean
 }
@@ -66,7 +66,7 @@ function toUsage(input: number, output: number, cached: number, reasoning: numbe
   }
 }
 
-export interface MeasuredAnswer {
+interface MeasuredAnswer {
   readonly assistant: AssistantMessage
   readonly requestId: string | null
   readonly model: string

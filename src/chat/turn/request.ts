@@ -159,7 +159,7 @@ export function contextWindowTokens({ model_info }: ConversationState): number {
   return reported > 0 ? reported : DEFAULT_CONTEXT_WINDOW_TOKENS
 }
 
-export interface RenderOptions {
+interface RenderOptions {
   readonly profile: Profile
   /** Whether the request begins with the pair in which the context is sent. */
   readonly hasContext: boolean
@@ -272,7 +272,7 @@ const takesType = (types: readonly string[] | undefined, mime: string): boolean 
   types === undefined || types.includes(mime.replace(/^image\//, ''))
 
 /** A status of Error has no other place than the text. */
-export function toolResultText({ content, status }: ToolUseResult): string {
+function toolResultText({ content, status }: ToolUseResult): string {
   const text = content.map((block) => writeBlock(block, () => {}) ?? '').join('\n')
   return status === 'Error' ? `Error: ${text}` : text
 }

@@ -59,7 +59,7 @@ function parseToolArguments(call: ToolCall): JsonValue {
 }
 
 /** Why a use cannot be run at all; nothing where its arguments are some. */
-export function findUnreadableArguments({ args, name }: AssistantToolUse): string | undefined {
+function findUnreadableArguments({ args, name }: AssistantToolUse): string | undefined {
   if (!isJsonObject(args)) return undefined
   const stored =
     args instanceof Map ? args.get(UNREADABLE_KEY) : (args as { readonly [key: string]: JsonValue })[UNREADABLE_KEY]
@@ -68,7 +68,7 @@ export function findUnreadableArguments({ args, name }: AssistantToolUse): strin
     : undefined
 }
 
-export type ToolPlan =
+type ToolPlan =
   | { readonly kind: 'go'; readonly planned: readonly PlannedTool[] }
   /** None of them runs; the model is told this as what the user said, in English unless a person said it. */
   | { readonly kind: 'cancel'; readonly prompt: Phrase }
@@ -77,7 +77,7 @@ export type ToolPlan =
   | { readonly kind: 'aborted' }
 
 /** What the model is told when a person says no. */
-export const DENIED_BY_USER = phrase(
+const DENIED_BY_USER = phrase(
   'I do not want this tool to run. Ask me how to go on, or find another way.',
   'このツールは実行しないでください。続け方を尋ねるか、別の方法を探してください。',
 )
@@ -137,7 +137,7 @@ async function lookUpTool(use: AssistantToolUse, setup: ChatSetup): Promise<Look
 }
 
 /** A use that may run, or one whose result is known without. */
-export type PlannedTool =
+type PlannedTool =
   | {
       readonly kind: 'run'
       readonly use: AssistantToolUse

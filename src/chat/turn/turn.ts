@@ -17,7 +17,7 @@ import {
 import type { ChatError } from '../../openai/chat/transport.ts'
 import type { OpenAIMessage } from '../../openai/openai-message.ts'
 import { firstShrinkMethod, type ShrinkMethod, shrinkRequest } from '../compaction.ts'
-import { type ChatSessionEvent, chatErrorText, endedEvent, entryEvent, errorEvent } from '../events.ts'
+import { type ChatSessionEvent, chatErrorText, endedEvent, entryEvent, errorText } from '../events.ts'
 import type { JournalWriter } from '../journal/journal-writer.ts'
 import type { ChatSetup } from '../setup.ts'
 import { AnswerRecorder, isContextOverflow, omittedNotice, requestBodyOf } from './answer.ts'
@@ -179,14 +179,14 @@ function* stopAtLimit(writer: JournalWriter, setup: ChatSetup, limit: Phrase): G
   const { en, ja } = setup.settings.attended
     ? phrase('/retry continues the turn.', '/retry で続けられます。')
     : phrase('fumi chat --resume continues the conversation.', 'fumi chat --resume で会話を続けられます。')
-  yield errorEvent(phrase(`${limit.en} ${en}`, `${limit.ja}${ja}`))
+  yield errorText(`${limit.en} ${en}`, `${limit.ja}${ja}`)
   return { how: 'limit' }
 }
 
 function* failTooLarge(writer: JournalWriter, error: ChatError): Generator<ChatSessionEvent, TurnEnd> {
   const reason = `The request is too large for the model's window: ${error.message}`
   writer.append({ event: 'failed', what: 'request', reason }, { event: 'transcript', lines: [reason] })
-  yield errorEvent(phrase(reason, `要求がモデルのウィンドウに収まりません。${chatErrorText(error).ja}。`))
+  yield errorText(reason, `要求がモデルのウィンドウに収まりません。${chatErrorText(error).ja}。`)
   return { how: 'overflow', error }
 }
 
@@ -208,11 +208,9 @@ async function* useTools(
   const plan = yield* planTools(uses, setup, ask, signal)
   if (plan.kind === 'unattended') {
     const { name, need } = plan.asked
-    yield errorEvent(
-      phrase(
-        `${name} needs consent, and nobody can be asked: ${need.summary}. Allow it with --trust-tools ${name}.`,
-        `${name} には許可が必要ですが、確認できる人がいません（${need.summary_ja}）。--trust-tools ${name} で許可できます。`,
-      ),
+    yield errorText(
+      `${name} needs consent, and nobody can be asked: ${need.summary}. Allow it with --trust-tools ${name}.`,
+      `${name} には許可が必要ですが、確認できる人がいません（${need.summary_ja}）。--trust-tools ${name} で許可できます。`,
     )
     return { how: 'consent' }
   }

@@ -9,7 +9,7 @@ import { PrintableStream } from './output/screen.ts'
 import { formatEventLine } from './output/turn-view.ts'
 
 /** Those of errors that stop a command are in `model/error.ts`. */
-export const ENDING_EXIT_CODES: { readonly [how in ChatEnding]: number } = {
+const ENDING_EXIT_CODES: { readonly [how in ChatEnding]: number } = {
   answered: 0,
   failed: 10,
   refused: 11,

@@ -32,12 +32,7 @@ const RETRYABLE_STATUSES: readonly number[] = [408, 409, 425, 429]
  * @param attempts how often it was tried again already
  * @param random from 0 to 1: waits are shortened by up to a quarter, so that clients do not come back all at once
  */
-export function waitBeforeRetry(
-  error: ChatError,
-  attempts: number,
-  retries: number,
-  random: number,
-): number | undefined {
+function waitBeforeRetry(error: ChatError, attempts: number, retries: number, random: number): number | undefined {
   if (attempts >= retries || !isRetryable(error)) return undefined
   if (error.retryAfterMs !== undefined) return error.retryAfterMs <= MAX_SERVER_WAIT_MS ? error.retryAfterMs : undefined
   return Math.min(FIRST_WAIT_MS * 2 ** attempts, MAX_BACKOFF_MS) * (1 - random / 4)

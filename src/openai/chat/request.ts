@@ -95,7 +95,7 @@ const isSystem = (message: OpenAIMessage): boolean => message.is('system') || me
 const startsWithPrompt = (block: MeasuredBlock | undefined): boolean => block?.messages[0]?.is('user') === true
 
 /** The conversation cut wherever no call is torn from a result, and no result comes first. */
-export function splitIntoBlocks(messages: readonly OpenAIMessage[]): readonly (readonly OpenAIMessage[])[] {
+function splitIntoBlocks(messages: readonly OpenAIMessage[]): readonly (readonly OpenAIMessage[])[] {
   const lastResults = findLastResults(messages)
   const blocks: OpenAIMessage[][] = []
   let end = -1

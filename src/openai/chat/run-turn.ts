@@ -56,7 +56,7 @@ export interface CallToConfirm {
 /** True lets the call be run. False refuses it, and so does a text, which the model is told as the reason. */
 export type Confirm = (asked: CallToConfirm, signal: AbortSignal) => boolean | string | Promise<boolean | string>
 
-export interface CallSettings {
+interface CallSettings {
   readonly clock: Clock
   /** The tool that the model means by a name. */
   readonly find: (name: string) => RegisteredTool | undefined
@@ -74,10 +74,10 @@ interface CallAnswer {
   readonly value: unknown
 }
 
-export const ABORTED_ANSWER: CallAnswer = { outcome: 'aborted', value: 'Error: the call was aborted before it ended.' }
+const ABORTED_ANSWER: CallAnswer = { outcome: 'aborted', value: 'Error: the call was aborted before it ended.' }
 
 /** @param onResult takes each result when it is there, in the order of the calls */
-export async function* runToolCalls(
+async function* runToolCalls(
   calls: readonly ToolCall[],
   settings: CallSettings,
   signal: AbortSignal,

@@ -11,7 +11,7 @@ import { type Phrase, phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../api-problem.ts'
 import type { OpenChats } from './open-chats.ts'
 
-export interface ChatOptionsRequest {
+interface ChatOptionsRequest {
   readonly profile: string | undefined
   readonly directory: string | undefined
 }

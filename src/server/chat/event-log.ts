@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { ChatEvent } from '../../model/api/chat.ts'
 
-export interface EventLogLimits {
+interface EventLogLimits {
   readonly events: number
   /** Of text, in UTF-16 units. */
   readonly length: number

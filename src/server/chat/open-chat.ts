@@ -17,7 +17,7 @@ import { type ChatHistory, readChatHistory } from './chat-history.ts'
 import { refuseLine } from './check-line.ts'
 import { EventLog } from './event-log.ts'
 
-export interface NumberedChatEvent {
+interface NumberedChatEvent {
   readonly id: string
   readonly event: ChatEvent
 }

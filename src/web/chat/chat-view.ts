@@ -41,7 +41,7 @@ export interface ConsentRequest {
 }
 
 /** What is going on. */
-export type ChatActivity =
+type ChatActivity =
   | { readonly kind: 'thinking' | 'compacting' }
   | { readonly kind: 'calling'; readonly name: string }
 

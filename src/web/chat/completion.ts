@@ -1,7 +1,7 @@
 /** What can be completed in what is being typed: a command, its first word, or a file of the project. */
 import type { ChatCommand } from '../../model/api/chat.ts'
 
-export interface PromptCompletion {
+interface PromptCompletion {
   readonly kind: 'command' | 'word' | 'file'
   /** Where what is completed begins, and what of it is there. */
   readonly from: number

@@ -30,13 +30,13 @@ import {
 import { readTextFile, type SeenFiles, type TextFileResult } from './seen-files.ts'
 import { displayPath, resolveToolPath } from './tool-paths.ts'
 
-export interface ReadRange {
+interface ReadRange {
   /** From 1; negative ones count from the end. */
   readonly start: number
   readonly end: number
 }
 
-export async function readLineRange(path: ResolvedPath, range: ReadRange, seen: SeenFiles): Promise<ReadPart> {
+async function readLineRange(path: ResolvedPath, range: ReadRange, seen: SeenFiles): Promise<ReadPart> {
   const found = await readTextFile(path.real)
   if (found.kind !== 'text') return { error: readFaultText(path, found) }
   const lines = splitTextLines(found.text)
@@ -120,10 +120,7 @@ const SCHEMA = {
 }
 
 /** What one operation gave: text, images, or why not. */
-export type ReadPart =
-  | { readonly text: string }
-  | { readonly images: readonly ImageBlock[] }
-  | { readonly error: string }
+type ReadPart = { readonly text: string } | { readonly images: readonly ImageBlock[] } | { readonly error: string }
 
 interface Operation {
   readonly label: Phrase

@@ -24,17 +24,15 @@ import { readTextFile, type SeenFiles, type TextFileResult } from './seen-files.
 import { displayPath, resolveToolPath } from './tool-paths.ts'
 import { unifiedDiff } from './unified-diff.ts'
 
-export type FileEdit =
+type FileEdit =
   | { readonly command: 'create' | 'append'; readonly text: string }
   | { readonly command: 'str_replace'; readonly old: string; readonly text: string }
   | { readonly command: 'insert'; readonly line: number; readonly text: string }
 
-export type FileEditResult =
-  | { readonly ok: true; readonly text: string }
-  | { readonly ok: false; readonly reason: string }
+type FileEditResult = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string }
 
 /** A text says what is missing. */
-export function parseFileEdit(reader: FieldReader): FileEdit | string {
+function parseFileEdit(reader: FieldReader): FileEdit | string {
   const given = reader.requiredText('command')
   const command = (['create', 'str_replace', 'insert', 'append'] as const).find((one) => one === given)
   const text = reader.text('new_str')
@@ -51,7 +49,7 @@ export function parseFileEdit(reader: FieldReader): FileEdit | string {
 }
 
 /** @param before null where there is no file */
-export function applyFileEdit(edit: FileEdit, before: string | null): FileEditResult {
+function applyFileEdit(edit: FileEdit, before: string | null): FileEditResult {
   if (edit.command === 'create') return { ok: true, text: withFinalNewline(edit.text) }
   if (before === null) return { ok: false, reason: 'no such file' }
   if (edit.command === 'insert') return insertLines(before, edit.line, edit.text)

@@ -28,7 +28,7 @@ import {
 import { readTextFile } from './seen-files.ts'
 import { displayPath, resolveToolPath } from './tool-paths.ts'
 
-export interface FileListing {
+interface FileListing {
   /** Below the folder, with `/`, in the order of their names. */
   readonly files: readonly string[]
   readonly cut: boolean
@@ -41,7 +41,7 @@ const MAX_LISTED_FILES = 100_000
  * packages are passed over. An entry itself may be a link, a pipe, or gone: whoever uses it looks.
  * @param wanted only files whose paths fit
  */
-export async function listFiles(folder: string, signal: AbortSignal, wanted?: RegExp): Promise<FileListing> {
+async function listFiles(folder: string, signal: AbortSignal, wanted?: RegExp): Promise<FileListing> {
   const paths = (await listWithGit(folder, signal)) ?? (await walkFolder(folder, signal))
   const isBelow = createRealFolderCheck(folder)
   const files = paths.slice(0, MAX_LISTED_FILES).filter((path) => wanted?.test(path) !== false && isBelow(path))
@@ -80,7 +80,7 @@ async function readEntries(folder: string) {
   }
 }
 
-export const joinListed = (folder: string, below: string): string => join(folder, below.split('/').join(sep))
+const joinListed = (folder: string, below: string): string => join(folder, below.split('/').join(sep))
 
 const MAX_RESULTS = 1000
 
@@ -144,7 +144,7 @@ async function runGlob(
 }
 
 /** A pattern that names no folder fits in all of them. */
-export const createPathMatcher = (pattern: string): RegExp =>
+const createPathMatcher = (pattern: string): RegExp =>
   compileGlob(pattern.includes('/') ? pattern.replace(/^\.?\//, '') : `**/${pattern}`)
 
 const MAX_LINES = 500

@@ -26,12 +26,12 @@ const DEVICE_NAME =
 
 export const isPlainCmd = (line: string): boolean => PLAIN_LINE.test(line) && !DEVICE_NAME.test(line)
 
-export const isReadOnlyCmd = (line: string): boolean => isPlainCmd(line) && /^(?:dir|type)(?: |$)/i.test(line)
+const isReadOnlyCmd = (line: string): boolean => isPlainCmd(line) && /^(?:dir|type)(?: |$)/i.test(line)
 
 export const CMD_UNCLEAR = phrase('cmd may read it in another way', 'cmd では別の意味に解釈される可能性があります')
 
 /** What a rule that denies is compared with: each command of the line, without quotes, carets, paths and extensions. */
-export function cmdCommandTexts(line: string): readonly string[] {
+function cmdCommandTexts(line: string): readonly string[] {
   const clean = (text: string): string => text.replaceAll(/[\^"]/g, '').trim()
   return [line, ...line.split(/[&|()<>\r\n]+/)].flatMap((part) => {
     const text = clean(part)
@@ -44,7 +44,7 @@ export function cmdCommandTexts(line: string): readonly string[] {
   })
 }
 
-export interface CommandRule {
+interface CommandRule {
   matches(text: string): boolean
   /** False only when no text that begins with this one is matched. */
   couldMatch(beginning: string): boolean
@@ -53,7 +53,7 @@ export interface CommandRule {
 }
 
 /** A regular expression for a whole command; nothing when it cannot be read. `(?i)` in front is the one flag of Amazon Q's dialect. */
-export function parseCommandRule(source: string): CommandRule | undefined {
+function parseCommandRule(source: string): CommandRule | undefined {
   const isFolded = source.startsWith('(?i)')
   const body = isFolded ? source.slice(4) : source
   const flags = isFolded ? 'i' : ''
@@ -98,11 +98,7 @@ function literalPrefix(body: string): string {
  * `maybe`: the shell could run a command that cannot be seen, and no rule excludes it; or a program is given such a command in its
  * arguments and might run it.
  */
-export function checkDenied(
-  rules: readonly CommandRule[],
-  command: string,
-  all: StartedPrograms,
-): 'yes' | 'maybe' | 'no' {
+function checkDenied(rules: readonly CommandRule[], command: string, all: StartedPrograms): 'yes' | 'maybe' | 'no' {
   if (rules.length === 0) return 'no'
   const texts = [command, command.trim(), ...all.texts, ...all.started.flatMap(textsOf)]
   if (texts.some((text) => rules.some((rule) => rule.matches(text)))) return 'yes'
@@ -131,7 +127,7 @@ function beginningsOf({ words }: StartedProgram): readonly string[] {
   return [known.join(' '), [at === 0 ? '' : programBaseName(name), ...rest].join(' ')]
 }
 
-export type ShellName = 'bash' | 'cmd'
+type ShellName = 'bash' | 'cmd'
 
 export const SHELL_NAME: ShellName = process.platform === 'win32' ? 'cmd' : 'bash'
 

@@ -36,7 +36,7 @@ export function isDeniedToRead(rules: Pick<PermissionRules, 'settings' | 'cwd' |
 }
 
 /** Whether a folder may hold something that nobody may read: for programs that read all that is below it. */
-export function containsDenied(rules: Pick<PermissionRules, 'settings' | 'cwd' | 'home'>): (folder: string) => boolean {
+function containsDenied(rules: Pick<PermissionRules, 'settings' | 'cwd' | 'home'>): (folder: string) => boolean {
   const bases = rules.settings.fs_read.deniedPaths
     .map((pattern) => anchorPattern(pattern, rules.cwd, rules.home))
     .flatMap(({ base, below }) => basesOf(base).map((one) => ({ base: one, below })))
@@ -46,7 +46,7 @@ export function containsDenied(rules: Pick<PermissionRules, 'settings' | 'cwd' |
 }
 
 /** Whether a path is the folder itself or in it. */
-export const isAtOrBelow = (folder: string, path: string): boolean => restBelow(folder, path) !== undefined
+const isAtOrBelow = (folder: string, path: string): boolean => restBelow(folder, path) !== undefined
 
 /** A path stands for itself and all that is below it; so does what a pattern matches. */
 function pathMatcher(pattern: string, { cwd, home }: Pick<PermissionRules, 'cwd' | 'home'>): (path: string) => boolean {
@@ -282,7 +282,7 @@ function piecesOf(value: string): readonly string[] {
 const MAX_MATCHES = 1000
 
 /** The files that a pattern of bash might match, hidden ones too; nothing when there are too many to tell. */
-export function expandGlob(pattern: string, cwd: string): readonly string[] | undefined {
+function expandGlob(pattern: string, cwd: string): readonly string[] | undefined {
   let found: readonly string[] = [pattern.startsWith('/') ? '/' : '.']
   for (const step of pattern.split('/').filter((one) => one !== '')) {
     if (!/[*?[]/.test(step)) found = found.map((folder) => `${folder}/${step}`)

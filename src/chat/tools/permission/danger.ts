@@ -57,7 +57,7 @@ const RUNS_DOWNLOADED = phrase('it runs what it loads from the network', 'ネッ
 export const dangerOf = (command: string): Phrase | undefined => findDestruction(command) ?? findUnclear(command)
 
 /** What a command in it destroys or runs. A command that is only unclear destroys nothing by this function. */
-export function findDestruction(command: string): Phrase | undefined {
+function findDestruction(command: string): Phrase | undefined {
   let isLoading = false
   for (const { words, isPiped } of findStartedPrograms(command).started) {
     const name = programNameOf(words)
@@ -71,7 +71,7 @@ export function findDestruction(command: string): Phrase | undefined {
 }
 
 /** Why it cannot be told what a command does by looking at its words; nothing when it can. */
-export function findUnclear(command: string): Phrase | undefined {
+function findUnclear(command: string): Phrase | undefined {
   const pipe = parsePlainPipe(command)
   if (!pipe.ok) return pipe.reason
   return pipe.commands.map(findArgumentDanger).find((reason) => reason !== undefined)

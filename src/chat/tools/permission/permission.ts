@@ -53,7 +53,7 @@ export function findTools<T extends NamedTool>(word: string, tools: readonly T[]
 }
 
 /** `*` and `?` also stand for `/`. */
-export function wildcardPattern(pattern: string): RegExp {
+function wildcardPattern(pattern: string): RegExp {
   const body = pattern.replaceAll(/\*+|\?|[^*?]+/g, (piece) => {
     if (piece.startsWith('*')) return '[^]*'
     return piece === '?' ? '[^]' : piece.replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
@@ -87,7 +87,7 @@ export interface PathSettings {
   readonly deniedPaths: readonly string[]
 }
 
-export interface ReadSettings extends PathSettings {
+interface ReadSettings extends PathSettings {
   readonly allowReadOnly: boolean
 }
 

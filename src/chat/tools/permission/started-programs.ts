@@ -44,7 +44,7 @@ export function findArgumentDanger({ words: [name, ...rest] }: PlainCommand): Ph
 }
 
 /** The same for a program by its name and arguments: it is a known reader and does nothing else. */
-export const readsOnly = (name: string, values: readonly string[]): boolean =>
+const readsOnly = (name: string, values: readonly string[]): boolean =>
   isReadOnlyProgram(name) && READERS.get(name)?.(values) === undefined
 
 /** Only by its words: which file bash takes for the program, and which files it reads, is not looked at. */

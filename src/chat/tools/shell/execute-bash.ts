@@ -23,7 +23,7 @@ import {
 } from '../tool.ts'
 import { type CapturedOutput, type CommandRun, runCommand } from './run-command.ts'
 
-export const refusedCommandText = (why: string): string =>
+const refusedCommandText = (why: string): string =>
   `The command was not run: chat.sandbox is on, and ${why}. The user can set chat.sandbox to auto or off.`
 
 export const refusedCommandPhrase = ({ en, ja }: Phrase): Phrase =>
@@ -37,7 +37,7 @@ const SANDBOX_ERRORS =
   /read-only file system|EROFS|network is (?:unreachable|down)|ENETUNREACH|could ?n[o']t resolve|resolve host|name resolution|name or service not known|EAI_AGAIN|ENOTFOUND|getaddrinfo|connection refused|ECONNREFUSED|failed to connect|operation not permitted|EPERM|no new privileges|must be (?:owned by uid 0|setuid)|device or resource busy|cannot connect to the docker daemon/i
 
 /** @param planted files that were renamed after the command */
-export function addSandboxNotes(
+function addSandboxNotes(
   ran: ToolRunResult,
   { ended, code, stdout, stderr }: CommandRun,
   planted: readonly string[],

@@ -5,7 +5,7 @@ import { cutLifeline, signalGroup, startInGroup } from '../../processes/process-
 import type { SandboxWrapper } from '../../processes/sandbox.ts'
 import type { OutputPiece } from '../tool.ts'
 
-export interface CommandOptions {
+interface CommandOptions {
   readonly cwd: string
   readonly signal: AbortSignal
   /** All variables that it gets. */

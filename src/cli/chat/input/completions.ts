@@ -21,7 +21,7 @@ export interface CompletionItem {
   readonly isOpen?: boolean
 }
 
-export interface CompletionList {
+interface CompletionList {
   /** Where the word begins. */
   readonly from: number
   readonly all: readonly CompletionItem[]

@@ -7,7 +7,7 @@ export type TerminalKey =
   | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'key'; readonly name: string }
 
-export interface DecodedKeys {
+interface DecodedKeys {
   readonly keys: readonly TerminalKey[]
   /** The beginning of something: to be given again, with what comes next before it. */
   readonly rest: string

@@ -8,7 +8,7 @@ import { splitGraphemes, textWidth } from '../../view/text-width.ts'
 import type { CompletionItem } from './completions.ts'
 import type { Editor, TextLine } from './editor.ts'
 
-export interface PromptLayout {
+interface PromptLayout {
   readonly rows: readonly string[]
   readonly row: number
   readonly column: number
@@ -71,7 +71,7 @@ export function visibleRows({ rows, row, column }: PromptLayout, height: number)
   return { rows: rows.slice(from, from + height), row: row - from, column }
 }
 
-export interface TerminalSize {
+interface TerminalSize {
   readonly columns: number
   readonly rows: number
 }

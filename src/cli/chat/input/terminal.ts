@@ -21,7 +21,7 @@ interface LineRequest {
   note: string
 }
 
-export interface ReadLineOptions extends EditorOptions {
+interface ReadLineOptions extends EditorOptions {
   /** What was typed before the question came is no answer to it, and Control-C is one. */
   readonly isQuestion?: boolean
   /** Waited for before the first Tab does something. */

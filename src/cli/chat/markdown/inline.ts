@@ -11,7 +11,7 @@ import {
   wrapCell,
 } from '../output/styled-text.ts'
 
-export interface InlineResult {
+interface InlineResult {
   readonly spans: readonly StyledSpan[]
   /** What cannot be told yet. */
   readonly rest: string

@@ -6,7 +6,7 @@ import { type TextStyle, WordWrapper } from '../output/styled-text.ts'
 import { colorDiffLine } from '../output/tool-result.ts'
 import { isTableLine, parseInline, renderMarkdownTable } from './inline.ts'
 
-export interface LinePrefix {
+interface LinePrefix {
   /** How much of the text it takes. */
   readonly length: number
   /** What is written in its place. */
@@ -26,10 +26,10 @@ const INCOMPLETE_PREFIX =
 const MAX_PREFIX_LENGTH = 80
 
 /** Whether more has to come before it can be told what the line is. Of a longer text only a fence can go on. */
-export const isIncompletePrefix = (text: string): boolean =>
+const isIncompletePrefix = (text: string): boolean =>
   text.length < MAX_PREFIX_LENGTH ? INCOMPLETE_PREFIX.test(text) : /^\s*(?:`{3,}|~{3,})[^`\n]*$/.test(text)
 
-export function parseLinePrefix(text: string): LinePrefix {
+function parseLinePrefix(text: string): LinePrefix {
   const quote = /^\s*((?:>[ \t]?)+)/.exec(text)
   const bar = quote ? '│ '.repeat(quote[1]?.match(/>/g)?.length ?? 1) : ''
   const inner = parseInnerPrefix(text.slice(quote?.[0].length ?? 0))

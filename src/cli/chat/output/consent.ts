@@ -21,7 +21,7 @@ const DANGEROUS_CONTINUED_START = '! ┆ '
 const OMITTED_START = '  ⋮ '
 const TAB_SPACES = '    '
 
-export interface QuotedBlockOptions {
+interface QuotedBlockOptions {
   readonly columns: number
   readonly rows: number
   /** Makes hostile characters visible. */
@@ -33,15 +33,15 @@ export interface QuotedBlockOptions {
   readonly shade?: (line: string) => (row: string) => string
 }
 
-export interface QuotedBlock {
+interface QuotedBlock {
   readonly text: string
   /** Something that could matter is not shown. */
   readonly isCut: boolean
 }
 
-export const EMPTY_BLOCK: QuotedBlock = { text: '', isCut: false }
+const EMPTY_BLOCK: QuotedBlock = { text: '', isCut: false }
 
-export function renderQuotedBlock(text: string, options: QuotedBlockOptions): QuotedBlock {
+function renderQuotedBlock(text: string, options: QuotedBlockOptions): QuotedBlock {
   const { shade = () => (row) => row, spell } = options
   const columns = Math.max(16, options.columns - LINE_START.length - 1)
   const excerpt = createExcerpt(text, {
@@ -119,12 +119,12 @@ const MAX_PURPOSE_ROWS = 2
 const MAX_STALE_ROWS = 12
 const MAX_NAME_WIDTH = 64
 
-export interface ScreenSize {
+interface ScreenSize {
   readonly columns: number
   readonly rows: number
 }
 
-export interface RenderedQuestion {
+interface RenderedQuestion {
   readonly text: string
   /** Something of it is not shown. */
   readonly isCut: boolean

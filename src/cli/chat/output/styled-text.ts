@@ -19,7 +19,7 @@ const STYLE_FUNCTIONS: { readonly [look in TextStyle]: (text: string) => string 
   heading: (text) => paint.bold(paint.cyan(text)),
 }
 
-export const applyStyles = ({ text, styles }: StyledSpan): string =>
+const applyStyles = ({ text, styles }: StyledSpan): string =>
   styles.reduce((shown, style) => STYLE_FUNCTIONS[style](shown), text)
 
 export class WordWrapper {

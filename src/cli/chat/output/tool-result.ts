@@ -21,7 +21,7 @@ export function diffColor(line: string): (row: string) => string {
   return line.startsWith('-') ? paint.red : (row) => row
 }
 
-export interface FoldedDiff {
+interface FoldedDiff {
   readonly text: string
   /** How many lines are not shown. */
   readonly hiddenLines: number
@@ -30,7 +30,7 @@ export interface FoldedDiff {
 const formatHiddenLines = (hidden: number): string => say(`    … ${hidden} more lines\n`, `    … ほか ${hidden} 行\n`)
 
 /** @param maxLines lines, from the first one on */
-export function renderDiff(diff: string, maxLines: number): FoldedDiff {
+function renderDiff(diff: string, maxLines: number): FoldedDiff {
   const lines = diff === '' ? [] : diff.trimEnd().split('\n')
   const shown = lines.slice(0, maxLines).map((line) => `    ${colorDiffLine(toVisible(line))}\n`)
   const hidden = lines.length - shown.length
@@ -42,7 +42,7 @@ export function renderDiff(diff: string, maxLines: number): FoldedDiff {
 
 type ToolDone = Extract<ChatSessionEvent, { kind: 'tool_done' }>
 
-export type FinishedTool = Pick<ToolDone, 'name' | 'ms'> & ToolDone['local']
+type FinishedTool = Pick<ToolDone, 'name' | 'ms'> & ToolDone['local']
 
 export interface ToolRequest {
   readonly need: CallNeed

@@ -57,7 +57,7 @@ const formatRetry = (problem: string, seconds: number): string =>
   say(`${problem}: tried again in ${seconds} s`, `${problem}：${seconds} 秒後に再試行`)
 
 /** How a turn ended that was not answered. */
-export function formatEnding(ending: Exclude<ChatEnding, 'answered'>): string {
+function formatEnding(ending: Exclude<ChatEnding, 'answered'>): string {
   switch (ending) {
     case 'interrupted':
       return say('interrupted', '中断')
