@@ -95,7 +95,6 @@ function fileTransport(once: Once): FileTransport {
   }
 }
 
-/** What the package promises; the answer itself is read here. */
 interface Answering {
   asResponse(): Promise<Response>
 }
@@ -199,7 +198,6 @@ class Patience {
   readonly #milliseconds: number
   readonly #caller: AbortSignal
   readonly #late = new AbortController()
-  /** For the request. */
   readonly signal: AbortSignal
   #timer: NodeJS.Timeout | undefined
 

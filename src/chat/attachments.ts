@@ -36,7 +36,7 @@ const IMAGE_FORMATS: { readonly [mime: string]: ImageFormat } = {
 const MAX_TEXT_BYTES = 400_000
 const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024
 
-/** The paths that a prompt names: `@notes.md`, `@"my notes.md"`, and images that are dropped in as a bare path. Only files that are there; why a pipe or a device is left out is said with the others. */
+/** Existing files that a prompt names: `@notes.md`, `@"my notes.md"`, or a dropped image path. Includes pipes and devices, which are reported later. */
 export function attachmentPathsIn(prompt: string, workspace: Workspace): readonly string[] {
   const named = [...prompt.matchAll(/(?:^|\s)@(?:"([^"]+)"|(\S+))/g)].map((match) => match[1] ?? match[2] ?? '')
   const imagePaths = [...prompt.matchAll(/(?:^|\s)((?:~?\/|\.{1,2}\/)\S+\.(?:png|jpe?g|gif|webp))(?=\s|$)/gi)].map(

@@ -55,7 +55,6 @@ function findLastPrompt(history: History): string | undefined {
 
 interface CompactOptions {
   readonly strategy: CompactStrategy
-  /** What the user wants of the summary. */
   readonly prompt?: string
   readonly automatic: boolean
 }
@@ -65,7 +64,7 @@ type CompactResult =
   | { readonly kind: 'too short' }
   | { readonly kind: 'failed'; readonly error: ChatError }
 
-/** The waiting message stays as it is. When it fails, so does the history. */
+/** Keeps the waiting message. A failure keeps the history. */
 export async function* compactHistory(
   writer: JournalWriter,
   setup: ChatSetup,
@@ -101,7 +100,7 @@ function compactionFailed(writer: JournalWriter, error: ChatError): CompactResul
   return { kind: 'failed', error }
 }
 
-/** What lies before the range was summed up before, or was left out because it was too large. */
+/** Without the entries before the range: they were summarized or left out. */
 function sentHistory(state: ConversationState): ConversationState {
   return { ...state, history: state.history.slice(rangeStart(state)) }
 }
@@ -110,7 +109,6 @@ type SummaryResult =
   | { readonly kind: 'summary'; readonly text: string; readonly metadata: ReturnType<Stopwatch['metadata']> }
   | { readonly kind: 'error'; readonly error: ChatError }
 
-/** Asks for a summary; what it used is written down, whatever comes of it. */
 export async function* requestSummary(
   request: Sendable,
   writer: JournalWriter,
@@ -138,14 +136,13 @@ export async function* requestSummary(
   return { kind: 'summary', text, metadata }
 }
 
-/** What is tried next. */
 export type ShrinkMethod = 'sum up' | 'move'
 
 export const firstShrinkMethod = (isOn: boolean): ShrinkMethod => (isOn ? 'sum up' : 'move')
 
 type ShrinkResult =
   | { readonly kind: 'smaller'; readonly next: ShrinkMethod }
-  /** There is nothing left that could be left out. */
+  /** Nothing else can be left out. */
   | { readonly kind: 'smallest' }
   | { readonly kind: 'aborted' }
 

@@ -15,13 +15,12 @@ import type { TrustStore } from './trust/trust-store.ts'
 /** @param real of the file, with links followed. @param rule that names the file @param path as the rule names it */
 type MaySend = (real: string, rule: string, path: string) => boolean
 
-/** Only what is in the project. */
 function allowInsideProject({ cwd }: Pick<Workspace, 'cwd'>): MaySend {
   const project = resolveRealPath(cwd)
   return (real) => isInsideFolder(real, project)
 }
 
-/** For one look at the files: decisions of the user are read once. */
+/** Reads the user's decisions once. */
 export function sendBoundary(
   workspace: Workspace,
   { agent, place: origin }: Pick<FoundAgent, 'agent' | 'place'>,
@@ -39,7 +38,7 @@ export function sendBoundary(
   }
 }
 
-/** Whether a rule of the user's own agent means this file itself, and not what a link in a foreign folder makes of it. */
+/** Whether the rule of a user's own agent names this file, not a link's target elsewhere. */
 function isNamedDirectly(rule: string, path: string, real: string, { cwd, home }: Workspace): boolean {
   const { base } = anchorPattern(rule, cwd, home)
   if (isInsideFolder(base, cwd)) return false
@@ -47,7 +46,6 @@ function isNamedDirectly(rule: string, path: string, real: string, { cwd, home }
   return isAbsolute(rule) || rule.startsWith('~') || real === withFolderResolved(path)
 }
 
-/** The path with the links of its folder followed, but not its own. */
 const withFolderResolved = (path: string): string => join(resolveRealPath(dirname(path)), basename(path))
 
 /** A path or pattern that does not depend on the directory of the chat. */
@@ -56,7 +54,7 @@ function toAbsoluteRule(rule: string, { cwd, home }: Workspace): string {
   return below === '' ? base : join(base, below)
 }
 
-/** What typing a rule means: it stays in the project, or it names something outside, or a link leads out where none is expected. */
+/** `inside`: in the project. `outside`: elsewhere. `link`: a path that leads out of the project unexpectedly. */
 export type TypedRule =
   | { readonly kind: 'inside' }
   | { readonly kind: 'outside'; readonly rule: string; readonly real: string }
@@ -75,9 +73,7 @@ export const isLinkOutside = (path: string, { cwd }: Pick<Workspace, 'cwd'>): bo
   isInsideFolder(path, cwd) && !isInsideFolder(resolveRealPath(path), resolveRealPath(cwd))
 
 interface RuleFiles {
-  /** A path or a pattern, as it was given. */
   readonly rule: string
-  /** In the order of their paths. */
   readonly files: readonly string[]
 }
 
@@ -85,19 +81,16 @@ export interface CollectedFiles {
   readonly rules: readonly RuleFiles[]
   /** Those that are sent, largest first. */
   readonly included: readonly ContextFile[]
-  /** Those for which there is no room. */
   readonly dropped: readonly DroppedFile[]
-  /** Those that are no text, or cannot be read: they are left out, the others stay. */
+  /** Not text, or unreadable. */
   readonly unreadable: readonly string[]
-  /** Those outside of the project that the user did not name: they are not read. */
+  /** Outside the project and not named by the user: not read. */
   readonly outside: readonly OutsideFile[]
-  /** Rules that name more files than are looked at. */
   readonly cut: readonly string[]
 }
 
 interface DroppedFile {
   readonly path: string
-  /** Estimated. */
   readonly tokens: number
 }
 
@@ -108,7 +101,6 @@ export interface OutsideFile {
   readonly real: string
 }
 
-/** Files of one rule that are looked at. */
 export const MAX_FILES_PER_RULE = 1000
 
 /**
@@ -172,7 +164,6 @@ function realFile(path: string, folders: Map<string, string>): string {
   return join(folder, basename(path))
 }
 
-/** Estimated. */
 export const contextFileTokens = ({ content }: ContextFile): number => tokensOfBytes(byteLength(content))
 
 function readContextFile(path: string): string | undefined {

@@ -8,7 +8,6 @@ import { matchesTool, toolLabel } from './tools/permission/permission.ts'
 import { runCommand } from './tools/shell/run-command.ts'
 import type { ChatTool } from './tools/tool.ts'
 
-/** What happened. */
 export type HookEvent =
   | { readonly trigger: 'agentSpawn' | 'stop' }
   | { readonly trigger: 'userPromptSubmit'; readonly prompt: string }
@@ -18,7 +17,7 @@ export type HookEvent =
 type HookTool = Pick<ChatTool, 'name' | 'hostName' | 'origin'>
 
 interface HookRunResult {
-  /** In the order in which the hooks stand; those that did not end in time are not among them. */
+  /** In the order of the hooks, without those that timed out. */
   readonly results: readonly HookResult[]
   /** Lines for a person: which hook took too long or could not run. */
   readonly faults: readonly Phrase[]
@@ -28,12 +27,11 @@ interface HookRunResult {
 
 interface AgentHooksOptions {
   readonly cwd: string
-  /** In milliseconds, by a clock that is never set: results are kept for a time. */
+  /** Monotonic milliseconds, for the cache. */
   readonly now: () => number
   readonly environment?: EnvironmentBuilder
 }
 
-/** Exit code by which a hook forbids a tool. */
 const BLOCKING_EXIT_CODE = 2
 /** In bytes, for the variable in which hooks get the prompt. */
 const MAX_PROMPT_BYTES = 4096
@@ -54,7 +52,7 @@ export class AgentHooks {
     this.#cache.clear()
   }
 
-  /** Side by side; none where nobody waits any more. Never rejects. */
+  /** Runs the hooks in parallel. Never rejects. */
   async run(event: HookEvent, signal: AbortSignal): Promise<HookRunResult> {
     if (signal.aborted) return { results: [], faults: [] }
     const hooks = (this.#hooks.get(event.trigger) ?? []).filter((hook) => appliesTo(hook, event))
@@ -116,7 +114,6 @@ function appliesTo({ matcher }: Hook, event: HookEvent): boolean {
   return matchesTool(matcher, event.tool)
 }
 
-/** What a hook reads on its standard input. */
 function hookInput(event: HookEvent, cwd: string): object {
   return {
     hook_event_name: event.trigger,

@@ -11,7 +11,6 @@ interface LastExchange {
   readonly entries: number
 }
 
-/** Nothing where nothing was asked. */
 export function findLastExchange({ history }: ConversationState): LastExchange | undefined {
   const last = history.at(-1)
   for (let at = history.length - 1; at >= 0 && last; at--) {

@@ -46,17 +46,15 @@ export function readPromptText(path: string): string {
   }
 }
 
-/** What was typed after the name follows the text. */
 const appendWords = (text: string, words: string): string =>
   [text.trimEnd(), words].filter((one) => one !== '').join('\n\n')
 
-/** The name and what follows it, in `@name …`. */
 function parsePromptCall(line: string): { readonly name: string; readonly words: string } | undefined {
   const match = /^@(\S+)(?:\s+([\s\S]*))?$/.exec(line.trim())
   return match ? { name: match[1] ?? '', words: match[2] ?? '' } : undefined
 }
 
-/** The text that `@name …` stands for, where a file keeps one; else the line itself. */
+/** The text of the saved prompt that `@name …` names, else the line itself. */
 export function expandSavedPrompt(session: Pick<ChatSession, 'setup' | 'commandContext'>, line: string): string {
   const promptCall = parsePromptCall(line)
   const saved = promptCall && findSavedPrompts(session).find(({ name }) => name === promptCall.name)
@@ -68,11 +66,11 @@ export interface ResolvedPrompt {
   readonly before: PromptContent['before']
   readonly text: string
   readonly images: readonly ImageBlock[]
-  /** Whose words they are, where nobody typed them. */
+  /** Null for a typed prompt. */
   readonly source: string | null
   /** Whether files that it names go along. What a server says names no file of this machine. */
   readonly mayAttach: boolean
-  /** The part that the user wrote himself: only that may name files outside of the project. */
+  /** Only this part may name files outside the project. */
   readonly typed: string
 }
 
@@ -112,7 +110,6 @@ export async function resolvePrompt(
   return fetchServerPrompt(prompt, called.words, signal)
 }
 
-/** By its name alone, or with that of its server. */
 const findServerPrompts = ({ setup }: ChatSession, called: string): readonly ServerPrompt[] =>
   setup.services.prompts().filter(({ server, name }) => called === name || called === `${server}/${name}`)
 
@@ -153,7 +150,7 @@ export type AnyPrompt =
   | { readonly kind: 'kept'; readonly called: string; readonly prompt: SavedPrompt }
   | { readonly kind: 'server'; readonly called: string; readonly prompt: ServerPrompt }
 
-/** All that can be said with `@`, each by the shortest name that means it alone. */
+/** Everything that `@` can name, by its shortest unambiguous name. */
 export function listPrompts(session: ChatSession): readonly AnyPrompt[] {
   const saved = findSavedPrompts(session)
   const offered = session.setup.services.prompts()

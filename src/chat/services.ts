@@ -17,7 +17,7 @@ import { type CallNeed, type ChatTool, isHarmless, type ToolRunResult, type Work
 import { serversTrustQuestion, untrustedText } from './trust/trust-question.ts'
 import type { TrustStore } from './trust/trust-store.ts'
 
-/** The MCP servers of a conversation: started side by side; one that fails is told and stops none of the others. */
+/** The MCP servers of a conversation, started in parallel; a failing one does not stop the others. */
 export class McpServers {
   readonly #servers: readonly McpServer[]
 
@@ -25,7 +25,7 @@ export class McpServers {
     this.#servers = [...entries].map(([name, entry]) => new McpServer(name, entry, options))
   }
 
-  /** Until all are there or have failed, or the time is over: slower ones then join when they are ready. */
+  /** Waits until all have started or failed, or the time is over. */
   async start(waitMs: number): Promise<readonly McpServerReport[]> {
     let timer: NodeJS.Timeout | undefined
     const timeout = new Promise((resolve) => {
@@ -36,7 +36,6 @@ export class McpServers {
     return this.reports()
   }
 
-  /** Of all that run, in the order in which the servers were named. */
   tools(): readonly ChatTool[] {
     return this.#servers.flatMap(({ tools }) => tools)
   }
@@ -65,11 +64,9 @@ interface FinishedToolCall {
 
 interface ChatServicesOptions {
   readonly writer: JournalWriter
-  /** fumibako's data directory. */
   readonly data: string
   readonly workspace: Workspace
   readonly attended: boolean
-  /** The variables of hooks and servers. */
   readonly environment: EnvironmentBuilder
   readonly trust: TrustStore
 }
@@ -80,7 +77,6 @@ interface ChatServicesOptions {
  */
 export class ChatServices {
   readonly checkpoints: Checkpoints
-  /** Told whenever servers have other tools than before. */
   onTools: (tools: readonly ChatTool[]) => void = () => {}
   readonly #options: ChatServicesOptions
   readonly #closing = new AbortController()
@@ -89,7 +85,6 @@ export class ChatServices {
   #ready: Promise<void> = Promise.resolve()
   #checkpointing: Promise<unknown> | undefined
   #prompt = ''
-  /** The history before the first word of this session. */
   readonly #beginning: History
   #notices: ChatSessionEvent[] = []
 

@@ -30,9 +30,7 @@ import type { ChatSetup } from './setup.ts'
 import { untrustedText } from './trust/trust-question.ts'
 import { baseTokens, contextWindowTokens } from './turn/request.ts'
 
-/** Things that commands need and a conversation itself does not. */
 interface CommandContext {
-  /** fumibako's data directory. */
   readonly data: string
   readonly program: string | null
   /** Where models are; nothing where a recording answers. */
@@ -43,10 +41,9 @@ export class ChatSession {
   readonly writer: JournalWriter
   readonly setup: ChatSetup
   readonly commandContext: CommandContext
-  /** Files that go along with the next prompt. */
   readonly attachments: string[] = []
   readonly #waiting = new Map<string, (consent: ToolConsent) => void>()
-  /** Answers to questions that were told a moment ago and are not waited for yet. */
+  /** Answers that arrived before the question was awaited. */
   readonly #earlyAnswers = new Map<string, ToolConsent>()
   #running: AbortController | undefined
   #proposedPercent = 0
@@ -108,19 +105,18 @@ export class ChatSession {
     }
   }
 
-  /** Sends what waits: a question to which nothing came, or results that were never sent. */
+  /** Sends the waiting message: an unanswered prompt, or tool results. */
   continueTurn(): AsyncGenerator<ChatSessionEvent> {
     return this.#runExclusive((signal) => this.sendWaiting(signal))
   }
 
-  /** To a `consent_needed`. */
   answer(id: string, consent: ToolConsent): void {
     const done = this.#waiting.get(id)
     if (done) done(consent)
     else if (this.#running) this.#earlyAnswers.set(id, consent)
   }
 
-  /** Asks the user whether a project's file is trusted. For a command, within what it does. */
+  /** Asks whether a project's file is trusted. For commands. */
   async *askTrust(trust: ChatTrust, signal: AbortSignal): AsyncGenerator<ChatSessionEvent, boolean> {
     if (!this.setup.settings.attended) {
       yield errorEvent(untrustedText(trust))
@@ -140,7 +136,7 @@ export class ChatSession {
     this.writer.journal.close()
   }
 
-  /** Brings tools and context into line with what the conversation is fitted with now. */
+  /** Updates tools and context in the journal. */
   syncSetup(): void {
     const { state } = this
     const tools = this.setup.specs()
@@ -152,7 +148,6 @@ export class ChatSession {
     this.setup.rules = this.state.context_manager?.paths ?? []
   }
 
-  /** The innermost one that is open. */
   tangent(): { readonly name: string | null; readonly seconds: number } | undefined {
     const seconds = tangentSeconds(this.state, this.writer.tangentNow())
     return seconds === undefined
@@ -160,7 +155,7 @@ export class ChatSession {
       : { name: openTangents(this.state).at(-1)?.name ?? null, seconds: Math.max(0, seconds) }
   }
 
-  /** How full the window is, in percent: as the server counted it last, else estimated. */
+  /** Percent of the window, as the server counted last, else estimated. */
   windowPercent(): number {
     return Math.round((Math.max(this.#usedTokens, baseTokens(this.state)) / contextWindowTokens(this.state)) * 100)
   }
@@ -214,7 +209,7 @@ export class ChatSession {
     yield* this.sendWaiting(signal)
   }
 
-  /** Exchanges that a server's prompt begins with stand in the history as if they had taken place. */
+  /** Adds the exchanges that a server's prompt begins with. */
   #addPriorExchanges(before: ResolvedPrompt['before']): void {
     const { writer } = this
     for (const { user, assistant } of before) {
@@ -233,7 +228,7 @@ export class ChatSession {
     yield* this.#proposeCompaction()
   }
 
-  /** The text, cut where it is too large and somebody agrees; nothing when it is not to be sent. */
+  /** Truncates a too large prompt if the user agrees. Undefined: not sent. */
   async *#fitPrompt(text: string, signal: AbortSignal): AsyncGenerator<ChatSessionEvent, string | undefined> {
     const bytes = byteLength(text)
     if (bytes <= MAX_USER_MESSAGE_SIZE) return text === '' ? EMPTY_PROMPT : text
@@ -256,7 +251,7 @@ export class ChatSession {
     return undefined
   }
 
-  /** Results that were never sent stay in the history before something else is said. */
+  /** Closes tool results that were never sent, before the next prompt. */
   #closeResults(): void {
     const waiting = this.state.next_message
     if (!waiting || promptOf(waiting) !== undefined) return

@@ -42,16 +42,11 @@ interface ChatSetupOptions {
   /** What the user has decided; without it he has decided nothing. */
   readonly trust?: TrustStore
   readonly builtIn: readonly ChatTool[]
-  /** What the model has seen of the files. */
   readonly seen?: SeenFiles
-  /** `--trust-tools`. */
   readonly trusted?: readonly string[]
-  /** `--trust-all-tools`. */
   readonly trustAll?: boolean
   readonly autoCompact: boolean
-  /** Somebody can be asked. */
   readonly attended: boolean
-  /** Of each turn. */
   readonly limits?: TurnLimits
   readonly services: SessionServices
   readonly sandboxing?: SandboxSetup
@@ -66,14 +61,13 @@ export class ChatSetup {
   readonly settings: Pick<ChatSetupOptions, 'autoCompact' | 'attended'> & { readonly limits: TurnLimits }
   readonly services: SessionServices
   readonly seen: SeenFiles
-  /** Of the model's commands; what a person types after `!` runs without. */
+  /** For the model's commands; the user's own `!` commands run without. */
   readonly sandboxing: SandboxSetup
   server: ModelServer
-  /** The paths and patterns of the conversation's context files, as they are now. */
+  /** Current context paths and patterns. */
   rules: readonly string[] = []
   readonly #builtIn: readonly ChatTool[]
   readonly #documents = new WeakMap<UserMessage, readonly FilePart[]>()
-  /** Of `--trust-tools`: patterns, for this session. */
   readonly #patterns: Set<string>
   /** Trusted by `t` and `/tools trust`, for this session. */
   #trusted: readonly ToolName[] = []
@@ -110,7 +104,7 @@ export class ChatSetup {
     return this.#toolSet
   }
 
-  /** For what a person wants to run. */
+  /** For the user's own commands. */
   get shell(): ChatTool | undefined {
     return this.#builtIn.some(({ hostName }) => hostName === USER_SHELL.hostName) ? USER_SHELL : undefined
   }
@@ -134,7 +128,6 @@ export class ChatSetup {
     this.#toolSet = this.#buildToolSet()
   }
 
-  /** Tools of servers that run now. */
   setMcpTools(mcp: readonly ChatTool[]): void {
     this.#mcp = mcp
     this.#toolSet = this.#buildToolSet()
@@ -247,7 +240,6 @@ export class ChatSetup {
     }
   }
 
-  /** The same is not told with every request. */
   #newNotices(notices: readonly NoticeEvent[]): readonly NoticeEvent[] {
     const text = JSON.stringify(notices)
     if (text === this.#lastNotices) return []
@@ -267,7 +259,6 @@ export class ChatSetup {
 
 const USER_SHELL = createExecuteBash()
 
-/** Says how to send it nevertheless. */
 function outsideFilesText(files: readonly OutsideFile[]): Phrase {
   const { en, ja } = listPaths(files.map(({ path, real }) => (path === real ? path : `${path} → ${real}`)))
   const real = files[0]?.real

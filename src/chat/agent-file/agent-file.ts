@@ -14,7 +14,7 @@ import {
 export interface AgentFile {
   readonly name: string
   readonly description: string | null
-  /** The instruction itself: where the file names another file, what stands in that. */
+  /** The text itself, also where the file names another file. */
   readonly prompt: string | null
   readonly mcpServers: ReadonlyMap<string, McpServerEntry>
   /** `*`, names, `@builtin`, `@server`, `@server/tool`. */
@@ -25,7 +25,7 @@ export interface AgentFile {
   readonly resources: readonly string[]
   readonly hooks: ReadonlyMap<HookTrigger, readonly Hook[]>
   readonly toolsSettings: ToolsSettings
-  /** Servers of `mcp.json` are started too. */
+  /** Whether the servers of `mcp.json` start too. */
   readonly useLegacyMcpJson: boolean
   readonly model: string | null
 }
@@ -33,7 +33,7 @@ export interface AgentFile {
 export type McpServerEntry = StdioServerEntry | HttpServerEntry
 
 interface ServerEntry {
-  /** For a single call. */
+  /** Per call. */
   readonly timeoutMs: number
   readonly disabled: boolean
 }
@@ -51,10 +51,9 @@ export interface HttpServerEntry extends ServerEntry {
   readonly headers: ReadonlyMap<string, string>
 }
 
-/** As the original names it, so that a saved conversation finds its agent there too. */
+/** Amazon Q's name for it, so that a saved conversation finds its agent there too. */
 export const DEFAULT_AGENT_NAME = 'q_cli_default'
 
-/** What holds when nobody chose an agent. */
 export const DEFAULT_AGENT: AgentFile = {
   name: DEFAULT_AGENT_NAME,
   description: 'All tools, and the notes that projects keep for agents',
@@ -70,7 +69,6 @@ export const DEFAULT_AGENT: AgentFile = {
   model: null,
 }
 
-/** The paths and patterns of its context files. */
 export const contextPathsOf = ({ resources }: AgentFile): readonly string[] =>
   resources.flatMap((one) => (one.startsWith('file://') ? [one.replace(/^(?:file:\/\/)+/, '')] : []))
 
@@ -78,12 +76,11 @@ export type AgentFileResult<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly faults: readonly FieldFault[] }
 
-/** The prompt is as written: whoever knows where the file lies reads what `file://` names. */
+/** Leaves a `file://` prompt as written; `readAgentFile` reads what it names. */
 export function parseAgentFile(text: string): AgentFileResult<AgentFile> {
   return parseFile(text, agentOf)
 }
 
-/** `mcp.json`, as it was before agents had servers of their own. */
 export function parseServersFile(text: string): AgentFileResult<ReadonlyMap<string, McpServerEntry>> {
   return parseFile(text, (reader) => serversOf(reader))
 }
@@ -146,7 +143,7 @@ function hookOf(reader: FieldReader): Hook {
   return { command, timeout_ms, max_output_size, cache_ttl_seconds, ...(matcher !== null && { matcher }) }
 }
 
-/** Settings of tools that we do not have are let through. */
+/** Ignores settings of tools that we do not have. */
 function settingsOf(reader: FieldReader): ToolsSettings {
   if (!reader.has('toolsSettings')) {
     reader.ignore('toolsSettings')

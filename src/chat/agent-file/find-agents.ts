@@ -22,13 +22,12 @@ import {
 export interface AgentDirectories {
   readonly cwd: string
   readonly home: string
-  /** fumibako's data directory. */
   readonly data: string
 }
 
 export interface FoundAgent {
   readonly agent: AgentFile
-  /** Null for the one that is always there. */
+  /** Null for the built-in agent. */
   readonly path: string | null
   readonly place: 'project' | 'fumibako' | 'amazon-q' | 'built-in'
   /** Of a project's file, which the user has to trust; null for the user's own. */
@@ -85,7 +84,6 @@ export function findAgent(agents: readonly FoundAgent[], word: string, cwd: stri
   return agents.find((one) => one.path === path)
 }
 
-/** The word by which `findAgent` finds this one again. */
 export function agentReference(found: FoundAgent, agents: readonly FoundAgent[], cwd: string): string {
   const { agent, path } = found
   const isFirst = agents.find((one) => one.agent.name === agent.name) === found
@@ -119,7 +117,6 @@ export function readAgentFile(path: string, within?: string): AgentFileResult<Ag
   return { ok: true, value: { agent, fingerprint: { ...fingerprint, prompt_sha256: sha256(prompt.value) } } }
 }
 
-/** Larger files are no agents. */
 const MAX_FILE_BYTES = 4_000_000
 
 function readBytes(path: string): AgentFileResult<Buffer> {

@@ -31,13 +31,11 @@ const checkpointFailure = (reason: Phrase): CheckpointFailure => ({ ok: false, r
 const checkpointNotFound = (tag: string): CheckpointFailure =>
   checkpointFailure(phrase(`Checkpoint '${tag}' not found`, `チェックポイント「${tag}」はありません`))
 
-/** Its last words say more than we can. */
 export const gitFailure = (reason: string): CheckpointFailure =>
   checkpointFailure(phrase(reason, `git の処理に失敗しました（${reason}）`))
 
 export interface CheckpointRow {
   readonly tag: string
-  /** RFC 3339, local. */
   readonly timestamp: string
   readonly description: string
   readonly isTurn: boolean
@@ -92,43 +90,37 @@ export const checkpointFilesText = ({ files }: CheckpointRow): string =>
 /** `2026-02-03 09:15:00`, local. */
 export const checkpointTimeText = ({ timestamp }: CheckpointRow): string => timestamp.slice(0, 19).replace('T', ' ')
 
-/** The conversation, as whoever keeps its journal lends it. */
+/** Access to the journal that stores the list. */
 interface CheckpointHost {
   state(): ConversationState
-  /** Tells the journal what leads from the present state to this one. */
+  /** Writes the events that lead to this state. */
   change(next: ConversationState): void
   /** Tells the journal that files and history are as they were at this checkpoint. */
   restored(tag: string, hard: boolean): void
 }
 
 interface CheckpointOptions {
-  /** fumibako's data directory. */
   readonly directory: string
   readonly cwd: string
   readonly home: string
-  /** Now, RFC 3339 with the local offset. */
   readonly now: () => string
 }
 
 type CheckpointStart =
   | { readonly kind: 'on'; readonly how: 'new' | 'resumed' }
-  /** One line for a person. */
   | { readonly kind: 'off'; readonly reason: Phrase }
 
 interface CheckpointDiff {
   readonly changes: readonly FileChange[]
-  /** As `git diff --stat` draws it. */
   readonly stat: string
 }
 
 interface RestoredCheckpoint {
-  /** How many entries the history has again. */
   readonly length: number
   /** Brings back what was there before, files and history. */
   readonly undo: string
 }
 
-/** The checkpoint that is made before going back to another one. */
 const UNDO_TAG = 'undo'
 
 const NO_CHECKPOINTS = phrase(
@@ -140,7 +132,7 @@ const IN_TANGENT = phrase(
   '脇道ではチェックポイントを使えません。先に戻ってください。',
 )
 
-/** One after the other, however many tools end at once. Nothing throws for what git does. */
+/** Runs one operation at a time. Git failures are values. */
 export class Checkpoints {
   readonly #host: CheckpointHost
   readonly #options: CheckpointOptions
@@ -193,7 +185,7 @@ export class Checkpoints {
     return { kind: 'on', how: 'new' }
   }
 
-  /** The repository may be gone, or be that of another machine. */
+  /** False if the repository is missing or from another machine. */
   async #resumes(manager: CheckpointManager): Promise<boolean> {
     if (!this.#isOwn(manager)) return false
     const shadow = this.#shadowOf(manager)
@@ -219,7 +211,6 @@ export class Checkpoints {
     )
   }
 
-  /** Only where its tools changed files. */
   afterTurn(): Promise<CheckpointOutcome<string | undefined>> {
     return this.#create((manager, situation) => checkpointAfterTurn(this.#git(manager), manager, situation))
   }
@@ -258,7 +249,7 @@ export class Checkpoints {
     })
   }
 
-  /** What is there now is kept as `undo` first. @param hard files that came later go */
+  /** Saves the present state as `undo` first. @param hard deletes files that were created later */
   restore(tag: string, hard: boolean): Promise<CheckpointOutcome<RestoredCheckpoint>> {
     return this.#inTurn(async () => {
       const state = this.#host.state()
@@ -302,13 +293,13 @@ export class Checkpoints {
     })
   }
 
-  /** Nothing while a tangent is open: it changes the conversation, not what is kept of it. */
+  /** Undefined during a tangent, which changes only the conversation. */
   #active(): CheckpointManager | null {
     const { tangent_state, checkpoint_manager: manager } = this.#host.state()
     return tangent_state || !manager || !this.#isOwn(manager) ? null : manager
   }
 
-  /** A state that came from elsewhere may name any repository, also one whose configuration runs programs. */
+  /** A state from elsewhere may name a repository whose configuration runs programs. */
   #isOwn({ shadow_repo_path }: CheckpointManager): boolean {
     return shadow_repo_path === this.#newShadow(this.#host.state().conversation_id).repository
   }
@@ -317,7 +308,7 @@ export class Checkpoints {
     this.#host.change({ ...this.#host.state(), checkpoint_manager: manager })
   }
 
-  /** Whoever left a lock before is gone: a conversation has one writer. */
+  /** A conversation has one writer, so a lock of an earlier process is stale. */
   #git(manager: CheckpointManager): Git {
     const shadow = this.#shadowOf(manager)
     if (!this.#isUnlocked) removeStaleLocks(shadow)

@@ -8,14 +8,13 @@ import { findGitProject } from '../../lib/git/project.ts'
 import { type GitRun, runGit } from '../../lib/git/run-git.ts'
 
 export interface ShadowRepository {
-  /** The bare repository. */
   readonly repository: string
   readonly workTree: string
-  /** Below the work tree or not: never kept. */
+  /** Excluded, also where it is below the work tree. */
   readonly dataDirectory: string
 }
 
-/** Whatever the user has set for his own repositories. */
+/** Overrides the user's own git settings. */
 const GIT_SETTINGS = [
   ['core.autocrlf', 'false'],
   ['core.compression', '1'],
@@ -33,7 +32,7 @@ export function createShadowGit(shadow: ShadowRepository, signal?: AbortSignal):
   }
 }
 
-/** A process that was killed leaves a lock that nobody holds. Only for who has the conversation to himself. */
+/** Removes locks of a killed process. The caller must be the only writer. */
 export function removeStaleLocks({ repository }: ShadowRepository): void {
   for (const name of ['index.lock', 'HEAD.lock', 'config.lock']) rmSync(join(repository, name), { force: true })
 }
@@ -90,7 +89,6 @@ async function readProjectIgnores(
   }
 }
 
-/** This path and no other. */
 const excludePattern = (path: string): string => `/${path.replaceAll(/[\\*?[\]!# ]/g, '\\$&')}`
 
 /** Of repositories in repositories too. Those that they ignore themselves are left out. */

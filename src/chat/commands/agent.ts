@@ -110,7 +110,6 @@ function unknownAgent(name: string): ChatSessionEvent {
   )
 }
 
-/** Tools, files and hooks become those of the new agent, and its model answers where nobody chose one. */
 async function* swapAgent(
   session: ChatSession,
   { agents }: FoundAgents,

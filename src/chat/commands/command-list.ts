@@ -17,7 +17,6 @@ import { tangentCommand } from './tangent.ts'
 import { shellCommand, toolsCommand } from './tools.ts'
 import { transcriptCommand, usageCommand } from './usage.ts'
 
-/** `/changes`: whose lines are in the files that the agent wrote. */
 const changesCommand: ChatCommandDefinition = {
   name: 'changes',
   args: '',
@@ -78,7 +77,6 @@ const quitCommand: ChatCommandDefinition = {
   },
 }
 
-/** In the order in which help lists them. */
 export const CHAT_COMMANDS: readonly ChatCommandDefinition[] = [
   helpCommand,
   clearCommand,
@@ -126,7 +124,7 @@ interface ParsedCommand {
   run(session: ChatSession, words: CommandWords, signal: AbortSignal): AsyncGenerator<ChatSessionEvent>
 }
 
-/** The command that a line is; nothing for a prompt. A first word with a further slash or a dot is a path, not a command. */
+/** Undefined for a prompt. A first word with another slash or a dot is a path. */
 export function parseCommand(line: string): ParsedCommand | undefined {
   if (line.startsWith('!')) return { words: new CommandWords(line.slice(1)), run: reportErrors(shellCommand) }
   const match = /^\/(\S*)([\s\S]*)$/.exec(line)
@@ -136,7 +134,6 @@ export function parseCommand(line: string): ParsedCommand | undefined {
   return { words: new CommandWords(match[2] ?? ''), run: command ? reportErrors(command) : rejectUnknown(name) }
 }
 
-/** What cannot be done is told; the conversation goes on. */
 function reportErrors(command: Pick<ChatCommandDefinition, 'run'>): ParsedCommand['run'] {
   return async function* (session, words, signal) {
     try {
@@ -153,7 +150,6 @@ const rejectUnknown = (name: string): ParsedCommand['run'] =>
     yield errorEvent(unknownCommandText(name))
   }
 
-/** With the one that was probably meant: letters that are swapped, missing or too many. */
 function unknownCommandText(name: string): Phrase {
   const sortLetters = (text: string): string => [...text].sort().join('')
   const isLike = (one: string): boolean =>

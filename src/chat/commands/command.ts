@@ -5,7 +5,6 @@ import { type ChatSessionEvent, errorEvent } from '../events.ts'
 import type { ChatSession } from '../session.ts'
 
 export interface ChatCommandDefinition {
-  /** Without the slash. */
   readonly name: string
   readonly aliases?: readonly string[]
   /** As help shows them: `[name] | tail | list`. */
@@ -14,13 +13,11 @@ export interface ChatCommandDefinition {
   readonly help: Phrase
   /** First words that it knows, for completion. */
   readonly words?: readonly string[]
-  /** What is wrong with how it was called, or cannot be done, is an event of kind `error`. */
+  /** Wrong usage and failures are events of kind `error`. */
   run(session: ChatSession, words: CommandWords, signal: AbortSignal): AsyncGenerator<ChatSessionEvent>
 }
 
-/** What was typed after the name. */
 export class CommandWords {
-  /** As it was typed. */
   readonly text: string
   readonly all: readonly string[]
 
@@ -33,7 +30,6 @@ export class CommandWords {
     return this.all[0] ?? ''
   }
 
-  /** Without the first one. */
   get rest(): CommandWords {
     return new CommandWords(this.text.replace(/^(?:"[^"]*"|'[^']*'|\S+)\s*/, ''))
   }
@@ -42,7 +38,6 @@ export class CommandWords {
     return this.all.some((word) => flags.includes(word))
   }
 
-  /** The words that are no flags. */
   get plain(): readonly string[] {
     return this.all.filter((word) => !/^--?[a-z]/.test(word))
   }
@@ -74,7 +69,6 @@ export const outputText = (en: string, ja: string): ChatSessionEvent => ({
 
 const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`)
 
-/** How it is called, for who called it otherwise. */
 export const usageError = ({ name, args }: ChatCommandDefinition): ChatSessionEvent =>
   errorEvent(untranslated(`/${name} ${args}`))
 

@@ -110,7 +110,6 @@ async function* rewindTo(
   )
 }
 
-/** The entry before the last prompt. */
 function indexBeforeLastPrompt({ history }: ConversationState): number {
   for (let at = history.length - 1; at >= 0; at--)
     if (promptOf(history.at(at)?.user ?? NO_PROMPT) !== undefined) return at - 1

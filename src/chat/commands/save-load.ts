@@ -46,7 +46,7 @@ export const saveCommand: ChatCommandDefinition = {
   },
 }
 
-/** What the original would write. Its range is what would be sent now. */
+/** Amazon Q CLI format; the range is what would be sent now. */
 export function serializeState(state: ConversationState): string {
   const valid_history_range = [rangeStart(state), state.history.length] as const
   return writeState({ ...state, valid_history_range }, { style: 'pretty' })
@@ -90,7 +90,7 @@ export const loadCommand: ChatCommandDefinition = {
   },
 }
 
-/** A saved file names paths, but the user has to type those outside of the directory himself, now or earlier. */
+/** A saved file may name paths, but only the user can allow those outside the directory. */
 function mergeContextPaths(
   { state, setup, commandContext }: ChatSession,
   given: ConversationState,
@@ -117,7 +117,6 @@ function outsidePathsText(paths: readonly string[]): Phrase {
   )
 }
 
-/** The journal stays the one it is, so the id does too. */
 function mergeLoadedState(
   { state: own }: ChatSession,
   given: ConversationState,

@@ -4,7 +4,6 @@ import { AppError } from '../../model/error.ts'
 import type { ChatTransport } from '../../openai/chat/transport.ts'
 import type { Profile, ProfileName } from '../../openai/profile.ts'
 
-/** Who answers, as far as it matters here. */
 type ServerName = Extract<ProfileName, 'openai' | 'ollama' | 'llamacpp' | 'lmstudio' | 'vllm'>
 
 interface ServerPreset {
@@ -59,12 +58,10 @@ export interface ModelServer {
   readonly profile: Profile
   readonly model: string
   readonly maxRetries: number
-  /** Sent with every request. */
   readonly parameters?: { readonly [key: string]: unknown }
 }
 
 export interface Endpoint {
-  /** The profile or preset by which it was chosen. */
   readonly name: string | null
   readonly server: ServerName
   /** Without a slash at its end. */
@@ -78,9 +75,7 @@ export interface Endpoint {
 }
 
 export interface EndpointChoice {
-  /** Of this run. */
   readonly options: { readonly profile?: string; readonly baseURL?: string; readonly model?: string }
-  /** The profile that is used when none is asked for. */
   readonly defaultProfile: string | null
   readonly profiles: ReadonlyMap<string, EndpointProfile>
   readonly variables: Readonly<Record<string, string | undefined>>

@@ -64,7 +64,6 @@ export interface Model {
 
 const REQUEST_TIMEOUT_MS = 10_000
 
-/** Over HTTP, with the endpoint's key. */
 export function createAskJson({ apiKey }: Endpoint, signal?: AbortSignal): AskJson {
   return async (url, body) => {
     const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
@@ -119,7 +118,6 @@ export interface ContextWindow {
   readonly from: ContextWindowOrigin
 }
 
-/** What the profile says, else the server, else the dated table, else 200,000. */
 export async function resolveContextWindow(endpoint: Endpoint, model: string, ask: AskJson): Promise<ContextWindow> {
   if (endpoint.window !== null) return { tokens: endpoint.window, from: 'profile' }
   const reported = await fetchWindow(endpoint, model, ask).catch(() => undefined)
@@ -129,7 +127,6 @@ export async function resolveContextWindow(endpoint: Endpoint, model: string, as
   return { tokens: DEFAULT_CONTEXT_WINDOW_TOKENS, from: 'usual' }
 }
 
-/** One sentence for who talks; nothing where the number is sure. */
 export function contextWindowNotice({ tokens, from }: ContextWindow, model: string): Phrase | undefined {
   const size = tokens.toLocaleString('en-US')
   if (from === 'table')

@@ -6,7 +6,6 @@ import { writeJson } from '../../lib/json/lossless.ts'
 import { ChatFailure, type ChatTransport } from '../../openai/chat/transport.ts'
 
 export interface Recording {
-  /** Oldest first. */
   readonly answers: readonly AssistantMessage[]
   /** By the names of tools, in the order of their uses; nothing for one that was never answered. */
   readonly results: ReadonlyMap<string, readonly (ToolUseResult | undefined)[]>

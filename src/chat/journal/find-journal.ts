@@ -14,7 +14,6 @@ import { createJournal, type JournalFile, journalPath, openJournal } from './jou
 
 interface FoundJournal {
   readonly opened: OpenedEvent
-  /** Milliseconds. */
   readonly changed: number
 }
 
@@ -41,7 +40,6 @@ export function findJournal(data: string, name: string): string {
   return id
 }
 
-/** The one that was talked in last. Throws `not_found`. */
 function findLastJournal(data: string, cwd: string): string {
   const inDirectory = listJournals(data).filter(({ opened }) => opened.cwd === cwd)
   const last = inDirectory.sort((a, b) => b.changed - a.changed)[0]
@@ -53,10 +51,10 @@ function findLastJournal(data: string, cwd: string): string {
   )
 }
 
-/** Where a conversation was begun, by its whole id; nothing where there is none, or its first line does not tell. */
+/** The directory where a conversation began. Null if unknown. */
 export const journalDirectory = (data: string, id: string): string | null => readOpenedById(data, id)?.cwd ?? null
 
-/** The conversation that was begun as a copy of a session, the one that was talked in last; nothing where there is none. */
+/** The most recently used copy of a session. */
 export function findCopy(data: string, session: string): string | undefined {
   const copies = listJournals(data).filter(
     ({ opened: { continues: from } }) => from && `${from.agent}:${from.session}` === session,
@@ -64,20 +62,17 @@ export function findCopy(data: string, session: string): string | undefined {
   return copies.sort((a, b) => b.changed - a.changed)[0]?.opened.conversation_id
 }
 
-/** An id names its file. */
 function readOpenedById(data: string, id: string): OpenedEvent | undefined {
   const opened = readOpenedEvent(journalPath(data, id))
   return opened?.conversation_id === id ? opened : undefined
 }
 
-/** What the first line tells. */
 function readOpenedEvent(path: string): OpenedEvent | undefined {
   if (!isFile(path)) return undefined
   const read = readEvent(Buffer.from(readHead(path)).toString('utf8').split('\n', 1)[0] ?? '')
   return read.ok && read.event.event === 'opened' ? read.event : undefined
 }
 
-/** By their first lines. */
 function listJournals(data: string): readonly FoundJournal[] {
   const folder = join(data, CONVERSATIONS_FOLDER)
   return listEntries(folder).flatMap((entry) => {
@@ -95,7 +90,6 @@ interface ChatJournalRequest {
   readonly program: string | null
   /** An id or the beginning of one; null: the last one of this directory. Without it a new one begins. */
   readonly resume?: string | null
-  /** UTC. */
   readonly at: string
   readonly env: UserEnvContext
   readonly newId: () => string

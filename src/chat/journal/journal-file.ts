@@ -73,7 +73,7 @@ function readJournalFile(fd: number): JournalFileContent {
   return { replay, issues, tail }
 }
 
-/** The journal ends with a newline afterwards. Gives the file that took what was cut off. */
+/** Ends the journal with a newline. Returns the file that got the incomplete line. */
 function moveTornLine(fd: number, path: string, tail: UnfinishedLine | undefined): string | undefined {
   if (!tail) return undefined
   const { size } = fstatSync(fd)
@@ -96,19 +96,18 @@ function moveTornLine(fd: number, path: string, tail: UnfinishedLine | undefined
 }
 
 interface OpenJournalOptions {
-  /** UTC. */
   readonly at: string
   readonly cwd: string | null
   readonly program: string | null
-  /** For a message that has to be made of what was going on when the last writer was stopped. */
+  /** Used to complete a message that the last writer left open. */
   readonly env: UserEnvContext
 }
 
 interface OpenedJournal {
   readonly journal: JournalFile
-  /** What was going on when the last writer was stopped, brought to an end. */
+  /** Events that close what the last writer left open. */
   readonly recovered: readonly JournalEvent[]
-  /** The file to which the beginning of a last line was moved that was never finished. */
+  /** The file that got the incomplete last line. */
   readonly torn?: string
   readonly issues: readonly LineIssue[]
 }
@@ -136,7 +135,7 @@ export function createJournal(directory: string, events: readonly JournalEvent[]
   })
 }
 
-/** Goes on with a conversation. Throws AppError: `not_found`, `busy` while another process has it, `unusable_data`. */
+/** Continues a conversation. Throws AppError: `not_found`, `busy` while another process has it, `unusable_data`. */
 export function openJournal(directory: string, id: string, options: OpenJournalOptions): OpenedJournal {
   const path = journalPath(directory, id)
   if (!existsSync(path))
@@ -209,7 +208,7 @@ export class JournalFile {
   #replay: Replay
   #isOpen = true
 
-  /** Takes descriptor and lock over. */
+  /** Takes ownership of descriptor and lock. */
   constructor(path: string, fd: number, lock: FileLock, replay: Replay) {
     this.path = path
     this.#fd = fd
@@ -242,7 +241,6 @@ export class JournalFile {
     for (const event of events) this.#replay = replayEvent(this.#replay, event)
   }
 
-  /** What could not be written whole is taken back. */
   #write(bytes: Buffer, sync: boolean): void {
     if (fstatSync(this.#fd).size !== this.#size)
       throw new AppError(

@@ -15,7 +15,6 @@ import type { JournalFile } from './journal-file.ts'
 interface JournalWriterOptions {
   readonly clock: Clock
   readonly machine: Machine
-  /** For messages: one for each answer. */
   readonly newId: () => string
 }
 
@@ -40,24 +39,23 @@ export class JournalWriter {
     return this.#journal
   }
 
-  /** Goes on with another conversation. The one before is closed. */
+  /** Closes the present journal and continues with another. */
   switchTo(journal: JournalFile): void {
     this.#journal.close()
     this.#journal = journal
   }
 
-  /** On disk when it returns. */
+  /** Synced to disk when it returns. */
   append(...events: readonly UntimedEvent[]): void {
     const at = this.utcNow()
     this.#journal.append(events.map((event) => ({ ...event, at }) as JournalEvent))
   }
 
-  /** Whatever lies between the state and this one. */
+  /** Appends the events that lead to this state. */
   changeTo(state: ConversationState): void {
     this.#journal.append(eventsBetween(this.#journal.replay, state, this.utcNow()))
   }
 
-  /** What somebody typed, for the transcript. */
   transcribe(text: string): void {
     this.append({ event: 'transcript', lines: [...appendUserTranscript(Entries.of(), text)] })
   }
@@ -74,7 +72,6 @@ export class JournalWriter {
     return new Date(this.clock.now()).toISOString()
   }
 
-  /** With the offset of this place, as messages keep it. */
   localNow(): string {
     return formatLocalTime(this.clock.now())
   }
@@ -86,7 +83,7 @@ export class JournalWriter {
   }
 }
 
-/** A moment as messages keep it: the time on the wall with its offset. */
+/** Local time with its offset, as messages store it. */
 
 /** @param milliseconds since 1970 */
 function formatLocalTime(milliseconds: number): string {

@@ -10,23 +10,21 @@ import type { EnvironmentBuilder } from '../processes/child-environment.ts'
 import { signalGroup } from '../processes/process-group.ts'
 import { StdioTransport } from './stdio-transport.ts'
 
-/** At the start, before the first prompt; a slower server joins later. */
+/** A slower server joins later. */
 export const START_WAIT_MS = 5000
-/** The same where nobody is there to wait for. */
+/** The same where no user waits. */
 export const START_WAIT_UNATTENDED_MS = 30_000
-/** Of a list of tools or prompts. */
 const MAX_LISTED_ITEMS = 1000
 const MAX_LIST_LENGTH = 4_000_000
-/** A server that says again and again that its list has changed is asked less and less often. */
+/** Pause before a changed list is read again; doubles while the server keeps reporting changes. */
 export const FIRST_PAUSE_MS = 1000
 export const MAX_PAUSE_MS = 60_000
 export const MAX_TOOL_NAME_BYTES = 64
 export const MAX_TOOL_DESCRIPTION_BYTES = 10_004
 
-/** What the SDK gives an error of HTTP. */
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
 
-/** As the protocol has it: who hears this begins a new session. */
+/** The protocol says: start a new session. */
 export const isUnknownSession = (error: unknown): boolean => codeOf(error) === 404
 
 export function mcpErrorReason(error: unknown): Phrase {
@@ -49,14 +47,10 @@ export function mcpErrorReason(error: unknown): Phrase {
 interface McpConnectOptions {
   readonly cwd: string
   readonly environment: EnvironmentBuilder
-  /** Ends the attempt. */
   readonly signal: AbortSignal
   readonly onStderr: (text: string) => void
-  /** The server has other tools than before. */
   readonly onTools: () => void
-  /** The server has other prompts than before. */
   readonly onPrompts: () => void
-  /** It went away without being asked to. */
   readonly onClose: () => void
 }
 
@@ -178,7 +172,7 @@ function toRemotePrompt(prompt: ListResult<'listPrompts'>['prompts'][number]): R
 
 interface OpenedTransport {
   readonly transport: Transport
-  /** What the SDK leaves to chance: that nothing runs any more. */
+  /** Ends everything that the transport started; the SDK does not. */
   readonly end: () => Promise<void>
 }
 

@@ -31,7 +31,7 @@ export function offerTool(
   return { name, description: truncateSafe(host.description, MAX_TOOL_DESCRIPTION_BYTES) }
 }
 
-/** The server's own name where models can say it, else what is left of it. */
+/** The server's own name if models accept it, else the characters that they accept. */
 export function toModelName(host: string, taken: ReadonlySet<string>): string {
   const name = VALID_NAME.test(host) ? host : toValidName(host)
   return name !== host && taken.has(name) ? `${name}1` : name
@@ -116,7 +116,6 @@ export function createServerPrompt(
   }
 }
 
-/** Messages of one side that follow each other are one. */
 export function parsePromptMessages(messages: readonly Fields[]): PromptContent | Phrase {
   const before: { user: string; assistant: string }[] = []
   let user: string[] = []
@@ -151,7 +150,7 @@ function promptBlockText(block: Fields): string {
   return uri ?? `(${stringOf(block['type']) ?? 'something'} that cannot be sent)`
 }
 
-/** Words by their place; all that is left over belongs to the last. */
+/** Words by position; the last argument gets the rest. */
 export function assignPromptValues(
   prompt: Pick<RemotePrompt, 'arguments'>,
   words: readonly string[],

@@ -34,7 +34,6 @@ export interface McpServerReport {
   readonly name: string
   readonly type: McpServerEntry['type']
   readonly status: McpServerStatus
-  /** Why it failed, in one line. */
   readonly reason: Phrase | null
   /** What it calls itself. */
   readonly title: string | null
@@ -52,7 +51,6 @@ export interface McpServerOptions {
   /** `@server/tool` → the name for the model. */
   readonly aliases: ReadonlyMap<string, string>
   readonly environment?: EnvironmentBuilder
-  /** Its tools are others than before. */
   readonly onChange: () => void
 }
 
@@ -89,7 +87,6 @@ export class McpServer {
     return this.#prompts
   }
 
-  /** Never rejects. */
   start(): Promise<void> {
     this.#starting ??= this.#status === 'disabled' ? Promise.resolve() : this.#start()
     return this.#starting
@@ -133,7 +130,7 @@ export class McpServer {
     return this.#status === 'stopped'
   }
 
-  /** One look at a time, and with growing pauses while it goes on saying so. */
+  /** One read at a time, with growing pauses while changes are reported. */
   async #refreshRepeatedly(kind: ListKind): Promise<void> {
     if (this.#refreshing.has(kind)) {
       this.#refreshing.set(kind, true)
@@ -217,7 +214,7 @@ export class McpServer {
     }
   }
 
-  /** A server that was started anew does not know us: it is met again, and asked once more. */
+  /** A restarted server has lost our session: reconnect and call once more. */
   async #callTool(client: Client, call: CallParams, signal: AbortSignal): Promise<Fields> {
     const options = { signal, timeout: this.#entry.timeoutMs, resetTimeoutOnProgress: true, onprogress: () => {} }
     try {
@@ -231,7 +228,7 @@ export class McpServer {
     }
   }
 
-  /** Once, however many calls find out at the same time. */
+  /** Once for all calls that need it at the same time. */
   #reconnect(): Promise<void> {
     this.#reconnecting ??= this.#connect().finally(() => {
       this.#reconnecting = undefined
@@ -250,7 +247,6 @@ export class McpServer {
     if (hadTools) this.#options.onChange()
   }
 
-  /** Nothing of it runs afterwards. */
   async stop(): Promise<void> {
     if (this.#status === 'disabled') return
     this.#status = 'stopped'

@@ -19,11 +19,10 @@ import type { ChosenAgent, TrustStore } from '../trust/trust-store.ts'
 interface AgentRequest {
   readonly places: AgentDirectories
   readonly trust: TrustStore
-  /** A name, or the path of a project's file. */
   readonly requested: string | undefined
   /** What the user chose for this chat before. */
   readonly chosen: ChosenAgent | undefined
-  /** What the journal says. It may come from elsewhere, so it only tells what to say. */
+  /** From the journal, which may come from elsewhere: used only for messages. */
   readonly named: string | undefined
   /** Without it nobody can be asked. */
   readonly ask: AskTrust | undefined
@@ -32,7 +31,7 @@ interface AgentRequest {
 interface AgentChoice {
   readonly found: FoundAgent
   readonly notices: readonly NoticeEvent[]
-  /** The default one stands in for another: the choice of the chat stays as it was. */
+  /** The default agent replaces an unavailable one; the choice of the chat is kept. */
   readonly isStandIn: boolean
 }
 
@@ -94,7 +93,6 @@ export function recordAgent(writer: JournalWriter, found: FoundAgent, trust: Tru
     writer.append({ event: 'agent', ...now })
 }
 
-/** How a chat remembers an agent; undefined for the built-in one, which needs no memory. */
 function toChosenAgent({ agent, path, place }: FoundAgent): ChosenAgent | undefined {
   if (place === 'built-in') return undefined
   return { name: agent.name, place: place === 'project' ? 'project' : 'own', path }

@@ -50,7 +50,6 @@ interface OpenChatOptions
       ChatSessionOptions,
       'cwd' | 'program' | 'resume' | 'agent' | 'askTrust' | 'trusted' | 'trustAll' | 'attended'
     > {
-  /** For this run, whatever `chat.sandbox` says. */
   readonly sandbox?: SandboxMode
   /** Answers come from here and not from a server. */
   readonly recorded?: Recording
@@ -91,7 +90,6 @@ export async function openChatWithConfig(options: OpenChatOptions, chatConfig: C
   return openChatSession({ ...rest, ...common, answerer: { kind: 'server', endpoint, transport } })
 }
 
-/** Of every profile, whichever is used: none of them is for what a conversation starts. */
 const secretKeysIn = ({ keys, profiles }: Configuration): SecretKeys => ({
   names: [
     ...keys.flatMap((key) => (key.startsWith('$') ? [key.slice(1)] : [])),

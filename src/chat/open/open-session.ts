@@ -47,7 +47,6 @@ import { TrustStore } from '../trust/trust-store.ts'
 import type { TurnLimits } from '../turn/turn-budget.ts'
 import { chooseAgent, recordAgent } from './choose-agent.ts'
 
-/** Who is to answer: a server, or a recording of what one said. */
 type Answerer =
   | { readonly kind: 'server'; readonly endpoint: Endpoint; readonly transport: ChatTransport }
   | { readonly kind: 'recorded'; readonly recording: Recording }
@@ -56,30 +55,23 @@ export interface ChatSessionOptions {
   readonly answerer: Answerer
   readonly platform: string
   readonly home: string
-  /** fumibako's data directory. */
   readonly data: string
-  /** Absolute. */
   readonly cwd: string
-  /** The version of this program. */
   readonly program: string | null
   /** An id or the beginning of one; null: the last one of this directory. Without it a new one begins. */
   readonly resume?: string | null
-  /** A name, or the path of a project's file. */
   readonly agent?: string
   /** Asks the user before a project's file is used; without it such a file is used only where it is trusted already. */
   readonly askTrust?: AskTrust
   readonly trusted?: readonly string[]
   readonly trustAll?: boolean
   readonly autoCompact: boolean
-  /** Somebody can be asked. */
   readonly attended: boolean
-  /** Of each turn. */
   readonly limits?: TurnLimits
-  /** Without it: in no sandbox, with the variables of this process. */
+  /** Without it: no sandbox, and the variables of this process. */
   readonly processes?: ProcessOptions
 }
 
-/** How commands, hooks and MCP servers are run. */
 interface ProcessOptions {
   readonly variables: EnvironmentVariables
   /** Kept from all of them. */
@@ -92,7 +84,7 @@ export interface OpenedChat {
   readonly session: ChatSession
   /** What is to be known before the first word. */
   readonly greeting: readonly NoticeEvent[]
-  /** A conversation in which nothing was said leaves nothing behind. */
+  /** Deletes a conversation in which nothing was said. */
   close(): Promise<void>
 }
 
@@ -210,7 +202,7 @@ function closeSession(session: ChatSession, isNew: boolean): void {
     for (const end of ['.jsonl', '.lock', '.seen']) rmSync(journal.path.replace(/\.jsonl$/, end), { force: true })
 }
 
-/** Who named an agent that takes the servers of the project's `mcp.json` is asked about these too. */
+/** If the user named the agent, also asks about the project's `mcp.json`. */
 async function askToTrustServers(
   agent: AgentFile,
   workspace: Workspace,
@@ -244,7 +236,6 @@ async function chooseAnswerer(
   }
 }
 
-/** Who answers: the endpoint, and of its models the one that was asked for, or the one that there is. */
 interface ChosenServer {
   readonly server: ModelServer
   readonly window: ContextWindow
@@ -268,7 +259,6 @@ async function chooseServer(
   }
 }
 
-/** The one that answered before, where it is there; else the first. */
 async function chooseModel(endpoint: Endpoint, ask: AskJson, before: string | null): Promise<string> {
   const models = await listModels(endpoint, ask)
   const known = models.find(({ id }) => id === before) ?? models[0]

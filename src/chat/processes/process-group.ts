@@ -58,7 +58,7 @@ export function cutLifeline({ stdio }: ChildProcess): void {
   ;(stdio[3] as Socket | undefined)?.destroy()
 }
 
-/** To all of the group; on Windows every signal ends the tree. False if nothing of the group is left. */
+/** Signals the whole group; on Windows every signal ends the tree. False if no process is left. */
 export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   if (IS_WINDOWS) {
     if (signal !== 0) spawnSync(programPathOrMissing('taskkill'), ['/pid', String(pid), '/T', '/F'])
@@ -87,7 +87,7 @@ while read -r what group; do
 done
 for one in $groups; do kill -KILL "-$one" 2>/dev/null; done`
 
-/** How often groups are looked at whose program has ended and left something running. A number is not used again so soon. */
+/** How often ended groups are checked for leftover processes. */
 const REVIEW_MS = 2000
 
 /** One for the whole process, started with the first group: a shell that waits for the end of its input. */
@@ -109,7 +109,7 @@ class Watchdog {
     this.#timer ??= setInterval(() => this.review(), REVIEW_MS).unref()
   }
 
-  /** Forgets the groups of which nothing runs any more: the system may give their numbers to others. */
+  /** Forgets empty groups: the system may reuse their numbers. */
   review(): void {
     for (const group of this.#groups) {
       if (signalGroup(group, 0)) continue

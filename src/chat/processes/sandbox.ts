@@ -83,7 +83,6 @@ const exists = (path: string): boolean => lstatOf(path) !== undefined
 
 export type SandboxMode = 'auto' | 'on' | 'off'
 
-/** How commands of a conversation are run. */
 export type SandboxSetup =
   | { readonly kind: 'sandboxed'; readonly sandbox: Sandbox }
   /** `off`, or `auto` where none works; then `why` says so. */
@@ -93,7 +92,6 @@ export type SandboxSetup =
 
 export const NO_SANDBOX: SandboxSetup = { kind: 'open' }
 
-/** A few words for a banner or a list. */
 export function sandboxLabel(sandboxing: SandboxSetup): Phrase {
   if (sandboxing.kind === 'sandboxed') return phrase('sandbox: no network', 'サンドボックス：ネットワークなし')
   const why = sandboxing.why

@@ -21,7 +21,6 @@ interface ToolSetInput {
   readonly aliases?: ReadonlyMap<string, string>
 }
 
-/** A tool that is not offered, and why. */
 export interface OmittedTool {
   readonly label: string
   readonly reason: Phrase
@@ -31,7 +30,6 @@ export interface ToolSet {
   readonly all: readonly ChatTool[]
   /** Tools that their origin offers but the model cannot get. */
   readonly omitted: readonly OmittedTool[]
-  /** By the name that the model uses. */
   find(name: string): ChatTool | undefined
   /** For a request: all origins in one list. */
   specs(): readonly ToolSpec[]

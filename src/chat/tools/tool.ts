@@ -6,7 +6,6 @@ import { type JsonValue, plainJson } from '../../lib/json/lossless.ts'
 import type { Phrase } from '../../model/phrase.ts'
 
 export interface ChatTool {
-  /** The name that the model uses. */
   readonly name: string
   /** What its origin calls it: the same, unless it has an alias or had to be spelled otherwise. */
   readonly hostName: string
@@ -15,9 +14,9 @@ export interface ChatTool {
   readonly description: string
   /** JSON schema of its arguments. */
   readonly schema: JsonValue
-  /** Never changes anything: it asks only outside of the directory. */
+  /** Changes nothing; asks only outside the directory. */
   readonly onlyReads?: true
-  /** Looks at the arguments and at the files that they name. Changes nothing and never rejects. */
+  /** Checks the arguments and the files that they name. Changes nothing, never rejects. */
   check(args: JsonValue, workspace: Workspace): Promise<CheckedCall>
 }
 
@@ -32,18 +31,15 @@ export type CheckedCall =
   /** Told to the model as an Error result. */
   | { readonly ok: false; readonly error: string }
 
-/** A call whose arguments are in order. */
 export interface ChatToolCall {
   readonly need: CallNeed
-  /** Never rejects: what goes wrong is an Error result. After an abort it answers soon, with all that it started ended. */
+  /** Never rejects: failures are Error results. Returns soon after an abort, with everything that it started ended. */
   run(context: ToolRunContext): Promise<ToolRunResult>
 }
 
-/** What a call is about to do, for whoever has to allow it. */
 export interface CallNeed {
   /** Nothing: it looks at nothing and changes nothing. Dangerous: it can destroy something, or cannot be told in advance what it does. */
   readonly level: 'nothing' | 'read-only' | 'changes' | 'dangerous'
-  /** One line for a person. */
   readonly summary: Phrase
   /** Why it is dangerous, or will not succeed. */
   readonly reason?: Phrase
@@ -51,11 +47,9 @@ export interface CallNeed {
   readonly diff?: string
   /** Files and folders, as they were named and as they are once links are followed. */
   readonly paths?: readonly ResolvedPath[]
-  /** For a shell. */
   readonly command?: string
   /** What the model says that it is for. */
   readonly purpose?: string
-  /** Arguments of a tool that is not ours, as JSON with indents. */
   readonly args?: string
   /** The file was changed since the model last read or wrote it: by somebody else, or by a command. */
   readonly stale?: StaleFile
@@ -65,7 +59,6 @@ export interface CallNeed {
 export const withPurpose = ({ en, ja }: Phrase, purpose: string | null): Phrase =>
   purpose === null ? { en, ja } : { en: `${en}: ${purpose}`, ja: `${ja}：${purpose}` }
 
-/** The same, by itself. */
 export const purposeOf = (purpose: string | null): Pick<CallNeed, 'purpose'> => (purpose === null ? {} : { purpose })
 
 export const isHarmless = ({ level }: Pick<CallNeed, 'level'>): boolean => level === 'nothing' || level === 'read-only'
@@ -79,7 +72,7 @@ export interface ResolvedPath {
 
 interface StaleFile {
   readonly path: string
-  /** What somebody else changed; empty where it is not known any more. */
+  /** Changes by others; empty if unknown. */
   readonly diff: string
 }
 
@@ -89,7 +82,7 @@ export interface ToolRunContext extends Workspace {
   readonly onOutput?: (piece: OutputPiece) => void
   /** Paths that are denied: a tool that looks into many files passes them over. */
   readonly isDenied?: (path: string) => boolean
-  /** A person has seen that the file was changed by somebody else, and wants the call nevertheless. */
+  /** The user saw that others changed the file, and wants the call anyway. */
   readonly staleAllowed?: boolean
 }
 
@@ -98,7 +91,6 @@ export interface OutputPiece {
   readonly text: string
 }
 
-/** What came of a call. Status and content are those of a ToolUseResult. */
 export interface ToolRunResult {
   readonly status: 'Success' | 'Error'
   readonly content: readonly ToolUseResultBlock[]
@@ -110,9 +102,7 @@ export interface ToolRunResult {
   readonly notice?: Phrase
 }
 
-/** What `trackWrite` takes. */
 interface ChangedFile {
-  /** Absolute. */
   readonly path: string
   readonly before: string
   readonly after: string

@@ -64,7 +64,6 @@ function serverItems(servers: ReadonlyMap<string, McpServerEntry>): readonly Cha
   })
 }
 
-/** With their values: one may load code (`NODE_OPTIONS`), or pass on a variable of the user (`${env:NAME}`). */
 const assigned = (server: string, values: ReadonlyMap<string, string>): readonly ChatTrustItem[] =>
   [...values].map(([name, value]) => trustItem('env', server, `${name}=${value}`))
 

@@ -9,9 +9,7 @@ import { isSameJson } from '../../lib/json/compare.ts'
 import { fieldsOf, listOf, stringOf } from '../../lib/unknown-values.ts'
 import type { ChatDirectoryWarning } from '../../model/api/chat.ts'
 
-/** A file of a project as it was when the user looked at it. */
 export interface FileFingerprint {
-  /** Absolute. */
   readonly path: string
   /** Of the exact bytes of the file. */
   readonly sha256: string
@@ -20,7 +18,6 @@ export interface FileFingerprint {
 }
 
 interface TrustedFile extends FileFingerprint {
-  /** UTC. */
   readonly at: string
 }
 
@@ -43,7 +40,6 @@ interface ChatChoices {
 export interface ChosenAgent {
   readonly name: string
   readonly place: 'own' | 'project'
-  /** Of its file. */
   readonly path: string | null
 }
 
@@ -51,7 +47,6 @@ interface Decisions {
   readonly files: readonly TrustedFile[]
   /** In which the user started or confirmed a chat, newest last. */
   readonly directories: readonly string[]
-  /** By the ids of the chats. */
   readonly conversations: ReadonlyMap<string, ChatChoices>
   readonly context: readonly ContextPath[]
 }
@@ -83,7 +78,6 @@ export class TrustStore {
     )
   }
 
-  /** Whether an earlier version of the file was trusted. */
   wasTrusted({ path }: Pick<FileFingerprint, 'path'>): boolean {
     return this.files().some((one) => one.path === path)
   }
@@ -115,17 +109,14 @@ export class TrustStore {
     if (!now.directories.includes(path)) this.#write({ ...now, directories: [...now.directories, path] })
   }
 
-  /** The directory that the user chose for this chat in place of the one in its journal. */
   directoryOf(conversation: string): string | undefined {
     return this.#read().conversations.get(conversation)?.directory
   }
 
-  /** Throws AppError. */
   setDirectoryOf(conversation: string, directory: string): void {
     this.#choose(conversation, { directory })
   }
 
-  /** The agent that the user chose for this chat; undefined for the default one. */
   agentOf(conversation: string): ChosenAgent | undefined {
     return this.#read().conversations.get(conversation)?.agent
   }
@@ -150,7 +141,6 @@ export class TrustStore {
     return new Map(this.#read().context.map(({ rule, real }) => [rule, real]))
   }
 
-  /** Throws AppError. */
   addContextPath(rule: string, real: string): void {
     const now = this.#read()
     this.#write({ ...now, context: [...now.context.filter((one) => one.rule !== rule), { rule, real }] })
@@ -227,7 +217,6 @@ function fileOf(value: unknown): readonly TrustedFile[] {
 
 interface KnownDirectories {
   readonly home: string
-  /** fumibako's data directory. */
   readonly data: string
 }
 

@@ -38,7 +38,6 @@ interface RequestUsage {
   readonly estimated: boolean
 }
 
-/** Nothing where the server did not count. */
 export function reportedUsage(completion: Completion | undefined): RequestUsage | undefined {
   const reported = fieldsOf(completion?.usage)
   const input = numberOf(reported?.['prompt_tokens'])
@@ -49,7 +48,6 @@ export function reportedUsage(completion: Completion | undefined): RequestUsage 
   return { usage: toUsage(input ?? 0, output ?? 0, cached, reasoning), estimated: false }
 }
 
-/** @param requestTokens estimated tokens of the request */
 export const estimatedUsage = (requestTokens: number, answer: string): RequestUsage => ({
   usage: toUsage(requestTokens, tokensOfText(answer), 0, 0),
   estimated: true,
@@ -82,7 +80,6 @@ export class Stopwatch {
   #last: number
   #bytes = 0
 
-  /** @param now milliseconds since 1970 */
   constructor(now: () => number, promptBytes: number) {
     this.#now = now
     this.#began = now()

@@ -29,7 +29,7 @@ import type { Profile } from '../../openai/profile.ts'
 
 export interface OutgoingRequest {
   readonly request: Sendable
-  /** The waiting message as it is sent: mended where the history asks for it, with what hooks said. */
+  /** The waiting message as it is sent: repaired to fit the history, with hook output. */
   readonly next: UserMessage
   readonly range: readonly [start: number, end: number]
   /** Bytes of the context message; null where there is none. */
@@ -39,7 +39,6 @@ export interface OutgoingRequest {
 /** Room for the next message, its answer and the context pair. */
 const SPARE_MESSAGES = 6
 
-/** Nothing when no message waits. */
 export function buildOutgoingRequest(state: ConversationState, input: SendInput): OutgoingRequest | undefined {
   const { history } = state
   const start = limitHistory(history, rangeStart(state))
@@ -73,7 +72,7 @@ function limitHistory(history: History, start: number): number {
   return findPromptFrom(history, history.length - maxEntries) ?? history.length
 }
 
-/** The first entry from there on that begins with what somebody said, and not with the results of tools. */
+/** The first entry at or after this index that starts with a prompt. */
 export function findPromptFrom(history: History, from: number): number | undefined {
   for (let at = from; at < history.length; at++) {
     const entry = history.at(at)
@@ -98,7 +97,6 @@ function entryBytes(entry: HistoryEntry): number {
   return bytes
 }
 
-/** Estimated tokens of the whole request: context, history in range, current message, tools. */
 export function requestTokens(state: ConversationState, outgoing: OutgoingRequest): number {
   const [start, end] = outgoing.range
   let bytes = fixedBytes(state, outgoing)
@@ -106,7 +104,7 @@ export function requestTokens(state: ConversationState, outgoing: OutgoingReques
   return Math.ceil(bytes / BYTES_PER_TOKEN)
 }
 
-/** A server that counts more tokens than we do: what to try next, so that a good part of the history is left out. */
+/** The next limit to try when a server counts more tokens than we do. */
 export function nextTokenLimit(state: ConversationState, outgoing: OutgoingRequest, tokens: number): number {
   const history = tokens - Math.ceil(fixedBytes(state, outgoing) / BYTES_PER_TOKEN)
   return Math.min(tokens, contextWindowTokens(state)) - Math.ceil(history * DROPPED_HISTORY_SHARE)
@@ -114,7 +112,7 @@ export function nextTokenLimit(state: ConversationState, outgoing: OutgoingReque
 
 const DROPPED_HISTORY_SHARE = 0.3
 
-/** Estimated tokens of what is sent whatever is said next: context, tools, history. */
+/** Estimated tokens that every request sends: context, tools, history. */
 export function baseTokens(state: ConversationState): number {
   let bytes = Number(state.context_message_length ?? 0) + toolSpecBytes(state)
   for (let at = rangeStart(state); at < state.history.length; at++)
@@ -153,7 +151,6 @@ export function findFittingStart(state: ConversationState, outgoing: OutgoingReq
   return start === first ? first : (findPromptFrom(state.history, start) ?? end)
 }
 
-/** In tokens. */
 export function contextWindowTokens({ model_info }: ConversationState): number {
   const reported = Number(model_info?.context_window_tokens ?? 0)
   return reported > 0 ? reported : DEFAULT_CONTEXT_WINDOW_TOKENS
@@ -163,14 +160,12 @@ interface RenderOptions {
   readonly profile: Profile
   /** Whether the request begins with the pair in which the context is sent. */
   readonly hasContext: boolean
-  /** Documents that belong to the current message. */
   readonly documents?: readonly FilePart[]
 }
 
 export interface RenderedRequest {
   readonly messages: readonly OpenAIMessage[]
   readonly tools: readonly OpenAITool[]
-  /** Images and documents that the server does not take. */
   readonly omitted: number
 }
 

@@ -70,13 +70,12 @@ function findUnreadableArguments({ args, name }: AssistantToolUse): string | und
 
 type ToolPlan =
   | { readonly kind: 'go'; readonly planned: readonly PlannedTool[] }
-  /** None of them runs; the model is told this as what the user said, in English unless a person said it. */
+  /** No tool runs; the model gets this as the words of the user. */
   | { readonly kind: 'cancel'; readonly prompt: Phrase }
-  /** Somebody would have to be asked, and nobody is there. */
+  /** A tool needs consent, and no user can be asked. */
   | { readonly kind: 'unattended'; readonly asked: ToolQuestion }
   | { readonly kind: 'aborted' }
 
-/** What the model is told when a person says no. */
 const DENIED_BY_USER = phrase(
   'I do not want this tool to run. Ask me how to go on, or find another way.',
   'このツールは実行しないでください。続け方を尋ねるか、別の方法を探してください。',
@@ -136,14 +135,13 @@ async function lookUpTool(use: AssistantToolUse, setup: ChatSetup): Promise<Look
   return checked.ok ? { tool, call: checked.call } : { known: checked.error }
 }
 
-/** A use that may run, or one whose result is known without. */
 type PlannedTool =
   | {
       readonly kind: 'run'
       readonly use: AssistantToolUse
       readonly tool: ChatTool
       readonly call: ChatToolCall
-      /** Nobody had to be asked for this one. */
+      /** Runs without asking. */
       readonly free: boolean
       readonly staleAllowed: boolean
     }
@@ -248,7 +246,6 @@ async function runCall(
 const resultContent = ({ content, images }: ToolRunResult): ToolUseResult['content'] =>
   content.length === 0 && images.length > 0 ? [{ Text: IMAGES_SUPPLIED }] : content
 
-/** Which lines the agent wrote. */
 function trackChangedLines(writer: JournalWriter, { changedFiles }: ToolRunResult): void {
   for (const { path, before, after } of changedFiles) {
     const tracker = trackWrite(writer.state, path, before, after).file_line_tracker.get(path) ?? null
@@ -256,14 +253,12 @@ function trackChangedLines(writer: JournalWriter, { changedFiles }: ToolRunResul
   }
 }
 
-/** The journal has the whole of it. */
+/** The journal keeps the complete result. */
 function truncateForModel(result: ToolUseResult): ToolUseResult {
   const bytes = result.content.reduce((sum, block) => sum + byteLength(writeBlock(block, () => {}) ?? ''), 0)
   if (bytes <= MAX_TOOL_RESPONSE_SIZE) return result
   return truncateSafeToolUseResults([result], MAX_TOOL_RESPONSE_SIZE)[0] ?? result
 }
-
-/** Events of several that work at the same time, as one stream. */
 
 class EventChannel<T> {
   readonly #waiting: T[] = []

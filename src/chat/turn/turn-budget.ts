@@ -33,7 +33,6 @@ export class TurnBudget {
     this.#limits = limits
   }
 
-  /** Before the calls of an answer are run. */
   startCalls(uses: readonly AssistantToolUse[]): void {
     this.#calls.clear()
     for (const { id, name, args } of uses) this.#calls.set(id, { name, key: callKey(name, args) })

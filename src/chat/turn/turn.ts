@@ -158,7 +158,6 @@ class SessionTurn implements TurnSteps<ChatSessionEvent, TurnEnd> {
   }
 }
 
-/** What sending changes in the state. */
 function stateChanges(
   { state }: JournalWriter,
   { next, range, contextBytes }: OutgoingRequest,
@@ -173,7 +172,7 @@ function stateChanges(
   ]
 }
 
-/** What waits, such as results of tools, stays: it is sent when the turn is continued. */
+/** What waits stays, and is sent when the turn continues. */
 function* stopAtLimit(writer: JournalWriter, setup: ChatSetup, limit: Phrase): Generator<ChatSessionEvent, TurnEnd> {
   writer.append({ event: 'transcript', lines: [limit.en] })
   const { en, ja } = setup.settings.attended
@@ -195,7 +194,6 @@ function lastToolUses({ state }: JournalWriter): readonly AssistantToolUse[] {
   return last && 'ToolUse' in last ? last.ToolUse.tool_uses : []
 }
 
-/** Nothing when their results wait to be sent. */
 async function* useTools(
   uses: readonly AssistantToolUse[],
   writer: JournalWriter,
@@ -228,7 +226,6 @@ const TOO_MANY_CALLS = phrase(
   `1 つの応答で呼び出せるツールは ${MAX_CALLS} 件までです。どれも実行していません。呼び出しを減らしてください。`,
 )
 
-/** None of them runs; the model is told why. */
 function* cancelTools(
   reason: Phrase,
   ids: readonly string[],

@@ -114,7 +114,7 @@ class InteractiveChat {
     }
   }
 
-  /** What wants the whole screen is done here and not by the conversation. */
+  /** Commands that need the whole screen do not go through the session. */
   async #runLocally(line: string): Promise<boolean> {
     const { writer: journalWriter, state, setup } = this.#chat
     const command = /^!\s*(\S[\s\S]*)$/.exec(line)?.[1]
@@ -169,7 +169,6 @@ class InteractiveChat {
 
 /** In percent; from there on the engine proposes a summary. */
 const NEARLY_FULL_PERCENT = 75
-/** Less than that is tools and notes that go along in any case. */
 const MIN_SHOWN_PERCENT = 5
 
 function promptPrefix(chat: ChatSession): string {

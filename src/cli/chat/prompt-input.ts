@@ -9,15 +9,12 @@ import { appendPromptHistory, PromptHistory, readPromptHistory } from './input/p
 import { Terminal } from './input/terminal.ts'
 
 export interface PromptReader {
-  /** Something can be drawn over, and other programs can be lent the screen. */
+  /** The screen can be redrawn and lent to other programs. */
   readonly isTerminal: boolean
   columns(): number
   rows(): number
-  /** The next thing to say; nothing when the person has left. */
   prompt(prefix: string): Promise<string | undefined>
-  /** An answer to a question that was just shown. */
   answer(prefix: string): Promise<string | undefined>
-  /** Runs another program that has the screen meanwhile. */
   releaseFor<T>(work: () => T): T
   close(): void
 }

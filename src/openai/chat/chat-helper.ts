@@ -100,7 +100,6 @@ export class ChatHelper {
     return this.#tools.all.map(({ tool }) => tool)
   }
 
-  /** The calls that wait for an answer, where they are not run here. */
   get openCalls(): readonly ToolCall[] {
     return findOpenCalls(this.#messages)
   }
@@ -241,7 +240,6 @@ export class ChatHelper {
     }
   }
 
-  /** What a turn may do with this conversation. */
   readonly #turnConversation: TurnConversation = {
     messages: () => this.#messages,
     push: (message) => {

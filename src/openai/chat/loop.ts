@@ -97,7 +97,6 @@ export async function* requestCompletion(
   }
 }
 
-/** Words, reasoning and arguments of calls together: more than any model writes at once. */
 const MAX_ANSWER_LENGTH = 8_000_000
 
 async function* requestOnce(
@@ -140,7 +139,6 @@ async function* completeAsStream(
 
 type ChunkOrError = { readonly chunk: unknown } | { readonly error: ChatError }
 
-/** The chunks, and at the end what went wrong. Waits for nothing once the signal is aborted. */
 async function* readChunks(chunks: AsyncIterable<unknown>, signal: AbortSignal): AsyncGenerator<ChunkOrError, void> {
   const iterator = chunks[Symbol.asyncIterator]()
   let isOpen = true

@@ -132,7 +132,6 @@ export interface RequestContext {
   tokensOf(message: OpenAIMessage): number
 }
 
-/** The messages that fit beside system prompt and tools. */
 export function selectFittingMessages(context: RequestContext): readonly OpenAIMessage[] {
   const { messages, numberOfMessages, tokenBudget, systemPrompt, tools, profile, tokensOf } = context
   if (tokenBudget === null) return withinLimits(messages, { messages: numberOfMessages }, tokensOf)
@@ -152,7 +151,6 @@ export function buildChatRequest(context: RequestContext): ChatRequest {
   }
 }
 
-/** The name by which the server knows a tool. */
 export const toolNameFor = (tool: OpenAITool, profile: Profile): string => legalToolName(tool.name, profile)
 
 /** Under a name that the server takes; a custom tool where there are none becomes a function of one text. */

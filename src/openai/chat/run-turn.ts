@@ -58,7 +58,6 @@ export type Confirm = (asked: CallToConfirm, signal: AbortSignal) => boolean | s
 
 interface CallSettings {
   readonly clock: Clock
-  /** The tool that the model means by a name. */
   readonly find: (name: string) => RegisteredTool | undefined
   /** Of all tools that can be run. */
   readonly names: readonly string[]
@@ -234,7 +233,6 @@ export async function* runChatTurn(
   return yield* runRounds(steps, settings, signal)
 }
 
-/** Answers every call that is still open, saying that it was not run. */
 export function closeOpenCalls(conversation: Pick<TurnConversation, 'messages' | 'push'>): void {
   for (const call of findOpenCalls(conversation.messages()))
     conversation.push(OpenAIMessage.toolResult(call, NO_RESULT_TEXT))
@@ -254,7 +252,6 @@ function savePartialText(partial: OpenAIMessage | undefined, push: (message: Ope
   push(asAssistantMessage(new OpenAIMessage(fields)))
 }
 
-/** By the assistant, whoever the server says is speaking. */
 function asAssistantMessage(message: OpenAIMessage): OpenAIMessage {
   message.role = 'assistant'
   return message

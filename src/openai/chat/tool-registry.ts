@@ -51,7 +51,6 @@ export class ToolRegistry {
     return [...this.#tools.values()]
   }
 
-  /** The tool that a server calls so. */
   find(name: string, profile: Profile): RegisteredTool | undefined {
     return this.#tools.get(name) ?? this.all.find(({ tool }) => legalToolName(tool.name, profile) === name)
   }

@@ -157,7 +157,6 @@ export interface ChatRequest {
  * rejection counts as one of unknown kind. When the signal is aborted, waiting ends.
  */
 export interface ChatTransport {
-  /** The answer as it came, parsed. */
   complete(request: ChatRequest, signal: AbortSignal): Promise<unknown>
   /** Each chunk as it came, parsed. Ends without rejection only where the server has said that this was all. */
   stream(request: ChatRequest, signal: AbortSignal): AsyncIterable<unknown>

@@ -13,7 +13,6 @@ import { pairToolCalls } from '../view/message/pair-calls.ts'
 
 export interface ChatHistory {
   readonly messages: readonly MessageItem[]
-  /** Messages before these. */
   readonly earlier: number
 }
 
@@ -22,7 +21,6 @@ const SHOWN_KINDS: ReadonlySet<Showing> = new Set(['prompt', 'answer', 'tool', '
 /** The agent whose logs our own conversations are. */
 const OWN_AGENT = 'fumibako'
 
-/** @param path of the journal */
 export async function readChatHistory(path: string, session: string): Promise<ChatHistory> {
   const agent = agentServing(OWN_AGENT, await allAgents())
   const collector = new SessionFactsCollector()

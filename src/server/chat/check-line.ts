@@ -13,7 +13,7 @@ import { type Phrase, phrase } from '../../model/phrase.ts'
 /** Their words are paths, or stay within the directory when they are taken for one. */
 const COMMANDS_WITH_PATHS: ReadonlySet<string> = new Set(['attach', 'context', 'save', 'load'])
 
-/** Why a line is not taken, for a person; nothing when it is. */
+/** Why a line is refused; undefined if it is allowed. */
 export function refuseLine(line: string, session: ChatSession): Phrase | undefined {
   const { workspace } = session.setup
   if (line.startsWith('!'))

@@ -4,7 +4,6 @@ import type { ChatEvent } from '../../model/api/chat.ts'
 
 interface EventLogLimits {
   readonly events: number
-  /** Of text, in UTF-16 units. */
   readonly length: number
 }
 
@@ -15,7 +14,7 @@ export class EventLog {
   #events: ChatEvent[] = []
   #size = 0
   #epoch = randomUUID()
-  /** Where the end of the log before the last shortening is now. */
+  /** Maps the end of the previous epoch to this one. */
   #before: { readonly epoch: string; readonly end: number; readonly now: number } | undefined
 
   constructor(limits: EventLogLimits = DEFAULT_LIMITS) {
@@ -54,7 +53,7 @@ export class EventLog {
     return from === epoch && end === number ? now : undefined
   }
 
-  /** Leaves out what later events repeat, then the oldest, until half of the room is free. */
+  /** Drops what later events repeat, then the oldest events, until half of the room is free. */
   #shorten(): void {
     const from = { epoch: this.#epoch, end: this.#events.length - 1 }
     const last = this.#events.at(-1)

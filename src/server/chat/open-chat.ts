@@ -22,7 +22,7 @@ interface NumberedChatEvent {
   readonly event: ChatEvent
 }
 
-/** More than so many, and what was said is read from the journal again before the next word. */
+/** Above this, the history is read from the journal again before the next prompt. */
 const MAX_EVENTS = 3000
 /** Pieces of one answer that come within so many milliseconds are one event. */
 const MERGE_PIECES_MS = 25
@@ -35,7 +35,6 @@ export class OpenChat {
   readonly #onIdle: () => void
   readonly #waiting = new Set<() => void>()
   #history: ChatHistory = { messages: [], earlier: 0 }
-  /** All that happened since the past was read. */
   readonly #log = new EventLog()
   #piece: Piece | undefined
   #timer: NodeJS.Timeout | undefined
@@ -72,7 +71,7 @@ export class OpenChat {
     return this.#closing !== undefined
   }
 
-  /** Returns at once; what comes of it are events. */
+  /** Returns at once; the outcome arrives as events. */
   send(text: string): void {
     if (this.isClosed) throw new ApiProblem('not_found', CHAT_CLOSED)
     if (this.#isRunning) throw new ApiProblem('conversation_busy', CHAT_BUSY)
@@ -141,7 +140,6 @@ export class OpenChat {
     return { kind: 'hello', reset, state: this.state, messages, earlier }
   }
 
-  /** False when nothing came. */
   #waitForEvent(pause: number, signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       const done = (isNew: boolean) => (): void => {
@@ -157,7 +155,7 @@ export class OpenChat {
     })
   }
 
-  /** Reads what was said from the journal. Whoever listens begins anew. */
+  /** Reads the history from the journal; listeners start again. */
   async #readHistory(): Promise<void> {
     const { conversation_id } = this.session.state
     this.#history = await readChatHistory(this.session.writer.journal.path, `fumibako:${conversation_id}`)
@@ -250,7 +248,6 @@ function toConsent(consent: ChatConsent, text: string): ToolConsent {
   return text.trim() === '' ? 'no' : { text: text.trim() }
 }
 
-/** How a conversation stands: model, window, tangents, checkpoints. */
 function sandboxState(
   sandboxing: ChatSession['setup']['sandboxing'],
 ): Pick<ChatState, 'sandbox' | 'sandbox_problem' | 'sandbox_problem_ja'> {

@@ -27,7 +27,6 @@ import { OpenChat } from './open-chat.ts'
 
 export interface OpenChatsOptions {
   readonly version: string
-  /** Where the server was started. */
   readonly cwd?: string
   /** Milliseconds that a conversation stays open when nobody listens and nothing runs. */
   readonly linger?: number
@@ -41,7 +40,7 @@ export class OpenChats {
   readonly #options: OpenChatsOptions
   readonly #open = new Map<string, OpenChat>()
   readonly #opening = new Map<string, Promise<OpenChat>>()
-  /** By what was asked for: who asks twice at once gets one copy. */
+  /** By request, so that two simultaneous requests share one copy. */
   readonly #copying = new Map<string, Promise<string>>()
   readonly #timers = new Map<string, NodeJS.Timeout>()
 
@@ -50,7 +49,6 @@ export class OpenChats {
     this.#options = options
   }
 
-  /** Where a conversation is held unless another place is chosen. */
   get cwd(): string {
     return realpathSync(this.#options.cwd ?? process.cwd())
   }
@@ -61,7 +59,7 @@ export class OpenChats {
     return { environment, config: readConfig(environment, { agents: [] }) }
   }
 
-  /** Directories of the archive and of earlier chats that are there, that of the server first. */
+  /** Existing directories of the index and of earlier chats, the server's own first. */
   directories(): readonly ChatDirectory[] {
     const { cwd } = this
     const chosen = this.trust.directories()
@@ -78,7 +76,6 @@ export class OpenChats {
     })
   }
 
-  /** What the user has decided. */
   get trust(): TrustStore {
     return new TrustStore(this.#app.directory)
   }
@@ -182,7 +179,7 @@ export class OpenChats {
     }
   }
 
-  /** It stays among the open ones until its journal is free. */
+  /** Stays listed until its journal is free. */
   #closeIdle(id: string, chat: OpenChat): void {
     if (!chat.isClosed && !chat.isIdle) return
     const forget = (): void => {
@@ -209,7 +206,7 @@ export class OpenChats {
     return real
   }
 
-  /** The user has to say where: what a log or a journal says is a suggestion and nothing more. */
+  /** The user must choose: a directory from a log or journal is only a suggestion. */
   #directoryNeeded(suggestion: string | null, from: ChatDirectoryNeeded['from']): ApiProblem {
     const usable = suggestion !== null && isAbsolute(suggestion) && isFolder(suggestion)
     const warning = usable ? (this.#warning(realpathSync(suggestion)) ?? null) : null
@@ -217,7 +214,7 @@ export class OpenChats {
     return new ApiProblem('directory_needed', DIRECTORY_NEEDED, { ...needed })
   }
 
-  /** Where the user held this chat, by our own memory: its journal is a file that may have come from elsewhere. */
+  /** From our own memory: the journal may come from elsewhere. */
   #directoryOf(id: string, body: ChatBody): string {
     const { trust } = this
     const written = journalDirectory(this.#app.directory, id)
@@ -238,7 +235,7 @@ export class OpenChats {
     if (journalDirectory(this.#app.directory, id) !== chosen) this.trust.setDirectoryOf(id, chosen)
   }
 
-  /** Ours is gone on with, and so is the copy that was made of another; else one is made. */
+  /** Own conversations and existing copies continue; anything else is copied first. */
   async #resolveId(session: string, body: ChatBody): Promise<string> {
     const { directory } = this.#app
     const own = /^(?:fumibako:)?([\da-f-]{36})$/i.exec(session)?.[1]

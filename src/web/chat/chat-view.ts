@@ -40,25 +40,18 @@ export interface ConsentRequest {
   readonly need: ChatNeed
 }
 
-/** What is going on. */
-type ChatActivity =
-  | { readonly kind: 'thinking' | 'compacting' }
-  | { readonly kind: 'calling'; readonly name: string }
+type ChatActivity = { readonly kind: 'thinking' | 'compacting' } | { readonly kind: 'calling'; readonly name: string }
 
 export interface ChatView {
   readonly rows: readonly ChatRow[]
-  /** Messages before the first row. */
   readonly earlier: number
   readonly state: ChatState | undefined
   /** The first one is answered first. */
   readonly asking: readonly ConsentRequest[]
-  /** A project's file that the user has to trust, or not. */
   readonly trusting: { readonly id: string; readonly trust: ChatTrust } | undefined
   readonly work: ChatActivity | undefined
-  /** Tokens of the last request. */
   readonly used: { readonly input: number; readonly output: number; readonly estimated: boolean } | undefined
   readonly isClosed: boolean
-  /** Keys of rows. */
   readonly count: number
 }
 
@@ -74,7 +67,6 @@ export const EMPTY_CHAT_VIEW: ChatView = {
   count: 0,
 }
 
-/** Nothing goes on, and nothing is asked. */
 const IDLE = { work: undefined, asking: [], trusting: undefined } as const
 
 export function applyChatEvent(view: ChatView, event: ChatEvent): ChatView {

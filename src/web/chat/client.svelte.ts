@@ -16,12 +16,10 @@ export class ChatClient {
   readonly id: string
   readonly folds = new SvelteMap<string, boolean>()
   view = $state.raw<ChatView>(EMPTY_CHAT_VIEW)
-  /** Why it cannot be opened. */
   problem = $state.raw<RequestProblem>()
   /** Why the last words, answer or interruption were not taken. */
   refusal = $state.raw<RequestProblem>()
   isLost = $state(false)
-  /** A text that is to be written on. */
   onEdit: (text: string) => void = () => {}
   #source: EventSource | undefined
   #lastEventId: string | undefined
@@ -66,7 +64,6 @@ export class ChatClient {
     })
   }
 
-  /** Opens it in the directory that the user has chosen. */
   openIn(directory: string): Promise<void> {
     this.#directory = directory
     this.problem = undefined
@@ -84,7 +81,6 @@ export class ChatClient {
     this.#disconnect()
   }
 
-  /** True when it was taken. */
   async say(text: string): Promise<boolean> {
     this.refusal = undefined
     if (this.view.isClosed) {
@@ -94,7 +90,6 @@ export class ChatClient {
     return this.#send('say', { text })
   }
 
-  /** True when it was taken. */
   answer(id: string, consent: ChatConsent, text = ''): Promise<boolean> {
     return this.#send('answer', { id, consent, ...(text !== '' && { text }) })
   }

@@ -16,7 +16,6 @@ export interface CompletionChoice {
   readonly hint: string
 }
 
-/** @param text up to the caret */
 export function findCompletion(text: string, commands: readonly ChatCommand[]): PromptCompletion | undefined {
   const command = /^\/([\w-]*)$/.exec(text)
   if (command) {

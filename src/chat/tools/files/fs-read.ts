@@ -49,7 +49,7 @@ async function readLineRange(path: ResolvedPath, range: ReadRange, seen: SeenFil
   return { text: lines.slice(from, to + 1).join('\n') }
 }
 
-/** Nought is taken for the first line. */
+/** Line 0 means line 1. */
 const lineIndex = (line: number, count: number): number =>
   line < 0 ? Math.max(0, count + line) : Math.max(0, line - 1)
 
@@ -119,7 +119,6 @@ const SCHEMA = {
   required: ['operations'],
 }
 
-/** What one operation gave: text, images, or why not. */
 type ReadPart = { readonly text: string } | { readonly images: readonly ImageBlock[] } | { readonly error: string }
 
 interface Operation {
@@ -218,7 +217,6 @@ const tooLargeText = (size: number, remaining: number): string =>
 
 // Image files, as messages carry them.
 
-/** The same file twice is one image. */
 async function readImages(paths: readonly string[]): Promise<ReadPart> {
   const files = [...new Set(paths)]
   if (files.length > MAX_NUMBER_OF_IMAGES_PER_REQUEST)
@@ -229,7 +227,7 @@ async function readImages(paths: readonly string[]): Promise<ReadPart> {
   return { images: read.filter((one) => typeof one !== 'string') }
 }
 
-/** A text says why not. */
+/** A string says why not. */
 async function readImage(path: string): Promise<ImageBlock | string> {
   const format = imageFormatOf(extname(path).slice(1))
   if (format === undefined) return `${path} is not a gif, jpeg, png or webp file.`
@@ -251,7 +249,7 @@ async function readImage(path: string): Promise<ImageBlock | string> {
 /** What lies in a folder, one line for each entry. */
 const MAX_ENTRIES = 2000
 
-/** Folders before what is in them; links are named, not followed. */
+/** Breadth first; links are listed, not followed. */
 async function readFolder(path: ResolvedPath, depth: number, context: ToolRunContext): Promise<ReadPart> {
   const { signal, isDenied = () => false } = context
   const lines: string[] = []
@@ -285,7 +283,6 @@ async function readSortedEntries(folder: string): Promise<readonly Dirent[] | st
   }
 }
 
-/** Kind, size, time of the last change, path. */
 async function formatEntry(path: string): Promise<string> {
   try {
     const found = await lstat(path)

@@ -77,7 +77,6 @@ function insertLines(before: string, line: number, text: string): FileEditResult
   return { ok: true, text: withFinalNewline([...lines.slice(0, line), body, ...lines.slice(line)].join('\n')) }
 }
 
-/** With a newline at the end. */
 const withFinalNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`)
 
 export const createFsWrite = (seen: SeenFiles): ChatTool => ({

@@ -50,7 +50,6 @@ interface SeenVersion {
   readonly text: string | undefined
 }
 
-/** In characters. */
 const MAX_TEXT_LENGTH = 500_000
 const MAX_TOTAL_LENGTH = 20_000_000
 
@@ -60,14 +59,13 @@ export class SeenFiles {
   readonly #queues = new Map<string, Promise<unknown>>()
   #remaining = MAX_TOTAL_LENGTH
 
-  /** @param file keeps check sums for whoever goes on with the conversation; without it, or where it cannot be written, all is forgotten at the end */
+  /** @param file stores checksums for a later session; without it they are lost at the end */
   constructor(file?: string) {
     this.#file = file
     for (const [path, hash] of Object.entries(file === undefined ? {} : readSaved(file)))
       if (typeof hash === 'string') this.#versions.set(path, { hash, text: undefined })
   }
 
-  /** @param path real */
   note(path: string, text: string): void {
     const before = this.#versions.get(path)
     const hash = sha256(Buffer.from(text))
@@ -79,18 +77,17 @@ export class SeenFiles {
     if (before?.hash !== hash) this.#save()
   }
 
-  /** Whether the file is not as the model last saw it. One that it never saw has not changed for it. */
+  /** Whether the file differs from what the model last saw. Unseen files are not stale. */
   isStale(path: string, text: string): boolean {
     const known = this.#versions.get(path)
     return known !== undefined && known.hash !== sha256(Buffer.from(text))
   }
 
-  /** What the model saw, where it is still known. */
   textOf(path: string): string | undefined {
     return this.#versions.get(path)?.text
   }
 
-  /** Writers of one file take turns, in the order in which they came. */
+  /** Serializes writes to one file. */
   async inTurn<T>(path: string, work: () => Promise<T>): Promise<T> {
     const before = this.#queues.get(path) ?? Promise.resolve()
     const mine = before.then(work, work)

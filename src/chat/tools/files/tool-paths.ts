@@ -9,7 +9,6 @@ export function resolveToolPath(path: string, { cwd, home }: Workspace): Resolve
   return { named, real: resolveRealPath(named) }
 }
 
-/** More than any system follows. */
 const MAX_LINKS = 40
 
 /**

@@ -158,7 +158,6 @@ interface Verdict {
   readonly readsDenied: 'yes' | 'maybe' | 'no'
   /** A program that only reads names the denied path. */
   readonly byReader: boolean
-  /** Rules allow it, or it only reads and that is free. */
   readonly isAutoAllowed: boolean
 }
 

@@ -79,7 +79,6 @@ function findUnclear(command: string): Phrase | undefined {
 
 /** More are not pointed out; they are counted as lines that are not shown. */
 const MAX_SPANS = 20
-/** Where a word of a shell may begin or end. */
 const WORD = /[^\s;&|()`]+/g
 
 const isDestructive = (text: string): boolean => findDestruction(text) !== undefined
@@ -136,7 +135,6 @@ function commandLinesOf(text: string): readonly TextSpan[] {
   return logicalLines
 }
 
-/** Looked at before the end of a line. */
 const MAX_BACKSLASHES = 1000
 
 function addSpans(text: string, { start, end }: TextSpan, spans: TextSpan[]): void {

@@ -7,7 +7,6 @@ import { decidePaths } from './command-paths.ts'
 
 type NamedTool = Pick<ChatTool, 'name' | 'hostName' | 'origin'>
 
-/** The name by which patterns mean the built-in tools. */
 export const BUILTIN_SERVER = 'builtin'
 const BUILTIN = `@${BUILTIN_SERVER}`
 
@@ -61,7 +60,6 @@ function wildcardPattern(pattern: string): RegExp {
   return new RegExp(`^${body}$`, 'u')
 }
 
-/** Who allowed what, and in which place. */
 export interface PermissionRules {
   /** Patterns of the agent's file and of `--trust-tools`. */
   readonly allowedTools: readonly string[]

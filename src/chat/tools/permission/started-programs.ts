@@ -84,7 +84,6 @@ const FIND_OPTIONS = new Set(
 const isReadingFind = (value: string): boolean =>
   !value.startsWith('-') || FIND_OPTIONS.has(value) || /^-(?:O\d|newer[aBcm][aBcmt]|\d+[a-zA-Z]?)?$/.test(value)
 
-/** A program with its arguments. */
 export interface StartedProgram {
   /** The name first. Empty where a command only sets variables or redirects. */
   readonly words: readonly ScriptWord[]
@@ -333,7 +332,6 @@ function isQuietReader({ words: [name, ...rest], assignments, redirects }: Start
   return !writes && assignments.length === 0 && readsOnly(name?.value ?? '', values)
 }
 
-/** More places in a text are not looked at. */
 const MOST_PLACES = 2000
 
 /**

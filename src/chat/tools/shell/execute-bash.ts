@@ -82,7 +82,6 @@ const TOOL_NAME = SHELL_NAME === 'cmd' ? 'execute_cmd' : 'execute_bash'
 /** A third of what a result may hold, for each of the streams. */
 const MAX_OUTPUT_BYTES = 133_333
 
-/** How commands are run: with which variables, in which sandbox. */
 export interface ShellOptions {
   readonly environment: EnvironmentBuilder
   readonly sandboxing: SandboxSetup

@@ -37,7 +37,6 @@ export interface CapturedOutput {
 const DRAIN_MS = 250
 const KILL_AFTER_MS = 2000
 
-/** Never rejects. */
 export function runCommand(command: string, options: CommandOptions): Promise<CommandRun> {
   const {
     cwd,

@@ -13,30 +13,25 @@ import { localize } from '../../language.ts'
 import type { TextLine } from './editor.ts'
 
 export interface CompletionItem {
-  /** Takes the place of the word. */
   readonly text: string
-  /** For who chooses. */
   readonly note?: string
   /** More may follow at once: a folder. */
   readonly isOpen?: boolean
 }
 
 interface CompletionList {
-  /** Where the word begins. */
   readonly from: number
   readonly all: readonly CompletionItem[]
 }
 
 export type Completer = (line: TextLine) => CompletionList
 
-/** How far all of them agree. */
 export function commonPrefix(items: readonly CompletionItem[]): string {
   let common = items[0]?.text ?? ''
   for (const { text } of items) while (!text.startsWith(common)) common = common.slice(0, -1)
   return common
 }
 
-/** What is there now. */
 export interface CompletionData {
   agents(): readonly string[]
   rules(): readonly string[]
@@ -54,7 +49,6 @@ export function findCompletions({ text, at }: TextLine, data: CompletionData): C
   return { from, all: completionsAt(typed.slice(0, from), word, data).filter(isPrintable) }
 }
 
-/** Nothing that could be completed is longer. */
 const MAX_WORD_LENGTH = 4096
 
 /** A name that would tell the terminal what to do is not offered. */

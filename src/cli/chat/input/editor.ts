@@ -8,7 +8,6 @@ import { PromptHistory } from './prompt-history.ts'
 
 export interface TextLine {
   readonly text: string
-  /** UTF-16 units before the cursor. */
   readonly at: number
 }
 
@@ -21,7 +20,6 @@ const insertText = ({ text, at }: TextLine, inserted: string): TextLine => ({
   at: at + inserted.length,
 })
 
-/** Takes out what lies between the cursor and another place. */
 function cutToPosition({ text, at }: TextLine, other: number): { readonly line: TextLine; readonly taken: string } {
   const from = Math.min(at, other)
   const to = Math.max(at, other)
@@ -94,9 +92,7 @@ function positionBelow(line: TextLine): number | undefined {
 export type EditorAction =
   | { readonly kind: 'none' }
   | { readonly kind: 'submit'; readonly text: string }
-  /** Control-C on an empty line. */
   | { readonly kind: 'interrupt' }
-  /** Control-D on an empty line. */
   | { readonly kind: 'end' }
   | { readonly kind: 'clear_screen' }
   | { readonly kind: 'suspend' }
@@ -237,7 +233,6 @@ export class Editor {
     return key.name === 'escape' || key.name === 'tab' ? NO_ACTION : this.press(key)
   }
 
-  /** What was found stays where nothing older has the words. */
   #findInHistory(words: string, before?: number): EditorAction {
     if (!this.#search) return NO_ACTION
     const found = words === '' ? undefined : this.#history.find(words, before)

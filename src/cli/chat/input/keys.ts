@@ -3,13 +3,12 @@
 /** Names: `enter`, `up`, `C-a` with Control, `M-b` with Alt; text and pastes carry what they say. */
 export type TerminalKey =
   | { readonly kind: 'text'; readonly text: string }
-  /** Whole, whatever is in it. */
   | { readonly kind: 'paste'; readonly text: string }
   | { readonly kind: 'key'; readonly name: string }
 
 interface DecodedKeys {
   readonly keys: readonly TerminalKey[]
-  /** The beginning of something: to be given again, with what comes next before it. */
+  /** An incomplete sequence: pass it again, before the next input. */
   readonly rest: string
 }
 
@@ -33,7 +32,6 @@ export function decodeKeys(input: string): DecodedKeys {
 /** An escape after which nothing came. */
 export const ESCAPE_KEY: TerminalKey = { kind: 'key', name: 'escape' }
 
-/** Letters that come together stay together. */
 function addKey(keys: TerminalKey[], key: TerminalKey): void {
   const last = keys.at(-1)
   if (key.kind === 'text' && last?.kind === 'text') keys[keys.length - 1] = { kind: 'text', text: last.text + key.text }
@@ -41,7 +39,6 @@ function addKey(keys: TerminalKey[], key: TerminalKey): void {
 }
 
 interface KeyMatch {
-  /** Nothing for a sequence that means nothing here. */
   readonly key?: TerminalKey
   readonly end: number
 }

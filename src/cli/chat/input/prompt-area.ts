@@ -14,7 +14,6 @@ interface PromptLayout {
   readonly column: number
 }
 
-/** Stands before each line but the first. */
 const CONTINUATION_INDENT = '  '
 
 const TAB_SPACES = '    '

@@ -11,13 +11,11 @@ export class PromptHistory {
   #at: number
   #draft = ''
 
-  /** @param entries oldest first */
   constructor(entries: readonly string[] = []) {
     this.#entries = [...entries]
     this.#at = this.#entries.length
   }
 
-  /** Back to what is being typed. */
   reset(): void {
     this.#at = this.#entries.length
   }
@@ -35,7 +33,6 @@ export class PromptHistory {
     return this.#entries[this.#at]
   }
 
-  /** What was being typed follows the last one. */
   newer(): string | undefined {
     if (this.#at === this.#entries.length) return undefined
     this.#at++
@@ -54,7 +51,6 @@ export class PromptHistory {
 }
 
 const MAX_ENTRIES = 2000
-/** Rewriting at each line would be a waste. */
 const MAX_ENTRIES_ON_DISK = 2 * MAX_ENTRIES
 
 export const promptHistoryPath = (data: string): string => join(data, 'chat-history.jsonl')

@@ -16,15 +16,13 @@ interface LineRequest {
   readonly area: PromptArea
   readonly isQuestion: boolean
   beforeTab: (() => Promise<void>) | undefined
-  /** Nothing at the end. */
   done(text: string | undefined): void
   note: string
 }
 
 interface ReadLineOptions extends EditorOptions {
-  /** What was typed before the question came is no answer to it, and Control-C is one. */
+  /** Ignores what was typed before the question. Control-C answers it. */
   readonly isQuestion?: boolean
-  /** Waited for before the first Tab does something. */
   readonly beforeTab?: () => Promise<void>
 }
 
@@ -63,7 +61,7 @@ export class Terminal {
     this.#input.pause()
   }
 
-  /** Nothing when the person has left. Twice Control-C on an empty line is leaving. */
+  /** Undefined when the user leaves: Control-C twice on an empty line. */
   readLine(
     prefix: string,
     { isQuestion = false, beforeTab, ...options }: ReadLineOptions = {},
@@ -87,7 +85,6 @@ export class Terminal {
     })
   }
 
-  /** Whoever asked is told that there is nobody. */
   readonly end = (): void => {
     this.#hasEnded = true
     this.#request?.done(undefined)
@@ -114,7 +111,7 @@ export class Terminal {
     this.#output.write(isOn ? BRACKETED_PASTE_ON : BRACKETED_PASTE_OFF)
   }
 
-  /** Also when the program ends by an error. */
+  /** Also after a crash. */
   readonly #restoreModes = (): void => {
     writeSync(1, BRACKETED_PASTE_OFF + SHOW_CURSOR)
   }

@@ -13,7 +13,6 @@ import {
 
 interface InlineResult {
   readonly spans: readonly StyledSpan[]
-  /** What cannot be told yet. */
   readonly rest: string
 }
 
@@ -99,7 +98,6 @@ function linkSpans(image: string, words: string, address: string, styles: readon
   return address === '' || address === words ? shown : [...shown, { text: ` (${address})`, styles: [...styles, 'dim'] }]
 }
 
-/** Could become a mark when more comes. */
 function mayStartMarkup(rest: string, before: string): boolean {
   if (!MARKUP_START.test(rest)) return false
   if (rest.length === 1 || /^(?:`|[*~]+(?!\s)|<[hm][^\s<>]*$)/.test(rest)) return true

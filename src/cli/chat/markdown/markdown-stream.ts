@@ -7,11 +7,8 @@ import { colorDiffLine } from '../output/tool-result.ts'
 import { isTableLine, parseInline, renderMarkdownTable } from './inline.ts'
 
 interface LinePrefix {
-  /** How much of the text it takes. */
   readonly length: number
-  /** What is written in its place. */
   readonly head: string
-  /** The column behind it. */
   readonly column: number
   /** Before further lines of the same block. */
   readonly indent: string
@@ -22,7 +19,6 @@ const MAX_INDENT = 24
 
 const INCOMPLETE_PREFIX =
   /^\s*(?:>\s?)*\s*(?:#{1,6}\s*|(?:[-*+]|\d{1,9}[.)])(?:\s+(?:\[[ xX]?\]?\s*)?)?|\d{1,9}|[-*_\s]+|[`~]+[^`\n]*)?$/
-/** Rules are not longer. */
 const MAX_PREFIX_LENGTH = 80
 
 /** Whether more has to come before it can be told what the line is. Of a longer text only a fence can go on. */
@@ -64,7 +60,6 @@ function checkboxText(task: string | undefined): string {
 
 const indentText = (blank: string): string => ' '.repeat(Math.min(MAX_INDENT, blank.replaceAll('\t', '    ').length))
 
-/** Longer lines are tiring to read. */
 const MAX_COLUMNS = 100
 
 interface OpenLine {
@@ -100,7 +95,6 @@ export class MarkdownStream {
     return this.#drain(false)
   }
 
-  /** All that is left. What follows begins on a line of its own. */
   end(): string {
     this.#pending += this.#printable.end()
     const isOpen = this.#pending !== '' || this.#line !== undefined
@@ -124,7 +118,6 @@ export class MarkdownStream {
     }
   }
 
-  /** Up to the end of the line; nothing where that has not come. */
   #takeLine(): string | undefined {
     const end = this.#pending.indexOf('\n')
     if (end < 0) return undefined
@@ -161,7 +154,6 @@ export class MarkdownStream {
     return `${wrapper.add(spans)}${wrapper.end()}\n`
   }
 
-  /** At the beginning of a line. */
   #startLine(isComplete: boolean): string | undefined {
     const hasEnd = this.#pending.includes('\n')
     if (this.#pending === '') return undefined
@@ -223,7 +215,6 @@ export class MarkdownStream {
   }
 }
 
-/** A whole text. */
 export function renderMarkdownText(text: string, columns: () => number): string {
   const stream = new MarkdownStream(columns)
   return stream.add(text) + stream.end()
@@ -273,7 +264,6 @@ const KEYWORDS = new Set(
   SET DELETE CREATE TABLE JOIN LEFT ON AND OR NOT NULL ORDER BY GROUP LIMIT VALUES fi done esac echo`.split(/\s+/),
 )
 
-/** Longer lines are shown as they are. */
 const MAX_HIGHLIGHTED_LENGTH = 2000
 
 interface OpenToken {

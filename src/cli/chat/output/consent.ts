@@ -24,18 +24,14 @@ const TAB_SPACES = '    '
 interface QuotedBlockOptions {
   readonly columns: number
   readonly rows: number
-  /** Makes hostile characters visible. */
   readonly spell: (text: string) => string
   readonly danger?: readonly TextSpan[]
-  /** Long lines are not cut. */
   readonly isWhole?: boolean
-  /** How the rows of a line are coloured. */
   readonly shade?: (line: string) => (row: string) => string
 }
 
 interface QuotedBlock {
   readonly text: string
-  /** Something that could matter is not shown. */
   readonly isCut: boolean
 }
 
@@ -110,7 +106,6 @@ export interface ConsentQuestion {
   readonly need: CallNeed
 }
 
-/** Of the question; our own lines need some of them. */
 const MAX_ROWS = 40
 const OWN_ROWS = 8
 const MIN_ROWS = 8
@@ -126,13 +121,11 @@ interface ScreenSize {
 
 interface RenderedQuestion {
   readonly text: string
-  /** Something of it is not shown. */
   readonly isCut: boolean
   /** What would run is not shown completely: it must be seen before it can be allowed. */
   readonly isUnseen: boolean
 }
 
-/** @param isFull nothing is left out */
 export function renderQuestion({ name, need }: ConsentQuestion, screen: ScreenSize, isFull = false): RenderedQuestion {
   const { columns } = screen
   const rows = isFull
@@ -179,7 +172,6 @@ function questionTitle({ command, args, diff }: ConsentQuestion['need']): string
 const summaryLabel = (summary: string, args: string | undefined): string =>
   args === undefined ? summary : (summary.split(' {')[0] ?? '')
 
-/** On one line. */
 const toOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
 const displayName = (name: string): string => truncate(toVisible(toOneLine(name)), MAX_NAME_WIDTH)
@@ -199,7 +191,6 @@ const renderStaleWarning = (path: string, change: string): string =>
   path +
   change
 
-/** @param isCut something is not shown */
 export function renderConsentChoices(name: string, isCut: boolean, columns: number): string {
   const tool = displayName(name)
   const viewAll = isCut ? say(' · v view all', ' · [v] 全体を表示') : ''
@@ -210,7 +201,6 @@ export function renderConsentChoices(name: string, isCut: boolean, columns: numb
   return paint.dim(renderCommandOutput(text, columns).trimEnd())
 }
 
-/** The answer to a yes that comes too early. */
 export const renderUnseenWarning = (): string =>
   paint.yellow(
     say(

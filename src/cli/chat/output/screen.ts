@@ -24,7 +24,6 @@ export class PrintableStream {
     return this.#toPrintable(all.slice(0, end))
   }
 
-  /** What was held back. */
   end(): string {
     const rest = this.#toPrintable(this.#incomplete)
     this.#incomplete = ''
@@ -48,9 +47,7 @@ const SHOW_CURSOR = '\u001b[?25h'
 
 export class Screen {
   readonly #columns: () => number
-  /** Whether a line can be drawn over. */
   readonly #isLive: boolean
-  /** What stands on the row of the cursor. */
   #row = ''
   #status: (() => string) | undefined
   #timer: NodeJS.Timeout | undefined
@@ -67,7 +64,6 @@ export class Screen {
     await writeOut(this.#status ? `${ERASE_BELOW}${text}${this.#renderStatus()}` : text)
   }
 
-  /** On a line of its own. */
   async line(text: string): Promise<void> {
     await this.write(`${this.#row === '' ? '' : '\n'}${text}\n`)
   }
@@ -92,7 +88,6 @@ export class Screen {
     await writeOut(ERASE_BELOW + SHOW_CURSOR)
   }
 
-  /** The cursor goes back to where the text ends. */
   #renderStatus(): string {
     const width = this.#columns() - 1
     const shown = truncate(`${FRAMES[this.#frame % FRAMES.length]} ${this.#status?.() ?? ''}`, width)

@@ -53,7 +53,6 @@ export class WordWrapper {
     return out
   }
 
-  /** The last word. */
   end(): string {
     return this.#flushWord()
   }
@@ -87,7 +86,6 @@ export class WordWrapper {
     return `\n${this.#indent}`
   }
 
-  /** A word that is longer than a line is cut. */
   #write(word: readonly StyledSpan[]): string {
     let out = ''
     for (const { text, styles } of word) {

@@ -13,7 +13,6 @@ import { textWidth } from '../../view/text-width.ts'
 
 export const colorDiffLine = (line: string): string => diffColor(line)(line)
 
-/** The colour of a line, for each of its rows. */
 export function diffColor(line: string): (row: string) => string {
   if (/^(?:---|\+\+\+|diff |index )/.test(line)) return paint.dim
   if (line.startsWith('@@')) return paint.cyan
@@ -23,13 +22,11 @@ export function diffColor(line: string): (row: string) => string {
 
 interface FoldedDiff {
   readonly text: string
-  /** How many lines are not shown. */
   readonly hiddenLines: number
 }
 
 const formatHiddenLines = (hidden: number): string => say(`    … ${hidden} more lines\n`, `    … ほか ${hidden} 行\n`)
 
-/** @param maxLines lines, from the first one on */
 function renderDiff(diff: string, maxLines: number): FoldedDiff {
   const lines = diff === '' ? [] : diff.trimEnd().split('\n')
   const shown = lines.slice(0, maxLines).map((line) => `    ${colorDiffLine(toVisible(line))}\n`)
@@ -46,7 +43,6 @@ type FinishedTool = Pick<ToolDone, 'name' | 'ms'> & ToolDone['local']
 
 export interface ToolRequest {
   readonly need: CallNeed
-  /** Somebody has seen already what it is about to do. */
   readonly wasShown: boolean
 }
 

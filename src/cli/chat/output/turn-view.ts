@@ -56,7 +56,6 @@ function rawEventText(event: ChatSessionEvent): string | undefined {
 const formatRetry = (problem: string, seconds: number): string =>
   say(`${problem}: tried again in ${seconds} s`, `${problem}：${seconds} 秒後に再試行`)
 
-/** How a turn ended that was not answered. */
 function formatEnding(ending: Exclude<ChatEnding, 'answered'>): string {
   switch (ending) {
     case 'interrupted':
@@ -102,7 +101,6 @@ export class TurnView {
     this.#answer = new MarkdownStream(columns)
   }
 
-  /** A turn begins. @param prompt by the person */
   begin(prompt = ''): void {
     this.#isList = LIST_COMMANDS.test(prompt)
     this.#began = performance.now()
@@ -121,7 +119,6 @@ export class TurnView {
     if (request) this.#requests.set(id, { ...request, wasShown: true })
   }
 
-  /** All is done. */
   async finish(): Promise<void> {
     await this.#screen.clearStatus()
     await this.#screen.write(this.#answer.end())
