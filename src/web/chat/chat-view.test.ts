@@ -47,7 +47,7 @@ test('a retry removes the text of the failed attempt', () => {
     { kind: 'retry', code: 'connection', reason: 'cut', reason_ja: '切断', attempt: 1, wait_ms: 0 },
     { kind: 'delta', text: 'Hello' },
   )
-  expect(reported(view)).toEqual(['retrying', 'stream Hello'])
+  expect(reported(view)).toEqual(['retry', 'stream Hello'])
 })
 
 test('a consent request stays until any page answers it', () => {

@@ -1,5 +1,5 @@
 /** What a page shows of a conversation that is held: rows made of what was said before, and of each event since. */
-import type { ChatEnding, ChatEvent, ChatNeed, ChatState, ChatTrust } from '../../model/api/chat.ts'
+import type { ChatEvent, ChatNeed, ChatState, ChatTrust } from '../../model/api/chat.ts'
 import type { MessageFlags, MessageItem, Showing, ToolCallItem } from '../../model/api/message.ts'
 
 export type ChatRow =
@@ -13,26 +13,13 @@ export type ChatRow =
     }
   /** Being written now. */
   | { readonly kind: 'stream'; readonly key: string; readonly message: MessageItem }
-  | { readonly kind: 'notice'; readonly key: string; readonly text: string; readonly ja: string }
-  | { readonly kind: 'error'; readonly key: string; readonly text: string; readonly ja: string }
-  | { readonly kind: 'output'; readonly key: string; readonly text: string; readonly ja: string }
-  | { readonly kind: 'checkpoint'; readonly key: string; readonly tag: string }
-  | { readonly kind: 'proposal'; readonly key: string; readonly percent: number }
-  | { readonly kind: 'compacted'; readonly key: string; readonly summary: string }
-  | {
-      readonly kind: 'retrying'
-      readonly key: string
-      readonly reason: string
-      readonly reason_ja: string
-      readonly attempt: number
-    }
-  | {
-      readonly kind: 'ended'
-      readonly key: string
-      readonly how: ChatEnding
-      readonly reason: string | null
-      readonly reason_ja: string | null
-    }
+  | (RowEvent & { readonly key: string })
+
+/** Events that have a row of their own, as they arrived. */
+type RowEvent = Extract<
+  ChatEvent,
+  { kind: 'notice' | 'error' | 'output' | 'checkpoint' | 'compact_proposed' | 'compacted' | 'retry' | 'ended' }
+>
 
 export interface ConsentRequest {
   readonly id: string
@@ -97,8 +84,7 @@ export function applyChatEvent(view: ChatView, event: ChatEvent): ChatView {
       return { ...view, work: { kind: 'calling', name: event.name } }
     case 'retry': {
       const rows = view.rows.filter(({ kind }) => kind !== 'stream')
-      const { reason, reason_ja, attempt } = event
-      return addRow({ ...view, rows }, { kind: 'retrying', reason, reason_ja, attempt })
+      return addRow({ ...view, rows }, event)
     }
     case 'usage':
       return { ...view, used: { input: event.input, output: event.output, estimated: event.estimated } }
@@ -140,24 +126,22 @@ export function applyChatEvent(view: ChatView, event: ChatEvent): ChatView {
     case 'compacting':
       return { ...view, work: { kind: 'compacting' } }
     case 'compacted':
-      return addRow({ ...view, work: undefined }, { kind: 'compacted', summary: event.summary })
+      return addRow({ ...view, work: undefined }, event)
     case 'compact_proposed':
-      return addRow(view, { kind: 'proposal', percent: event.percent })
     case 'notice':
     case 'error':
     case 'output':
-      return addRow(view, { kind: event.kind, text: event.text, ja: event.ja })
+      return addRow(view, event)
     case 'checkpoint': {
       // Those of single tools are on no rail.
       if (event.tag.includes('.')) return view
       // Made again with more in it: the last one counts.
       const rows = view.rows.filter((row) => row.kind !== 'checkpoint' || row.tag !== event.tag)
-      return addRow({ ...view, rows }, { kind: 'checkpoint', tag: event.tag })
+      return addRow({ ...view, rows }, event)
     }
     case 'ended': {
       const settledView = { ...settleStreams(view, event.how !== 'answered'), work: undefined }
-      const { kind, how, reason, reason_ja } = event
-      return how === 'answered' ? settledView : addRow(settledView, { kind, how, reason, reason_ja })
+      return event.how === 'answered' ? settledView : addRow(settledView, event)
     }
     case 'edit':
       return view
