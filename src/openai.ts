@@ -2,7 +2,6 @@
 
 export { ChatHelper } from './openai/chat/chat-helper.ts'
 export type * from './openai/chat/files.ts'
-export type { PromptInput } from './openai/chat/prompt.ts'
 export { estimateTokens, type Limits, withinLimits } from './openai/chat/request.ts'
 export type { CallToConfirm, Confirm } from './openai/chat/run-turn.ts'
 export type {
@@ -13,6 +12,7 @@ export type {
   ChatResult,
   ChatSettings,
   ChatSuccess,
+  PromptInput,
   PromptOptions,
   SavedChat,
   StreamOptions,

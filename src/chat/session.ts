@@ -1,7 +1,6 @@
 /** A conversation that is being held: takes what is said, tells what happens, and waits for answers where one is needed. */
-
 import { EMPTY_PROMPT, MAX_USER_MESSAGE_SIZE } from '../conversation/limits.ts'
-import type { UserMessage } from '../conversation/message.ts'
+import type { AssistantMessage, UserMessage } from '../conversation/message.ts'
 import { newPrompt, newResponse } from '../conversation/new-message.ts'
 import { promptOf, sanitizeUnicodeTags } from '../conversation/render.ts'
 import { hookContext } from '../conversation/request/context.ts'
@@ -306,3 +305,24 @@ const PIPED_WITH_COMMAND = phrase(
   'A command takes no piped text. Run it without a pipe.',
   'コマンドにはパイプの内容を渡せません。パイプなしで実行してください。',
 )
+
+interface LastExchange {
+  readonly prompt: string
+  /** Of the last answer to it; empty where it has no words. */
+  readonly answer: string
+  /** Entries of the history, those of tools included. */
+  readonly entries: number
+}
+
+export function findLastExchange({ history }: ConversationState): LastExchange | undefined {
+  const last = history.at(-1)
+  for (let at = history.length - 1; at >= 0 && last; at--) {
+    const entry = history.at(at)
+    const prompt = entry && promptOf(entry.user)
+    if (prompt !== undefined) return { prompt, answer: answerTextOf(last.assistant), entries: history.length }
+  }
+  return undefined
+}
+
+const answerTextOf = (assistant: AssistantMessage): string =>
+  ('Response' in assistant ? assistant.Response : assistant.ToolUse).content

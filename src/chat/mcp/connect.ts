@@ -6,8 +6,7 @@ import type { JsonValue } from '../../lib/json/lossless.ts'
 import { programPathOrMissing } from '../../lib/programs.ts'
 import { type Phrase, phrase, untranslated } from '../../model/phrase.ts'
 import type { HttpServerEntry, McpServerEntry, StdioServerEntry } from '../agent-file/agent-file.ts'
-import type { EnvironmentBuilder } from '../processes/child-environment.ts'
-import { signalGroup } from '../processes/process-group.ts'
+import { type EnvironmentBuilder, signalGroup } from '../processes/process-group.ts'
 import { StdioTransport } from './stdio-transport.ts'
 
 /** A slower server joins later. */

@@ -5,7 +5,7 @@ import { type JsonValue, plainJson } from '../../lib/json/lossless.ts'
 import { type Fields, isObject } from '../../lib/unknown-values.ts'
 import { type Phrase, phrase, untranslated } from '../../model/phrase.ts'
 import type { McpServerEntry } from '../agent-file/agent-file.ts'
-import { type EnvironmentBuilder, ownEnvironment } from '../processes/child-environment.ts'
+import { type EnvironmentBuilder, ownEnvironment } from '../processes/process-group.ts'
 import {
   type CallNeed,
   type ChatTool,

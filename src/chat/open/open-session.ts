@@ -33,7 +33,7 @@ import {
   type EnvironmentVariables,
   ownEnvironment,
   type SecretKeys,
-} from '../processes/child-environment.ts'
+} from '../processes/process-group.ts'
 import { chooseSandbox, NO_SANDBOX, type SandboxMode, type SandboxSetup } from '../processes/sandbox.ts'
 import { ChatServices } from '../services.ts'
 import { ChatSession } from '../session.ts'

@@ -3,7 +3,7 @@
 import { lstatSync, realpathSync, type Stats } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, sep } from 'node:path'
-import type { EnvironmentVariables } from './child-environment.ts'
+import type { EnvironmentVariables } from './process-group.ts'
 
 export interface SandboxBounds {
   /** The project: commands may write here. */

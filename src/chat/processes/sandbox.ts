@@ -5,8 +5,7 @@ import { readRegularFile } from '../../lib/files/regular-file.ts'
 import { createTempFolder, type TempFolder } from '../../lib/files/temp-files.ts'
 import { findProgram, programPathOrMissing } from '../../lib/programs.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
-import { childEnvironment } from './child-environment.ts'
-import { type GroupOptions, startInGroup } from './process-group.ts'
+import { childEnvironment, type GroupOptions, startInGroup } from './process-group.ts'
 import {
   bubblewrapArgs,
   buildSeatbeltProfile,

@@ -1,9 +1,9 @@
 /** A conversation with a person: asks for what is to be said, shows what happens, asks where consent is needed. */
 
 import { DEFAULT_AGENT_NAME } from '../../chat/agent-file/agent-file.ts'
-import { findLastExchange } from '../../chat/last-exchange.ts'
 import type { ChatSession, ChatSessionEvent, OpenedChat } from '../../chat/open/open-chat.ts'
 import { sandboxLabel } from '../../chat/processes/sandbox.ts'
+import { findLastExchange } from '../../chat/session.ts'
 import { localize, say } from '../language.ts'
 import { isYes, renderTrustQuestion, TRUST_PROMPT } from '../trust-question.ts'
 import { paint } from '../view/paint.ts'

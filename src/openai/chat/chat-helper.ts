@@ -6,7 +6,6 @@ import { OpenAIMessage } from '../openai-message.ts'
 import type { OpenAITool } from '../openai-tool.ts'
 import { type Profile, type ProfileName, profileOf } from '../profile.ts'
 import { Files } from './files.ts'
-import { type PromptInput, toPromptMessage } from './prompt.ts'
 import { buildChatRequest, estimateTokens, type RequestContext, selectFittingMessages, toolNameFor } from './request.ts'
 import {
   type Confirm,
@@ -22,12 +21,14 @@ import {
   type ChatParameters,
   type ChatResult,
   DEFAULT_CHAT_SETTINGS,
+  type PromptInput,
   type PromptOptions,
   parseSavedChat,
   pickChatSettings,
   runTurnToEnd,
   type SavedChat,
   type StreamOptions,
+  toPromptMessage,
 } from './settings.ts'
 import {
   isRunByClient,

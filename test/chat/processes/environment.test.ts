@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { childEnvironment } from '../../../src/chat/processes/child-environment.ts'
+import { childEnvironment } from '../../../src/chat/processes/process-group.ts'
 import { answer, calls } from '../../support/model-chunks.ts'
 import { chatServer } from '../../support/model-server.ts'
 import { chatHome, fumiChat } from '../support/fumi-chat.ts'

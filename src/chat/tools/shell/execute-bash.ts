@@ -4,7 +4,7 @@ import { NATIVE_TOOLS, TOOL_USE_INTERRUPTED } from '../../../conversation/limits
 import { sanitizeUnicodeTags } from '../../../conversation/render.ts'
 import type { FieldReader } from '../../../lib/json/field-reader.ts'
 import { type Phrase, phrase } from '../../../model/phrase.ts'
-import { type EnvironmentBuilder, ownEnvironment } from '../../processes/child-environment.ts'
+import { type EnvironmentBuilder, ownEnvironment } from '../../processes/process-group.ts'
 import { NO_SANDBOX, type SandboxSetup, type SandboxWrapper } from '../../processes/sandbox.ts'
 import { CMD_UNCLEAR, isPlainCmd, isReadOnlyCommand, SHELL_NAME } from '../permission/command-decision.ts'
 import { dangerOf } from '../permission/danger.ts'
