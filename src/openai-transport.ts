@@ -1,5 +1,4 @@
 /** The way to a server, `fumibako/openai/transport`: HTTP, keys and uploads by the openai package, loaded when it is first used. */
-
 import type { OpenAI } from 'openai'
 import { readEventData } from './lib/sse.ts'
 import { fieldsOf, listOf, nonEmptyStringOf } from './lib/unknown-values.ts'

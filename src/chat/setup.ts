@@ -74,9 +74,9 @@ export class ChatSetup {
   #trustsAll: boolean
   #mcp: readonly ChatTool[] = []
   readonly #trust: TrustStore | undefined
-  #agent: AgentFile
-  #agentPlace: FoundAgent['place']
-  #toolSet: ToolSet
+  agent: AgentFile
+  agentPlace: FoundAgent['place']
+  toolSet: ToolSet
   #lastNotices = ''
 
   constructor(options: ChatSetupOptions) {
@@ -90,18 +90,10 @@ export class ChatSetup {
     this.#builtIn = builtIn
     this.#patterns = new Set(trusted)
     this.#trustsAll = trustAll
-    this.#agent = agent
-    this.#agentPlace = options.agentPlace ?? 'built-in'
+    this.agent = agent
+    this.agentPlace = options.agentPlace ?? 'built-in'
     this.#trust = options.trust
-    this.#toolSet = this.#buildToolSet()
-  }
-
-  get agent(): AgentFile {
-    return this.#agent
-  }
-
-  get toolSet(): ToolSet {
-    return this.#toolSet
+    this.toolSet = this.#buildToolSet()
   }
 
   /** For the user's own commands. */
@@ -114,46 +106,42 @@ export class ChatSetup {
     readonly patterns: readonly string[]
     readonly tools: readonly ToolName[]
   } {
-    const patterns = [...this.#agent.allowedTools, ...this.#patterns]
+    const patterns = [...this.agent.allowedTools, ...this.#patterns]
     return { all: this.#trustsAll, patterns, tools: this.#trusted }
   }
 
-  get agentPlace(): FoundAgent['place'] {
-    return this.#agentPlace
-  }
-
   switchAgent({ agent, place }: Pick<FoundAgent, 'agent' | 'place'>): void {
-    this.#agent = agent
-    this.#agentPlace = place
-    this.#toolSet = this.#buildToolSet()
+    this.agent = agent
+    this.agentPlace = place
+    this.toolSet = this.#buildToolSet()
   }
 
   setMcpTools(mcp: readonly ChatTool[]): void {
     this.#mcp = mcp
-    this.#toolSet = this.#buildToolSet()
+    this.toolSet = this.#buildToolSet()
   }
 
   #buildToolSet(): ToolSet {
-    const { tools, toolAliases } = this.#agent
+    const { tools, toolAliases } = this.agent
     return buildToolSet({ builtIn: this.#builtIn, mcp: this.#mcp, offered: tools, aliases: toolAliases })
   }
 
   /** The tools by origin, for the state and the request. */
   specs(): Tools {
-    return this.#toolSet.byOrigin()
+    return this.toolSet.byOrigin()
   }
 
   find(name: string): ChatTool | undefined {
-    return this.#toolSet.find(name)
+    return this.toolSet.find(name)
   }
 
   names(): readonly string[] {
-    return this.#toolSet.all.map(({ name }) => name)
+    return this.toolSet.all.map(({ name }) => name)
   }
 
   decide(tool: ChatTool, need: CallNeed): PermissionDecision {
     const { all, patterns, tools } = this.trusted
-    const settings = this.#agent.toolsSettings
+    const settings = this.agent.toolsSettings
     const rules: PermissionRules = {
       allowedTools: patterns,
       trustedTools: tools,
@@ -166,7 +154,7 @@ export class ChatSetup {
 
   /** For tools that search many files: which paths they must skip. */
   denied(): (path: string) => boolean {
-    return isDeniedToRead({ settings: this.#agent.toolsSettings, ...this.workspace })
+    return isDeniedToRead({ settings: this.agent.toolsSettings, ...this.workspace })
   }
 
   trust({ origin, hostName }: ToolName): void {
@@ -191,15 +179,15 @@ export class ChatSetup {
   contextManager(window: number): ContextManager {
     return {
       max_context_files_size: calcMaxContextFilesSize(window),
-      current_profile: this.#agent.name,
-      paths: contextPathsOf(this.#agent),
-      hooks: this.#agent.hooks,
+      current_profile: this.agent.name,
+      paths: contextPathsOf(this.agent),
+      hooks: this.agent.hooks,
     }
   }
 
   /** The context files of these rules, without those that may not be sent. @param budget in tokens */
   collectContextFiles(rules: readonly string[], budget: number): CollectedFiles {
-    const from = { agent: this.#agent, place: this.#agentPlace }
+    const from = { agent: this.agent, place: this.agentPlace }
     return collectFiles(rules, this.workspace, budget, sendBoundary(this.workspace, from, this.#trust))
   }
 
@@ -231,7 +219,7 @@ export class ChatSetup {
       notices.push(noticeEvent('context_dropped', text))
     }
     const spawnHooks = await this.services.spawnHooks(signal)
-    const { prompt } = this.#agent
+    const { prompt } = this.agent
     return {
       files: included,
       spawnHooks,

@@ -1,5 +1,4 @@
 /** An agent as its file describes it: prompt, tools, permissions, hooks and MCP servers; and the parser of that file. */
-
 import { NATIVE_TOOLS } from '../../conversation/limits.ts'
 import type { Hook, HookTrigger } from '../../conversation/record.ts'
 import { type FieldFault, FieldReader } from '../../lib/json/field-reader.ts'

@@ -1,5 +1,4 @@
 /** Checkpoints of a conversation: snapshots of the project's files, the list of them, and going back to one. */
-
 import { mkdirSync } from 'node:fs'
 import { dirname, join, parse } from 'node:path'
 import {

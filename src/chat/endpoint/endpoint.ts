@@ -1,5 +1,4 @@
 /** The model server of a conversation: from options, environment, a profile of the user or a preset. */
-
 import { AppError } from '../../model/error.ts'
 import type { ChatTransport } from '../../openai/chat/transport.ts'
 import type { Profile, ProfileName } from '../../openai/profile.ts'

@@ -22,7 +22,7 @@ export class JournalWriter {
   readonly clock: Clock
   readonly newId: () => string
   readonly #machine: Machine
-  #journal: JournalFile
+  readonly #journal: JournalFile
 
   constructor(journal: JournalFile, { clock, machine, newId }: JournalWriterOptions) {
     this.#journal = journal
@@ -37,12 +37,6 @@ export class JournalWriter {
 
   get journal(): JournalFile {
     return this.#journal
-  }
-
-  /** Closes the present journal and continues with another. */
-  switchTo(journal: JournalFile): void {
-    this.#journal.close()
-    this.#journal = journal
   }
 
   /** Synced to disk when it returns. */

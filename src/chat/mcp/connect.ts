@@ -1,5 +1,4 @@
 /** Connects to an MCP server. The only file that imports the SDK at run time, when the first server starts. */
-
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { JsonValue } from '../../lib/json/lossless.ts'

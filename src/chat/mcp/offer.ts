@@ -1,5 +1,4 @@
 /** What an MCP server offers, in the form that the model and the conversation use: tool names, tool results, prompts. */
-
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { IMAGES_SUPPLIED } from '../../conversation/limits.ts'
 import type { ImageBlock, ImageFormat } from '../../conversation/message.ts'

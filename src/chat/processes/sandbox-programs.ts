@@ -1,5 +1,4 @@
 /** The sandbox programs: arguments of bubblewrap (Linux), profile of seatbelt (macOS), from the same bounds. */
-
 import { lstatSync, realpathSync, type Stats } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, sep } from 'node:path'

@@ -1,6 +1,6 @@
 /** The tools of a conversation: built-in ones, those of MCP servers, and the names by which the model knows them. */
 import { DUMMY_TOOL_NAME, NATIVE_TOOLS } from '../../conversation/limits.ts'
-import type { Tool, ToolOrigin, ToolSpec, Tools } from '../../conversation/record.ts'
+import type { Tool, ToolOrigin, Tools } from '../../conversation/record.ts'
 import { JsonMap } from '../../lib/json/lossless.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { createFsRead } from './files/fs-read.ts'
@@ -31,8 +31,6 @@ export interface ToolSet {
   /** Tools that their origin offers but the model cannot get. */
   readonly omitted: readonly OmittedTool[]
   find(name: string): ChatTool | undefined
-  /** For a request: all origins in one list. */
-  specs(): readonly ToolSpec[]
   /** For the `tools` of the state. */
   byOrigin(): Tools
 }
@@ -57,7 +55,6 @@ export function buildToolSet({ builtIn, mcp = [], offered = ['*'], aliases = new
     all: all.filter((tool) => tool !== DUMMY_TOOL),
     omitted,
     find: (name) => byName.get(name),
-    specs: () => all.map(({ name, description, schema }) => ({ name, description, input_schema: schema })),
     byOrigin: () => originsOf(all),
   }
 }

@@ -1,5 +1,4 @@
 /** What the user has decided: trusted project files, chosen directories and agents, files outside the project. */
-
 import { realpathSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
 import { replaceOwnFile } from '../../lib/files/atomic-file.ts'

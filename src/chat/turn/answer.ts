@@ -1,5 +1,4 @@
 /** One answer of the model: requested, recorded while it streams, measured, and written to the journal. */
-
 import type { AssistantMessage, UserMessage } from '../../conversation/message.ts'
 import { newResponse, newToolUse } from '../../conversation/new-message.ts'
 import type { Duration, MessageMetaTag, RequestMetadata } from '../../conversation/record.ts'

@@ -1,5 +1,4 @@
 /** The tool calls of an answer: each is checked and decided or asked about before the first one runs; then all run. */
-
 import { trackWrite } from '../../conversation/files/line-tracker.ts'
 import {
   IMAGES_SUPPLIED,

@@ -1,5 +1,4 @@
 /** A turn: the waiting message is sent, tools are run and their results sent, until the model has no more calls. */
-
 import type { UntimedEvent } from '../../conversation/journal/event.ts'
 import { TOOL_USE_INTERRUPTED, TOOL_USES_INTERRUPTED_REPLY } from '../../conversation/limits.ts'
 import type { AssistantToolUse } from '../../conversation/message.ts'

@@ -1,5 +1,4 @@
 /** ChatHelper: a conversation that keeps its history, runs its tools and stays valid whatever happens. */
-
 import { AppError } from '../../model/error.ts'
 import type { ToolCall } from '../message.ts'
 import { OpenAIMessage } from '../openai-message.ts'

@@ -1,5 +1,4 @@
 /** Files that lie on the server, to be named in messages. */
-
 import { fieldsOf, isObject, nonEmptyStringOf } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
 import type { Open } from '../message.ts'

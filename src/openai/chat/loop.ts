@@ -1,5 +1,4 @@
 /** The loop of every turn: request an answer with retries, yield it while it streams, use it, request the next one. */
-
 import { isObject } from '../../lib/unknown-values.ts'
 import type { OpenAIMessage } from '../openai-message.ts'
 import { DeltaAccumulator } from '../stream/accumulator.ts'

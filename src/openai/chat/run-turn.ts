@@ -1,5 +1,4 @@
 /** A turn: request an answer, run the tools that it calls, repeat until it calls none. */
-
 import { type Fields, nonEmptyStringOf, numberOf } from '../../lib/unknown-values.ts'
 import type { ToolCall } from '../message.ts'
 import { OpenAIMessage } from '../openai-message.ts'

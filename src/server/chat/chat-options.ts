@@ -1,5 +1,4 @@
 /** With what a conversation can be begun: who answers, in which directory, as which agent. Keys stay here. */
-
 import { realpathSync } from 'node:fs'
 import { agentReference, findAgents } from '../../chat/agent-file/find-agents.ts'
 import { CHAT_COMMANDS } from '../../chat/commands/command-list.ts'

@@ -1,5 +1,4 @@
 /** A conversation that is open here: what happens in it is remembered, so that every page sees the same, whenever it comes. */
-
 import { relative } from 'node:path'
 import { listCheckpoints } from '../../chat/checkpoint/checkpoints.ts'
 import { toApiEvent } from '../../chat/events.ts'

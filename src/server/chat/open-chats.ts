@@ -1,5 +1,4 @@
 /** The conversations that are open here, by their ids. One that rests for a while is closed, so that others can have it. */
-
 import { realpathSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import type { App, SessionEntry } from '../../app.ts'

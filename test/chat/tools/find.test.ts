@@ -147,7 +147,7 @@ describe('the box', () => {
       ['git', 2],
     ])
     expect(readState(writeState({ ...newState('c'), tools }), { mode: 'strict' })).toMatchObject({ ok: true })
-    expect(box.specs().map(({ name }) => name)).toContain('dummy')
+    expect(tools.get('native___')?.map(({ ToolSpecification: { name } }) => name)).toContain('dummy')
     expect(await box.find('dummy')?.check({}, { cwd: '/', home: '/' })).toMatchObject({ ok: false })
     expect(findMissingTools(tools, buildToolSet({ builtIn }))).toEqual([
       { origin: 'git', name: 'git_status' },

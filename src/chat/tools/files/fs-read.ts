@@ -1,5 +1,4 @@
 /** fs_read: lines of files, folders, matches and images, several operations in one call. */
-
 import type { Dirent } from 'node:fs'
 import { lstat, readdir, readlink } from 'node:fs/promises'
 import { extname, join } from 'node:path'

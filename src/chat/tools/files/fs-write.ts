@@ -1,5 +1,4 @@
 /** fs_write: creates a file, or changes one in one place, and shows the change as a unified diff. */
-
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type ArrayChange, diffArrays } from 'diff'

@@ -1,5 +1,4 @@
 /** Decides about shell commands: allowed, denied, read-only, or to be asked about. */
-
 import { type PlainCommand, parsePlainPipe } from '../../../lib/shell/plain-commands.ts'
 import { isFullyKnown } from '../../../lib/shell/script.ts'
 import { phrase } from '../../../model/phrase.ts'

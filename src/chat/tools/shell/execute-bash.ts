@@ -1,5 +1,4 @@
 /** execute_bash: a command in a shell of its own, in the working directory, and what the sandbox had to do with its end. */
-
 import { NATIVE_TOOLS, TOOL_USE_INTERRUPTED } from '../../../conversation/limits.ts'
 import { sanitizeUnicodeTags } from '../../../conversation/render.ts'
 import type { FieldReader } from '../../../lib/json/field-reader.ts'

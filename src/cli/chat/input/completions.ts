@@ -1,5 +1,4 @@
 /** What Tab completes in a prompt: commands, their arguments, files, and names from the conversation. */
-
 import { readdirSync } from 'node:fs'
 import { agentReference, findAgents } from '../../../chat/agent-file/find-agents.ts'
 import { resolveTypedPath } from '../../../chat/attachments.ts'

@@ -1,5 +1,4 @@
 /** The line editor: text, caret and what each key does. Pure. */
-
 import { toTypable } from '../../../lib/text.ts'
 import { splitGraphemes } from '../../view/text-width.ts'
 import { type Completer, type CompletionItem, commonPrefix } from './completions.ts'

@@ -1,5 +1,4 @@
 /** Markdown within a line and in tables, as styled text. */
-
 import { paint } from '../../view/paint.ts'
 import {
   COLUMN_GAP,

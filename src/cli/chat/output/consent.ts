@@ -1,5 +1,4 @@
 /** The consent question: what a tool would do, as quoted text that cannot pass for ours, and the answer to it. */
-
 import type { ToolConsent } from '../../../chat/open/open-chat.ts'
 import { findDangerousAdditions, findDangerSpans } from '../../../chat/tools/permission/danger.ts'
 import type { CallNeed } from '../../../chat/tools/tool.ts'

@@ -1,5 +1,4 @@
 /** A tool that ran: what it did, how it ended, and some lines of its output or its diff. */
-
 import type { ChatSessionEvent } from '../../../chat/open/open-chat.ts'
 import type { CallNeed } from '../../../chat/tools/tool.ts'
 import { plainJson } from '../../../lib/json/lossless.ts'

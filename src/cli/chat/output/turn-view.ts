@@ -1,5 +1,4 @@
 /** Shows the events of a conversation: on a screen while they happen, or as one line each. */
-
 import type { ChatSessionEvent } from '../../../chat/open/open-chat.ts'
 import type { ChatEnding } from '../../../model/api/chat.ts'
 import { formatShortDuration } from '../../../model/tool-summary.ts'
