@@ -2,7 +2,7 @@
 import type { History } from '../conversation/record.ts'
 import type { HookResult } from '../conversation/request/context.ts'
 import type { ChatNotice } from '../model/api/chat.ts'
-import { type Phrase, phrase } from '../model/phrase.ts'
+import { phrase } from '../model/phrase.ts'
 import type { AgentFile, McpServerEntry } from './agent-file/agent-file.ts'
 import { findMcpServers } from './agent-file/find-agents.ts'
 import { Checkpoints } from './checkpoint/checkpoints.ts'
@@ -109,17 +109,17 @@ export class ChatServices {
     this.#hooks = new AgentHooks(agent.hooks, { cwd: workspace.cwd, now: () => performance.now(), environment })
     const { servers, untrusted: file, broken } = findMcpServers(agent, workspace, (one) => trust.isTrusted(one))
     for (const { path, faults } of broken)
-      for (const { path: at, reason } of faults)
-        this.#addNotice('mcp', faultText(path, `${at === '' ? '' : `${at}: `}${reason}`))
+      for (const { path: at, reason } of faults) {
+        const what = `${at === '' ? '' : `${at}: `}${reason}`
+        this.#addNotice('mcp', `${path}: ${what}`, `${path} に誤りがあります（${what}）。`)
+      }
     if (file && file.servers.size > 0) {
       const names = [...file.servers.keys()].join(', ')
       const { en, ja } = untrustedText(serversTrustQuestion(file.servers, file.fingerprint, trust))
       this.#addNotice(
         'mcp',
-        phrase(
-          `Not started: ${names}. ${en} or type /mcp trust`,
-          `起動していません：${names}。${ja}（または /mcp trust）`,
-        ),
+        `Not started: ${names}. ${en} or type /mcp trust`,
+        `起動していません：${names}。${ja}（または /mcp trust）`,
       )
     }
     if (servers.size === 0 || !writer.state.mcp_enabled) return
@@ -136,18 +136,14 @@ export class ChatServices {
         if (status === 'failed')
           this.#addNotice(
             'mcp',
-            phrase(
-              `The server ${name} could not be started: ${reason?.en}`,
-              `サーバー ${name} を起動できませんでした：${reason?.ja}`,
-            ),
+            `The server ${name} could not be started: ${reason?.en}`,
+            `サーバー ${name} を起動できませんでした：${reason?.ja}`,
           )
         if (status === 'starting')
           this.#addNotice(
             'mcp',
-            phrase(
-              `The server ${name} is still starting; its tools join later.`,
-              `サーバー ${name} は起動中です。ツールは後から加わります。`,
-            ),
+            `The server ${name} is still starting; its tools join later.`,
+            `サーバー ${name} は起動中です。ツールは後から加わります。`,
           )
       }
     })
@@ -186,12 +182,12 @@ export class ChatServices {
 
   async #runHooks(hookEvent: HookEvent, signal: AbortSignal): Promise<Awaited<ReturnType<AgentHooks['run']>>> {
     const ran = await this.#hooks.run(hookEvent, AbortSignal.any([signal, this.#closing.signal]))
-    for (const fault of ran.faults) this.#addNotice('hook', fault)
+    for (const { en, ja } of ran.faults) this.#addNotice('hook', en, ja)
     return ran
   }
 
-  #addNotice(code: ChatNotice, text: Phrase): void {
-    this.#notices.push(noticeEvent(code, text))
+  #addNotice(code: ChatNotice, en: string, ja: string): void {
+    this.#notices.push(noticeEvent(code, { en, ja }))
   }
 
   /** Results of the hooks that run once for the conversation. */
@@ -238,7 +234,7 @@ export class ChatServices {
 
   async #startCheckpointing(): Promise<boolean> {
     const started = await this.checkpoints.start(false, this.#beginning)
-    if (started.kind === 'off') this.#addNotice('checkpoint', started.reason)
+    if (started.kind === 'off') this.#addNotice('checkpoint', started.reason.en, started.reason.ja)
     return started.kind === 'on'
   }
 
@@ -262,9 +258,6 @@ export class ChatServices {
 
 /** The public part of {@link ChatServices}. */
 export type SessionServices = { readonly [member in keyof ChatServices]: ChatServices[member] }
-
-const faultText = (path: string, what: string): Phrase =>
-  phrase(`${path}: ${what}`, `${path} に誤りがあります（${what}）。`)
 
 function* checkpointEvents(created: Awaited<ReturnType<Checkpoints['afterTurn']>>): Generator<ChatSessionEvent> {
   if (!created.ok) {
