@@ -1,4 +1,4 @@
-/** Where fumibako keeps what is its own, and what its user wants it to do. */
+/** Reads and changes the settings. */
 import { join } from 'node:path'
 import { replaceOwnFile } from '../lib/files/atomic-file.ts'
 import { dataDirectory, type HostMachine } from '../lib/files/data-directory.ts'
@@ -22,9 +22,8 @@ export { type PriceSettings, readPrices } from './price-file.ts'
 export type { Configuration, ResolvedSetting } from './resolve.ts'
 
 export interface ConfigOptions {
-  /** Ids of all agents that are known. */
   readonly agents: readonly AgentId[]
-  /** By key, as they were typed: for this run only. */
+  /** By key, as typed, for this run only. */
   readonly flags?: ReadonlyMap<string, string>
   readonly cwd?: string
 }
@@ -34,15 +33,15 @@ const configPath = (machine: HostMachine): string => join(dataDirectory(machine)
 /** The environment variable that can hold the key of a profile. */
 export const profileKeyVariable = (profile: string): string => variableOfKey(settingKey('profiles.*.key', profile))
 
-/** Read anew each time. What is wrong is among its problems; every setting has a value nevertheless. */
+/** Not cached. Problems are listed; every setting has a value nevertheless. */
 export function readConfig(machine: HostMachine, options: ConfigOptions): Configuration {
   const { agents, flags = new Map(), cwd = process.cwd() } = options
   return resolveConfig({ ...machine, cwd, agents, flags, file: readJsonFile(configPath(machine)) })
 }
 
 /**
- * Writes one setting to the file; no words take it out. Throws AppError: nothing was changed then.
- * @param words what was typed: one, or any number for a list
+ * Writes one setting to the file, or removes it. Throws AppError if nothing was changed. @param words the typed value
+ * or values; undefined removes the setting
  */
 export function changeConfig(
   machine: HostMachine,
@@ -79,11 +78,9 @@ export function changeConfig(
   changeConfigFile(configPath(machine), key, value)
 }
 
-// Changes the file `config.json` without losing anything that stands in it.
-
 /**
- * With nothing for a value the key is taken out. All else stays as it is, also what is not understood. Throws AppError when
- * the file cannot be used or written.
+ * Removes the key if the value is undefined. Keeps everything else, including what it does not understand. Throws
+ * AppError if the file cannot be used or written.
  */
 function changeConfigFile(path: string, key: string, value: JsonValue | undefined): void {
   const { content, problem } = readJsonFile(path)

@@ -1,4 +1,4 @@
-/** Reads a JSON file that a person wrote, and says where it is wrong. */
+/** Reads a JSON file that a person wrote, and locates its errors. */
 
 import { readRegularFile } from '../lib/files/regular-file.ts'
 import { describeSystemError, isSystemError } from '../lib/files/system-error.ts'
@@ -7,11 +7,10 @@ import { findJsonSyntaxError, lineAndColumnOf } from '../lib/json/syntax-error.t
 import { type Phrase, phrase } from '../model/phrase.ts'
 
 export interface ConfigProblem {
-  /** The file, with line and column where they are known; the variable; or the option. */
+  /** The file with line and column if known, the environment variable, or the option. */
   readonly where: string
-  /** `agents.codex.roots[1]`; empty where it is about the whole. */
+  /** `agents.codex.roots[1]`; empty for the complete file. */
   readonly key: string
-  /** Says what to do. */
   readonly reason: Phrase
 }
 
@@ -20,12 +19,12 @@ export const describeConfigProblem = ({ where, key, reason }: ConfigProblem): Ph
 
 export interface JsonConfigFile {
   readonly path: string
-  /** Empty where there is no file, or nothing in it. */
+  /** Empty if the file is missing or empty. */
   readonly content: JsonObject
-  /** For each object that names a key twice, that key. */
+  /** The first repeated key of each object that has one. */
   readonly duplicates: ReadonlyMap<object, string>
   readonly exists: boolean
-  /** Why nothing of it can be used. Such a file is never written to. */
+  /** Set if nothing in the file can be used. Such a file is never written. */
   readonly problem?: ConfigProblem
 }
 

@@ -1,4 +1,4 @@
-/** A user's own list of prices, over the one that comes with fumibako. What is wrong in it is told and left out. */
+/** The user's price list, merged over the built-in one. Reports and ignores invalid entries. */
 import { isJsonObject, type JsonValue, jsonEntries, plainJson } from '../lib/json/lossless.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import { LIST_PRICES } from '../model/tokens/list-prices.ts'
@@ -10,7 +10,7 @@ export interface PriceSettings {
   readonly problems: readonly ConfigProblem[]
 }
 
-/** @param path of the user's list; without one the built-in list is all there is */
+/** @param path null for the built-in list alone */
 export function readPrices(path: string | null): PriceSettings {
   if (path === null) return { list: LIST_PRICES, problems: [] }
   const { content, exists, problem } = readJsonFile(path)
@@ -94,7 +94,7 @@ class PriceFileReader {
     )
     if (prices.length === 0) this.#addProblem(key, phrase('wants at least one price', 'には価格が 1 つ以上必要です'))
     const valid = prices.filter((one) => one !== undefined)
-    // A list with a gap would be wrong on some days without a word.
+    // A list with a gap would give wrong prices on some days without notice.
     if (valid.length < prices.length || valid.length === 0) return
     models[model] = valid.sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1))
   }

@@ -1,4 +1,4 @@
-/** Puts the settings together: an option goes before the environment, that before the file, that before the default. */
+/** Resolves each setting: option, environment, file, default, in this order. */
 import { isJsonObject, type JsonValue, jsonEntries } from '../lib/json/lossless.ts'
 import type { AgentId } from '../model/ids.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
@@ -30,9 +30,8 @@ export interface ResolvedSetting {
 export interface ConfigInput extends SettingContext {
   readonly file: JsonConfigFile
   readonly variables: Readonly<Record<string, string | undefined>>
-  /** By key, as they were typed. */
+  /** By key, as typed. */
   readonly flags: ReadonlyMap<string, string>
-  /** Ids of all agents that are known. */
   readonly agents: readonly AgentId[]
 }
 
@@ -51,7 +50,7 @@ export interface ProfileConfig {
 }
 
 export interface Configuration {
-  /** Path of the file, whether it exists or not. */
+  /** Path of the file, which may not exist. */
   readonly file: string
   readonly keep: SettingValueOf<'keep'>
   readonly language: SettingValueOf<'language'>
@@ -62,11 +61,11 @@ export interface Configuration {
   readonly sandbox: SettingValueOf<'chat.sandbox'>
   readonly maxRequests: SettingValueOf<'chat.maxRequests'>
   readonly maxTokens: SettingValueOf<'chat.maxTokens'>
-  /** Servers that the user gave a name. */
+  /** Named servers. */
   readonly profiles: ReadonlyMap<string, ProfileConfig>
-  /** Every key that is given anywhere, also where another one goes before it: the key itself, or `$NAME` for a variable. */
+  /** Every API key given anywhere, also if another one overrides it: the key itself, or `$NAME` for a variable. */
   readonly keys: readonly string[]
-  /** The same and where each comes from, in the order of the table. */
+  /** Every setting with its origin, in the order of the table. */
   readonly settings: readonly ResolvedSetting[]
   readonly problems: readonly ConfigProblem[]
 }
@@ -90,7 +89,7 @@ export function resolveConfig(input: ConfigInput): Configuration {
     const shown = kind.isSecret ? hideSecret(value) : value
     return { key, value: shown, from: layer?.[0] ?? 'default', standard, variable: variableOfKey(key), what }
   })
-  // Every value was read by the kind of its setting.
+  // Safe: each value was read by the type of its setting.
   const lookup = <Name extends SettingName>(name: Name, each = ''): SettingValueOf<Name> =>
     values.get(settingKey(name, each)) as SettingValueOf<Name>
   return {
@@ -140,7 +139,7 @@ const HIDDEN_VALUE = '(set, not shown)'
 const hideSecret = (value: SettingValue): SettingValue =>
   typeof value !== 'string' || /^(?:\$\w+)?$/.test(value) ? value : HIDDEN_VALUE
 
-/** They have the names that file and options give them. */
+/** Profiles exist by being named in the file or in an option. */
 function profileNames({ file, flags }: ConfigInput): readonly string[] {
   const profilesValue = new Map(jsonEntries(file.content)).get('profiles')
   const named = isJsonObject(profilesValue) ? jsonEntries(profilesValue).map(([name]) => `profiles.${name}`) : []
@@ -201,7 +200,7 @@ function readFile(settings: SettingsByKey, input: ConfigInput, problems: ConfigP
 
 const joinKey = (key: string, name: string): string => (key === '' ? name : `${key}.${name}`)
 
-/** What may stand in the object at a key. */
+/** The names allowed in the object at a key. */
 function namesBelow(settings: SettingsByKey, key: string): readonly string[] {
   const start = key === '' ? '' : `${key}.`
   const names = [...settings.keys()].filter((one) => one.startsWith(start)).map((one) => one.slice(start.length))

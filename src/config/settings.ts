@@ -9,22 +9,20 @@ export type SettingValue = string | number | boolean | null | readonly string[]
 export interface SettingContext {
   readonly platform: NodeJS.Platform
   readonly home: string
-  /** Where the command was started. */
   readonly cwd: string
 }
 
 type ParsedSetting<T> =
   | { readonly ok: true; readonly value: T }
-  /** `at` is the place inside the value: empty, or the number of an element in brackets. */
+  /** `at` is empty, or the number of an element in brackets. */
   | { readonly ok: false; readonly at: string; readonly reason: Phrase }
 
 interface SettingType<T extends SettingValue> {
-  /** Takes any number of words. */
   readonly isList: boolean
-  /** Its value is used and never shown. */
+  /** The value is never shown. */
   readonly isSecret?: boolean
   read(value: JsonValue, context: SettingContext): ParsedSetting<T>
-  /** One word as JSON. What it does not know is left for `read` to refuse. */
+  /** One word as JSON. Leaves invalid words for `read` to refuse. */
   fromText(word: string, context: SettingContext): JsonValue
 }
 
@@ -70,7 +68,7 @@ const textSetting: SettingType<string | null> = {
   fromText: (text) => text,
 }
 
-/** A text that names a variable with `$` is no secret itself. */
+/** A name of a variable, `$NAME`, is not secret. */
 const secretSetting: SettingType<string | null> = { ...textSetting, isSecret: true }
 
 const positiveIntegerSetting: SettingType<number | null> = {
@@ -109,7 +107,7 @@ const pathListSetting: SettingType<readonly string[]> = {
   fromText: pathFromText,
 }
 
-/** A word that stands for all: lists are parted as the platform parts its PATH. */
+/** A text with all values of a list, separated like the platform's PATH. */
 export const settingFromText = (kind: SettingType<SettingValue>, text: string, context: SettingContext): JsonValue =>
   kind.isList
     ? text
@@ -118,7 +116,7 @@ export const settingFromText = (kind: SettingType<SettingValue>, text: string, c
         .map((word) => kind.fromText(word, context))
     : kind.fromText(text, context)
 
-/** A file knows no current directory, so what it names must be whole. */
+/** A file has no current directory, so its paths must be absolute. */
 function readPath(value: JsonValue, context: SettingContext): ParsedSetting<string> {
   const { isAbsolute, join, resolve } = pathRules(context)
   if (typeof value !== 'string' || value === '') return invalid(phrase('wants a path', 'にはパスを指定してください'))
@@ -149,7 +147,7 @@ const defineSetting = <T extends SettingValue>(kind: SettingType<T>, standard: T
   what,
 })
 
-/** `*` stands for the id of an agent, or for the name of a profile. */
+/** `*` is the id of an agent or the name of a profile. */
 const SETTINGS = {
   keep: defineSetting(
     choiceSetting('volatile', 'all', 'none'),
@@ -249,7 +247,7 @@ const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS
 export type SettingValueOf<Name extends SettingName> = (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never
 
-/** The settings of an app with these agents and profiles, by their keys. */
+/** All settings for these agents and profiles, by key. */
 export function settingsFor(agents: readonly AgentId[], profiles: readonly string[]): ReadonlyMap<string, Setting> {
   const found = new Map<string, Setting>()
   const all = Object.entries(SETTINGS) as [SettingName, Setting][]
@@ -266,7 +264,7 @@ export function settingsFor(agents: readonly AgentId[], profiles: readonly strin
 /** @param each an agent or a profile */
 export const settingKey = (name: SettingName, each: string): string => name.replace('*', each)
 
-/** The profile that a key is about, whether there is one of that name or not. */
+/** The profile that a key belongs to, whether it exists or not. */
 export const profileOfKey = (key: string): string | undefined => /^profiles\.([\w-]+)(?:\.|$)/.exec(key)?.[1]
 
 /** `agents.amazon-q.roots` is FUMI_AGENTS_AMAZON_Q_ROOTS. */

@@ -30,44 +30,41 @@ import { type Cut, shortenConversation } from './trim.ts'
 export interface HandoffOptions {
   readonly agents: readonly Agent[]
   readonly environment: HostEnvironment
-  /** Fumibako's own: for backups, and for what the target cannot hold. */
+  /** Our data directory: for backups, and for what the target cannot hold. */
   readonly directory: string
   readonly keep: BackupDatabase
-  /** Where the other program will go on; the session's own directory where none is given. */
+  /** Where to continue; by default the session's own directory. */
   readonly cwd?: string
-  /** An older conversation in its place may go; it is kept first. */
+  /** Allows replacing an older conversation, which is backed up first. */
   readonly mayReplace?: boolean
-  /** Everything but writing into the store. */
+  /** Does everything except writing into the store. */
   readonly isDry?: boolean
   readonly now: () => Date
   readonly newId: () => string
-  /** For a smaller window: whole turns from the end, and a summary of facts for the others. */
+  /** Fits a smaller context window: keeps complete turns from the end and summarizes the others. */
   readonly maxTokens?: number
 }
 
 export interface HandedOver {
   readonly session: Session
-  /** Where it was put, or would be. */
   readonly source: Source
   readonly cwd: string
   readonly isDry: boolean
   readonly isReplacement: boolean
-  /** Where what stood there lies now. */
+  /** The backup of the replaced conversation. */
   readonly backup: string | undefined
   readonly resume: ResumeCommand | undefined
   readonly exchanges: number
-  /** What was cut for a smaller window, where that was asked for. */
   readonly cut: Cut | undefined
   readonly report: Report
   readonly repairs: readonly string[]
   readonly warnings: readonly DeliveryWarning[]
 }
 
-/** Agents to which a conversation can be given, by the names that they bear. */
 export const handoffTargets = (agents: readonly Agent[]): readonly AgentId[] =>
   agents.filter((agent) => agent.write && agent.deliver).flatMap(agentIdsOf)
 
-/** Throws AppError, and then the store is as it was. */
+/** Throws AppError with the store unchanged. */
 export async function handoff(from: ConversionSource, to: AgentId, options: HandoffOptions): Promise<HandedOver> {
   const { agents } = options
   const targets = handoffTargets(agents)
@@ -130,7 +127,7 @@ async function runHandoff(
   }
 }
 
-/** As the system calls it: programs find conversations by that name. */
+/** Links resolved, because programs find conversations by the real path. */
 function resolveDirectory(cwd: string | undefined): string {
   if (cwd === undefined)
     throw new AppError(
@@ -139,7 +136,7 @@ function resolveDirectory(cwd: string | undefined): string {
       'どのディレクトリーの会話か記録されていません。--cwd で指定してください。',
     )
   if (!isFolder(cwd)) {
-    // It comes from a log: on one line, it cannot look like a message of ours.
+    // Comes from a log: printed on one line, it cannot imitate a message of ours.
     const shown = toPrintableField(cwd)
     throw new AppError(
       'bad_usage',
@@ -171,7 +168,7 @@ async function measureSource(
 const UNCHANGED = phrase('nothing was changed', '何も変更していません')
 const ROLLED_BACK = phrase('it was taken back', '元に戻しました')
 
-/** Throws `cannot_write` when it reads otherwise than the source. */
+/** Throws `cannot_write` if the target reads differently from the source. */
 async function verifyTarget(
   source: AsyncGenerator<Exchange>,
   target: ConversionSource,
@@ -181,7 +178,7 @@ async function verifyTarget(
   const { session, facts } = await readSessionFacts(target)
   const found = (): AsyncGenerator<Exchange> =>
     readExchanges(readSourceMessages({ ...target, session: session.id }, session), facts)
-  // Where the oldest had to go, the rest must be the same.
+  // If the oldest exchanges had to go, the rest must be the same.
   const isCut = report.losses.some(({ code }) => code === 'oldest_left_out')
   const difference = await findDifference(
     isCut ? await lastExchanges(source, found()) : source,
@@ -251,14 +248,14 @@ async function deliverTo(
 
 const MAX_TITLE_LENGTH = 80
 
-/** On one line, and without half of a letter at its end, which some programs do not read. */
+/** One line, without half a surrogate pair, which some programs refuse. */
 const toTitle = (text: string | undefined): string | undefined =>
   text
     ?.replaceAll(/\s+/g, ' ')
     .slice(0, MAX_TITLE_LENGTH)
     .replace(/[\ud800-\udbff]$/, '')
 
-/** Until its owner saves the conversation, it brings by itself what is then put beside. */
+/** Writes the sidecar: the target holds these extensions itself only until its program saves the conversation. */
 async function finishDelivery(
   target: ConversionSource,
   delivery: Delivery,
@@ -282,7 +279,7 @@ async function finishDelivery(
   }
 }
 
-/** What stood in the place of a conversation: in a file of its own, and in the backup where it was a row. */
+/** Backs up the conversation that is replaced: to a file, and a row also to the backup database. */
 class HandoffBackups implements DeliveryBackup {
   readonly #options: HandoffOptions
   #row: { readonly source: Source; readonly bytes: Uint8Array } | undefined
@@ -320,11 +317,10 @@ class HandoffBackups implements DeliveryBackup {
 
 interface SavedConversion {
   readonly path: string
-  /** What its owner would drop; nothing where there is none. */
+  /** The extensions that the target program would drop; undefined if none. */
   readonly sidecar: string | undefined
 }
 
-/** @param folder one that is the caller's own */
 async function saveToFolder(folder: string, agent: Agent, { pieces }: Conversion): Promise<SavedConversion> {
   const path = join(folder, `conversation${agent.forms?.[0]?.suffix ?? ''}`)
   const sidecarPath = sidecarOf(path)

@@ -11,20 +11,20 @@ import {
 import { extensionOf } from '../model/replay/extension.ts'
 
 export interface Loss {
-  /** Where in the source's records. */
+  /** Path in the source's records. */
   readonly path: string
   readonly code: ChangeCode
   /** The sentence of the code. */
   readonly what: string
-  /** What of the sentence only this case knows; else empty. */
+  /** The variable part of the sentence, or empty. */
   readonly value: string
-  /** `x_conv` in the output, `sidecar` beside it, or nowhere. */
+  /** `x_conv` in the output, `sidecar` beside it, or null if lost. */
   readonly kept_in: string | null
   readonly times: number
 }
 
 export interface Repair {
-  /** Where it happened first. */
+  /** Path of the first occurrence. */
   readonly path: string
   readonly code: ChangeCode
   readonly what: string
@@ -49,11 +49,11 @@ export class LossReportBuilder {
   readonly #repairs = new Map<string, Mutable<Repair>>()
 
   readonly #kinds = new Map<string, ValuePath>()
-  /** Of values without a place, by where they are kept: nearly all there are. */
+  /** Losses of values without an equivalent, by where they are kept: nearly all losses. */
   readonly #unplaced = new Map<string | null, Map<ValuePath, Mutable<Loss>>>()
   readonly #hasSidecar: boolean
 
-  /** @param hasSidecar there is a file beside the output */
+  /** @param hasSidecar a sidecar will be written */
   constructor(hasSidecar: boolean) {
     this.#hasSidecar = hasSidecar
   }
@@ -112,19 +112,19 @@ export class LossReportBuilder {
 
 const NO_EQUIVALENT = toConversionChange('no_place')
 
-/** What is gone comes before what is kept, the most frequent first. */
+/** Lost values before preserved ones, then by frequency. */
 function compareLosses(a: Loss, b: Loss): number {
   const lostFirst = Number(a.kept_in !== null) - Number(b.kept_in !== null)
   return lostFirst || b.times - a.times || (a.path < b.path ? -1 : 1)
 }
 
-/** Where values stand in records: one object for each place, so that counting them compares no texts. */
+/** The path of values in records: one object per path, so that counting compares no strings. */
 class ValuePath {
   readonly text: string
   #members: Map<string, ValuePath> | undefined
   #elements: ValuePath | undefined
 
-  /** @param text names keys; places in lists are `[]` */
+  /** @param text keys joined by dots; `[]` for list elements */
   constructor(text: string) {
     this.text = text
   }
@@ -148,10 +148,7 @@ function getOrCreatePath(paths: Map<string, ValuePath>, key: string, text: () =>
   return created
 }
 
-/**
- * Calls with the path of each value that is not there.
- * @param kinds the paths of all records so far, by their kind
- */
+/** Calls `onMissing` for each value that is not in the output. @param kinds the paths of all records so far, by kind */
 function findMissing(
   records: readonly unknown[],
   written: readonly unknown[],
@@ -173,7 +170,7 @@ function findMissing(
 
 const MAX_DEPTH = 60
 
-/** `type` says how a record is written, not what: its word stands in the path. */
+/** `type` names the record's shape; it is part of the path. */
 function visitValue(
   value: unknown,
   path: ValuePath,
@@ -207,7 +204,7 @@ function visitValue(
 const isPresent = (value: unknown, present: WrittenValues): boolean =>
   value === undefined || value === '' || present.has(value)
 
-/** A text that spells JSON may stand there as a value. */
+/** The JSON in a text may be present as a value. */
 function visitText(
   value: unknown,
   path: ValuePath,
@@ -220,7 +217,7 @@ function visitText(
   else visitValue(inner, path, present, onMissing, depth + 1)
 }
 
-/** Short lists of small numbers may mean anything. */
+/** A short list of small numbers is not necessarily bytes. */
 const isByteList = (list: readonly unknown[]): boolean =>
   list.length > 16 && list.every((one) => typeof one === 'number' && Number.isInteger(one) && one >= 0 && one < 256)
 
@@ -237,14 +234,14 @@ function recordKind(record: unknown): string {
 class WrittenValues {
   readonly #values = new Set<unknown>()
   readonly #texts: string[] = []
-  /** Texts that may spell JSON: looked into when something is missing, which is seldom. */
+  /** Texts that may be JSON, parsed only when a value is missing. */
   #unparsed: string[] = []
 
   constructor(written: readonly unknown[]) {
     for (const one of written) this.#collect(one, 0)
   }
 
-  /** A text may be a part of a longer one: texts are joined, and put into frames. */
+  /** Texts may be joined or wrapped in longer ones. */
   has(value: unknown): boolean {
     if (this.#values.has(value) || this.#isPart(value)) return true
     if (this.#unparsed.length === 0) return false

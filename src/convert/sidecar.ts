@@ -22,13 +22,12 @@ export const sidecarOf = (path: string): string => `${path}.x.json`
 
 type SidecarPart = Pick<Extract<Piece, { kind: 'sidecar' }>, 'at' | 'extension'>
 
-/** One JSON document with a part on each line, so that it can be written and read one part at a time. */
+/** One JSON document with one part per line, written and read one part at a time. */
 export const SIDECAR_START = '{"x_conv_version":1,"parts":[\n'
 export const sidecarLine = ({ at, extension }: SidecarPart, isFirst: boolean): string =>
   `${isFirst ? '' : ',\n'}${JSON.stringify({ at, x_conv: extension })}`
 export const SIDECAR_END = '\n]}\n'
 
-/** @returns nothing for a line that holds no part */
 function parseSidecarPart(line: string): SidecarPart | undefined {
   const value = fieldsOf(parseStructure(line.replace(/,\s*$/, '')))
   const at = numberOf(value?.['at'])
@@ -38,7 +37,7 @@ function parseSidecarPart(line: string): SidecarPart | undefined {
     : { at, extension: extension as unknown as WrittenExtension }
 }
 
-/** Puts the parts where they belong. Both come in the order of the file; parts without a message end as records of their own. */
+/** Merges the parts into the messages. Both are in file order; parts without a message become records of their own. */
 async function* mergeSidecarParts(
   messages: AsyncIterable<NormalizedMessage>,
   parts: AsyncIterator<SidecarPart>,
@@ -64,7 +63,7 @@ async function* mergeSidecarParts(
   for (; !next.done; next = await parts.next()) if (last) yield toOrphanMessage(next.value, last)
 }
 
-/** Its owner did not drop it: the element brings the same by itself, in letters if not in the same objects. */
+/** The program kept the extension: the element has the same records itself. */
 function isAlreadyPresent(message: NormalizedMessage, { extension }: SidecarPart): boolean {
   const own = extensionOf(message)
   if (own?.src !== extension.src) return false
@@ -77,7 +76,7 @@ function isAlreadyPresent(message: NormalizedMessage, { extension }: SidecarPart
 function mergePart(message: NormalizedMessage, { extension }: SidecarPart, isFirst: boolean): NormalizedMessage {
   const own = extensionOf(message)
   const record = own?.records?.[0]
-  // Only the first message of an element brings it; what was changed there is stale for all.
+  // Only the first message of an element has the record; a change there makes all extensions stale.
   const seal = () => (record === undefined ? (extension.seal ?? '') : digestWithout(recordElement(record), 'x_conv'))
   const { first, further } = readElementExtensions({ src: own?.src ?? '', record }, extension, seal)
   const { status } = extension
@@ -90,14 +89,13 @@ function mergePart(message: NormalizedMessage, { extension }: SidecarPart, isFir
   }
 }
 
-/** Some records travel as text because of their numbers. */
+/** Some records are stored as text to keep their numbers exact. */
 function recordElement(record: unknown): Fields {
   const fields = fieldsOf(record) ?? {}
   const exact = stringOf(fields['exact_json'])
   return exact === undefined ? fields : (fieldsOf(parseStructure(exact)) ?? {})
 }
 
-/** Records that belong to no element: before all, between them, or after the last. */
 function toOrphanMessage(
   { at, extension: { src, records = [] } }: SidecarPart,
   near: NormalizedMessage,
@@ -114,7 +112,6 @@ function toOrphanMessage(
   }
 }
 
-/** Puts what the file holds back where it belongs. */
 export const createSidecarRestorer = (path: string): NonNullable<ConversionSource['beside']> =>
   async function* (messages) {
     const parts = readSidecarParts(path)
@@ -138,13 +135,13 @@ async function* readSidecarParts(path: string) {
   }
 }
 
-/** Ids come from logs, and not every one can be the name of a file. */
+/** An id from a log may not be a valid file name. */
 export function rowSidecarPath(directory: string, agent: AgentId, id: string): string {
   const name = /^[\w-]{1,64}$/.test(id) ? id : sha256(id).slice(0, 32)
   return join(directory, 'sidecars', agent, `${name}.x.json`)
 }
 
-/** For a source that is a row, and was put there by us. */
+/** The sidecar of a database row that we wrote. */
 export function findRowSidecar(
   { source, beside: restore }: ConversionSource,
   session: Session,

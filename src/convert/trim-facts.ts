@@ -1,13 +1,13 @@
-/** What can be said of messages without a model: what was asked, which files were touched, which commands were run. */
+/** Collects facts for a summary without a model: prompts, touched files, commands, open todos. */
 import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../lib/unknown-values.ts'
 import { findTouchedFiles } from '../model/files/touched-files.ts'
 import type { NormalizedMessage, ToolCall } from '../model/normalized.ts'
 import { toShellText } from '../model/tool-summary.ts'
 
-/** The list of things to do that an agent keeps by its tools, followed call by call. */
+/** Follows the todo list that an agent keeps with its tools. */
 interface Todo {
   readonly text: string
-  /** The agent's own word: `pending`, `in_progress`, `completed`. */
+  /** The agent's word: `pending`, `in_progress`, `completed`. */
   readonly status: string
 }
 
@@ -17,13 +17,12 @@ class TodoTracker {
   add({ name, arguments_json, input_json }: ToolCall): void {
     const given = fieldsOf(arguments_json ?? input_json)
     if (!given) return
-    // `update_plan` of Codex, and the like of other agents, give the whole list each time.
+    // `update_plan` of Codex and similar tools give the complete list each time.
     const fullList = [given['plan'], given['todos']].find((one) => Array.isArray(one))
     if (fullList && name !== null && /plan|todo/i.test(name)) this.#todos = listOf(fullList).flatMap(parseTodo)
     else if (name === 'todo_list') this.#todos = applyTodoCommand(this.#todos, given)
   }
 
-  /** What is not done. */
   open(): readonly string[] {
     return this.#todos
       .filter(({ status }) => status !== 'completed' && status !== 'done')
@@ -37,7 +36,7 @@ function parseTodo(value: unknown): readonly Todo[] {
   return text === undefined ? [] : [{ text, status: stringOf(value['status']) ?? 'pending' }]
 }
 
-/** `todo_list` of Amazon Q CLI: commands that change it. Places count from 0. */
+/** The commands of Amazon Q CLI's `todo_list`. Positions count from 0. */
 function applyTodoCommand(todos: readonly Todo[], given: Fields): readonly Todo[] {
   switch (given['command']) {
     case 'create':
@@ -65,7 +64,6 @@ function applyTodoCommand(todos: readonly Todo[], given: Fields): readonly Todo[
 
 const pendingTodo = (text: string): Todo => ({ text, status: 'pending' })
 
-/** Tasks are texts, or objects that hold one. */
 const taskTexts = (value: unknown): readonly string[] =>
   listOf(value).flatMap(
     (one) =>
@@ -74,16 +72,16 @@ const taskTexts = (value: unknown): readonly string[] =>
       [],
   )
 
-/** Of each kind, so many are held: the latest. */
+/** Keeps the latest of each kind. */
 const MAX_ITEMS = 400
 const MAX_LINE_LENGTH = 240
 
-/** All lists: the latest last. */
+/** Lists end with the latest. */
 export interface ConversationFacts {
   readonly messages: number
   readonly from: string | undefined
   readonly to: string | undefined
-  /** A summary that was made earlier, by whomever. */
+  /** An earlier summary. */
   readonly summary: string | undefined
   readonly asked: readonly string[]
   readonly files: readonly string[]
@@ -97,13 +95,13 @@ export class FactCollector {
   #to: string | undefined
   #summary: string | undefined
   readonly #asked: string[] = []
-  /** Path, and what was done to it last. */
+  /** Path to its last change. */
   readonly #files = new Map<string, string>()
-  /** By call, or by a number of our own where a call has no id. */
+  /** By call id, or a number of our own. */
   readonly #commands = new Map<string, string>()
   readonly #todos = new TodoTracker()
 
-  /** @param isPrompt somebody asked this */
+  /** @param isPrompt the user typed this message */
   add(message: NormalizedMessage, isPrompt: boolean): void {
     const { role, source_type, tool_call, metadata, timestamp } = message
     if (role !== 'meta') this.#messages++
@@ -121,7 +119,7 @@ export class FactCollector {
     } else this.#ended(tool_call)
   }
 
-  /** How a command ended is told by its result. */
+  /** A command's result has its exit code. */
   #ended({ call_id, status, exit_code }: ToolCall): void {
     const command = call_id === null ? undefined : this.#commands.get(call_id)
     const failed = exit_code !== undefined && exit_code !== 0 ? `exit ${exit_code}` : status === 'error' ? 'failed' : ''
@@ -148,7 +146,6 @@ function pushLatest(list: string[], text: string): void {
   if (list.length > MAX_ITEMS) list.shift()
 }
 
-/** Moves it to the end. */
 function moveToEnd(map: Map<string, string>, key: string, value: string): void {
   map.delete(key)
   map.set(key, value)
@@ -157,7 +154,7 @@ function moveToEnd(map: Map<string, string>, key: string, value: string): void {
 
 const segmentText = ({ segments }: NormalizedMessage): string => segments.map(({ text }) => text ?? '').join('\n')
 
-/** A patch is told by its files. */
+/** Patches are listed by their files instead. */
 function shellCommandIn({ arguments_json }: ToolCall): string | undefined {
   const given = fieldsOf(arguments_json)
   const command = given?.['command'] ?? given?.['cmd']
@@ -166,7 +163,7 @@ function shellCommandIn({ arguments_json }: ToolCall): string | undefined {
   return isToolCommand(given) ? undefined : shortLine(text)
 }
 
-/** `{"command":"create","path":…}` says what a tool is to do, not a shell. */
+/** `{"command":"create","path":…}` is a command of a tool, not of a shell. */
 const isToolCommand = (given: ReturnType<typeof fieldsOf>): boolean =>
   given !== undefined && ['path', 'tasks', 'file_text', 'completed_indices', 'new_tasks'].some((key) => key in given)
 

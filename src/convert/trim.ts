@@ -6,7 +6,7 @@ import { collectSessionFacts, type SessionFacts } from '../model/session-facts.t
 import { byteLength, estimateMessage, tokensOfBytes } from '../model/tokens/token-estimate.ts'
 import { type ConversationFacts, FactCollector } from './trim-facts.ts'
 
-/** The conversation from its beginning, each time anew. */
+/** Reads the conversation from its beginning, each time. */
 type ReadMessages = () => AsyncIterable<NormalizedMessage>
 
 export type Cut = Pick<TrimResult, 'turns' | 'tokens' | 'tooLarge'>
@@ -25,20 +25,17 @@ export async function shortenConversation(open: ReadMessages, maxTokens: number)
 }
 
 export interface TrimResult {
-  /** Headers, the summary where something was cut, and the turns that stay. Reads once more when it is iterated. */
+  /** Headers, the summary of what was cut, and the remaining turns. Iterating reads the source again. */
   readonly messages: AsyncIterable<NormalizedMessage>
-  /** What stands before the first prompt counts as a turn. */
+  /** Text before the first prompt counts as a turn. */
   readonly turns: { readonly kept: number; readonly cut: number }
-  /** Estimates: of everything, and of the turns that stay, without the summary. */
+  /** Estimates, without the summary. */
   readonly tokens: { readonly all: number; readonly kept: number }
-  /** Even the last turn, with those that its results belong to, and the shortest summary are more than was asked for. */
+  /** Even the last turn with the turns it needs, plus the shortest summary, exceeds the limit. */
   readonly tooLarge: boolean
 }
 
-/**
- * Three readings, none of which holds more than a number for each turn and the ids of open calls.
- * @param open reads the conversation from its beginning
- */
+/** Reads three times, and holds only a number per turn and the ids of open calls. @param open reads the conversation from its beginning */
 export async function trimConversation(
   open: () => AsyncIterable<NormalizedMessage>,
   maxTokens: number,
@@ -66,16 +63,16 @@ export async function trimConversation(
   }
 }
 
-/** Bytes in a token, by the rule of the estimate. */
+/** As in the estimate. */
 const BYTES_PER_TOKEN = 4
-/** In tokens. What rounding to tens may add is paid for by the summary. */
+/** Rounding to tens may add this much; the summary leaves room for it. */
 const ROUNDING_TOKENS = 10
 const MIN_SUMMARY_TOKENS = 60
 const MAX_SUMMARY_TOKENS = 2_000
 
 interface MeasuredTurn {
   readonly bytes: number
-  /** The first turn that it cannot be without: that of the earliest call whose result it holds. */
+  /** The earliest turn with a call whose result is in this turn. */
   readonly needs: number
 }
 
@@ -105,10 +102,10 @@ async function measureTurns(
   return turns
 }
 
-/** Not a part of the conversation: it stays, and takes no room. */
+/** Kept, and not counted. */
 const isSessionHeader = ({ source_type }: NormalizedMessage): boolean => source_type === 'session'
 
-/** Instructions count here: they are sent. What was taken back, or only repeats another message, is not. */
+/** Counts instructions, which are sent; ignores rolled-back messages and repeats. */
 function sentBytes(message: NormalizedMessage, facts: SessionFacts): number {
   const { isRolledBack, isRepeat } = classify(message, facts)
   if (isRolledBack || isRepeat) return 0
@@ -118,7 +115,7 @@ function sentBytes(message: NormalizedMessage, facts: SessionFacts): number {
   return user_bytes + assistant_bytes + systemBytes
 }
 
-/** The first turn that stays. As many stay as leave room for a summary, and at least the last. */
+/** The first turn that stays. Keeps as many as leave room for a summary, and at least the last. */
 function findCut(turns: readonly MeasuredTurn[], maxTokens: number): number {
   const availableTokens =
     maxTokens - Math.min(MAX_SUMMARY_TOKENS, Math.max(MIN_SUMMARY_TOKENS, Math.floor(maxTokens / 5)))
@@ -162,7 +159,7 @@ async function* readRemaining(
   }
 }
 
-/** No part of a line has the number 0, so its id is free. */
+/** Parts of a line are numbered from 1, so id 0 is free. */
 function createSummaryMessage(
   { id, timestamp, raw }: NormalizedMessage,
   text: string,
@@ -180,9 +177,7 @@ function createSummaryMessage(
   }
 }
 
-// A summary of what was cut, made of facts, in as much room as there is.
-
-/** @param bytes it is no longer, except that its first line always stands */
+/** @param bytes limit, except that the first line is always included */
 function buildSummary(facts: ConversationFacts, turns: number, bytes: number): string {
   const { messages, from, to } = facts
   const time = from !== undefined && to !== undefined ? `, from ${from} to ${to}` : ''
@@ -196,11 +191,11 @@ const pluralizeNoun = (number: number, word: string): string => `${number} ${wor
 interface SummarySection {
   readonly title: string
   readonly lines: readonly string[]
-  /** How many of the last are told. */
+  /** How many of the last lines are included. */
   shownLines: number
 }
 
-/** Each section in turn gets one line more, the latest first, as long as there is room. */
+/** Adds one line to each section in turn, latest first, while they fit. */
 function fillSections(facts: ConversationFacts, availableBytes: number): readonly string[] {
   const sections: SummarySection[] = [
     { title: 'Still to do:', lines: facts.todos, shownLines: 0 },
@@ -214,7 +209,7 @@ function fillSections(facts: ConversationFacts, availableBytes: number): readonl
     for (const section of sections) {
       const line = section.lines.at(-1 - section.shownLines)
       if (section.shownLines >= section.lines.length || line === undefined) continue
-      // The title, and the note that there are more, are paid for with the first line.
+      // The first line also pays for the title and the note about earlier ones.
       const cost =
         byteLength(line) +
         LINE_MARKER_BYTES +
@@ -242,7 +237,7 @@ function sectionLines({ title, lines, shownLines }: SummarySection): readonly st
 
 const EARLIER_SUMMARY_TITLE = 'Summary of what was before that:'
 
-/** An earlier summary is told whole or not at all. */
+/** Includes an earlier summary completely or not at all. */
 function fitSummary(summary: string, availableBytes: number): readonly string[] {
   return byteLength(summary) + byteLength(EARLIER_SUMMARY_TITLE) + 2 <= availableBytes
     ? [EARLIER_SUMMARY_TITLE, summary]

@@ -1,13 +1,12 @@
-/** Bytes that are written one behind the other, in memory that is used again and again. */
+/** A growing buffer for bytes, reused after each `take`. */
 
-/** Memory that is worth keeping. */
 const MAX_KEPT_BYTES = 1 << 22
 const INITIAL_BYTES = 1 << 16
 
 export class ByteBuffer {
-  /** Who writes looks for room first, and takes the array anew after that. */
+  /** Call `reserve` before writing, then read this field again: it may have been replaced. */
   buffer = Buffer.allocUnsafeSlow(INITIAL_BYTES)
-  /** The same memory, four bytes at a step. */
+  /** The same memory as 32-bit integers. */
   int32s = int32ViewOf(this.buffer)
   used = 0
 
@@ -36,7 +35,7 @@ export class ByteBuffer {
     this.used += bytes.length
   }
 
-  /** A copy of all of it; what comes next is written from the start. */
+  /** Returns a copy and starts over. */
   take(): Uint8Array<ArrayBuffer> {
     const copy = new Uint8Array(this.used)
     copy.set(this.buffer.subarray(0, this.used))

@@ -1,21 +1,21 @@
-/** What went wrong with one source: what its issue says, and what the log shows of a bug. */
+/** Turns an error that ends the reading of one source into an issue, and logs bugs. */
 import { AppError, isProgramUpdated } from '../model/error.ts'
 import type { IssueCode } from '../model/issue.ts'
 import { isSystemError, systemErrorReason } from './files/system-error.ts'
 import { debug, warn } from './logger.ts'
 
-/** Plain JSON: threads send it to each other. */
+/** Plain JSON, because threads exchange it. */
 export interface SourceFailure {
   readonly code: Extract<IssueCode, 'unreadable' | 'internal_error'>
   readonly reason: string
-  /** Of a bug. */
+  /** Only for a bug. */
   readonly stack?: string
 }
 
-/** Problems of the machine or of our own files: the other sources would meet them too. */
+/** Problems of the machine or of our own files, which would also stop the other sources. */
 const GLOBAL_ERROR_CODES: ReadonlySet<string> = new Set(['cannot_write', 'no_permission', 'unusable_data', 'busy'])
 
-/** Throws what concerns more than one source: a full disk, a damaged database of our own, an update of the program. */
+/** Rethrows errors that concern more than one source: a full disk, a damaged database of our own, an update of the program. */
 export function toSourceFailure(error: unknown): SourceFailure {
   if (isProgramUpdated(error) || (error instanceof AppError && GLOBAL_ERROR_CODES.has(error.code))) throw error
   if (error instanceof AppError) return { code: 'unreadable', reason: error.message }
@@ -29,10 +29,10 @@ export function toSourceFailure(error: unknown): SourceFailure {
   }
 }
 
-/** Errors may quote what they met, and a log holds conversations. */
+/** Errors may quote their input, which may be conversation text. */
 const MAX_QUOTED_LENGTH = 200
 
-/** One line on stderr for a bug; FUMI_LOG=debug shows where it is. */
+/** Writes one line to stderr for a bug, and the stack with FUMI_LOG=debug. */
 export function logSourceFailure(path: string, { code, reason, stack }: SourceFailure): void {
   if (code !== 'internal_error') return
   warn(`${path}: ${reason}`)

@@ -1,18 +1,18 @@
-/** Digests, by the fastest means that this Node has. */
+/** Digests, by the fastest function of this Node.js. */
 import * as crypto from 'node:crypto'
 import * as zlib from 'node:zlib'
 
 type OneShotHash = (algorithm: string, data: string | Uint8Array, encoding: 'hex') => string
 type Crc = (data: Uint8Array) => number
 
-// Both are younger than Node 20.0: crypto.hash came with 20.12, zlib.crc32 with 20.15.
+// Newer than Node 20.0: crypto.hash is from 20.12, zlib.crc32 from 20.15.
 const nativeHash = (crypto as { hash?: OneShotHash }).hash
 const nativeCrc = (zlib as { crc32?: Crc }).crc32
 
 export const sha256 = (data: string | Uint8Array): string =>
   nativeHash ? nativeHash('sha256', data, 'hex') : crypto.createHash('sha256').update(data).digest('hex')
 
-/** CRC-32: tells whether bytes at a place are still the same. Not a defence against anybody. */
+/** CRC-32: notices changed bytes; no defence against an attacker. */
 export const checksum = (data: Uint8Array): number => (nativeCrc ? nativeCrc(data) : portableCrc(data))
 
 let crcTable: Uint32Array | undefined

@@ -6,19 +6,19 @@ import { openRegularFile } from './files/regular-file.ts'
 export interface ByteLine {
   /** 1-based; blank lines count. */
   readonly number: number
-  /** Of the line's first byte in the (decompressed) file. */
+  /** Offset in the decompressed file. */
   readonly offset: number
-  /** In bytes, without the newline. */
+  /** Without the newline. */
   readonly length: number
-  /** A view that is valid until the next batch is asked for; absent when the line is too long to be held. */
+  /** Valid until the next batch is requested; undefined for a line too long to hold. */
   readonly bytes: Buffer | undefined
-  /** False for a last line without its newline: its writer may still be at it. */
+  /** False for a last line without newline: its writer may not be done. */
   readonly ended: boolean
-  /** Known to be UTF-8 throughout. When false, only this line's own check tells. */
+  /** Known to be valid UTF-8. If false, check the line itself. */
   readonly utf8: boolean
 }
 
-/** A line takes about six times its length while it is read. The longest that any agent is known to have written is 54 MB. */
+/** Reading a line takes about six times its length in memory. The longest known line of any agent has 54 MB. */
 export const MAX_LINE_BYTES = 128_000_000
 
 const NEWLINE = 10
@@ -30,7 +30,7 @@ export async function* splitLines(
   maxBytes = MAX_LINE_BYTES,
 ): AsyncGenerator<readonly ByteLine[]> {
   let { offset, number } = start
-  // Two in turn: the line that ends in this chunk is still being read while the next one's beginning is put aside.
+  // Two alternate: the line that ends in this chunk is still in use while the beginning of the next is stored.
   let current = new LineBuffer(maxBytes)
   let previous = new LineBuffer(maxBytes)
   for await (const chunk of chunks) {
@@ -62,10 +62,9 @@ export async function* splitLines(
   }
 }
 
-/** Memory that is worth keeping for the next line. */
 const MAX_REUSED_BYTES = 1 << 22
 
-/** The beginning of a line whose end has not been seen, in memory that is used again and again. */
+/** The beginning of an incomplete line, in reused memory. */
 export class LineBuffer {
   length = 0
   readonly #maxBytes: number
@@ -84,7 +83,7 @@ export class LineBuffer {
     this.length = needed
   }
 
-  /** Nothing when the line is too long to be held. Valid until `clear` or `add`. */
+  /** Undefined for a line too long to hold. Valid until `clear` or `add`. */
   bytes(): Buffer | undefined {
     return this.length > this.#maxBytes ? undefined : this.#memory.subarray(0, this.length)
   }
@@ -103,13 +102,13 @@ export class LineBuffer {
 
 interface DecodedLine {
   readonly text: string
-  /** Bytes that are not UTF-8 were replaced by U+FFFD. */
+  /** Invalid UTF-8 was replaced by U+FFFD. */
   readonly repaired: boolean
-  /** NUL bytes were cut off at the ends: what a crashed file system leaves. */
+  /** NUL bytes at the ends were removed; a crashed file system leaves them. */
   readonly nuls: boolean
 }
 
-/** The line's text without BOM (on line 1), NULs at the ends and CR at the end. */
+/** Without the byte order mark (on line 1), NULs at the ends and a final CR. */
 export function decodeLine(line: Pick<ByteLine, 'number' | 'utf8'>, bytes: Buffer): DecodedLine {
   const last = bytes[bytes.length - 1]
   if (bytes[0] === OPEN_BRACE && last === CLOSE_BRACE)
@@ -131,16 +130,16 @@ const OPEN_BRACE = 123
 const CLOSE_BRACE = 125
 
 export interface LineSink {
-  /** The line's bytes are `bytes[from … to)`; they are valid during the call. */
+  /** The line is `bytes[from … to)`, valid during the call. */
   line(bytes: Buffer, from: number, to: number, ended: boolean): void
   tooLong(length: number): void
 }
 
 export class LineSplitter {
-  /** Of the line that is being given or comes next. */
+  /** The current or next line. */
   number: number
   offset: number
-  /** The last whole line of the chunk that was fed last. */
+  /** The last complete line of the last chunk. */
   last: Buffer | undefined
   readonly #buffer = new LineBuffer(MAX_LINE_BYTES)
 
@@ -180,7 +179,7 @@ export class LineSplitter {
     const bytes = this.#buffer.bytes()
     if (bytes) sink.line(bytes, 0, bytes.length, ended)
     else sink.tooLong(this.#buffer.length)
-    // Copied: the beginning of the next line may be put into the same memory before anybody asks.
+    // Copied, because the buffer is reused for the next line.
     this.last = bytes && Buffer.from(bytes)
     this.#buffer.clear()
   }
@@ -188,15 +187,14 @@ export class LineSplitter {
 
 interface PeekedLine {
   readonly bytes: Buffer
-  /** Offset of the byte after the line's newline. */
+  /** Offset after the newline. */
   readonly end: number
 }
 
 const CHUNK_BYTES = 1 << 18
-/** Looking further than this would hold too much. */
 const MAX_LOOKAHEAD_BYTES = 1 << 24
 
-/** A file that cannot be opened has no lines. */
+/** Reads a second file line by line, in step with another one. A file that cannot be opened has no lines. */
 export class LineLookahead {
   #fd: number | undefined
   #offset: number
@@ -214,7 +212,7 @@ export class LineLookahead {
     }
   }
 
-  /** Takes all lines up to the first that fits, among the next `window`; answers the offset behind it. */
+  /** Consumes the lines up to the first match among the next `window`; returns the offset after it. */
   find(window: number, fits: (bytes: Buffer) => boolean): number | undefined {
     for (let at = 0; at < window; at++) {
       const line = this.#peek(at)
@@ -237,7 +235,6 @@ export class LineLookahead {
     return this.#ahead[at]
   }
 
-  /** `#offset` is where the buffered bytes begin. */
   #fill(): boolean {
     for (;;) {
       const end = this.#buffered.indexOf(10)
@@ -248,7 +245,7 @@ export class LineLookahead {
         return true
       }
       if (this.#fd === undefined) return false
-      // Doubling keeps a line of many megabytes from being copied once per chunk.
+      // Doubling avoids copying a very long line once per chunk.
       const chunk = Buffer.allocUnsafe(Math.max(CHUNK_BYTES, this.#buffered.length))
       const read = readSync(this.#fd, chunk, 0, chunk.length, this.#offset + this.#buffered.length)
       if (read === 0) return false

@@ -1,4 +1,4 @@
-/** One line per warning on stderr. Never conversation text. */
+/** Writes warnings to stderr, one line each, and never conversation text. */
 import { toPrintable } from './text.ts'
 
 export type LogLevel = 'silent' | 'warn' | 'debug'

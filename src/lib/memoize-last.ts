@@ -1,13 +1,12 @@
-/** What was made of some bytes a moment ago: whoever wants one part of a document soon wants the next. */
+/** Remembers the last result for a while: whoever reads one part of a document usually reads the next. */
 
-/** Milliseconds for which it stays. */
 const EXPIRES_AFTER_MS = 5000
 
 export class LastResult<T> {
   #last: { readonly bytes: Buffer; readonly key: string; readonly made: T } | undefined
   #expiry: NodeJS.Timeout | undefined
 
-  /** @param key what it depends on beside the bytes */
+  /** @param key everything else that the result depends on */
   get(bytes: Buffer, key: string, compute: () => T): T {
     const last = this.#last
     const { made: value } = last?.key === key && last.bytes.equals(bytes) ? last : { made: compute() }

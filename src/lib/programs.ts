@@ -1,21 +1,21 @@
-/** Finds programs by their names, and never in the current directory: a project must not decide which program runs. */
+/** Finds programs by name, never in the current directory: a project must not decide which program runs. */
 import { accessSync, constants } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { isFile } from './files/safe-fs.ts'
 
-/** Where the system has its own programs, and nobody else may put any. */
+/** Only the system installs programs here. */
 const SYSTEM_FOLDER = process.platform === 'win32' ? 'C:\\Windows\\System32' : '/usr/bin'
 
 type ProcessVariables = Readonly<Record<string, string | undefined>>
 
 const isWindows = process.platform === 'win32'
 
-/** What systems search where `PATH` is not set. */
+/** What systems search without `PATH`. */
 const DEFAULT_PATH = isWindows ? '' : '/usr/local/bin:/usr/bin:/bin'
 
 /**
- * The absolute path of a program. Relative entries of `PATH` are passed over, and so is the current directory, in which Windows
- * would look first. A name that is a path already stays as it is. Nothing where there is no such program.
+ * The absolute path of a program. Ignores relative entries of `PATH` and the current directory, which Windows searches
+ * first. Returns a path unchanged.
  */
 export function findProgram(name: string, env: ProcessVariables = process.env): string | undefined {
   if (/[\\/]/.test(name)) return name
@@ -23,15 +23,15 @@ export function findProgram(name: string, env: ProcessVariables = process.env): 
     executableEndings(env, name).map((ending) => join(folder, name + ending)),
   )
   const files = candidates.filter(isFile)
-  // One that may not be run is better than none: the system says why.
+  // A file that is not executable is returned too: starting it gives the reason.
   return files.find(isExecutable) ?? files[0]
 }
 
-/** The same for whoever needs a path: where there is no such program, one at which nothing is, so that starting it says so. */
+/** Falls back to a path without a file, so that starting the program fails with the reason. */
 export const programPathOrMissing = (name: string, env?: ProcessVariables): string =>
   findProgram(name, env) ?? join(SYSTEM_FOLDER, name)
 
-/** The same variables with a `PATH` that holds absolute folders only, for programs that are found by a shell. */
+/** The environment with a `PATH` of absolute folders only, for programs that a shell finds. */
 export function withSafePath(env: ProcessVariables): Record<string, string | undefined> {
   const safe = { ...env, [pathVariableName(env)]: pathFolders(env).join(delimiter) }
   return isWindows ? { ...safe, NoDefaultCurrentDirectoryInExePath: '1' } : safe
@@ -40,7 +40,7 @@ export function withSafePath(env: ProcessVariables): Record<string, string | und
 const pathFolders = (env: ProcessVariables): readonly string[] =>
   (env[pathVariableName(env)] ?? DEFAULT_PATH).split(delimiter).filter((folder) => isAbsolute(folder))
 
-/** Windows spells it `Path`, and does not care. */
+/** Windows ignores case; it usually spells `Path`. */
 const pathVariableName = (env: ProcessVariables): string =>
   (isWindows && Object.keys(env).find((name) => name.toUpperCase() === 'PATH')) || 'PATH'
 

@@ -1,4 +1,4 @@
-/** Looks into values of unknown shape without trusting them. */
+/** Reads values of unknown type. */
 
 export type Fields = { readonly [key: string]: unknown }
 
@@ -10,7 +10,6 @@ export const fieldsOf = (value: unknown): Fields | undefined => (isObject(value)
 
 export const stringOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
-/** A string that says something. */
 export const nonEmptyStringOf = (value: unknown): string | undefined =>
   typeof value === 'string' && value !== '' ? value : undefined
 
@@ -19,7 +18,7 @@ export const numberOf = (value: unknown): number | undefined =>
 
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-/** The object or array that a text spells, or nothing. Scalars are not worth a second form. */
+/** Parses a text that is a JSON object or array. Scalars return undefined. */
 export function parseStructure(text: string): object | undefined {
   const first = firstCharCode(text)
   if (first !== 123 && first !== 91) return undefined
@@ -38,7 +37,7 @@ function firstCharCode(text: string): number {
   return 0
 }
 
-/** A value as JSON text; what is nested too deep for that becomes a note. */
+/** JSON text of a value; a note if it is nested too deeply. */
 export function toJsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? 'null'

@@ -1,7 +1,6 @@
-/** Lets others in this process have their turn while something long is read: reading from disk waits for nobody. */
+/** Lets other tasks run during a long blocking read. */
 import { setImmediate } from 'node:timers/promises'
 
-/** Milliseconds after which others have a turn. */
 const MAX_BLOCK_MS = 12
 
 export async function* withYields<T>(values: AsyncIterable<T>): AsyncGenerator<T> {

@@ -6,9 +6,9 @@ import type { Session } from '../model/session.ts'
 import { isDataUri, rewriteMessage, rewriteSession, type TextRewriter } from './rewrite-message.ts'
 
 /**
- * One run: with the same key, the same word becomes the same word, so ids of calls and results stay together. Kept are
- * roles, kinds, times, numbers, punctuation, keys that are names, the lengths of all texts and the depth of paths. How
- * often words occur is kept too: who knows the text will recognise it.
+ * One run: with the same key, a word is always replaced by the same word, so ids of calls and results still match.
+ * Keeps roles, kinds, times, numbers, punctuation, identifier keys, text lengths and path depths. Keeps word
+ * frequencies too: somebody who knows the text can recognize it.
  */
 export class Anonymizer {
   readonly #contentRewriter: TextRewriter
@@ -44,18 +44,16 @@ function createRewriter(words: WordReplacer, scope: RewriteScope): TextRewriter 
   }
 }
 
-/** An image of as many bytes, all zero. */
+/** An image of the same size, all zero. */
 function blankDataUri(dataUri: string): string {
   const [head = '', bytes = ''] = dataUri.split(',')
   return `${head},${bytes.replaceAll(/[^=]+/g, zeroBase64)}`
 }
 
-/** In base64. */
 const zeroBase64 = (text: string): string => 'A'.repeat(text.length)
 
-/** Replaces each word by another one of the same shape: the same word by the same, different words by different ones. */
 const CJK = String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]`
-/** Ids, and runs of one script: where no spaces stand, a change of script is a border of words. */
+/** Ids and runs of one script: without spaces, a change of script ends a word. */
 const WORD_PATTERN = new RegExp(
   [
     String.raw`(?:\b${UUID_PATTERN}\b)`,
@@ -66,10 +64,9 @@ const WORD_PATTERN = new RegExp(
 )
 
 const UUID_START = /^[0-9a-f]{8}-/
-/** Digits and letters: a word of letters alone is a word. */
+/** Digits and letters; letters alone are a word. */
 const HEX_WORD = /^(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{8,}$/
 
-/** Words that are remembered. */
 const MAX_CACHED_WORDS = 100_000
 const MAX_CACHED_LENGTH = 64
 
@@ -77,12 +74,12 @@ export class WordReplacer {
   readonly #key: string
   readonly #cache = new Map<string, string>()
 
-  /** @param key whoever has it can turn words back; a new one for each run, and not kept */
+  /** @param key decodes the words; use a new one for each run and do not keep it */
   constructor(key: string) {
     this.#key = key
   }
 
-  /** As long as the text, in letters, in UTF-16 and in UTF-8. */
+  /** Keeps the length in characters, UTF-16 and UTF-8. */
   replace(text: string): string {
     return text.replace(WORD_PATTERN, (word) => this.#cache.get(word) ?? this.#replaceWord(word))
   }
@@ -95,7 +92,7 @@ export class WordReplacer {
     return replaced
   }
 
-  /** Version and variant stay, or it would be none. */
+  /** Keeps version and variant. */
   #replaceUuid(id: string): string {
     const digits = id.replaceAll('-', '')
     const fixed = `${digits[12]}${digits[16]}`
@@ -104,7 +101,7 @@ export class WordReplacer {
     return [all.slice(0, 8), all.slice(8, 12), all.slice(12, 16), all.slice(16, 20), all.slice(20)].join('-')
   }
 
-  /** Stretch by stretch; each depends on those before it, so that words stay different. */
+  /** Each stretch depends on those before it, so that different words stay different. */
   #permuteWord(word: string, isHex: boolean): string {
     const characters = Array.from(word, (character) => character.codePointAt(0) ?? 0)
     if (characters.length > MAX_PERMUTED_LENGTH) return this.#shiftLongWord(characters, word, isHex)
@@ -119,7 +116,7 @@ export class WordReplacer {
     return result
   }
 
-  /** Each letter moves by an amount of its own. That two such words become one is possible, and will not happen. */
+  /** Each letter moves by its own amount. A collision is possible but practically excluded. */
   #shiftLongWord(characters: readonly number[], word: string, isHex: boolean): string {
     const seed = sha256(`${this.#key} ${word}`)
     let digits = ''
@@ -145,7 +142,7 @@ export class WordReplacer {
       const alphabet = alphabets[at]
       if (alphabet) index = index * alphabet.size + alphabet.indexOf(one)
     })
-    // Words of another shape are permuted among themselves, in another order.
+    // Each shape of word has its own permutation.
     const shape = alphabets.map((one) => one?.at(0) ?? 0).join()
     let remaining = permute(index, size, `${this.#key} ${shape} ${before}`)
     const replaced = [...codePoints]
@@ -159,13 +156,12 @@ export class WordReplacer {
   }
 }
 
-/** Longer words are so many that no two need to be kept apart by counting. */
+/** Longer words are so many that collisions need no counting. */
 const MAX_PERMUTED_LENGTH = 18
-/** Hexadecimal digits for each letter, and of a hash. */
 const DIGITS_PER_CHARACTER = 4
 const HASH_LENGTH = 64
 
-/** So many words of one shape can be counted without losing one. */
+/** Exact in a double. */
 const MAX_PERMUTATION_SIZE = 2 ** 44
 
 function takeStretch(characters: readonly number[], from: number, isHex: boolean) {
@@ -204,7 +200,6 @@ function permute(index: number, size: number, key: string): number {
 
 const hashToNumber = (text: string): number => Number.parseInt(sha256(text).slice(0, 12), 16)
 
-/** Members in a fixed order. */
 interface Alphabet {
   readonly size: number
   indexOf(codePoint: number): number
@@ -219,7 +214,7 @@ const createRange = (first: number, last: number): Alphabet & { readonly first: 
   at: (index) => first + index,
 })
 
-/** The largest scripts, and those that share their blocks with others. */
+/** The largest scripts, and those that share blocks with others. */
 const ALPHABET_RANGES = [
   createRange(0x61, 0x7a),
   createRange(0x41, 0x5a),
@@ -236,7 +231,7 @@ const ALPHABET_RANGES = [
 const LOWER_HEX = createRange(0x61, 0x66)
 const UPPER_HEX = createRange(0x41, 0x46)
 
-/** @param isHex where a letter beyond `f` would spoil a number */
+/** @param isHex letters beyond `f` are not allowed */
 function alphabetOf(codePoint: number, isHex = false): Alphabet | undefined {
   if (isHex && codePoint >= LOWER_HEX.first && codePoint <= LOWER_HEX.last) return LOWER_HEX
   if (isHex && codePoint >= UPPER_HEX.first && codePoint <= UPPER_HEX.last) return UPPER_HEX
@@ -250,12 +245,12 @@ const SCRIPTS = [
   ...['Latin', 'Greek', 'Cyrillic', 'Armenian', 'Hebrew', 'Arabic', 'Devanagari', 'Bengali', 'Tamil', 'Thai', 'Lao'],
   ...['Georgian', 'Hangul', 'Hiragana', 'Katakana', 'Han', 'Ethiopic', 'Khmer', 'Mongolian', 'Bopomofo', 'Common'],
 ].map((name) => new RegExp(`^\\p{Script=${name}}$`, 'u'))
-/** Within it, all code points have the same size in UTF-8. */
+/** All code points of a block have the same size in UTF-8. */
 const BLOCK_SIZE = 128
 
 const blockAlphabets = new Map<string, Alphabet>()
 
-/** Letters of the same script and case that stand near by. */
+/** Nearby letters of the same script and case. */
 function blockAlphabetOf(codePoint: number): Alphabet | undefined {
   const kind = characterKind(codePoint)
   if (kind === undefined) return undefined
@@ -273,7 +268,7 @@ function blockAlphabetOf(codePoint: number): Alphabet | undefined {
   return alphabet
 }
 
-/** Those that a range holds are reached through it alone, or two letters could become one. */
+/** Excludes letters of a range, or two letters could become one. */
 const isInBlock = (codePoint: number, kind: string): boolean =>
   characterKind(codePoint) === kind &&
   !ALPHABET_RANGES.some(({ first, last }) => codePoint >= first && codePoint <= last)
@@ -284,7 +279,7 @@ function characterKind(codePoint: number): string | undefined {
   return category < 0 ? undefined : `${category} ${SCRIPTS.findIndex((one) => one.test(character))}`
 }
 
-/** Keys whose values are words of a format, wherever they stand. */
+/** Keys whose values belong to a format. */
 const FORMAT_KEYS = new Set([
   ...[
     'type',
@@ -302,7 +297,7 @@ const FORMAT_KEYS = new Set([
     'source_status',
   ],
 ])
-/** Keys whose values are words of a program, in what it says about a message or a session. */
+/** Keys of metadata whose values come from a program. */
 const METADATA_KEYS = new Set([
   ...['event_type', 'payload_type', 'payload_role', 'event_kind', 'item_kind', 'source_type', 'what'],
   ...['agent_version', 'cli_version', 'originator', 'origin', 'source', 'relation', 'model', 'models', 'model_id'],
@@ -310,7 +305,7 @@ const METADATA_KEYS = new Set([
   ...['history_mode', 'memory_mode', 'collaboration_mode_kind', 'multi_agent_version', 'operating_system', 'blocks'],
   ...['change', 'chat_conversation_type', 'message_meta_tags', 'reason', 'rate_unit'],
 ])
-/** The tools that the programs bring along. Others may be named after what they are for. */
+/** Built-in tools of the programs. Other tools may have private names. */
 const BUILT_IN_TOOLS = new Set([
   ...['shell', 'container.exec', 'local_shell', 'shell_command', 'exec_command', 'write_stdin', 'update_plan', 'exec'],
   ...['view_image', 'apply_patch', 'request_user_input', 'spawn_agent', 'wait_agent', 'send_input', 'close_agent'],
@@ -330,9 +325,9 @@ const BUILT_IN_TOOLS = new Set([
 const TOOL_NAME_KEYS = new Set(['name', 'orig_name', 'tool'])
 
 const FORMAT_WORD = /^[A-Za-z][\w./-]{0,39}$|^\d+(?:\.\d+)*[\w.-]{0,20}$/
-/** A time, also as the beginning of a message's id. */
+/** A time, also at the start of a message id. */
 const TIMESTAMP = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?(?:#\d+(?:\.\d+)?)?$/
-/** A key that is a name in a program; others are data. */
+/** An identifier; other keys are data. */
 const IDENTIFIER = /^[A-Za-z_$][\w$]{0,39}$/
 
 const isStructureKey = (key: string): boolean => IDENTIFIER.test(key)
@@ -348,7 +343,7 @@ function isStructure(text: string, key: string | undefined, scope: RewriteScope)
 
 const SESSION_ID_KEYS = new Set(['id', 'session_id', 'parent', 'ancestors'])
 
-/** The agent before a session's id, and the mark of a tool that comes from a server. */
+/** The agent in a session id, and the prefix of an MCP tool. */
 function structuralPrefixOf(text: string, key: string | undefined, scope: RewriteScope): string {
   if (key !== undefined && TOOL_NAME_KEYS.has(key) && text.startsWith(SERVER_TOOL_PREFIX)) return SERVER_TOOL_PREFIX
   if (scope === 'said' || key === undefined || !SESSION_ID_KEYS.has(key)) return ''

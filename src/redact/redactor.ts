@@ -7,27 +7,25 @@ import { findSecrets, type RedactionSpan } from './secrets.ts'
 
 export interface RedactionResult {
   readonly redactions: readonly Redaction[]
-  /** Images that are parts of messages. They stay, and nobody looked into them. */
+  /** Images in messages. They stay, and were not checked. */
   readonly images: number
 }
 
-/** Letters of text that are looked through at once. */
+/** Characters of text checked at once. */
 const BATCH_CHARACTERS = 1 << 20
-/** A secret that was found once is found again without what gave it away, unless it is so short that it may be a word. */
+/** Shorter secrets may be ordinary words, so only longer ones are also replaced elsewhere. */
 const MIN_SECRET_LENGTH = 12
 const NO_EDITS: readonly TextEdit[] = []
 
 /**
- * One run: the same secret gets the same placeholder in all that goes through it. A secret that only its surroundings
- * give away is also taken out where it stands alone, in what comes later; who can read twice calls `learn` with
- * everything first, and it is taken out everywhere.
+ * One run: the same secret always gets the same placeholder. A secret that only its context reveals is also replaced
+ * where it appears alone later; call `learn` with all messages first to replace it everywhere.
  */
 export class Redactor {
   readonly #placeholders = new Placeholders()
   readonly #home: string | undefined
   readonly #users: Set<string>
   #words: RegExp | undefined
-  /** Secret to kind. */
   readonly #secrets = new Map<string, string>()
   #secretPattern: RegExp | undefined
   #images = 0
@@ -40,7 +38,7 @@ export class Redactor {
     this.#words = wordsPattern(searchableNames(this.#users))
   }
 
-  /** Looks for secrets without changing anything. */
+  /** Collects secrets without changing anything. */
   async learn(messages: AsyncIterable<NormalizedMessage> | Iterable<NormalizedMessage>): Promise<void> {
     for await (const { texts } of toBatches(messages)) this.#addSecrets(await findSecrets(texts))
   }
@@ -54,7 +52,7 @@ export class Redactor {
     }
   }
 
-  /** Its directory tells a user whose name is then taken out as a word too, so headers are best given first. */
+  /** The directory reveals a user name, which is then also replaced as a word; so redact the header first. */
   async session(session: Session): Promise<Session> {
     for (const name of findUsersInPaths(`${session.cwd ?? ''}/`)) this.#users.add(name)
     this.#words = wordsPattern(searchableNames(this.#users))
@@ -63,7 +61,6 @@ export class Redactor {
     return rewriteSession(session, await this.#createRewriter(texts))
   }
 
-  /** What was taken out so far. */
   redacted(): RedactionResult {
     return { redactions: this.#placeholders.list(), images: this.#images }
   }
@@ -117,7 +114,7 @@ export class Redactor {
   }
 }
 
-/** What nobody can read, nobody can look through. */
+/** Encrypted text cannot be checked. */
 const isCipherText = (key: string, value: unknown): boolean => key === 'encrypted_content' && typeof value === 'string'
 
 interface MessageBatch {
@@ -141,7 +138,7 @@ async function* toBatches(
   if (batch.length > 0) yield { batch, texts: collected.texts }
 }
 
-/** A rewriting that changes nothing and remembers each text once: much is in a message twice. */
+/** Collects each text once, because messages repeat texts. */
 function createTextCollector(): { readonly texts: Set<string>; readonly gathering: TextRewriter; size(): number } {
   const texts = new Set<string>()
   let size = 0
@@ -159,9 +156,7 @@ function createTextCollector(): { readonly texts: Set<string>; readonly gatherin
 interface Redaction {
   /** The rule that found a secret (`github`, `aws`, `privatekey` …), `email`, `user`, `home`, or `encrypted`. */
   readonly kind: string
-  /** How many different ones. */
   readonly distinct: number
-  /** How many places. */
   readonly count: number
 }
 
@@ -169,7 +164,7 @@ class Placeholders {
   readonly #names = new Map<string, string>()
   readonly #kinds = new Map<string, { distinct: number; count: number }>()
 
-  /** Counts a place, and tells what stands there now. */
+  /** Counts an occurrence and returns its placeholder. */
   take(text: string, kind: string): string {
     const tally = this.#tally(kind)
     tally.count++
@@ -182,7 +177,7 @@ class Placeholders {
     return name
   }
 
-  /** For what is left out altogether. */
+  /** Counts an omitted field. */
   count(kind: string): void {
     const tally = this.#tally(kind)
     tally.count++
@@ -202,7 +197,7 @@ class Placeholders {
   }
 }
 
-/** Paths stay paths; nothing of it needs an escape in JSON, in an address or in a shell. */
+/** Keeps paths valid, and needs no escape in JSON, URLs or shells. */
 function placeholderName(kind: string, number: number): string {
   if (kind === 'user') return `user-${number}`
   return kind === 'home' ? '/home/user-0' : `[redacted-${kind}-${number}]`
@@ -214,7 +209,7 @@ interface TextEdit {
   readonly text: string
 }
 
-/** One edit for each place. What overlaps a secret is not looked at twice: a password before an `@` is no address. */
+/** A match that overlaps a secret is ignored: a password before an `@` is not an address. */
 function createEdits(
   text: string,
   secrets: readonly RedactionSpan[],
@@ -229,7 +224,7 @@ function createEdits(
   }))
 }
 
-/** Of those that overlap, the one that comes first in the list says what it is. */
+/** Of overlapping spans, the first in the list names the kind. */
 function mergeOverlapping(spans: readonly RedactionSpan[]): readonly RedactionSpan[] {
   if (spans.length < 2) return spans
   const ranks = spans.map((span, rank) => ({ ...span, rank })).sort((a, b) => a.start - b.start || a.rank - b.rank)
@@ -255,7 +250,7 @@ function applyEdits(text: string, edits: readonly TextEdit[]): string {
   return at === 0 ? text : result + text.slice(at)
 }
 
-/** Where a place in the text is after the edits; inside one of them, its beginning or its end. */
+/** The position after the edits; inside an edit, its start or end. */
 function shiftPosition(edits: readonly TextEdit[], position: number, side: 'start' | 'end'): number {
   let shift = 0
   for (const { start, end, text } of edits) {

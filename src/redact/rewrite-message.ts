@@ -6,19 +6,19 @@ import { isObject, parseStructure } from '../lib/unknown-values.ts'
 import type { Annotation, MessageSegment, NormalizedMessage } from '../model/normalized.ts'
 import type { Session } from '../model/session.ts'
 
-/** A rewrite that can also say where places of a text go. */
+/** A rewriter that can also move positions in a text. */
 export interface TextRewriter extends ValueRewriter {
-  /** As plain text, whatever it spells. */
+  /** Treats the text as plain, even if it is JSON. */
   plain(text: string): { readonly text: string; move(position: number, side: 'start' | 'end'): number }
 }
 
-/** All of the text is bytes in base64, and nobody's words stand behind them. */
+/** The complete text is base64 data. */
 export function isDataUri(text: string): boolean {
   const head = /^data:[\w/+.-]*;base64,/.exec(text)?.[0]
   return head !== undefined && !/[^\w+/=-]/.test(text.slice(head.length))
 }
 
-/** Role, kind, time and id stay. @param metadataRewriter for what the program says of the message, where that is another matter */
+/** Keeps role, kind, time and id. @param metadataRewriter for metadata, if different */
 export function rewriteMessage(
   message: NormalizedMessage,
   rewriter: TextRewriter,
@@ -34,7 +34,7 @@ export function rewriteMessage(
   }
 }
 
-/** The agent's id and the times stay. */
+/** Keeps the id of the agent and the times. */
 export function rewriteSession(session: Session, rewriter: TextRewriter): Session {
   const { agent, kind, started_at, last_at, relation, ...texts } = session
   return {
@@ -68,16 +68,16 @@ function rewriteAnnotation(
   return { ...annotation, ...position }
 }
 
-/** What becomes of a text. Neither is given JSON: of a text that spells a structure, they get the texts inside. */
+/** Neither method gets JSON: for a text that is JSON, they get the strings inside. */
 interface ValueRewriter {
-  /** @param key of the field that holds the text, or that holds the list that holds it */
+  /** @param key of the field with the text, or with the list that contains it */
   text(text: string, key: string | undefined): string
   key(key: string): string
-  /** Fields that are left out. */
+  /** Whether to omit a field. */
   drops?(key: string, value: unknown): boolean
 }
 
-/** The value itself where nothing changes. */
+/** Returns the same value if nothing changes. */
 function rewriteValue(value: unknown, rewriter: ValueRewriter, key?: string, levels = MAX_DEPTH): unknown {
   if (typeof value === 'string') return rewriteText(value, rewriter, key)
   if (typeof value !== 'object' || value === null) return value
@@ -87,7 +87,7 @@ function rewriteValue(value: unknown, rewriter: ValueRewriter, key?: string, lev
   return isPlainObject(value) ? rewriteObject(value, rewriter, levels) : value
 }
 
-/** Deeper values would overflow the stack; who writes them as JSON leaves them out too. */
+/** Deeper values would overflow the stack, and cannot be written as JSON either. */
 const MAX_DEPTH = 400
 
 function rewriteList(
@@ -99,7 +99,7 @@ function rewriteList(
   let changed: unknown[] | undefined
   for (let at = 0; at < list.length; at++) {
     const item = list[at]
-    // Bytes of an image are a list of a million numbers.
+    // An image may be a list of a million numbers.
     if (typeof item === 'number') continue
     const rewritten = rewriteValue(item, rewriter, key, levels - 1)
     if (rewritten === item) continue
@@ -138,11 +138,11 @@ function rewriteObject(object: { readonly [key: string]: unknown }, rewriter: Va
   return isSame ? object : Object.fromEntries(fields)
 }
 
-/** Not a number that keeps its spelling, nor anything else with a class of its own. */
+/** Excludes JsonNumber and other classes. */
 const isPlainObject = (value: object): value is { readonly [key: string]: unknown } =>
   isObject(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)
 
-/** A text, a structure spelt as JSON, or lines of which some are. */
+/** A plain text, JSON, or lines of which some are JSON. */
 function rewriteText(text: string, rewriter: ValueRewriter, key?: string): string {
   if (!JSON_START.test(text)) return rewriter.text(text, key)
   if (parseStructure(text)) return rewriteJson(text, rewriter)
@@ -154,7 +154,7 @@ function rewriteText(text: string, rewriter: ValueRewriter, key?: string): strin
 
 const JSON_START = /^\s*[{[]/m
 
-/** Lines that are structures by themselves, and between them the others, together. */
+/** JSON lines alone, other lines grouped. */
 function splitJsonLines(text: string): readonly string[] {
   const sections: string[] = []
   let open: string[] = []
@@ -169,7 +169,7 @@ function splitJsonLines(text: string): readonly string[] {
   return open.length > 0 ? [...sections, open.join('\n')] : sections
 }
 
-/** Only the literals that change are spelt anew. @param json is known to be JSON */
+/** Rewrites only the strings that change. @param json valid JSON */
 function rewriteJson(json: string, rewriter: ValueRewriter): string {
   const pieces: string[] = []
   const keys: (string | undefined)[] = []

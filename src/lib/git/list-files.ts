@@ -1,4 +1,4 @@
-/** Which files of a project git knows or ignores, asked of an empty repository of our own: the project's configuration is not read. */
+/** Lists a project's files with an empty repository of our own, because the project's git configuration must not be read. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isFile } from '../files/safe-fs.ts'
@@ -9,7 +9,7 @@ import { runGit } from './run-git.ts'
 
 export interface GitListOptions {
   readonly signal?: AbortSignal | undefined
-  /** Without the index all files count as unknown to git. */
+  /** Without the index, git treats all files as untracked. */
   readonly withoutIndex?: boolean
 }
 
@@ -45,19 +45,19 @@ export async function listProjectFiles(
   return code === 0 ? stdout.split('\0').filter((line) => isInsideFolder(pathOfLine(line))) : undefined
 }
 
-/** The path of a line, also with `--stage` before it. */
+/** The path in an output line, with or without `--stage`. */
 export const pathOfLine = (line: string): string => line.slice(line.indexOf('\t') + 1)
 
-/** An index that somebody made by hand may hold any path: absolute ones, or ones that lead out of the folder. */
+/** A crafted index may contain absolute paths or paths outside the folder. */
 const isInsideFolder = (path: string): boolean =>
   path !== '' && !ESCAPES_FOLDER.test(process.platform === 'win32' ? path.replaceAll('\\', '/') : path)
 
-/** A part that is empty, but for the end of a folder's path, or `.`, `..`, `.git`. */
+/** Matches an empty part (except at the end of a folder), `.`, `..` and `.git`. */
 const ESCAPES_FOLDER = /^\/|\/\/|(?:^|\/)\.(?:\.|git)?(?:\/|$)/i
 
 const emptyRepositories = new Map<boolean, string>()
 
-/** Gone when the process ends, or when somebody cleans up temporary files. Nothing where there is no room for it. */
+/** Created again if temporary files were cleaned up. Undefined if the disk is full. */
 function findOrCreateEmptyRepository(isSha256: boolean): string | undefined {
   const known = emptyRepositories.get(isSha256)
   if (known !== undefined && isFile(join(known, 'HEAD'))) return known
@@ -71,7 +71,7 @@ function findOrCreateEmptyRepository(isSha256: boolean): string | undefined {
   }
 }
 
-/** By hand, so that no template is copied. */
+/** Written by hand, so that git copies no template. */
 function createEmptyRepository(isSha256: boolean): string {
   const { path } = createTempFolder('git')
   for (const name of ['objects', 'refs']) mkdirSync(join(path, name))

@@ -4,17 +4,17 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { isFile, isFolder, readHead, statOf } from '../files/safe-fs.ts'
 
 export interface GitProject {
-  /** The folder that holds `.git`, with links followed. */
+  /** The folder with `.git`, links resolved. */
   readonly root: string
-  /** Where the index is. May be anywhere: a link or a file named `.git` says where. */
+  /** The folder of the index; a link or a file `.git` may point anywhere. */
   readonly gitDir: string
-  /** Where the configuration and `info/exclude` are: that of all work trees of a repository. */
+  /** The folder of the configuration and `info/exclude`, shared by all work trees. */
   readonly commonDir: string
 }
 
 /**
- * A folder that only looks like a repository, such as `docs` with files `HEAD` and `config`, is none: git itself would take it for
- * a bare one and follow its configuration. Nothing where `.git` is damaged, or inside of `.git`.
+ * Ignores a folder that only looks like a bare repository (files `HEAD` and `config`), which git would accept and obey.
+ * Undefined if `.git` is damaged, or inside `.git`.
  */
 export function findGitProject(folder: string): GitProject | undefined {
   const start = resolveRealPath(folder)
@@ -46,7 +46,6 @@ function toProject(root: string, gitDir: string | undefined): GitProject | undef
   return isFolder(join(commonDir, 'objects')) ? { root, gitDir, commonDir } : undefined
 }
 
-/** Of a submodule or a work tree: `gitdir: <path>`. */
 function readGitDirFile(file: string, root: string): string | undefined {
   const path = /^gitdir: (.+)$/.exec(readFirstLine(file))?.[1]
   return path === undefined ? undefined : resolve(root, path)
@@ -54,7 +53,7 @@ function readGitDirFile(file: string, root: string): string | undefined {
 
 const readFirstLine = (path: string): string => Buffer.from(readHead(path)).toString('utf8').split(/\r?\n/, 1)[0] ?? ''
 
-/** What is used of it: only ever files, since git would wait for a pipe. */
+/** Regular files only: git would wait for a pipe. */
 export function findProjectGitFiles({ gitDir, commonDir }: GitProject): {
   readonly index: string | undefined
   readonly exclude: string | undefined

@@ -14,17 +14,17 @@ export interface GitRun {
 }
 
 interface GitRunOptions {
-  /** Read in place of the repository's own, and not written. */
+  /** Read instead of the repository's index, and not written. */
   readonly indexFile?: string
   readonly timeoutMs?: number
 }
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 const READ_TIMEOUT_MS = 60_000
-/** The first checkpoint of a large project copies all of it. */
+/** The first checkpoint copies the complete project. */
 const WRITE_TIMEOUT_MS = 600_000
 const WRITING_COMMANDS = new Set(['add', 'commit', 'checkout', 'reset', 'update-index'])
-/** As a shell answers for a program that it cannot run. */
+/** The exit code of a shell for a program that it cannot run. */
 const NOT_RUN_EXIT_CODE = 127
 
 /**
@@ -51,8 +51,8 @@ export async function runGit(
 const notRunResult = (stderr: string): GitRun => ({ code: NOT_RUN_EXIT_CODE, stdout: '', stderr })
 
 /**
- * `git add` starts a second git in each submodule that the index knows, which runs the filters that the submodule's configuration
- * names. Those that it does not know it only adds, so the index forgets them first.
+ * `git add` runs a second git in each submodule of the index, with the filters of the submodule's configuration. So
+ * remove the submodules from the index first; git then only adds them.
  */
 async function dropSubmodules({ locationArgs }: GitCall, signal?: AbortSignal): Promise<GitRun> {
   const listing = await runGit([...locationArgs, 'ls-files', '-z', '--stage', '--', ':/'], signal)
@@ -77,10 +77,10 @@ function startGit(
   return new Promise((resolve) => {
     let child: ChildProcess
     try {
-      // A group of its own can be ended as a whole, and has no terminal to ask on.
+      // An own process group can be ended as a whole and has no terminal to ask on.
       child = spawn(program, [...call.args], { env, detached: process.platform !== 'win32', windowsHide: true })
     } catch (error) {
-      // An argument holds a zero byte.
+      // An argument contains a zero byte.
       return resolve(notRunResult(String(error)))
     }
     const out = new OutputBuffer()
@@ -104,7 +104,7 @@ function startGit(
     signal?.addEventListener('abort', onAbort, { once: true })
     child.stdout?.on('data', (bytes: Buffer) => out.take(bytes) || stop('git printed too much'))
     child.stderr?.on('data', (bytes: Buffer) => err.take(bytes) || stop('git printed too much'))
-    // It says itself what it did not like.
+    // git reports the problem itself.
     child.stdin?.on('error', () => {})
     child.stdin?.end(input)
     child.once('error', (error) => {
@@ -122,7 +122,7 @@ process.on('exit', () => {
   for (const child of runningProcesses) signalProcessGroup(child, 'SIGTERM')
 })
 
-/** git takes its locks away when it is asked to end. */
+/** git removes its locks on SIGTERM. */
 function endProcessGroup(child: ChildProcess): void {
   signalProcessGroup(child, 'SIGTERM')
   setTimeout(() => runningProcesses.has(child) && signalProcessGroup(child, 'SIGKILL'), KILL_AFTER_MS).unref()
@@ -134,7 +134,7 @@ function signalProcessGroup(child: ChildProcess, signal: NodeJS.Signals): void {
     if (process.platform === 'win32') child.kill(signal)
     else process.kill(-child.pid, signal)
   } catch {
-    // All of them have ended.
+    // The group has ended.
   }
 }
 
@@ -142,7 +142,7 @@ class OutputBuffer {
   readonly #chunks: Buffer[] = []
   #size = 0
 
-  /** False where it is too much. */
+  /** Returns false above the limit. */
   take(bytes: Buffer): boolean {
     this.#size += bytes.length
     if (this.#size > MAX_OUTPUT_BYTES) return false
@@ -159,12 +159,12 @@ export async function isGitInstalled(): Promise<boolean> {
   return (await runGit(['--version'])).code === 0
 }
 
-/** By the `.git` of this folder or of one above it; git is not asked. */
+/** Checks for `.git` without running git. */
 export async function isInWorkTree(directory: string): Promise<boolean> {
   return findGitProject(directory) !== undefined
 }
 
-/** Deletes a bare repository and nothing else: a directory without one is left alone. */
+/** Deletes only bare repositories. */
 export async function removeRepository(path: string): Promise<boolean> {
   const { code } = await runGit([`--git-dir=${path}`, 'rev-parse', '--is-bare-repository'])
   if (code !== 0) return false
@@ -172,10 +172,7 @@ export async function removeRepository(path: string): Promise<boolean> {
   return true
 }
 
-/**
- * Given on the command line, where they win over every file. Empty means none to git, also to releases that take the value for the
- * name of a program.
- */
+/** Command-line settings override every file. An empty value means none, also to releases that expect a program name. */
 const SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ['core.fsmonitor', ''],
   ['core.hooksPath', '/dev/null'],
@@ -203,7 +200,7 @@ const SETTINGS: readonly (readonly [key: string, value: string])[] = [
   ['diff.submodule', 'short'],
   ['maintenance.auto', 'false'],
   ['gc.auto', '0'],
-  // What we read must not look different for somebody who likes it so.
+  // Keep the output we parse independent of user preferences.
   ['color.ui', 'false'],
   ['status.showUntrackedFiles', 'normal'],
   ['commit.cleanup', 'whitespace'],
@@ -212,7 +209,7 @@ const SETTINGS: readonly (readonly [key: string, value: string])[] = [
 
 const SETTING_ARGUMENTS: readonly string[] = SETTINGS.flatMap(([key, value]) => ['-c', `${key}=${value}`])
 
-/** The user's own, and needed to find git's parts and the user's own ignore rules. All other `GIT_*` are dropped. */
+/** Needed to find git's parts and the user's ignore rules. All other `GIT_*` variables are dropped. */
 const INHERITED_VARIABLES = new Set(['GIT_EXEC_PATH', 'GIT_CONFIG_GLOBAL', 'GIT_CONFIG_SYSTEM', 'GIT_CONFIG_NOSYSTEM'])
 
 const VARIABLES = {
@@ -224,9 +221,9 @@ const VARIABLES = {
   GIT_EDITOR: ':',
   GIT_SEQUENCE_EDITOR: ':',
   GIT_SSH_COMMAND: 'false',
-  // No protocol has this name, and the list wins over every `protocol.<name>.allow`.
+  // No protocol has this name, and this list overrides every `protocol.<name>.allow`.
   GIT_ALLOW_PROTOCOL: 'none',
-  // Objects that are missing are missing: a promisor remote may name a command to fetch them.
+  // A promisor remote may name a command that fetches missing objects.
   GIT_NO_LAZY_FETCH: '1',
   GIT_NO_REPLACE_OBJECTS: '1',
   GIT_TEMPLATE_DIR: '',
@@ -240,8 +237,8 @@ function gitEnvironment(from: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 }
 
 /**
- * The commands that are run at all, each with options that keep it from starting programs. Without `--ignore-submodules`, git starts
- * a second git in each submodule, which follows the submodule's configuration.
+ * The only commands we run, with options that keep them from starting programs. Without `--ignore-submodules`, git
+ * starts a second git in each submodule.
  */
 const SAFE_COMMANDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['--version', []],
@@ -261,21 +258,20 @@ const SAFE_COMMANDS: ReadonlyMap<string, readonly string[]> = new Map([
   ['log', ['--no-ext-diff', '--no-textconv']],
 ])
 
-/** These make a repository, or need none. */
 const WITHOUT_REPOSITORY = new Set(['--version', 'init'])
 
-/** Options before the command whose value is an argument of its own. */
+/** Options before the command that take a separate value. */
 const WITH_VALUE = new Set(['-C', '-c', '--git-dir', '--work-tree', '--namespace'])
 
 interface GitCall {
   readonly command: string
-  /** What stands before the command: where, and which repository. */
+  /** Options before the command: folder and repository. */
   readonly locationArgs: readonly string[]
-  /** All arguments, with what is added for safety. */
+  /** All arguments, including the safety settings. */
   readonly args: readonly string[]
 }
 
-/** Nothing where git would have to find the repository by itself, or where we do not know what the command may start. */
+/** Undefined if git would search for a repository, or the command is not known to be safe. */
 function toSafeCall(args: readonly string[]): GitCall | undefined {
   let at = 0
   while (args[at]?.startsWith('-') && !SAFE_COMMANDS.has(args[at] ?? '')) at += WITH_VALUE.has(args[at] ?? '') ? 2 : 1
