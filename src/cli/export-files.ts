@@ -5,7 +5,7 @@ import type { ExportImage } from '../export/export-input.ts'
 import { AtomicFile, writeFileAtomically } from '../lib/files/atomic-file.ts'
 import { specialKindAt } from '../lib/files/regular-file.ts'
 import { sha256 } from '../lib/hash.ts'
-import { batchTexts } from '../lib/text-chunks.ts'
+import { batchTexts } from '../lib/text.ts'
 import { AppError } from '../model/error.ts'
 import { writeData } from './output.ts'
 

@@ -1,4 +1,4 @@
-/** Bytes as text, by the fastest means that this Node has; texts as people compare them. */
+/** Converts between bytes and text, makes text safe to print, and batches texts for writing. */
 import { isAscii, isUtf8, transcode } from 'node:buffer'
 import { toReadable } from '../model/hostile-characters.ts'
 
@@ -60,3 +60,44 @@ export function trimCharacters(text: string, kind: RegExp): string {
 
 /** Half of a character has no place in UTF-8, and stricter readers than ours refuse it. */
 export const toWellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd')
+
+/** Characters that are written at once. */
+const MIN_CHUNK_LENGTH = 1 << 16
+
+export class TextBatcher {
+  #texts: string[] = []
+  #size = 0
+
+  push(...texts: readonly string[]): void {
+    for (const text of texts) {
+      this.#texts.push(text)
+      this.#size += text.length
+    }
+  }
+
+  /** Nothing as long as more should come first. */
+  takeIfFull(): Buffer | undefined {
+    return this.#size < MIN_CHUNK_LENGTH ? undefined : this.takeRest()
+  }
+
+  /** All that is left, if anything is. */
+  takeRest(): Buffer | undefined {
+    if (this.#size === 0) return undefined
+    const bytes = Buffer.from(this.#texts.join(''))
+    this.#texts = []
+    this.#size = 0
+    return bytes
+  }
+}
+
+/** Texts as bytes, many of them at once. */
+export async function* batchTexts(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  const chunks = new TextBatcher()
+  for await (const text of texts) {
+    chunks.push(text)
+    const bytes = chunks.takeIfFull()
+    if (bytes) yield bytes
+  }
+  const rest = chunks.takeRest()
+  if (rest) yield rest
+}

@@ -279,49 +279,26 @@ function characterKind(codePoint: number): string | undefined {
   return category < 0 ? undefined : `${category} ${SCRIPTS.findIndex((one) => one.test(character))}`
 }
 
+const wordSet = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/))
+
 /** Keys whose values belong to a format. */
-const FORMAT_KEYS = new Set([
-  ...[
-    'type',
-    'role',
-    'status',
-    'kind',
-    'mode',
-    'phase',
-    'format',
-    'object',
-    'detail',
-    'mime_type',
-    'encoding',
-    'channel',
-    'source_status',
-  ],
-])
+const FORMAT_KEYS = wordSet(`
+  type role status kind mode phase format object detail mime_type encoding channel source_status
+`)
 /** Keys of metadata whose values come from a program. */
-const METADATA_KEYS = new Set([
-  ...['event_type', 'payload_type', 'payload_role', 'event_kind', 'item_kind', 'source_type', 'what'],
-  ...['agent_version', 'cli_version', 'originator', 'origin', 'source', 'relation', 'model', 'models', 'model_id'],
-  ...['model_name', 'model_provider', 'effort', 'approval_policy', 'sandbox_policy', 'finish_reason', 'stop_reason'],
-  ...['history_mode', 'memory_mode', 'collaboration_mode_kind', 'multi_agent_version', 'operating_system', 'blocks'],
-  ...['change', 'chat_conversation_type', 'message_meta_tags', 'reason', 'rate_unit'],
-])
+const METADATA_KEYS = wordSet(`
+  event_type payload_type payload_role event_kind item_kind source_type what agent_version cli_version
+  originator origin source relation model models model_id model_name model_provider effort approval_policy
+  sandbox_policy finish_reason stop_reason history_mode memory_mode collaboration_mode_kind
+  multi_agent_version operating_system blocks change chat_conversation_type message_meta_tags reason rate_unit
+`)
 /** Built-in tools of the programs. Other tools may have private names. */
-const BUILT_IN_TOOLS = new Set([
-  ...['shell', 'container.exec', 'local_shell', 'shell_command', 'exec_command', 'write_stdin', 'update_plan', 'exec'],
-  ...['view_image', 'apply_patch', 'request_user_input', 'spawn_agent', 'wait_agent', 'send_input', 'close_agent'],
-  ...['list_mcp_resources', 'web_search', 'tool_search', 'image_generation', 'fs_read', 'fs_write', 'execute_bash'],
-  ...[
-    'execute_cmd',
-    'use_aws',
-    'report_issue',
-    'introspect',
-    'thinking',
-    'knowledge',
-    'todo_list',
-    'delegate',
-    'dummy',
-  ],
-])
+const BUILT_IN_TOOLS = wordSet(`
+  shell container.exec local_shell shell_command exec_command write_stdin update_plan exec view_image
+  apply_patch request_user_input spawn_agent wait_agent send_input close_agent list_mcp_resources web_search
+  tool_search image_generation fs_read fs_write execute_bash execute_cmd use_aws report_issue introspect
+  thinking knowledge todo_list delegate dummy
+`)
 const TOOL_NAME_KEYS = new Set(['name', 'orig_name', 'tool'])
 
 const FORMAT_WORD = /^[A-Za-z][\w./-]{0,39}$|^\d+(?:\.\d+)*[\w.-]{0,20}$/

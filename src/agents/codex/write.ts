@@ -1,7 +1,7 @@
 /** Writes a conversation as a log that Codex resumes. */
 import { sha256 } from '../../lib/hash.ts'
 import { digestWithout } from '../../lib/json/compare.ts'
-import { TextBatcher } from '../../lib/text-chunks.ts'
+import { TextBatcher } from '../../lib/text.ts'
 import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../lib/unknown-values.ts'
 import { type AgentId, instantFromMs, UUID_PATTERN } from '../../model/ids.ts'
 import { ExtensionWriter, type RecordConversion, toRecordOutcomes } from '../../model/replay/extension-writer.ts'

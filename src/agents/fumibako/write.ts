@@ -8,7 +8,7 @@ import { readEventValue, writeEvent } from '../../conversation/journal/event-cod
 import type { UserMessage } from '../../conversation/message.ts'
 import { digestOfText } from '../../lib/json/compare.ts'
 import { fromPortableJson, writeJson } from '../../lib/json/lossless.ts'
-import { TextBatcher } from '../../lib/text-chunks.ts'
+import { TextBatcher } from '../../lib/text.ts'
 import { type AgentId, isUuid } from '../../model/ids.ts'
 import type { WrittenExtension } from '../../model/replay/extension.ts'
 import type { RecordGroup, ReplayStep } from '../../model/replay/step.ts'

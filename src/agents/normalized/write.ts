@@ -1,7 +1,7 @@
 /** Writes messages as they are, one on each line. */
 
 import { digestOfText } from '../../lib/json/compare.ts'
-import { TextBatcher } from '../../lib/text-chunks.ts'
+import { TextBatcher } from '../../lib/text.ts'
 import { type Fields, toJsonText } from '../../lib/unknown-values.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { toConversionChange } from '../../model/replay/conversion-change.ts'

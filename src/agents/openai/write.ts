@@ -1,7 +1,7 @@
 /** Writes a conversation as a file of chat messages, for people, servers or fine-tuning. */
 import { sha256 } from '../../lib/hash.ts'
 import { digestOfText, digestWithout } from '../../lib/json/compare.ts'
-import { TextBatcher } from '../../lib/text-chunks.ts'
+import { TextBatcher } from '../../lib/text.ts'
 import { type Fields, fieldsOf, isObject, listOf, stringOf, toJsonText } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
 import type { AgentId } from '../../model/ids.ts'

@@ -14,22 +14,15 @@ export function findJsonSyntaxError(text: string): JsonSyntaxError | undefined {
   let at = skipSpace(text, 0)
   for (; at < text.length; at = skipSpace(text, at)) {
     const character = text[at] ?? ''
-    if (expects === 'end')
-      return toSyntaxError(text, at, phrase('something stands after the end', '終わりの後に何かがあります'))
+    if (expects === 'end') return toSyntaxError(text, at, expects)
     if (expects === 'colon') {
-      if (character !== ':')
-        return toSyntaxError(text, at, phrase('a colon is missing before this', 'この前にコロンがありません'))
+      if (character !== ':') return toSyntaxError(text, at, expects)
       at++
       expects = 'value'
     } else if (expects === 'next') {
       const inside = open.at(-1)
       if (character === (inside === '{' ? '}' : ']')) open.pop()
-      else if (character !== ',')
-        return toSyntaxError(
-          text,
-          at,
-          phrase('a comma is missing before this, or a bracket', 'この前にコンマか、閉じかっこがありません'),
-        )
+      else if (character !== ',') return toSyntaxError(text, at, expects)
       else expects = inside === '{' ? 'key' : 'value'
       at++
       if (expects === 'next' && open.length === 0) expects = 'end'
@@ -43,12 +36,7 @@ export function findJsonSyntaxError(text: string): JsonSyntaxError | undefined {
       expects = expectedAfterValue(open)
     } else if (expects === 'key' || expects === 'first key') {
       const end = matchAt(STRING, text, at)
-      if (end === undefined)
-        return toSyntaxError(
-          text,
-          at,
-          phrase('a name in double quotes is wanted here', 'ここには二重引用符で囲んだ名前が必要です'),
-        )
+      if (end === undefined) return toSyntaxError(text, at, expects)
       at = end
       expects = 'colon'
     } else if (character === '{' || character === '[') {
@@ -57,8 +45,7 @@ export function findJsonSyntaxError(text: string): JsonSyntaxError | undefined {
       expects = character === '{' ? 'first key' : 'first value'
     } else {
       const end = matchAt(SCALAR, text, at)
-      if (end === undefined)
-        return toSyntaxError(text, at, phrase('this is no value of JSON', 'JSON の値ではありません'))
+      if (end === undefined) return toSyntaxError(text, at, expects)
       at = end
       expects = expectedAfterValue(open)
     }
@@ -69,6 +56,19 @@ export function findJsonSyntaxError(text: string): JsonSyntaxError | undefined {
 }
 
 type ExpectedToken = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'next' | 'end'
+
+const NO_VALUE = phrase('this is no value of JSON', 'JSON の値ではありません')
+const NO_KEY = phrase('a name in double quotes is wanted here', 'ここには二重引用符で囲んだ名前が必要です')
+
+const REASONS: { readonly [expects in ExpectedToken]: Phrase } = {
+  value: NO_VALUE,
+  'first value': NO_VALUE,
+  key: NO_KEY,
+  'first key': NO_KEY,
+  colon: phrase('a colon is missing before this', 'この前にコロンがありません'),
+  next: phrase('a comma is missing before this, or a bracket', 'この前にコンマか、閉じかっこがありません'),
+  end: phrase('something stands after the end', '終わりの後に何かがあります'),
+}
 
 const expectedAfterValue = (open: readonly unknown[]): ExpectedToken => (open.length > 0 ? 'next' : 'end')
 
@@ -87,7 +87,7 @@ function matchAt(pattern: RegExp, text: string, at: number): number | undefined 
 }
 
 /** Names common mistakes: comments, trailing commas, single quotes. */
-function toSyntaxError(text: string, at: number, reason: Phrase): JsonSyntaxError {
+function toSyntaxError(text: string, at: number, expects: ExpectedToken): JsonSyntaxError {
   const before = text.slice(0, at).trimEnd().at(-1)
   if (/^(?:\/[/*]|#)/.test(text.slice(at, at + 2)))
     return {
@@ -103,7 +103,7 @@ function toSyntaxError(text: string, at: number, reason: Phrase): JsonSyntaxErro
       ),
     }
   if (text[at] === "'") return { at, reason: phrase('JSON wants double quotes', 'JSON では二重引用符を使います') }
-  return { at, reason }
+  return { at, reason: REASONS[expects] }
 }
 
 /** Counted from 1, as editors do. */

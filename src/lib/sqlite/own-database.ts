@@ -112,15 +112,17 @@ function migrateDatabase(db: Db, path: string, format: DatabaseFormat): void {
 
 const formatVersionOf = (db: Db): number => Number(db.pragma('user_version', { simple: true }))
 
+const otherProgramError = (path: string): AppError =>
+  new AppError(
+    'unusable_data',
+    `${path} is a database of another program. Move it away, or set FUMI_HOME.`,
+    `${path} は別のプログラムのデータベースです。別の場所へ移すか、FUMI_HOME を設定してください。`,
+  )
+
 function checkFormatVersion(db: Db, path: string, format: DatabaseFormat): number {
   const version = formatVersionOf(db)
   const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined
-  if (!isEmpty && db.pragma('application_id', { simple: true }) !== format.application)
-    throw new AppError(
-      'unusable_data',
-      `${path} is a database of another program. Move it away, or set FUMI_HOME.`,
-      `${path} は別のプログラムのデータベースです。別の場所へ移すか、FUMI_HOME を設定してください。`,
-    )
+  if (!isEmpty && db.pragma('application_id', { simple: true }) !== format.application) throw otherProgramError(path)
   if (version > format.migrations.length)
     throw new AppError(
       'unusable_data',
@@ -242,12 +244,7 @@ function countRowsChecked(path: string, format: DatabaseFormat, countSql: string
       )
     const isEmpty = db.prepare('SELECT 1 FROM sqlite_schema').get() === undefined
     if (isEmpty) return 0
-    if (db.pragma('application_id', { simple: true }) !== format.application)
-      throw new AppError(
-        'unusable_data',
-        `${path} is a database of another program. Move it away, or set FUMI_HOME.`,
-        `${path} は別のプログラムのデータベースです。別の場所へ移すか、FUMI_HOME を設定してください。`,
-      )
+    if (db.pragma('application_id', { simple: true }) !== format.application) throw otherProgramError(path)
     const finding = String(db.pragma('quick_check(1)', { simple: true })).replaceAll(/\s+/g, ' ')
     if (finding !== 'ok') throw new AppError('unusable_data', damagedPhrase(path, finding))
     return Number(db.prepare(countSql).pluck().get())
