@@ -21,7 +21,7 @@ export interface SavedCopyDetector {
 
 /**
  * `waiting`: the child's own header was read; `exact`: lines agree with the parent's, one after another;
- * `burst`: the parent is not at hand, copies are told by the foreign header before them and by their common second.
+ * `burst`: the parent is not available; copies follow a foreign header within one second.
  */
 type CopyMode = 'waiting' | 'exact' | 'burst' | 'over'
 
@@ -62,7 +62,7 @@ export class CopyDetector {
 
   #compare(line: CandidateLine): boolean {
     if (this.#startOrdinal !== undefined && line.ordinal !== undefined) return line.ordinal < this.#startOrdinal
-    // A copy of the parent's log begins with the parent's header; words that merely agree are the child's own.
+    // Copies begin with the parent's header; other equal lines are the child's own.
     if (this.#mode === 'waiting' && !line.foreignHeader) return false
     if (this.#mode !== 'burst' && this.#parent !== undefined && this.#advance(this.#parent, line)) {
       this.#mode = 'exact'
@@ -90,7 +90,7 @@ export class CopyDetector {
     return true
   }
 
-  /** Copies are written in one go: a line that comes later was said, not copied. */
+  /** Copies are written at once: a later line is not a copy. */
   #inStep(line: CandidateLine): boolean {
     return this.#last === undefined || Math.abs(line.at - this.#last) <= STEP_MS
   }
@@ -125,7 +125,7 @@ function recordContent(bytes: Buffer): Buffer {
   return at < 0 ? bytes : bytes.subarray(at)
 }
 
-/** The same record, written anew by a version that orders or fills its fields in another way. */
+/** The same record, rewritten by a version with another order or set of fields. */
 function isRewritten(bytes: Buffer, other: Buffer): boolean {
   const a = contentKey(bytes)
   return a !== undefined && a === contentKey(other)

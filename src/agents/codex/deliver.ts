@@ -63,7 +63,7 @@ function placeLog(
   }
 }
 
-/** What fails is taken back before it is told. */
+/** Rolls back before it rethrows. */
 function undoOnError<T>(rollBack: () => void, work: () => T): T {
   try {
     return work()
@@ -135,7 +135,7 @@ function assertReplaceable(path: string, { lastAt, mayReplace }: DeliverOptions)
     )
 }
 
-/** By the time of the last line; where that is too long to be looked for, by the file's. */
+/** Time of the last line; of the file where the last line is too long. */
 function lastMessageTime(path: string): Instant | undefined {
   const fd = openRegularFile(path)
   try {
@@ -155,7 +155,7 @@ function lastMessageTime(path: string): Instant | undefined {
 
 const MAX_TAIL_BYTES = CHUNK_BYTES * 16 * 8 * 8
 
-/** Folders and names are in local time, as on the wall. */
+/** Codex names folders and files in local time. */
 const dateFolders = (at: Date): readonly string[] => [
   String(at.getFullYear()),
   twoDigits(at.getMonth() + 1),
@@ -169,7 +169,7 @@ function logFileName(id: string, at: Date): string {
 
 const twoDigits = (number: number): string => String(number).padStart(2, '0')
 
-/** Codex takes the last line that names a thread. Answers how to take it back. */
+/** Codex uses the last line that names a thread. Returns the undo. */
 function nameThread({ id, home }: ThreadTarget, { title, now }: DeliverOptions): () => void {
   if (title === undefined) return () => {}
   const path = join(home, SESSION_NAMES_FILE)

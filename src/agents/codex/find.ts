@@ -9,7 +9,7 @@ export const AGENT_ID = 'codex'
 
 const LOG_NAME = /\.(?:jsonl|json)(?:\.zst)?$/i
 export const SESSION_NAMES_FILE = 'session_index.jsonl'
-/** The name that Codex itself gives: no look inside is needed. */
+/** Codex's own file name: no need to read the file. */
 const ROLLOUT_NAME = /(?:^|[\\/])rollout-\d{4}-[^\\/]*\.jsonl$/
 
 export function roots(environment: HostEnvironment): readonly string[] {
@@ -17,7 +17,7 @@ export function roots(environment: HostEnvironment): readonly string[] {
   return [configured !== undefined && configured !== '' ? configured : join(environment.home, '.codex')]
 }
 
-/** In Codex's own home only the places where it keeps logs; in any other folder every file of a likely name. */
+/** In a Codex home only the folders with logs; in any other folder every file with a likely name. */
 export async function* find(root: string): AsyncGenerator<Source> {
   if (!isFolder(root)) {
     yield { agent: AGENT_ID, path: root }
@@ -41,7 +41,7 @@ function* logsBelow(folder: string, root: string): Generator<Source> {
   const unreadableFolders: string[] = []
   for (const path of findFilesBelow(folder, LOG_NAME, (one) => unreadableFolders.push(one)))
     if (ROLLOUT_NAME.test(path) || recognize(readHead(path), path)) yield { agent: AGENT_ID, path, root }
-  // Whoever reads it is told why: a folder that cannot be opened must not vanish without a word.
+  // Reading such a source reports why the folder cannot be opened.
   for (const path of unreadableFolders) yield { agent: AGENT_ID, path, root }
 }
 
@@ -54,13 +54,13 @@ interface ThreadListing {
   readonly at: number
 }
 
-/** Of each folder. Listed anew when a log is no longer where it was, and for one that is missing after a while. */
+/** Per folder. Listed again when a log has moved, and after a while when it is missing. */
 const listings = new Map<string, ThreadListing>()
 const MISSING_LISTING_MS = 2000
 
 /**
- * Another log of the same store: where this one was found, else in the home it lies in, else beside it. One that has only
- * just been written may be missed, unless `mustBeCurrent` is asked for.
+ * Another log of the same store: below the source's root, else in its Codex home, else in its folder. A log that was just
+ * written may be missed unless `mustBeCurrent` is set.
  */
 export function findThreadLog(source: Source, thread: string, mustBeCurrent = false): string | undefined {
   const home = source.root ?? codexHomeOf(source.path)
@@ -75,7 +75,7 @@ export function findThreadLog(source: Source, thread: string, mustBeCurrent = fa
   return logs.get(thread)
 }
 
-/** The folder that holds the `sessions` or `archived_sessions` that a file lies in. */
+/** The parent of the `sessions` or `archived_sessions` folder that contains the file. */
 function codexHomeOf(path: string): string | undefined {
   for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
     const name = basename(folder)

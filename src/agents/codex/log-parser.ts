@@ -43,7 +43,7 @@ interface RecordLine {
   readonly bytes?: Buffer
 }
 
-/** What is the same for all messages of a record. */
+/** Shared by all messages of a record. */
 interface RecordState {
   readonly parsed: ParsedRecord
   readonly line: RecordLine

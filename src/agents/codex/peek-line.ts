@@ -1,14 +1,14 @@
-/** Tells by a line's first bytes what the first pass needs of it. Only sure answers; else the line is parsed. */
+/** Decides by a line's first bytes what the first pass needs of it. Where that is uncertain, the line is parsed. */
 import { MAX_TOKEN_COUNT } from '../../model/checked-numbers.ts'
 import type { Usage } from '../../model/usage.ts'
 
 /**
- * `nothing`: only the line counts; `answer`: the model spoke; `event`: words on the screen, which repeat an item;
- * `parse`: no sure answer; else a tool was called or tokens were counted.
+ * `nothing`: only the line counts. `answer`: a message of the model. `event`: text for the screen, which repeats an item.
+ * `parse`: uncertain.
  */
 export type LineHint = 'nothing' | 'answer' | 'event' | 'parse' | { readonly tool: string } | { readonly total: Usage }
 
-/** The keys in the order in which Codex writes them; any other order is no sure answer. */
+/** The keys in the order in which Codex writes them; lines in any other order are parsed. */
 const STAMP = Buffer.from('{"timestamp":"')
 const TYPE = Buffer.from('","type":"')
 const ITEM = Buffer.from('response_item","payload":{"type":"')
@@ -19,7 +19,7 @@ const ASSISTANT = Buffer.from('","role":"assistant"')
 const NAME = Buffer.from('","name":"')
 const TOTAL = Buffer.from('","info":{"total_token_usage":{')
 
-/** A time of 24 characters stands between the first key and the second. */
+/** A time has 24 characters. */
 const TYPE_AT = STAMP.length + 24
 const WORD_AT = TYPE_AT + TYPE.length
 
@@ -34,7 +34,7 @@ export function peekLine(bytes: Buffer, from: number, to: number): LineHint {
   return startsWithAt(bytes, from, to, STATE) ? 'nothing' : 'parse'
 }
 
-/** The line's own time, where a glance was sure of it. */
+/** The line's own time, or an empty text. */
 export function peekTimestamp(bytes: Buffer, from: number): string {
   return bytes[from + 2] === STAMP[2] ? bytes.toString('latin1', from + STAMP.length, from + TYPE_AT) : ''
 }
@@ -76,7 +76,7 @@ function peekItem(bytes: Buffer, at: number, to: number): LineHint {
   return one
 }
 
-/** Tools that were called before: a handful is called all the time. */
+/** Most calls are of a few tools. */
 const knownTools: { readonly tool: string; readonly bytes: Buffer }[] = []
 const MAX_KNOWN_TOOLS = 16
 

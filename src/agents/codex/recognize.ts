@@ -9,7 +9,7 @@ import { type CodexRecordShape, detectShape } from './record/records.ts'
 
 const MAX_PROBED_LINES = 8
 const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
-/** A first line longer than the head: its beginning tells enough. */
+/** For a first line that is longer than the head. */
 const ENVELOPE_OPENING =
   /^\{(?:"timestamp":"[^"]{10,40}",)?(?:"ordinal":\d+,)?"type":"(?:session_meta|response_item|event_msg|turn_context|compacted)","payload":/
 
@@ -65,7 +65,7 @@ function detectKind(head: Uint8Array, path: string): FileKind | undefined {
   return undefined
 }
 
-/** A message without a type is everybody's: other programs write such lines too. */
+/** A message without a type does not identify Codex: other programs write such lines too. */
 function isCodexRecord(record: Fields): boolean {
   const shape = detectShape(record)
   if (shape === 'legacy') return 'type' in record || 'record_type' in record
@@ -75,7 +75,7 @@ function isCodexRecord(record: Fields): boolean {
 const DOCUMENT_START = /^\uFEFF?\s*\{\s*"(?:session|items)"\s*:\s*[{[]/
 const PRETTY_PRINTED = /^\uFEFF?\s*[{[]\s*\n/
 
-/** Decided by the file's first bytes: lines of JSON look like this only when the first of them is broken in two. */
+/** By the file's first bytes. Lines of JSON look like this only when the first of them is broken. */
 export const looksLikeDocument = (head: string): boolean =>
   DOCUMENT_START.test(head) || (PRETTY_PRINTED.test(head) && !head.split('\n').some(isRecordLine))
 
@@ -91,7 +91,7 @@ export interface SessionDocument {
   readonly isCut: boolean
 }
 
-/** Nothing when the file is some other JSON. A file cut short gives the items that are whole. */
+/** Undefined for other JSON. A file that is cut short gives its complete items. */
 export function parseSessionDocument(text: string): SessionDocument | undefined {
   const bare = trimCharacters(text, /[\0\s\uFEFF]/)
   const value = parseStructure(bare)

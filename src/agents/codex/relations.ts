@@ -1,15 +1,16 @@
 /** Relates records to earlier ones: duplicates, calls and results, rollbacks, token totals. */
+
+import { sha256 } from '../../lib/hash.ts'
 import type { Metadata } from '../../model/metadata.ts'
 import type { Role, ToolCall } from '../../model/normalized.ts'
 import { isZeroUsage, type Usage } from '../../model/usage.ts'
 import { CallPairing, joinCallAndResult, type SavedCalls, type TrackedCall } from '../kit/call-pairing.ts'
-import { DuplicateLinks, type SavedLinks } from './duplicate-links.ts'
-import type { RecordDraft } from './record/draft.ts'
+import type { RecordDraft, RecordFact, TextAuthor } from './record/draft.ts'
 import { TokenMeter } from './record/tokens.ts'
 import { cwdIn, type Thread, typedText } from './thread.ts'
 import type { RecordPosition } from './to-message.ts'
 
-/** What the records before it tell about a record. */
+/** What earlier records say about a record. */
 interface Relation {
   readonly marks?: Metadata | undefined
   readonly tool?: ToolCall
@@ -63,12 +64,12 @@ export class Relations {
     }
   }
 
-  /** A prompt whose speaker had to be inferred. */
+  /** A prompt whose role was inferred. */
   inferredPrompt(draft: RecordDraft): void {
     this.#prompt(draft, 'item', false)
   }
 
-  /** All marks of a message: of its line, of its neighbours, of the stretch it stands in. */
+  /** All marks of a message: from its line, from other records, from an open review. */
   marks(
     draft: RecordDraft,
     base: Metadata | undefined,
@@ -80,7 +81,7 @@ export class Relations {
     return { ...base, ...found, ...(review ? { review } : {}), ...(role ? { role_inferred: true } : {}) }
   }
 
-  /** Links, pairs and marks: all that a record owes to those before it. */
+  /** Relates a record to earlier ones. */
   relate(draft: RecordDraft, id: string, position: RecordPosition, copied: boolean): Relation {
     const { fact } = draft
     if (!fact) return NO_RELATION
@@ -145,7 +146,7 @@ interface SavedTurns {
   readonly forgotten: boolean
 }
 
-/** Ids of earlier turns are not held: hardly anybody rolls back further in one step. */
+/** Rollbacks of more turns in one step are rare. */
 const MAX_TURNS = 50
 
 class RecentTurns {
@@ -168,7 +169,7 @@ class RecentTurns {
     this.#turns.at(-1)?.push(id)
   }
 
-  /** The ids of the last turns, which no longer count; not whole when the rollback reaches back beyond what is held. */
+  /** Ids of the last turns, which no longer count. `whole` is false when older turns are meant than are remembered. */
   rollBack(count: number): { readonly ids: readonly string[]; readonly whole: boolean } {
     const from = this.#turns.length - Math.max(0, Math.trunc(count))
     const ids = this.#turns.splice(Math.max(0, from)).flat()
@@ -178,4 +179,110 @@ class RecentTurns {
   save(): SavedTurns {
     return { turns: this.#turns.map((ids) => [...ids]), forgotten: this.#forgotten }
   }
+}
+
+type TextFact = Extract<RecordFact, { kind: 'said' }>
+
+interface UnlinkedText {
+  readonly id: string
+  readonly by: 'item' | 'event'
+  readonly keys: readonly string[]
+}
+
+interface SavedLinks {
+  readonly waiting: { readonly [who in TextAuthor]: readonly UnlinkedText[] }
+  readonly answer: { readonly id: string; readonly key: string } | null
+}
+
+/** Partners are close together: an older text has none. */
+const MAX_UNLINKED = 32
+
+/** A memory citation closes an item but not its event. */
+const CITATION = '<oai-mem-citation>'
+
+class DuplicateLinks {
+  readonly #waiting: { readonly [who in TextAuthor]: UnlinkedText[] }
+  #answer: { readonly id: string; readonly key: string } | undefined
+
+  constructor(saved?: SavedLinks) {
+    const waiting = saved?.waiting
+    this.#waiting = {
+      user: [...(waiting?.user ?? [])],
+      assistant: [...(waiting?.assistant ?? [])],
+      reasoning: [...(waiting?.reasoning ?? [])],
+    }
+    this.#answer = saved?.answer ?? undefined
+  }
+
+  /** The link is on the later record. Equal texts are matched in order: the nearest that has no partner yet. */
+  link(fact: TextFact, id: string): Metadata | undefined {
+    const keys = keysOf(fact)
+    if (fact.who === 'assistant' && fact.by === 'item' && keys[0] !== undefined) this.#answer = { id, key: keys[0] }
+    const queue = this.#waiting[fact.who]
+    const found = fact.who === 'reasoning' ? takeMatches(queue, fact.by, keys) : takeMatch(queue, fact.by, keys)
+    const [first] = found
+    if (first !== undefined) return fact.by === 'event' ? { duplicate_of: first } : { duplicates: found }
+    queue.push({ id, by: fact.by, keys })
+    if (queue.length > MAX_UNLINKED) queue.shift()
+    return undefined
+  }
+
+  /** The end of a task repeats its last answer. */
+  linkClosing(text: string): Metadata | undefined {
+    return this.#answer?.key === keyOf(text) ? { duplicate_of: this.#answer.id } : undefined
+  }
+
+  save(): SavedLinks {
+    const { user, assistant, reasoning } = this.#waiting
+    return {
+      waiting: { user: [...user], assistant: [...assistant], reasoning: [...reasoning] },
+      answer: this.#answer ?? null,
+    }
+  }
+}
+
+/** An item's parts, and all of them together; an event has one text. */
+function keysOf(fact: TextFact): readonly string[] {
+  const only = fact.texts.length === 1 ? fact.texts[0] : undefined
+  if (only !== undefined) return only === '' ? [] : [keyOf(only)]
+  const texts = fact.texts.filter((text) => text !== '')
+  const first = texts[0]
+  if (texts.length < 2) return first === undefined ? [] : [keyOf(first)]
+  if (fact.who === 'reasoning') return texts.map(keyOf)
+  return [keyOf(texts.join('\n')), ...texts.map(keyOf)]
+}
+
+function keyOf(text: string): string {
+  const end = text.indexOf(CITATION)
+  const bare = end < 0 ? text : text.slice(0, end).trimEnd()
+  return bare.length <= 64 ? bare : sha256(bare)
+}
+
+function takeMatch(queue: UnlinkedText[], by: 'item' | 'event', keys: readonly string[]): readonly string[] {
+  for (let at = queue.length - 1; at >= 0; at--) {
+    const other = queue[at]
+    if (!other || other.by === by || !other.keys.some((key) => keys.includes(key))) continue
+    queue.splice(at, 1)
+    return [other.id]
+  }
+  return []
+}
+
+/** A thought's summary has one event for each of its parts. */
+function takeMatches(queue: UnlinkedText[], by: 'item' | 'event', keys: readonly string[]): readonly string[] {
+  if (by === 'event') return takePartMatch(queue, keys)
+  return keys.flatMap((key) => takeMatch(queue, by, [key]))
+}
+
+/** An event after its item: the item keeps waiting for the events of its other parts. */
+function takePartMatch(queue: UnlinkedText[], keys: readonly string[]): readonly string[] {
+  for (let at = queue.length - 1; at >= 0; at--) {
+    const other = queue[at]
+    if (other?.by !== 'item' || !keys.every((key) => other.keys.includes(key))) continue
+    const remaining = other.keys.filter((key) => !keys.includes(key))
+    if (remaining.length === 0) queue.splice(at, 1)
+    else queue[at] = { ...other, keys: remaining }
+    return [other.id]
+  }
+  return []
 }

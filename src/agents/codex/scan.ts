@@ -47,7 +47,7 @@ async function* scanOpenFile(
   yield scanner.end()
 }
 
-/** By reading it: such logs are small and old. */
+/** Such logs are small and old, so they are read. */
 async function scanDocument(source: Source, file: OpenFile): Promise<readonly ScanItem[]> {
   const found: ScanItem[] = []
   const tools: Record<string, number> = {}
@@ -91,7 +91,7 @@ class LogScanner implements LineSink {
   #messages = 0
   #tools = emptyToolCounts()
   #out: ScanItem[] = []
-  /** The last line that was only glanced at, while its bytes are there: its time counts for those behind it. */
+  /** The last line that was not parsed, while its bytes are valid: later lines may take its time. */
   #peeked: Buffer | undefined
   #peekedAt = 0
   #chunk: Buffer | undefined
@@ -166,7 +166,7 @@ class LogScanner implements LineSink {
 
   line(bytes: Buffer, from: number, to: number, ended: boolean): void {
     if (from === to) return
-    // A line without its end may be cut short: only parsing tells.
+    // A line without newline may be cut short: parse it.
     const hint = ended && this.#thread.header ? peekLine(bytes, from, to) : 'parse'
     if (hint === 'parse' || (hint === 'event' && !this.#thread.header?.hasPrompt))
       return this.#parse(bytes.subarray(from, to), ended)
@@ -282,5 +282,5 @@ class LogScanner implements LineSink {
   }
 }
 
-/** Names come from logs: none of them may mean something to an object. */
+/** Without prototype, because names come from logs. */
 const emptyToolCounts = (): Record<string, number> => Object.create(null) as Record<string, number>

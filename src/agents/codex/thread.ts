@@ -18,7 +18,7 @@ export interface SavedThread {
   readonly startOrdinal: number | null
 }
 
-/** What a record that speaks of the session says: of this one, of another one, or nothing. */
+/** Which session a record describes; undefined when it describes none. */
 type DescribedSession = 'own' | 'other' | undefined
 
 export class Thread {
@@ -139,7 +139,7 @@ class SessionHeader {
     return this.#session.parent
   }
 
-  /** A session's own description, first or repeated. Answers false when it speaks of another session. */
+  /** Adds the session's own description. Returns false when it describes another session. */
   describe(payload: Fields): boolean {
     const session = this.#session
     const native = nonEmptyStringOf(payload['id'])
@@ -164,7 +164,6 @@ class SessionHeader {
     return true
   }
 
-  /** What was in force for a turn. */
   turn(payload: Fields): void {
     this.model(nonEmptyStringOf(payload['model']))
     this.#set('cwd', this.#session.cwd ?? nonEmptyStringOf(payload['cwd']))
@@ -172,7 +171,7 @@ class SessionHeader {
     this.#set('sandbox_policy', payload['sandbox_policy'])
   }
 
-  /** The directory that the model was told. */
+  /** The directory in the context given to the model. */
   context(cwd: string | undefined): void {
     if (this.#session.cwd === undefined) this.#set('cwd', cwd)
   }
@@ -191,7 +190,7 @@ class SessionHeader {
     if (!this.hasPrompt) this.#set('first_prompt', promptBeginning(text))
   }
 
-  /** The header, if it has changed since it was last asked for. */
+  /** The header, if it changed since the last call. */
   takeChanged(): Session | undefined {
     if (!this.#dirty) return undefined
     this.#dirty = false

@@ -29,7 +29,7 @@ export interface LogItem extends WrittenElement {
 export interface LogNaming {
   readonly ids: UniqueCallIds
   readonly names: UniqueToolNames
-  /** Tells what had to be made up or changed. */
+  /** Reports what was invented or changed. */
   repair(at: string, what: ConversionChange): void
 }
 
@@ -98,7 +98,7 @@ function answerItems(step: AnswerStep, naming: LogNaming): readonly LogItem[] {
   return items
 }
 
-/** Only what Codex itself sealed is taken back; others' thoughts are shown and not sent. */
+/** Codex accepts only reasoning that it encrypted itself. Other reasoning is shown but not sent. */
 function reasoningItems(
   { timestamp, raw }: NormalizedMessage,
   text: string,
@@ -151,7 +151,7 @@ function callItem({ tool, message: normalized }: ReplayCall, call_id: string, na
   )
 }
 
-/** Codex's own word for a call that nobody answered. */
+/** Codex's own word for a call without a result. */
 const ABORTED = 'aborted'
 
 function resultItem(
@@ -189,7 +189,7 @@ function resultOutput(
 const imageParts = (segments: readonly MessageSegment[], at: string, naming: LogNaming): readonly Fields[] =>
   segments.flatMap((segment) => (segment.type === 'image' ? inputPart(segment, at, naming) : []))
 
-/** Codex drops a result without its call: so it is told in words. */
+/** Codex drops a result without its call, so it becomes a text. */
 function orphanItems({ result, at }: OrphanStep, naming: LogNaming): readonly LogItem[] {
   naming.repair(at, toConversionChange('result_in_words'))
   const { tool, message: normalized } = result

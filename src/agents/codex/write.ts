@@ -19,7 +19,7 @@ export const write = createWriteFunction<AgentWriteOptions, WriterOutput>(
   (session, options) => new LogWriter(session, options),
 )
 
-/** The Responses API takes no longer id. */
+/** Limit of the Responses API. */
 const MAX_ID_LENGTH = 64
 const TOOL_NAME_RULE: NameRule = { fits: /^[A-Za-z0-9_-]+$/, allowedCharacters: /[A-Za-z0-9_-]/, maxLength: 64 }
 
@@ -35,10 +35,10 @@ class LogWriter implements UnitWriter<WriterOutput> {
   readonly #naming: LogNaming
   readonly #out: WriterOutput[] = []
   readonly #text = new TextBatcher()
-  /** Milliseconds of the last line: times never go back. */
+  /** Time of the last line in milliseconds: times never decrease. */
   #last = 0
   #hasHeader = false
-  /** Waits for the header that carries it: the log's own may come with the first records. */
+  /** Carried by the header, which may come with the first records. */
   #opening: CarriedRecords = { src: undefined, records: [], fits: false }
 
   constructor(session: Session, options: AgentWriteOptions) {
@@ -77,7 +77,7 @@ class LogWriter implements UnitWriter<WriterOutput> {
     return takeOutput(this.#text.takeIfFull(), this.#out)
   }
 
-  /** What no line could take goes with one of its own that tells Codex nothing. */
+  /** Records that no line could carry go into an empty token report, which Codex skips. */
   end(): readonly WriterOutput[] {
     this.#needHeader()
     const x_conv = this.#extensionWriter.end()
@@ -88,7 +88,7 @@ class LogWriter implements UnitWriter<WriterOutput> {
     return takeOutput(this.#text.takeRest(), this.#out)
   }
 
-  /** Codex's own records, of any age. Answers false when they are not, or no longer what is said. */
+  /** Writes Codex's own records of any version. Returns false when the group has other records or was changed. */
   #writeNative({ src, records, fits }: CarriedRecords, at?: string): boolean {
     if (src !== AGENT_ID || !fits) return false
     const dropped: unknown[] = []
@@ -108,7 +108,7 @@ class LogWriter implements UnitWriter<WriterOutput> {
     return true
   }
 
-  /** The log's own header; another directory is only given to the first. */
+  /** Writes a header of the log. Only the first gets another directory. */
   #describe(line: LogLine): void {
     const isFirst = !this.#hasHeader
     this.#hasHeader = true
@@ -141,7 +141,7 @@ class LogWriter implements UnitWriter<WriterOutput> {
     this.#out.push(...toRecordOutcomes(outcomes, 'x_conv'))
   }
 
-  /** A line that has its time in Codex's own spelling keeps it. */
+  /** A line with a time in Codex's own spelling keeps it. */
   #put({ timestamp, ...line }: Omit<LogLine, 'payload'> & { readonly payload: Fields }, at: unknown): void {
     const own = typeof at === 'string' ? Date.parse(at) : Number.NaN
     const time = Number.isNaN(own) ? this.#last : own
@@ -157,7 +157,7 @@ class LogWriter implements UnitWriter<WriterOutput> {
 /** Also behind the name of the agent that gave it. */
 const UUID_AT_END = new RegExp(`(?:^|:)(${UUID_PATTERN})$`, 'i')
 
-/** @param own what the session's first record says, where it is Codex's: only what it lacks is added */
+/** @param own the session's first record, where it is Codex's: only missing fields are added */
 function sessionMeta(session: Session, { cwd, newId }: AgentWriteOptions, own?: Fields): Fields {
   const id = UUID_AT_END.exec(nonEmptyStringOf(own?.['id']) ?? session.native_id)?.[1]
   const codexSession = session.agent === AGENT_ID ? session : undefined
@@ -182,7 +182,7 @@ interface LogLine {
 
 /**
  * Each record as a line, items without envelope with their event, or nothing for the whole list where one of them is conversation that Codex would not read.
- * @param drop is told of records that hold nothing and have no place in a log of today
+ * @param drop called with records that are empty and have no equivalent in current logs
  */
 function nativeLines(records: readonly unknown[], drop: (record: unknown) => void): readonly LogLine[] | undefined {
   const lines: LogLine[] = []
@@ -237,7 +237,7 @@ function readableItem(payload: Fields): Fields | undefined {
       Array.isArray(payload['content']) && parts.every((part) => READABLE_PARTS.has(fieldsOf(part)?.['type']))
     return isRead && READABLE_ROLES.has(payload['role']) ? withoutNullId(payload) : undefined
   }
-  // What is of no known kind is no conversation: Codex passes over it.
+  // Items of unknown types are not conversation: Codex skips them.
   const isUnread = type === undefined ? 'role' in payload : FOREIGN_TYPES.has(type)
   return isUnread ? undefined : withoutNullId(payload)
 }

@@ -1,4 +1,4 @@
-/** Which entries the conversation is made of at each moment, by their numbers: to tell what was taken back. */
+/** Tracks which entries, by number, are in the conversation, to find those that an event removes. */
 import { Entries } from '../../conversation/entries.ts'
 import type { EntryRuns } from '../../conversation/journal/event.ts'
 import { toRuns } from '../../conversation/journal/numbered-entries.ts'
@@ -24,7 +24,7 @@ type NumberList = Entries<number>
 
 const NO_ENTRIES: NumberList = Entries.of()
 
-/** No conversation has more, and no event may name more: a few digits in a file must not fill the memory. */
+/** Limit for one event, so that a few digits in a file cannot fill the memory. */
 const MAX_ENTRIES = 1_000_000
 
 export class HistoryTracker {
@@ -63,7 +63,7 @@ export class HistoryTracker {
     }
   }
 
-  /** Takes an event in, and gives the entries that it takes back. */
+  /** Applies an event. Returns the entries that it removes. */
   apply({ name, fields }: JournalRecord): NumberList {
     this.#remaining = MAX_ENTRIES
     switch (name) {

@@ -22,7 +22,7 @@ import { OpenCalls, type SavedOpenCalls } from './open-calls.ts'
 import { type JournalRecord, lineExtensions, type ParsedEvent, parseEvent, parseJournalLine } from './parse-event.ts'
 import { AnswerStream, type JournalLocator, type SavedStream } from './to-message.ts'
 
-/** Where a reading stopped, and all that it must know to go on. Plain JSON. */
+/** All that reading needs to continue where it stopped. Plain JSON. */
 export interface JournalCursor extends Cursor, LogPosition {
   readonly offset: number
   readonly session: Session | null
@@ -35,7 +35,7 @@ export interface JournalCursor extends Cursor, LogPosition {
   readonly firsts: readonly (readonly [number: number, message: string])[]
 }
 
-/** The prompt that was asked last and has no answer yet. */
+/** The last prompt, if it has no answer yet. */
 interface UnansweredPrompt {
   readonly message: string
   readonly check: number
@@ -101,7 +101,7 @@ export class JournalParser {
     }
   }
 
-  /** The header, where it has changed since it was told. */
+  /** The header, if it changed since the last call. */
   changedHeader(): readonly ReadItem[] {
     if (this.#isHeaderSent || !this.#session) return []
     this.#isHeaderSent = true
@@ -128,7 +128,7 @@ export class JournalParser {
     if (record) this.#record(record, line, bytes, steps)
   }
 
-  /** What has come of an answer that is still being streamed. It is told again when more has come. */
+  /** The part of an answer that is still being streamed. Read again when more has arrived. */
   streamedItems(): readonly ReadItem[] {
     const parsed = this.#stream.message(this.#path, this.#session, this.#nextLine, this.#options)
     return parsed ? [parsed] : []
@@ -214,7 +214,7 @@ export class JournalParser {
     return { kind: 'message', message, locator }
   }
 
-  /** A message that is changed before it is sent is written again; results of tools were told when they came. */
+  /** A message that is changed before it is sent is written again, and so are the results of tools. */
   #repeated(draft: EntryDraft, event: string): Metadata {
     if (event !== 'next_message') return {}
     const id = draft.tool_call?.call_id

@@ -1,4 +1,4 @@
-/** The tools that wait for their results, and the results that have come. */
+/** Calls without a result, and results that arrived. */
 
 import { requestedCalls } from '../../conversation/to-messages/answer.ts'
 import { answeredCallIds } from '../../conversation/to-messages/input.ts'
@@ -18,7 +18,7 @@ const MAX_SAVED_CALLS = 200
 export class OpenCalls {
   readonly calls = new Map<string, ToolCall>()
   readonly #positions: Map<string, ByteSpan>
-  /** Told by their tools; the message that takes them to the model repeats them. */
+  /** Results that their tools reported; the message that sends them repeats them. */
   readonly #finished: Map<string, string>
   /** Repeated by that message: they are closed with the next answer. */
   readonly #answered: Set<string>
@@ -37,7 +37,7 @@ export class OpenCalls {
     }
   }
 
-  /** Each line that asked for tools which still wait. */
+  /** Lines with calls that have no result yet. */
   get positions(): readonly ByteSpan[] {
     return [...new Map([...this.#positions.values()].map((position) => [position[0], position])).values()]
   }

@@ -37,7 +37,7 @@ export interface ParsedEvent extends EventDrafts {
 
 interface EventDrafts {
   readonly drafts: readonly EntryDraft[]
-  /** The exchange, or the half of one, that it tells. */
+  /** The exchange, or half of one, that it contains. */
   readonly entry?: ParsedEntry
   /** Why an exchange could not be understood. */
   readonly unread?: string
@@ -98,7 +98,7 @@ const ANSWER_FIELDS: ExchangeFields = { assistant: 'assistant' }
 const EMPTY_USER = { content: { Prompt: { prompt: '' } } }
 const EMPTY_ANSWER = { Response: { content: '' } }
 
-/** An exchange of which the other half stands on another line. */
+/** An exchange whose other half is on another line. */
 function halfExchange(
   record: JournalRecord,
   places: ExchangeFields,
@@ -193,7 +193,7 @@ function summaryDraft(record: JournalRecord, text: string | undefined): EntryDra
   }
 }
 
-/** What nobody said. Only tokens that the endpoint counted are called usage. */
+/** An event without text. Only tokens that the endpoint counted are `usage`. */
 function metaDraft({ name, fields }: JournalRecord, usage?: Usage): EntryDraft {
   const { event: _, at: __, x_conv: ___, usage: given, ...rest } = fields
   return {

@@ -93,7 +93,7 @@ async function recordAt(source: Source, [offset, length, check]: ByteSpan): Prom
   return parseJournalLine({ number: offset === 0 ? 1 : 2, utf8: false, ended: true }, bytes).record
 }
 
-/** The exchange, or the answer, that a line tells. */
+/** The exchange, or the answer, of a line. */
 async function readEntryAt(source: Source, position: ByteSpan): Promise<ParsedEntry | undefined> {
   const record = await recordAt(source, position)
   return record && parseEvent(record, new Map()).entry

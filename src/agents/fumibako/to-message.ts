@@ -12,7 +12,7 @@ import { placeMessage } from '../kit/place-message.ts'
 import type { ByteSpan } from '../kit/source-file.ts'
 import { type JournalRecord, streamedExtension } from './parse-event.ts'
 
-/** The text is read again from its place. Plain JSON. */
+/** The text itself is read again from the file. Plain JSON. */
 export interface SavedStream {
   readonly offset: number
   readonly end: number
@@ -58,7 +58,7 @@ export class AnswerStream {
     this.#where = { offset, end: line.offset + line.length, at, tangent }
   }
 
-  /** It stands where the next line will, which may be the whole answer. */
+  /** Its line number is that of the next line, which may be the complete answer. */
   message(path: string, session: Session | undefined, line: number, options: PrivacyOptions): ReadItem | undefined {
     if (!this.#where || !session) return undefined
     const { offset, end, at, tangent } = this.#where

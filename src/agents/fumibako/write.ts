@@ -1,4 +1,4 @@
-/** Writes a conversation as a journal, with which fumibako goes on. */
+/** Writes a conversation as a journal that fumibako resumes. */
 
 import { compactSummary, type EntryPair } from '../../conversation/from-messages/entry-pairs.ts'
 import { createEntryWriter, type EntryWriter } from '../../conversation/from-messages/entry-writer.ts'
@@ -40,7 +40,7 @@ class JournalFileWriter implements UnitWriter<WriterOutput> {
   #last = 0
   /** Nothing was made or changed: all lines stand as they were. */
   #isUnchanged = true
-  /** Of our own lines: what was asked last and is not answered in them. */
+  /** The last prompt of our own lines, if it has no answer in them. */
   #unanswered: UserMessage | undefined
   /** Whose records the lines carry. */
   #src: string | undefined
@@ -97,7 +97,7 @@ class JournalFileWriter implements UnitWriter<WriterOutput> {
     return takeOutput(this.#text.takeRest(), this.#out)
   }
 
-  /** Our own lines. Answers false when they are not, or no longer fit to what was written before them. */
+  /** Writes our own lines. Returns false when the group has other records or does not fit after what was written. */
   #writeNative({ src, records, fits }: Pick<RecordGroup, 'src' | 'records' | 'fits'>): boolean {
     if (src !== AGENT_ID || !fits) return false
     const lines = records.map(parseNativeLine)
@@ -130,7 +130,7 @@ class JournalFileWriter implements UnitWriter<WriterOutput> {
     else if (event.event === 'entry' || event.event === 'interrupted') this.#unanswered = undefined
   }
 
-  /** What our own lines asked last is answered by what is made now. */
+  /** The last prompt of our own lines is answered by the steps that follow. */
   #continueNative(): void {
     const unanswered = this.#unanswered
     if (!unanswered) return

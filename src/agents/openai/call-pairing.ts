@@ -40,7 +40,7 @@ export class ChatCallPairing {
     return inferred ? INFERRED_LINK : PLAIN_LINK
   }
 
-  /** Joins a result with what was asked. Without an id it answers the call of its name that has waited longest. */
+  /** Joins a result with its call. Without an id it belongs to the oldest open call of its name. */
   answer({ tool_call: tool }: ChatDraft): CallLink {
     if (!tool) return PLAIN_LINK
     const inferred = tool.call_id === null

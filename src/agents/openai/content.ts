@@ -11,7 +11,7 @@ export interface ChatContent {
   readonly segments: readonly MessageSegment[]
   /** Parts with no place among the segments, described: audio, files, unknown kinds. */
   readonly attachments: readonly Fields[]
-  /** What parts say beside their content: `detail`, `cache_control` … with the number of the part. */
+  /** Other fields of parts, such as `detail` and `cache_control`, with the number of the part. */
   readonly parts: readonly Fields[]
   readonly thoughts: readonly string[]
   /** Thoughts that only their writer can read. */
@@ -136,7 +136,7 @@ const SHOWN_KEYS: ReadonlySet<string> = new Set([
   'url',
 ])
 
-/** What a part says that is not shown. A picture's `detail` stands inside its address. */
+/** Fields of a part that are not shown. An image's `detail` is inside its address. */
 function extraFields(part: Fields): Fields | undefined {
   let extra: Record<string, unknown> | undefined
   for (const key in part) {
@@ -211,7 +211,6 @@ function attachmentOf(part: Fields, format: string): Fields {
   return attachment
 }
 
-/** Where a message tells its time. */
 const TIME_KEYS = ['create_time', 'created_at', 'timestamp', 'created'] as const
 
 export function messageTimestamp(message: Fields): unknown {
@@ -223,7 +222,6 @@ export function messageTimestamp(message: Fields): unknown {
   return fieldsOf(message['x_conv'])?.['ts']
 }
 
-/** Of what was thought. */
 const REASONING_KEYS = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text'] as const
 
 /** The first spelling that says something. Another one is kept where it says something else. */

@@ -1,4 +1,4 @@
-/** Tells conversations as sessions and their messages. The same for a first reading and for one body again. */
+/** Parses conversations into sessions and messages. `read` and `readMessage` share it. */
 
 import { type Fields, fieldsOf, isObject } from '../../lib/unknown-values.ts'
 import { describeBadNumbers, describeBadTime, isInvalidTime, NumberCheck } from '../../model/checked-numbers.ts'
@@ -28,7 +28,7 @@ import {
 /** Times as text. */
 const MAX_CACHED_TIMES = 4096
 
-/** Files that tell no times need the same few again and again, and making one costs as much as a message. */
+/** Files without times need the same few times again, and formatting one costs as much as a message. */
 class TimeCache {
   readonly #known = new Map<number, MessageTime>()
 
@@ -36,7 +36,7 @@ class TimeCache {
     return this.inferred(milliseconds).at
   }
 
-  /** A time that the file does not tell. */
+  /** A time that is not in the file. */
   inferred(milliseconds: number): MessageTime {
     const known = this.#known.get(milliseconds)
     if (known) return known
@@ -83,13 +83,13 @@ interface ConversationLine {
 /** One for a file: most conversations are so short that what they share must be made once. */
 export class ConversationParser {
   readonly source: Source
-  /** When the file was written, for messages that tell no time, in milliseconds. */
+  /** When the file was written, in milliseconds, for messages without a time. */
   readonly written: number
   readonly path: string
   readonly #options: PrivacyOptions
   readonly #times = new TimeCache()
   #conversation: FileConversation = NO_CONVERSATION
-  /** Of the conversation; nothing when the file does not tell it. */
+  /** Time of the conversation, if the file has it. */
   #created: number | undefined
   #images: ImageQueue | undefined
   #lines: ConversationLine[] = []
@@ -173,7 +173,7 @@ export class ConversationParser {
       )
     }
     if (system === undefined) return
-    // It stands in the header, which is its record.
+    // Its record is the header.
     const element = { record: { role: 'system', content: system } }
     for (const draft of chatDrafts(element.record, undefined))
       this.#push(context, draft, element, messageTime, undefined, !header)
@@ -226,7 +226,7 @@ export class ConversationParser {
     return own === undefined ? time : Date.parse(own)
   }
 
-  /** Joins results with their calls, and says so where the file gives them no ids. */
+  /** Joins results with their calls, and marks ids that were inferred. */
   #link(draft: ChatDraft, line: ConversationLine, marks: MessageMarks | undefined): MessageMarks | undefined {
     if (draft.tool_call) {
       line.calls ??= new ChatCallPairing()
@@ -238,7 +238,7 @@ export class ConversationParser {
     return marks
   }
 
-  /** Told with the answer, which is the last thing that was said. */
+  /** Belongs to the answer, which is the last message. */
   #addUsage(context: SessionContext): void {
     const { usage, models } = this.#conversation
     const check = new NumberCheck()
@@ -292,7 +292,7 @@ const ORPHAN_RESULT: ConversationFault = {
   reason: 'a tool result whose call does not stand before it',
 }
 
-/** Pictures stand beside the messages in some files; a message by itself must bring its own. */
+/** Some files have images outside of the messages; a message on its own needs them. */
 function withImages(message: FileMessage, drafts: readonly ChatDraft[]): FileMessage {
   const { content } = message
   const imageSegments = drafts.flatMap(({ segments }) => segments.filter(({ format }) => format === 'image'))

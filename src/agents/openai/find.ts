@@ -24,12 +24,12 @@ const OTHER_AGENT_LOG =
 /** Another agent's log is not ours, whatever it holds. */
 export const recognize = (head: Uint8Array): boolean => describeFileHead(headText(head))?.isConversation === true
 
-/** Also for what is refused: the reason tells what it is instead. */
+/** Also for rejected files: the reason says what they are. */
 export function describe(head: Uint8Array): FileDescription | undefined {
   const kind = describeFileHead(headText(head))
   return kind && { format: kind.format, why: kind.why }
 }
 
-/** A letter that the end of the head cuts is left out with what is unfinished. */
+/** A character that is cut at the end of the head is left out. */
 const headText = (head: Uint8Array): string =>
   Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('utf8')

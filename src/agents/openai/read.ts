@@ -13,7 +13,7 @@ import { changedSourceError, readSpan } from '../kit/source-file.ts'
 import { ConversationParser } from './conversation-parser.ts'
 import { type OpenAiLocator, parseUnit, readUnit, readUnitBatches, type UnitBatch, unitIssues } from './units.ts'
 
-/** Conversations share nothing, so that a place in the file is all that reading must know. */
+/** Conversations share nothing, so a position in the file is all the state. */
 interface UnitCursor extends Cursor, LogPosition {
   readonly offset: number
   /** When the file was written, as it was at the first reading: ids must not move when the file grows. */
@@ -24,7 +24,7 @@ export function read(source: Source, options: AgentReadOptions = {}): AsyncGener
   return readUnits<ReadItem>(source, options.from, options, readBatches)
 }
 
-/** Both passes: what they tell of each batch, and cursors. */
+/** Both passes: items of each batch, and cursors. */
 function readUnits<T>(
   source: Source,
   cursor: Cursor | undefined,

@@ -21,7 +21,7 @@ import { placeMessage, promptBeginning, type SessionIdentity } from '../kit/plac
 import type { ChatDraft } from './content.ts'
 import { AGENT_ID } from './find.ts'
 
-/** What the neighbours tell: goes into the metadata. */
+/** Metadata that depends on other messages. */
 export type MessageMarks = Metadata
 
 /** What the messages of a session have in common. */
@@ -36,25 +36,25 @@ export interface SessionContext {
 
 export interface MessageTime {
   readonly at: Instant
-  /** The file does not tell it. */
+  /** Not in the file. */
   readonly inferred: boolean
   /** The file's own word for it. */
   readonly stamp?: unknown
 }
 
-/** One message of the file, which tells one or several messages. */
+/** One message of the file, which gives one or several messages. */
 export interface SourceMessage {
-  /** As it stands in the file, in the normal form. */
+  /** As in the file, in the normal form. */
   readonly record: Fields
   /** Its number among the messages of its conversation, from 0. */
   readonly at?: number | undefined
-  /** What it was made of; kept where one message tells several. */
+  /** Computed once for all messages that it gives. */
   extensions?: ElementExtensions
 }
 
 /**
  * @param part the number of the message among those of its line
- * @param isFirst of those that the element tells
+ * @param isFirst of the element's messages
  */
 export function toMessage(
   draft: ChatDraft,
@@ -117,7 +117,7 @@ export function toSession(
 
 const CONVEYED_FIELDS = ['cwd', 'agent_version', 'originator', 'model_provider'] as const
 
-/** What is known of the session that another agent's conversation was written from. */
+/** Header fields of the session that the file was converted from. */
 function conveyedFields({ header }: FileConversation): Partial<Session> {
   const session = fieldsOf(fieldsOf(header?.['x_conv'])?.['session'])
   if (!session) return NO_FIELDS

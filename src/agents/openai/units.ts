@@ -35,7 +35,7 @@ export async function* readUnitBatches(file: OpenFile, from: LogPosition | undef
   else for await (const { lines } of readLinesFrom(file, from)) yield { layout, lines }
 }
 
-/** A list of messages is one conversation, not many; its first element tells, however long it is. */
+/** A list of messages is one conversation: its first element decides. */
 async function* readElements(file: OpenFile, from: LogPosition | undefined): AsyncGenerator<UnitBatch> {
   let stray = false
   const start = from && { offset: from.offset, number: from.line }
@@ -87,7 +87,7 @@ function parseUnitRecords(unit: Pick<ByteLine, 'number' | 'utf8' | 'ended'>, byt
   return { values, issues, isBlank: false }
 }
 
-/** @param ended nothing can follow: what is not whole is damaged, not cut */
+/** @param ended nothing can follow: incomplete JSON is damaged, not cut */
 function parseUnitText(
   text: string,
   ended: boolean,
@@ -117,7 +117,7 @@ const PARTLY_DAMAGED = {
   reason: 'a damaged record stands beside whole ones; the whole ones were read',
 } as const
 
-/** Where a message lies, and what is needed to make it again. */
+/** Where a message is, and what is needed to parse it again. */
 export interface OpenAiLocator extends Locator {
   /** The messages of a unit share it. */
   readonly unit: UnitPosition

@@ -24,7 +24,7 @@ export interface ChatNaming {
   readonly names: UniqueToolNames
   /** Whether calls of custom tools may be written as such. */
   readonly customCalls: boolean
-  /** Tells what had to be made up or changed. */
+  /** Reports what was invented or changed. */
   repair(at: string, what: ConversionChange): void
 }
 
@@ -66,7 +66,7 @@ function userContent(message: NormalizedMessage): string | readonly Fields[] {
 const textPart = (text: string): Fields => ({ type: 'text', text })
 const imagePart = (url: string): Fields => ({ type: 'image_url', image_url: { url } })
 
-/** Also what is no text, in words. */
+/** Parts that are not text become notes. */
 const textsOf = (message: NormalizedMessage): readonly string[] => [
   ...message.segments.map(({ text, media }) => text ?? attachmentNote({ format: 'image', url: media?.url })),
   ...attachmentsOf(message).map(attachmentNote),
@@ -102,7 +102,7 @@ function toolCallOf({ tool, message }: ReplayCall, id: string, naming: ChatNamin
   return { id, type: 'function', function: { name, arguments: JSON.stringify({ input: tool.input }) } }
 }
 
-/** What Codex says of a call that nobody answered. */
+/** As Codex calls a call without a result. */
 const ABORTED = 'aborted'
 
 function resultMessage({ result, message }: ReplayCall, tool_call_id: string, naming: ChatNaming): ChatElement {
@@ -123,7 +123,7 @@ function imageMessages(urls: readonly string[]): readonly ChatElement[] {
   return [{ value: { role: 'user', content: urls.map(imagePart) }, facts: { synthetic: 'tool_images' } }]
 }
 
-/** No result may stand without its call: so it is told in words. */
+/** A result without its call is not allowed, so it becomes a text. */
 function orphanMessages({ result, at }: OrphanStep, naming: ChatNaming): readonly ChatElement[] {
   naming.repair(at, toConversionChange('result_in_words'))
   const { tool, message } = result

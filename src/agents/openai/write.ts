@@ -97,7 +97,7 @@ export const write = createWriteFunction<AgentWriteOptions, WriterOutput>(
 const MAX_ID_LENGTH = 40
 const TOOL_NAME_RULE: NameRule = { fits: /^[A-Za-z0-9_-]+$/, allowedCharacters: /[A-Za-z0-9_-]/, maxLength: 64 }
 
-/** In a file beside: what stands before the first message. */
+/** Position in the sidecar of what comes before the first message. */
 const BEFORE_FIRST_MESSAGE = -1
 
 /** What became of a group. */
@@ -108,7 +108,7 @@ interface GroupElements {
 
 class ChatFileWriter implements UnitWriter<WriterOutput> {
   readonly #isExample: boolean
-  /** Messages for a server hold nothing that it would refuse: their extensions stand beside them, or nowhere. */
+  /** Messages for a server have no extensions, because it would reject them. */
   readonly #isBare: boolean
   readonly #frame: FileFrame
   readonly #shaper: ProfileShaper | undefined
@@ -151,7 +151,7 @@ class ChatFileWriter implements UnitWriter<WriterOutput> {
     else this.#text.push(this.#frame.records(src, records))
   }
 
-  /** Messages of our own stand here when whoever had them meanwhile did not take them for said: a blank one, an unknown role. */
+  /** Holds our own messages that the program between did not treat as conversation: blank ones, unknown roles. */
   opening(group: RecordGroup): void {
     const { src, fits } = group
     const isOwn = src === AGENT_ID && fits
@@ -168,7 +168,7 @@ class ChatFileWriter implements UnitWriter<WriterOutput> {
   }
 
   steps(group: RecordGroup, steps: readonly ReplayStep[]): void {
-    // A server refuses a result without its call: then it is told in words.
+    // A server rejects a result without its call: it becomes a text.
     const isRefused = this.#shaper !== undefined && steps.some(({ kind }) => kind === 'orphan')
     const isOwn = group.src === AGENT_ID && group.fits && !isRefused
     const chatElements = isOwn
@@ -206,7 +206,7 @@ class ChatFileWriter implements UnitWriter<WriterOutput> {
     else this.#tail.push(part)
   }
 
-  /** An example ends with what is to be learned, be it calls that nobody has answered yet. */
+  /** An example ends with an answer, which may be calls without results. */
   #upToLastAnswer(elements: readonly ChatElement[]): readonly ChatElement[] {
     const end = this.#isExample ? elements.findLastIndex(isAnswer) + 1 : elements.length
     if (end < elements.length) this.#naming.repair(`messages[${this.#count}]`, toConversionChange('after_last_answer'))

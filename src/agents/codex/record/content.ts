@@ -5,12 +5,12 @@ import type { Annotation, Channel, Media, MessageSegment } from '../../../model/
 
 export interface RecordContent {
   readonly segments: readonly MessageSegment[]
-  /** Has text, every word of it was put there by the program, and no picture was added. */
+  /** All of the text was inserted by the program, and there is no image. */
   readonly injected: boolean
   readonly secret?: string | undefined
   /** Parts with no place among the segments, described: audio, files, unknown kinds. */
   readonly attachments: readonly Attachment[]
-  /** Calls that other programs put among the parts. */
+  /** Calls among the parts, as other programs write them. */
   readonly toolUses: readonly { readonly [key: string]: unknown }[]
 }
 
@@ -158,7 +158,7 @@ const IMAGE_PATH = /\bpath="([^"]+)"/
 
 const MAX_OPENING_LENGTH = 80
 
-/** The stretches of a user's text part that nobody typed. */
+/** The ranges of a user's text that the program inserted. */
 export function findInjected(text: string): readonly Annotation[] {
   const code = text.charCodeAt(0)
   // Nearly all typed prompts leave here: openings begin with `<`, `#`, white space or one of two letters.
@@ -171,7 +171,7 @@ export function findInjected(text: string): readonly Annotation[] {
   return found ? [injectedAnnotation(text, found[1])] : NO_ANNOTATIONS
 }
 
-/** A developer's or system's text: all of it comes from the program. */
+/** All text of developer and system messages comes from the program. */
 function annotateAllInjected(text: string, fallback: string): readonly Annotation[] {
   return [
     injectedAnnotation(text, TAG.exec(text.slice(0, MAX_OPENING_LENGTH).trimStart())?.[1]?.toLowerCase() ?? fallback),

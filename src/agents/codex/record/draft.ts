@@ -1,4 +1,4 @@
-/** What one record says by itself, before its place in the session is known. */
+/** What one record says on its own, before its position in the session is known. */
 
 import type { NumberCheck } from '../../../model/checked-numbers.ts'
 import type { Metadata } from '../../../model/metadata.ts'
@@ -12,9 +12,9 @@ export interface RecordDraft extends MessageDraft {
   readonly faults?: readonly string[] | undefined
 }
 
-/** What the record means for its neighbours. */
+/** What the record means for other records. */
 export type RecordFact =
-  /** Words that the log holds twice: as an item of the conversation and as an event for the screen. */
+  /** Text that the log has twice: as an item of the conversation and as an event for the screen. */
   | {
       readonly kind: 'said'
       readonly who: TextAuthor

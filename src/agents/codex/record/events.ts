@@ -1,4 +1,4 @@
-/** Events: what Codex showed on its screen or counted while the conversation went on. All are meta. */
+/** Events: what Codex showed on its screen or counted. All become meta messages. */
 
 import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../../lib/unknown-values.ts'
 import { NumberCheck } from '../../../model/checked-numbers.ts'
@@ -67,7 +67,7 @@ const PLAIN_EVENTS = [
 export const EVENT_TYPES: ReadonlySet<string> = new Set([...EVENT_PARSERS.keys(), ...PLAIN_EVENTS])
 
 export function eventDraft(payload: Fields): RecordDraft {
-  // `kind` names the event in no log that was ever seen, but the specification says it could.
+  // No known log names the event `kind`, but the specification allows it.
   const type = stringOf(payload['type']) ?? stringOf(payload['kind']) ?? null
   if (type === null) return metaDraft(null, { event_kind: null, ...unknownMetadata(payload) })
   return EVENT_PARSERS.get(type)?.(payload, type) ?? metaDraft(type, eventMetadata(payload, type, []))
@@ -159,7 +159,7 @@ function rollbackDraft(payload: Fields, type: string): RecordDraft {
   return withFaults(metaDraft(type, eventMetadata(payload, type, []), NO_SEGMENTS, { kind: 'rollback', turns }), check)
 }
 
-/** Facts about a call that its own result may not tell. The output is not repeated: the result holds it. */
+/** Facts about a call that its result may lack. The output is left out: the result has it. */
 function enrichmentDraft(
   payload: Fields,
   type: string,

@@ -54,7 +54,7 @@ const ITEM_PARSERS: ReadonlyMap<string, ItemParser> = new Map(
 
 export const CODEX_ITEM_TYPES: ReadonlySet<string> = new Set(['message', ...ITEM_PARSERS.keys()])
 
-/** @param legacy the item stands by itself on its line, as in logs before the envelope */
+/** @param legacy the item is a line of its own, as in logs before the envelope */
 export function itemDrafts(payload: Fields, legacy: boolean): readonly RecordDraft[] {
   const type = stringOf(payload['type']) ?? (isMessageLike(payload) ? 'message' : undefined)
   if (type === 'message') return messageDrafts(payload, legacy ? 'legacy' : 'message')
@@ -65,7 +65,7 @@ export function itemDrafts(payload: Fields, legacy: boolean): readonly RecordDra
 
 const isMessageLike = (payload: Fields): boolean => 'role' in payload && 'content' in payload
 
-/** The message, before it what was thought and after it what was called, where one record holds them all. */
+/** Reasoning, message and calls, where one record holds all of them. */
 export function messageDrafts(payload: Fields, source_type: SourceType): readonly RecordDraft[] {
   const role = stringOf(payload['role']) ?? ''
   if (codexRole(role) === 'tool') return [toolOutput({ ...payload, output: payload['content'] }, 'message')]
@@ -118,7 +118,7 @@ export function codexRole(role: string): Role {
   return role === 'function' ? 'tool' : 'meta'
 }
 
-/** Shows nothing; what can be read of it is in the metadata. */
+/** Has no segments: readable reasoning goes into the metadata. */
 function reasoningDraft(payload: Fields, type: string): RecordDraft {
   const summary = textsOf(payload['summary'])
   const content = textsOf(payload['content'])
@@ -168,7 +168,7 @@ function encryptedDraft(payload: Fields, type: string): RecordDraft {
 
 const MAX_SCALAR_LENGTH = 2000
 
-/** The plain values of a record of unknown make. Nothing nested: ciphertext could hide there. */
+/** The scalar values of an unknown record. Nested values are left out: they could contain ciphertext. */
 export function unknownMetadata(payload: Fields): Metadata {
   const metadata: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(payload)) {

@@ -53,7 +53,7 @@ function isHeader(record: Fields): boolean {
   return 'instructions' in record || 'git' in record || Object.keys(record).length === 2
 }
 
-/** What a record says. Never empty: what is not understood is meta. */
+/** Never empty: a record that is not understood becomes meta. */
 export function recordDrafts(record: Fields, shape: CodexRecordShape): readonly RecordDraft[] {
   switch (shape) {
     case 'envelope':
@@ -116,7 +116,6 @@ export interface ParsedRecord {
   readonly drafts: readonly RecordDraft[]
 }
 
-/** What a record says, whatever it is. */
 export function parseRecord(value: unknown): ParsedRecord {
   if (!isObject(value))
     return { record: NO_RECORD, shape: 'unknown', drafts: [metaDraft(null, { value: valueKind(value) })] }
@@ -124,7 +123,7 @@ export function parseRecord(value: unknown): ParsedRecord {
   return { record: value, shape, drafts: recordDrafts(value, shape) }
 }
 
-/** Stands for the record of a line that holds JSON but no object. */
+/** The record of a line that holds JSON but no object. */
 export const NO_RECORD: Fields = {}
 
 const valueKind = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value)
@@ -221,7 +220,7 @@ const TURN_FIELDS = [
   'truncation_policy',
 ]
 
-/** Instructions are left where they are: tens of kilobytes, the same in every log. */
+/** Leaves out the instructions: tens of kilobytes, equal in every log. */
 function sessionDraft(payload: Fields): RecordDraft {
   return {
     role: 'meta',
@@ -232,7 +231,7 @@ function sessionDraft(payload: Fields): RecordDraft {
   }
 }
 
-/** The history that the model goes on with repeats earlier items: counted, never shown as new. */
+/** The replacement history repeats earlier items: they are counted, not shown again. */
 function compactionDraft(payload: Fields): RecordDraft {
   const history = listOf(payload['replacement_history'])
   const encrypted = history

@@ -23,7 +23,7 @@ export function parseTokenReport(payload: Fields): TokenReport | undefined {
     return makeReport(undefined, last, undefined, check)
   }
   const total = parseTokenUsage(info['total_token_usage'], check)
-  // The next total tells what a lost one was about.
+  // The next total includes a lost one.
   const isLost = total === undefined && check.faults !== undefined
   const last = isLost ? undefined : parseTokenUsage(info['last_token_usage'], check)
   return makeReport(total, last, nonEmptyStringOf(info['model']), check)
@@ -39,7 +39,7 @@ function makeReport(
   return total || last ? { total, last, model } : undefined
 }
 
-/** Nothing where one of the counts is unusable: a running total with a gap would count everything before it again. */
+/** Undefined where a count is unusable: a running total with a gap would count everything before it again. */
 export function parseTokenUsage(value: unknown, check: NumberCheck): Usage | undefined {
   const fields = fieldsOf(value)
   if (!fields) return undefined
@@ -79,7 +79,7 @@ export class TokenMeter {
     return copied ? NO_USAGE : usageIncrease(before, total, last, inherits)
   }
 
-  /** The total alone tells what was used: nothing is inherited and nothing fell. */
+  /** Usage is the difference of totals: nothing was inherited and no total decreased. */
   isSteady(total: Usage, inherits: boolean): boolean {
     const before = this.#before
     if (!before) return !inherits

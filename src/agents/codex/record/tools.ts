@@ -27,7 +27,7 @@ export function functionCall(payload: Fields, type: string): RecordDraft {
   return callDraft(type, call, payload)
 }
 
-/** `custom_tool_call`: its input is text that no grammar is known of. */
+/** `custom_tool_call`: its input is free text. */
 export function customCall(payload: Fields, type: string): RecordDraft {
   const call = newCall(callIdOf(payload), nonEmptyStringOf(payload['name']), payload['namespace'])
   const input = payload['input']
@@ -52,7 +52,7 @@ export function toolSearchCall(payload: Fields, type: string): RecordDraft {
   return callDraft(type, call, payload)
 }
 
-/** Call and result in one record: the server ran it. */
+/** Call and result in one record, because the server ran it. */
 export function webSearchCall(payload: Fields, type: string): RecordDraft {
   const call = newCall(
     nonEmptyStringOf(payload['call_id']) ?? nonEmptyStringOf(payload['id']) ?? null,
@@ -113,7 +113,7 @@ export function toolOutput(payload: Fields, type: string): RecordDraft {
   }
 }
 
-/** A call that stands among the parts of a message, in the form of another vendor. */
+/** A call among the parts of a message, as other vendors write it. */
 export function toolUsePart(part: Fields): RecordDraft {
   const call = newCall(nonEmptyStringOf(part['id']) ?? null, nonEmptyStringOf(part['name']), undefined)
   setArguments(call, part['input'])
@@ -232,7 +232,7 @@ const isPart = (part: unknown): boolean =>
 function textOutput(text: string, json: object | undefined, images: readonly MessageSegment[]): ToolOutput {
   const metadata = json && 'metadata' in json ? fieldsOf(json.metadata) : undefined
   if (metadata) {
-    // Tools have metadata of their own: what is no number there is no mistake.
+    // Tools put their own metadata here, so other types are not faults.
     const check = new NumberCheck()
     const exit = check.exitCode(numberOf(metadata['exit_code']), 'exit_code')
     const duration_ms = check.duration(numberOf(metadata['duration_seconds']), 'duration_seconds', MS_PER_SECOND)
@@ -262,7 +262,7 @@ const faultsOf = ({ faults }: NumberCheck) => (faults ? { faults } : undefined)
 
 const MS_PER_SECOND = 1000
 
-/** What stands above the line `Output:`. A few lines at most, unless the command itself is quoted there. */
+/** The text above the line `Output:`: a few lines, more if it quotes the command. */
 function headerOf(text: string): string {
   const head = text.slice(0, MAX_HEADER_LENGTH)
   const end = head.search(OUTPUT)
