@@ -4,6 +4,7 @@ import { toPrintable } from '../lib/text.ts'
 import {
   classify,
   eventNameOf,
+  injectedNamesOf,
   type MessageKind,
   type PromptMark,
   promptMarksOf,
@@ -148,10 +149,7 @@ class OmittedRecords {
   }
 }
 
-function contextNames({ role, segments }: NormalizedMessage): readonly string[] {
-  const names = segments.flatMap(
-    ({ annotations }) =>
-      annotations?.flatMap((annotation) => (annotation.kind === 'injected' ? annotation.what : [])) ?? [],
-  )
-  return names.length > 0 ? names.map(toPrintable) : [role]
+function contextNames(message: NormalizedMessage): readonly string[] {
+  const names = injectedNamesOf(message)
+  return names.length > 0 ? names.map(toPrintable) : [message.role]
 }

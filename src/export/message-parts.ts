@@ -1,6 +1,7 @@
 /** The parts of a message: words and images. */
 import { toPrintable } from '../lib/text.ts'
-import type { Media, MessageSegment, NormalizedMessage } from '../model/normalized.ts'
+import { withoutInjectedText } from '../model/classify.ts'
+import type { Media, NormalizedMessage } from '../model/normalized.ts'
 import type { ExportImage } from './export-input.ts'
 
 export type MessagePart =
@@ -16,18 +17,6 @@ export function messagePartsOf(message: NormalizedMessage, all: boolean): readon
     const text = toPrintable(all ? (segment.text ?? '') : withoutInjectedText(segment))
     return text.trim() === '' ? [] : [{ kind: 'text', text }]
   })
-}
-
-/** A text without what programs put into it. */
-export function withoutInjectedText({ text = '', annotations }: MessageSegment): string {
-  let rest = ''
-  let at = 0
-  for (const annotation of annotations ?? []) {
-    if (annotation.kind !== 'injected') continue
-    rest += text.slice(at, Math.max(at, annotation.start))
-    at = Math.max(at, annotation.end)
-  }
-  return rest + text.slice(at)
 }
 
 /** Pictures made of dots: nothing in them can act. */

@@ -1,7 +1,7 @@
 /** What a message is: to a reader, a counter, a searcher and a converter. Nothing else interprets roles together with metadata. */
 import type { Metadata } from './metadata.ts'
 import { MISSING_MARK } from './metadata.ts'
-import type { NormalizedMessage } from './normalized.ts'
+import type { MessageSegment, NormalizedMessage } from './normalized.ts'
 import { NO_SESSION_FACTS, type SessionFacts } from './session-facts.ts'
 
 /**
@@ -172,4 +172,22 @@ export function promptMarksOf(message: NormalizedMessage, facts: SessionFacts): 
   if (metadata?.valid_range === 'cut') marks.push('cut')
   if (metadata?.pending === true) marks.push('pending')
   return marks
+}
+
+/** The names of the texts that a program put into a message. */
+export const injectedNamesOf = ({ segments }: NormalizedMessage): readonly string[] =>
+  segments.flatMap(({ annotations = [] }) =>
+    annotations.flatMap((annotation) => (annotation.kind === 'injected' ? annotation.what : [])),
+  )
+
+/** A text without what programs put into it. */
+export function withoutInjectedText({ text = '', annotations }: MessageSegment): string {
+  let rest = ''
+  let at = 0
+  for (const annotation of annotations ?? []) {
+    if (annotation.kind !== 'injected') continue
+    rest += text.slice(at, Math.max(at, annotation.start))
+    at = Math.max(at, annotation.end)
+  }
+  return rest + text.slice(at)
 }

@@ -5,7 +5,7 @@ import type { App } from '../../app.ts'
 import { toSourceFailure } from '../../lib/failure.ts'
 import { debug } from '../../lib/logger.ts'
 import { foldText } from '../../lib/text.ts'
-import { classify } from '../../model/classify.ts'
+import { classify, withoutInjectedText } from '../../model/classify.ts'
 import { EXIT_BUG } from '../../model/error.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
@@ -176,7 +176,7 @@ class PromptCollector {
   #conversation(session: Session, prompts: readonly NormalizedMessage[]): void {
     for (const message of prompts) {
       const key = `${session.id}\n${message.id}`
-      const text = withoutInjected(message)
+      const text = typedTextOf(message)
       if (text === '' || this.#seen.has(key)) continue
       this.#seen.add(key)
       this.prompts.push({
@@ -200,7 +200,7 @@ function toTypedList({ agent, started_at }: Session, messages: readonly Normaliz
   const prompts = messages.map((message) => {
     const { prompt_of, timestamp_inferred } = message.metadata ?? {}
     return {
-      text: withoutInjected(message),
+      text: typedTextOf(message),
       at: timestamp_inferred ? undefined : (message.timestamp as Instant),
       of: prompt_of ?? undefined,
     }
@@ -208,14 +208,9 @@ function toTypedList({ agent, started_at }: Session, messages: readonly Normaliz
   return { agent, at: started_at, prompts }
 }
 
-/** The text without what the program injected before it. */
-function withoutInjected({ segments }: NormalizedMessage): string {
-  const parts = segments.map(({ text = '', annotations }) => {
-    const injected = annotations?.find((annotation) => annotation.kind === 'injected')
-    return injected ? text.slice(injected.end) : text
-  })
-  return parts
+const typedTextOf = ({ segments }: NormalizedMessage): string =>
+  segments
+    .map(withoutInjectedText)
     .filter((part) => part.trim() !== '')
     .join('\n')
     .trim()
-}

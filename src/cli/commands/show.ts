@@ -1,7 +1,7 @@
 /** `fumi show`: prints one session. */
 import type { Command } from 'commander'
 import type { App, IndexedMessage } from '../../app.ts'
-import { classify } from '../../model/classify.ts'
+import { classify, withoutInjectedText } from '../../model/classify.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { SessionFacts } from '../../model/session-facts.ts'
@@ -212,8 +212,7 @@ export async function renderTurnTable(turns: AsyncIterable<Turn>, facts: Session
 function toRow(turn: Turn, facts: SessionFacts): readonly string[] {
   const { messages } = turn
   const prompt = messages.find((message) => classify(message, facts).isTyped)
-  const words =
-    prompt?.segments.map(({ text, annotations }) => (text ?? '').slice(annotations?.[0]?.end ?? 0)).join(' ') ?? ''
+  const words = prompt?.segments.map(withoutInjectedText).join(' ') ?? ''
   const from = Date.parse(prompt?.timestamp ?? '')
   const to = Date.parse(messages.at(-1)?.timestamp ?? '')
   const rolledBackNote = turn.rolledBack ? say('(rolled back) ', '（取り消し）') : ''

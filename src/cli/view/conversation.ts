@@ -1,6 +1,14 @@
 /** Renders a session for the terminal. */
 import stringWidth from 'string-width'
-import { classify, eventNameOf, type PromptMark, promptMarksOf, reasoningTextOf } from '../../model/classify.ts'
+import {
+  classify,
+  eventNameOf,
+  injectedNamesOf,
+  type PromptMark,
+  promptMarksOf,
+  reasoningTextOf,
+  withoutInjectedText,
+} from '../../model/classify.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
 import type { SessionFacts } from '../../model/session-facts.ts'
@@ -59,7 +67,7 @@ export function renderTurn(turn: Turn, facts: SessionFacts, all: boolean): strin
       replayed++
       continue
     }
-    const context = injectedNames(message)
+    const context = message.role === 'user' || message.role === 'system' ? injectedNamesOf(message) : []
     if (!all && context.length > 0 && !isTyped) {
       contextNames.push(...context)
       continue
@@ -156,20 +164,11 @@ function renderMetaRecord(message: NormalizedMessage, facts: SessionFacts): stri
   )
 }
 
-function injectedNames(message: NormalizedMessage): readonly string[] {
-  if (message.role !== 'user' && message.role !== 'system') return []
-  return message.segments.flatMap(
-    ({ annotations }) =>
-      annotations?.flatMap((annotation) => (annotation.kind === 'injected' ? annotation.what : [])) ?? [],
-  )
-}
-
 function printableMessageText(message: NormalizedMessage, all: boolean): string {
   const parts = message.segments.map((segment) => {
     if (segment.type === 'image')
       return `[${say('image', '画像')} ${segment.media?.mime_type ?? segment.media?.url ?? ''}]`
-    const annotation = all ? undefined : segment.annotations?.find((one) => one.kind === 'injected')
-    return annotation ? (segment.text ?? '').slice(annotation.end) : (segment.text ?? '')
+    return all ? (segment.text ?? '') : withoutInjectedText(segment)
   })
   return toTerminalText(parts.filter((part) => part.trim() !== '').join('\n'))
 }

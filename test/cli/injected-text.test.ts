@@ -1,0 +1,41 @@
+/** What a program put into a prompt is left out, and nothing else. */
+import { expect, test } from 'vitest'
+import { renderTurnTable } from '../../src/cli/commands/show.ts'
+import { renderTurn } from '../../src/cli/view/conversation.ts'
+import type { Annotation, NormalizedMessage } from '../../src/model/normalized.ts'
+import { collectSessionFacts } from '../../src/model/session-facts.ts'
+import { groupIntoTurns } from '../../src/model/turn.ts'
+
+async function* promptWith(text: string, annotations: readonly Annotation[]): AsyncGenerator<NormalizedMessage> {
+  yield {
+    id: 'm-1',
+    timestamp: '2026-02-03T09:15:00.000Z',
+    role: 'user',
+    source_type: 'message',
+    segments: [{ channel: 'input', type: 'text', format: 'line', text, annotations }],
+    raw: { event_type: null, payload_type: null, file_path: '/log', line_index: 1, session_id: 'codex:s' },
+  }
+}
+
+async function rendered(text: string, annotations: readonly Annotation[]): Promise<readonly string[]> {
+  const facts = await collectSessionFacts(promptWith(text, annotations))
+  const turns = () => groupIntoTurns(promptWith(text, annotations), facts)
+  const shown: string[] = [await renderTurnTable(turns(), facts)]
+  for await (const turn of turns()) shown.push(renderTurn(turn, facts, false))
+  return shown
+}
+
+test('text before, between and after injected texts is shown', async () => {
+  const text = 'Look <a/> at <b/> this'
+  const injected = (what: string): Annotation => {
+    const start = text.indexOf(what)
+    return { kind: 'injected', start, end: start + what.length, what }
+  }
+  for (const shown of await rendered(text, [injected('<a/>'), injected('<b/>')]))
+    expect(shown.replaceAll(/ +/g, ' ')).toContain('Look at this')
+})
+
+test('a link at the beginning of a prompt is part of it', async () => {
+  const link: Annotation = { kind: 'link', start: 0, end: 8, target: '/w/app.ts' }
+  for (const shown of await rendered('See this file', [link])) expect(shown).toContain('See this file')
+})
