@@ -38,8 +38,8 @@ import { type Log, logsAt, placesAt } from './normalize.ts'
 import type { DeepSearchEvent, DeepSearchOptions } from './search/deep-search.ts'
 import type { QueryProblem } from './search/query/query.ts'
 import type { Search, SearchAnswer, SearchOptions } from './search/search.ts'
+import { EventBus } from './sync/event-bus.ts'
 import type { SyncContext, SyncRoot } from './sync/list-sources.ts'
-import { IndexEventBus } from './sync/live/index-event-bus.ts'
 import type { SyncOutcome, WatchIndexOptions, WatchOutcome } from './sync/live-sync.ts'
 import type { SyncOptions } from './sync/syncer.ts'
 
@@ -59,6 +59,7 @@ export type { DeepSearchEvent } from './search/deep-search.ts'
 export type { MessageHit, Snippet } from './search/hit.ts'
 export { type Period, parsePeriod } from './search/query/filters.ts'
 export type { SearchAnswer, SearchOptions } from './search/search.ts'
+export { type EventBus, MISSED_EVENTS } from './sync/event-bus.ts'
 export type { SyncOutcome, WatchIndexOptions, WatchOutcome } from './sync/live-sync.ts'
 export type { IndexSyncProgress } from './sync/syncer.ts'
 
@@ -80,7 +81,7 @@ export class App {
   readonly backupService: BackupService
   readonly messageStore: MessageStore
   #search: Promise<Search> | undefined
-  readonly #eventBus = new IndexEventBus()
+  readonly events = new EventBus()
   #backup: BackupDatabase | undefined
   #annotations: SessionAnnotations | undefined
 
@@ -138,13 +139,8 @@ export class App {
 
   /** Brings the index up to date, or makes it anew. One process at a time: a second one is told who is at it. */
   async sync(options: SyncOptions & { readonly anew?: boolean } = {}): Promise<SyncOutcome> {
-    const { publishChanges, syncWithLock } = await import('./sync/live-sync.ts')
-    return syncWithLock(
-      this.directory,
-      this.#options.threads,
-      await this.#syncContext(),
-      publishChanges(options, this.#eventBus),
-    )
+    const { syncWithLock } = await import('./sync/live-sync.ts')
+    return syncWithLock(this.directory, this.#options.threads, await this.#syncContext(), this.events, options)
   }
 
   /**
@@ -156,7 +152,7 @@ export class App {
     return watchWithLock(this.directory, this.#options.threads, {
       ...(await this.#syncContext()),
       stores: await this.backupService.watchable([]),
-      feed: this.#eventBus,
+      events: this.events,
       ...options,
     })
   }
@@ -165,11 +161,6 @@ export class App {
   async forget(session: SessionId): Promise<void> {
     const { forgetSession } = await import('./sync/forget-session.ts')
     forgetSession(this.directory, this.index, this.backup, session, currentInstant())
-  }
-
-  /** What changes in the index from now on, as far as this process brings it about. */
-  changes(signal?: AbortSignal): AsyncGenerator<SessionChange> {
-    return this.#eventBus.changes(signal)
   }
 
   /** Sessions of the index. */

@@ -174,14 +174,9 @@ export class IndexReader {
   /** Sessions with a revision above this one, oldest change first. */
   changesSince(revision: number, limit = 1000): readonly SessionChange[] {
     return this.read((db) => {
-      const sql = `SELECT name AS session, revision, 0 AS removed FROM session WHERE revision > ?
-        UNION ALL SELECT name, revision, 1 FROM removed WHERE revision > ? ORDER BY revision LIMIT ?`
-      const rows = prepareCached(db, sql).all(revision, revision, limit) as {
-        session: SessionId
-        revision: number
-        removed: number
-      }[]
-      return rows.map(({ removed, ...change }) => (removed ? { ...change, removed: true } : change))
+      const sql = `SELECT 'change' AS kind, name AS session, revision FROM session WHERE revision > ?
+        UNION ALL SELECT 'removed', name, revision FROM removed WHERE revision > ? ORDER BY revision LIMIT ?`
+      return prepareCached(db, sql).all(revision, revision, limit) as SessionChange[]
     }, [])
   }
 

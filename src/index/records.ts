@@ -180,10 +180,9 @@ export interface IndexedMessage {
   readonly locator: { readonly [key: string]: unknown }
 }
 
-/** News that a session has a new revision. */
+/** A session has a new revision, or was removed from the index. An event of the event bus. */
 export interface SessionChange {
+  readonly kind: 'change' | 'removed'
   readonly session: SessionId
   readonly revision: number
-  /** It was taken out of the index. */
-  readonly removed?: true
 }

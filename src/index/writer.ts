@@ -146,7 +146,7 @@ export class IndexWriter {
         const others = this.#db.prepare('SELECT 1 FROM source WHERE session_id = ?').get(session)
         const name = this.#db.prepare('SELECT name FROM session WHERE id = ?').pluck().get(session) as SessionId
         if (others) this.#sessions.chooseSource(session, revision, false)
-        else if (this.#forget(name)) removed.push({ session: name, revision, removed: true })
+        else if (this.#forget(name)) removed.push({ kind: 'removed', session: name, revision })
       }
     })
     return [...remaining, ...removed]
@@ -215,7 +215,7 @@ export class IndexWriter {
       const revision = this.#nextRevision()
       work(revision)
       return this.#db
-        .prepare('SELECT name AS session, revision FROM session WHERE revision = ?')
+        .prepare("SELECT 'change' AS kind, name AS session, revision FROM session WHERE revision = ?")
         .all(revision) as SessionChange[]
     })
     try {

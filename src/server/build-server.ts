@@ -13,8 +13,7 @@ import { checkRequestTarget } from './guard/check-target.ts'
 import { limitBodySize, limitRate, type RateBucketOptions } from './guard/limits.ts'
 import { addSecurityHeaders } from './guard/security-headers.ts'
 import { SIGN_IN_PATH } from './guard/sign-in-page.ts'
-import { LiveEventBus } from './live/event-bus.ts'
-import { IndexWatcher, type IndexWatcherOptions } from './live/index-watcher.ts'
+import { IndexWatcher, type IndexWatcherOptions } from './index-watcher.ts'
 import { buildApiDocument } from './openapi/document.ts'
 import { servePage } from './page-files.ts'
 import { chatRoutes } from './routes/chat.ts'
@@ -40,7 +39,6 @@ export interface ServerOptions
 
 export interface BuiltServer {
   readonly api: OpenAPIHono
-  readonly eventBus: LiveEventBus
   /** Begins to keep the index up to date. */
   start(): Promise<void>
   close(): Promise<void>
@@ -50,9 +48,8 @@ export interface BuiltServer {
 const DEFAULT_RATE: RateBucketOptions = { burst: 1000, perSecond: 200 }
 
 export function buildServer(app: App, options: ServerOptions): BuiltServer {
-  const eventBus = new LiveEventBus()
-  const indexWatcher = new IndexWatcher(app, eventBus, options)
-  const context = new ServerContext(app, eventBus, indexWatcher, options.version)
+  const indexWatcher = new IndexWatcher(app, options)
+  const context = new ServerContext(app, indexWatcher, options.version)
   const chats = new OpenChats(app, options)
   const api = new OpenAPIHono()
   /** Requests that are answered for the second time. */
@@ -90,7 +87,6 @@ export function buildServer(app: App, options: ServerOptions): BuiltServer {
   api.use(servePage(options.page))
   return {
     api,
-    eventBus,
     start: () => indexWatcher.start(),
     async close() {
       await chats.close()

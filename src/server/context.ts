@@ -6,8 +6,7 @@ import type { IndexMeta } from '../model/api/session.ts'
 import type { SessionId } from '../model/ids.ts'
 import { phrase } from '../model/phrase.ts'
 import { ApiProblem } from './api-problem.ts'
-import type { LiveEventBus } from './live/event-bus.ts'
-import type { IndexWatcher } from './live/index-watcher.ts'
+import type { IndexWatcher } from './index-watcher.ts'
 import { LruCache } from './view/lru-cache.ts'
 import { PromptCache } from './view/session/prompt-cache.ts'
 import { TallyCache } from './view/session/tally-cache.ts'
@@ -62,16 +61,14 @@ class LayoutCache {
 
 export class ServerContext {
   readonly app: App
-  readonly eventBus: LiveEventBus
   readonly indexWatcher: IndexWatcher
   readonly tallies: TallyCache
   readonly layouts: LayoutCache
   readonly prompts: PromptCache
   readonly version: string
 
-  constructor(app: App, eventBus: LiveEventBus, indexWatcher: IndexWatcher, version: string) {
+  constructor(app: App, indexWatcher: IndexWatcher, version: string) {
     this.app = app
-    this.eventBus = eventBus
     this.indexWatcher = indexWatcher
     this.version = version
     this.tallies = new TallyCache(app)

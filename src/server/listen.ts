@@ -93,7 +93,7 @@ export async function listen(app: App, options: ListenOptions): Promise<RunningL
     url,
     link: () => (tokens ? signInLink(url, createSignInCode(tokens.token, tokens.instance)) : url),
     port,
-    clients: () => server.eventBus.clients,
+    clients: () => app.events.subscribers,
     async close() {
       forget()
       await close()

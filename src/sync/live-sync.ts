@@ -7,8 +7,8 @@ import { type IndexLock, type LockHolder, takeIndexLock } from '../index/lock.ts
 import { readHead, statOf } from '../lib/files/safe-fs.ts'
 import { debug } from '../lib/logger.ts'
 import { AppError } from '../model/error.ts'
+import type { EventBus } from './event-bus.ts'
 import { copyFiles, listAllSources, listBackedUpSources, type SyncContext } from './list-sources.ts'
-import type { IndexEventBus } from './live/index-event-bus.ts'
 import type { FoundSource } from './sweep.ts'
 import { Syncer, type SyncOptions, type SyncResult } from './syncer.ts'
 import { type WatchHints, watchRoots } from './watch-roots.ts'
@@ -16,7 +16,7 @@ import { type WatchHints, watchRoots } from './watch-roots.ts'
 export interface LiveSyncOptions extends SyncContext, Pick<SyncOptions, 'onProgress'> {
   readonly stores: readonly { readonly agent: Agent; readonly store: string }[]
   readonly syncer: Syncer
-  readonly feed: IndexEventBus
+  readonly events: EventBus
   /** Milliseconds between looks at everything. */
   readonly sweepEvery?: number
   readonly onProblem?: (problem: AppError) => void
@@ -36,11 +36,11 @@ const SWEEP_INTERVAL_MS = 600_000
 const RETRY_AFTER_MS = 15_000
 
 export function startLiveSync(options: LiveSyncOptions): LiveSync {
-  const { places, syncer, feed: eventBus } = options
+  const { places, syncer, events } = options
   const stop = new AbortController()
   const shared: SyncOptions = {
     ...(options.onProgress && { onProgress: options.onProgress }),
-    onChanges: (changes) => eventBus.publish(changes),
+    onChanges: (changes) => events.publish(changes),
     signal: stop.signal,
     isWanted: options.isWanted,
   }
@@ -166,19 +166,11 @@ export interface WatchIndexOptions extends Pick<SyncOptions, 'onProgress'> {
   readonly onProblem?: (problem: AppError) => void
 }
 
-/** With a word to whoever listens. */
-export const publishChanges = <T extends SyncOptions>(options: T, eventBus: IndexEventBus): T => ({
-  ...options,
-  onChanges: (changes) => {
-    options.onChanges?.(changes)
-    eventBus.publish(changes)
-  },
-})
-
 export async function syncWithLock(
   directory: string,
   threads: number | undefined,
   context: SyncContext,
+  events: EventBus,
   options: SyncOptions & { readonly anew?: boolean },
 ): Promise<SyncOutcome> {
   const attempt = takeIndexLock(directory, 'sync')
@@ -189,6 +181,7 @@ export async function syncWithLock(
     try {
       const synced = await syncer.syncOrRebuild(() => listAllSources(context), {
         ...options,
+        onChanges: (changes) => events.publish(changes),
         isWanted: context.isWanted,
       })
       return { kind: 'synced', synced }

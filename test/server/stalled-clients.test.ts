@@ -5,7 +5,7 @@ import type { ChatEvent } from '../../src/model/api/chat.ts'
 import type { LiveEvent } from '../../src/model/api/machine.ts'
 import { EventLog } from '../../src/server/chat/event-log.ts'
 import { listen } from '../../src/server/listen.ts'
-import { LiveEventBus, MISSED_EVENTS } from '../../src/server/live/event-bus.ts'
+import { EventBus, MISSED_EVENTS } from '../../src/sync/event-bus.ts'
 import { assistant, header, text, user } from '../support/codex-log.ts'
 import { events } from '../support/model-server.ts'
 import { rollout, testHome } from '../support/test-home.ts'
@@ -74,9 +74,9 @@ describe('the queue of a client', () => {
   const change = (n: number): LiveEvent => ({ kind: 'change', session: `codex:${n}` as never, revision: n })
 
   test('of the live stream has one event per session, and a reset beyond a thousand', async () => {
-    const eventBus = new LiveEventBus()
+    const eventBus = new EventBus()
     const stop = new AbortController()
-    const slow = eventBus.events(stop.signal, 60_000)
+    const slow = eventBus.subscribe({ signal: stop.signal, pause: 60_000, limit: 1000 })
     const first = slow.next()
     eventBus.publish([change(0)])
     expect((await first).value).toEqual(change(0))
@@ -88,7 +88,7 @@ describe('the queue of a client', () => {
     expect((await slow.next()).value).toEqual(change(2000))
     stop.abort()
     await slow.return(undefined)
-    expect(eventBus.clients).toBe(0)
+    expect(eventBus.subscribers).toBe(0)
   })
 
   test('of a chat is bounded, and a client that got everything continues without a reset', () => {

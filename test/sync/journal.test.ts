@@ -119,7 +119,7 @@ test('a chat in progress is followed, also when another process continues it', a
   if (watch.kind !== 'watching') throw new Error('somebody else watches')
   closing.push(watch.close)
   await watch.ready
-  const changes = app.changes()
+  const changes = app.events.subscribe()
   const until = async (count: number): Promise<void> => {
     while (app.session(SESSION)?.messages !== count) await changes.next()
   }

@@ -22,7 +22,7 @@ async function watching(application: App): Promise<(session: string, until: () =
   if (watch.kind !== 'watching') throw new Error('somebody else watches')
   open.push(watch.close)
   await watch.ready
-  const changes = application.changes()
+  const changes = application.events.subscribe()
   return async (session, until) => {
     while (!until()) {
       const { value } = (await changes.next()) as { value: SessionChange }

@@ -1,7 +1,8 @@
 /** `fumi sync`: updates the index, once or continuously. */
 import type { Command } from 'commander'
-import type { App, SessionChange, SessionEntry, SyncOutcome } from '../../app.ts'
+import type { App, SessionEntry, SyncOutcome } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
+import type { SessionId } from '../../model/ids.ts'
 import { phrase } from '../../model/phrase.ts'
 import { toSingleLine } from '../../model/tool-summary.ts'
 import { defineCommand, JSON_LINES_OPTION } from '../define-command.ts'
@@ -108,9 +109,12 @@ async function watchChanges(app: App, options: Options): Promise<void> {
     await outcome.ready
     if (!options.json)
       await writeErr(say('following every change — Ctrl-C ends it\n', '変更を監視中 — Ctrl-C で終了\n'))
-    for await (const change of app.changes(stop.signal)) {
-      if (options.json) await writeOutJson(change)
-      else await writeOut(renderChangeLine(change, app.session(change.session)))
+    for await (const event of app.events.subscribe({ signal: stop.signal })) {
+      if (typeof event !== 'object' || (event.kind !== 'change' && event.kind !== 'removed')) continue
+      const { kind, session, revision } = event
+      const isRemoved = kind === 'removed'
+      if (options.json) await writeOutJson({ session, revision, ...(isRemoved && { removed: true }) })
+      else await writeOut(renderChangeLine(session, isRemoved ? undefined : app.session(session as SessionId)))
     }
   } finally {
     clearInterval(alive)
@@ -118,9 +122,9 @@ async function watchChanges(app: App, options: Options): Promise<void> {
   }
 }
 
-function renderChangeLine({ session, removed }: SessionChange, entry: SessionEntry | undefined): string {
+function renderChangeLine(session: string, entry: SessionEntry | undefined): string {
   const time = new Date().toTimeString().slice(0, 8)
-  const what = sessionChangeText(removed ? undefined : entry)
+  const what = sessionChangeText(entry)
   const title = toSingleLine(toTerminalText(entry?.title ?? ''))
   return `${paint.dim(time)} ${truncate(`${shortId(session)}  ${what}  ${title}`, terminalWidth() - 9)}\n`
 }

@@ -5,6 +5,7 @@ import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { streamSSE } from 'hono/streaming'
 import { agentIdsOf } from '../../agents/agent-roots.ts'
 import { allAgents } from '../../agents/load-agents.ts'
+import { MISSED_EVENTS } from '../../app.ts'
 import type { AgentItem, Choice, LiveEvent } from '../../model/api/machine.ts'
 import { describeIssue } from '../../model/code-texts/issue-texts.ts'
 import { incompleteReasonOf } from '../../model/code-texts/read-problems.ts'
@@ -12,12 +13,11 @@ import type { Issue } from '../../model/issue.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../api-problem.ts'
 import type { ServerContext } from '../context.ts'
-import { MISSED_EVENTS, toLiveEvent } from '../live/event-bus.ts'
 import { addEndpoint } from '../openapi/endpoint.ts'
 import { textParameter } from '../openapi/parameters.ts'
 
 export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
-  const { app, eventBus, indexWatcher } = context
+  const { app, indexWatcher } = context
   addEndpoint(api, {
     method: 'get',
     path: '/api/health',
@@ -32,7 +32,7 @@ export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
         version: context.version,
         index: context.index(),
         watching: indexWatcher.watching,
-        live_clients: eventBus.clients,
+        live_clients: app.events.subscribers,
         problem: problem?.en ?? null,
         problem_ja: problem?.ja ?? null,
       }
@@ -93,7 +93,7 @@ export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
 const HEARTBEAT_MS = 15_000
 const MAX_MISSED_CHANGES = 1000
 
-function addLiveRoute(api: OpenAPIHono, { app, eventBus, indexWatcher }: ServerContext): void {
+function addLiveRoute(api: OpenAPIHono, { app, indexWatcher }: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/live',
@@ -119,14 +119,15 @@ function addLiveRoute(api: OpenAPIHono, { app, eventBus, indexWatcher }: ServerC
           })
         }
         // Listening begins before the past is told: nothing falls between them.
-        const events = eventBus.events(disconnected.signal, HEARTBEAT_MS)
+        const { signal } = disconnected
+        const events = app.events.subscribe({ signal, pause: HEARTBEAT_MS, limit: MAX_MISSED_CHANGES })
         try {
           const next = events.next()
           const missed = parseMissedSince(c.req.header('last-event-id') ?? query.since, epoch, revision)
           const changes = missed === undefined ? undefined : app.changesSince(missed, MAX_MISSED_CHANGES + 1)
           const isReset = changes === undefined || changes.length > MAX_MISSED_CHANGES
           await send({ kind: 'hello', epoch, revision, reset: isReset })
-          if (!isReset) for (const change of changes) await send(toLiveEvent(change))
+          if (!isReset) for (const change of changes) await send(change)
           if (indexWatcher.state.status === 'running') await send({ kind: 'sync', state: indexWatcher.state })
           for (let one = await next; !one.done && !stream.aborted; one = await events.next()) {
             if (one.value === MISSED_EVENTS)

@@ -128,7 +128,7 @@ export function sessionRoutes(api: OpenAPIHono, context: ServerContext): void {
         },
         currentInstant(),
       )
-      context.eventBus.publish([{ kind: 'mark', session: id }])
+      context.app.events.publish([{ kind: 'mark', session: id }])
       return { data: toMarkItem(mark), meta: {} }
     },
   })

@@ -1,13 +1,12 @@
-/** Keeps the index up to date for the whole server, or follows the process that does, and tells the event bus. */
+/** Keeps the index up to date for the server, or follows the process that does, and publishes what happens on the event bus. */
 import { randomUUID } from 'node:crypto'
-import type { App, IndexSyncProgress, SyncOutcome, WatchOutcome } from '../../app.ts'
-import { currentInstant } from '../../app.ts'
-import { debug, warn } from '../../lib/logger.ts'
-import type { SyncOutcomeItem, SyncState } from '../../model/api/machine.ts'
-import { AppError } from '../../model/error.ts'
-import type { Phrase } from '../../model/phrase.ts'
-import { SEE_LOG } from '../api-problem.ts'
-import type { LiveEventBus } from './event-bus.ts'
+import type { App, IndexSyncProgress, SyncOutcome, WatchOutcome } from '../app.ts'
+import { currentInstant } from '../app.ts'
+import { debug, warn } from '../lib/logger.ts'
+import type { SyncOutcomeItem, SyncState } from '../model/api/machine.ts'
+import { AppError } from '../model/error.ts'
+import type { Phrase } from '../model/phrase.ts'
+import { SEE_LOG } from './api-problem.ts'
 
 export interface IndexWatcherOptions {
   /** Milliseconds between looks at an index that another process writes. */
@@ -27,7 +26,6 @@ const MAX_REPAIR_WAIT_MS = 10_000
 
 export class IndexWatcher {
   readonly #app: App
-  readonly #eventBus: LiveEventBus
   readonly #options: IndexWatcherOptions
   readonly #stop = new AbortController()
   #watch: Extract<WatchOutcome, { kind: 'watching' }> | undefined
@@ -43,13 +41,11 @@ export class IndexWatcher {
   }
   #lastPublished = 0
   #repairing: Promise<void> | undefined
-  #following: Promise<void> = Promise.resolve()
   watching: 'here' | 'elsewhere' | 'starting' = 'starting'
   problem: Phrase | null = null
 
-  constructor(app: App, eventBus: LiveEventBus, options: IndexWatcherOptions = {}) {
+  constructor(app: App, options: IndexWatcherOptions = {}) {
     this.#app = app
-    this.#eventBus = eventBus
     this.#options = options
   }
 
@@ -60,7 +56,6 @@ export class IndexWatcher {
   /** The first look at everything is under way when it returns. */
   async start(): Promise<void> {
     if (this.#options.idle) return
-    this.#following = this.#forwardChanges()
     await this.#startWatching()
   }
 
@@ -69,7 +64,6 @@ export class IndexWatcher {
     clearInterval(this.#poll)
     clearTimeout(this.#retry)
     await this.#watch?.close()
-    await this.#following
   }
 
   /** Looks at everything now. @returns false while that is being done */
@@ -125,7 +119,7 @@ export class IndexWatcher {
       try {
         const revision = this.#app.index.revision
         if (revision === seen) return
-        this.#eventBus.publishChanges(this.#app.changesSince(revision < seen ? 0 : seen))
+        this.#app.events.publish(this.#app.changesSince(revision < seen ? 0 : seen))
         seen = revision
       } catch (error) {
         debug(`the index cannot be read now: ${String(error)}`)
@@ -144,10 +138,6 @@ export class IndexWatcher {
       }
     }
     this.#retry = setTimeout(() => void retry(), this.#options.retryEvery ?? RETRY_INTERVAL_MS)
-  }
-
-  async #forwardChanges(): Promise<void> {
-    for await (const change of this.#app.changes(this.#stop.signal)) this.#eventBus.publishChanges([change])
   }
 
   async #syncOnce(): Promise<SyncOutcomeItem> {
@@ -180,12 +170,12 @@ export class IndexWatcher {
     this.#state = { ...this.#state, progress }
     if (now - this.#lastPublished < PROGRESS_INTERVAL_MS) return
     this.#lastPublished = now
-    this.#eventBus.publishSync(this.#state)
+    this.#app.events.publish([{ kind: 'sync', state: this.#state }])
   }
 
   #set(change: Partial<SyncState>): void {
     this.#state = { ...this.#state, ...change }
-    this.#eventBus.publishSync(this.#state)
+    this.#app.events.publish([{ kind: 'sync', state: this.#state }])
   }
 }
 
