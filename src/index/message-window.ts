@@ -2,10 +2,10 @@
 import type { Db } from '../lib/sqlite/own-database.ts'
 import type { FileTouchKind } from '../model/files/touched-files.ts'
 import { type Instant, makeMessageId, type SessionId } from '../model/ids.ts'
-import { unpackLocator } from './locator.ts'
 import type { IndexedMessage } from './records.ts'
 import {
   DUPLICATE,
+  decodeLocator,
   ERROR,
   IMAGE,
   INJECTED,
@@ -48,7 +48,7 @@ export interface MessageRow {
   readonly kind: number
   readonly tool: string | null
   readonly rest: number
-  readonly locator: Uint8Array
+  readonly locator: string
 }
 
 export const MESSAGE_COLUMNS = `m.id, t.name, m.line, m.part, m.kind, (SELECT text FROM word WHERE id = m.tool) AS tool, m.rest, m.locator`
@@ -111,7 +111,7 @@ export function toIndexedMessage({ id, name, line, part, kind, tool, rest, locat
     injected: (kind & INJECTED) !== 0,
     error: (kind & ERROR) !== 0,
     image: (kind & IMAGE) !== 0,
-    locator: unpackLocator(locator, { line, time: timestamp, session: name }),
+    locator: decodeLocator(locator, { line, time: timestamp, session: name }),
   }
 }
 

@@ -3,9 +3,8 @@ import { ByteBuffer } from '../lib/byte-buffer.ts'
 import type { FileTouch } from '../model/files/touched-files.ts'
 import { TEXT_SCOPES, type TextScope } from '../model/searchable-text.ts'
 import { analyseInto } from '../search/words/analyse.ts'
-import { packLocator, type RowContext } from './locator.ts'
-import { isSearchableKind, roleOfKind } from './row-encoding.ts'
-import { type UnsearchableBatch, UnsearchableBatchWriter } from './unsearchable-rows.ts'
+import { encodeLocator, isSearchableKind, type RowContext, roleOfKind } from './row-encoding.ts'
+import { toUnsearchableBatches, type UnsearchableBatch, type UnsearchableRow } from './unsearchable-rows.ts'
 
 /** What `numbers` holds of each row. The tool is its place in `tools`, or -1; so is a duration that is not known. */
 export const AT_FIELD = 0
@@ -14,8 +13,7 @@ export const PART_FIELD = 2
 export const KIND_FIELD = 3
 export const TOOL_FIELD = 4
 export const DURATION_FIELD = 5
-const LOCATOR_END_FIELD = 6
-export const FIELDS_PER_ROW = 7
+export const FIELDS_PER_ROW = 6
 
 /** What `spans` holds of each text. */
 const SPAN_ROW = 0
@@ -30,7 +28,7 @@ export interface RowBatch {
   readonly count: number
   readonly numbers: Float64s
   readonly tools: readonly string[]
-  readonly locators: ByteArray
+  readonly locators: readonly string[]
   /** Analysed, in UTF-8, in the order of the rows. Rows without are not to be found by what they say. */
   readonly texts: ByteArray
   readonly spans: Float64s
@@ -44,9 +42,8 @@ interface TouchedFilesOfRow {
   readonly files: readonly FileTouch[]
 }
 
-export const rowBatchBuffers = ({ numbers, locators, texts, spans }: RowBatch): readonly ArrayBuffer[] => [
+export const rowBatchBuffers = ({ numbers, texts, spans }: RowBatch): readonly ArrayBuffer[] => [
   numbers.buffer,
-  locators.buffer,
   texts.buffer,
   spans.buffer,
 ]
@@ -63,11 +60,6 @@ export function releaseRowBatch(rows: RowBatch): void {
 /** One number of one row. */
 export const rowField = ({ numbers }: RowBatch, row: number, field: number): number =>
   numbers[row * FIELDS_PER_ROW + field] ?? 0
-
-export function rowLocator({ locators, numbers }: RowBatch, row: number): Uint8Array {
-  const start = row === 0 ? 0 : (numbers[(row - 1) * FIELDS_PER_ROW + LOCATOR_END_FIELD] ?? 0)
-  return bytesBetween(locators, start, numbers[row * FIELDS_PER_ROW + LOCATOR_END_FIELD] ?? 0)
-}
 
 export interface ScopedText {
   /** Its number in `TEXT_SCOPES`. */
@@ -98,7 +90,7 @@ const SCOPE_NUMBERS: ReadonlyMap<TextScope, number> = new Map(TEXT_SCOPES.map((s
 export class RowBatchWriter {
   #numbers = new NumberList()
   #spans = new NumberList()
-  #locators = new ByteBuffer()
+  #locators: string[] = []
   #texts = new ByteBuffer()
   #tools: string[] = []
   #touched: TouchedFilesOfRow[] = []
@@ -118,7 +110,7 @@ export class RowBatchWriter {
     locator: { readonly [key: string]: unknown },
     context: RowContext,
   ): number {
-    packLocator(locator, context, this.#locators)
+    this.#locators.push(encodeLocator(locator, context))
     const { values } = this.#numbers.reserve(FIELDS_PER_ROW)
     let next = this.#numbers.used
     values[next++] = at
@@ -127,7 +119,6 @@ export class RowBatchWriter {
     values[next++] = kind
     values[next++] = tool === undefined ? -1 : this.#toolNumber(tool)
     values[next++] = duration ?? -1
-    values[next++] = this.#locators.used
     this.#numbers.used = next
     return this.#count++
   }
@@ -163,12 +154,13 @@ export class RowBatchWriter {
       count: this.#count,
       numbers: this.#numbers.take(),
       tools: this.#tools,
-      locators: this.#locators.take(),
+      locators: this.#locators,
       texts: this.#texts.take(),
       spans: this.#spans.take(),
       touched: this.#touched,
     }
     this.#count = 0
+    this.#locators = []
     this.#tools = []
     this.#touched = []
     return rows
@@ -176,47 +168,42 @@ export class RowBatchWriter {
 
   /** Those that no search finds leave the others, which move up. */
   #moveUnsearchable(): readonly UnsearchableBatch[] {
-    const unsearchable = new UnsearchableBatchWriter()
+    const unsearchable: UnsearchableRow[] = []
     const { values } = this.#numbers
-    const { buffer } = this.#locators
+    const locators: string[] = []
     const spans = this.#spans
     const newRowNumbers = new Map<number, number>()
     let span = 0
     let searchableCount = 0
-    let start = 0
-    let used = 0
     for (let row = 0; row < this.#count; row++) {
-      const end = this.get(row, LOCATOR_END_FIELD)
+      const locator = this.#locators[row] ?? ''
       const kind = this.get(row, KIND_FIELD)
       const hasText = span < spans.used && spans.values[span + SPAN_ROW] === row
       for (; span < spans.used && spans.values[span + SPAN_ROW] === row; span += SPAN_LENGTH)
         spans.values[span + SPAN_ROW] = searchableCount
       if (isSearchableKind(kind) && (hasText || roleOfKind(kind) !== 'meta')) {
         newRowNumbers.set(row, searchableCount)
-        buffer.copyWithin(used, start, end)
-        used += end - start
         values.copyWithin(searchableCount * FIELDS_PER_ROW, row * FIELDS_PER_ROW, (row + 1) * FIELDS_PER_ROW)
-        values[searchableCount * FIELDS_PER_ROW + LOCATOR_END_FIELD] = used
+        locators.push(locator)
         searchableCount++
       } else
-        unsearchable.add({
+        unsearchable.push({
           at: this.get(row, AT_FIELD),
           line: this.get(row, LINE_FIELD),
           part: this.get(row, PART_FIELD),
           kind,
           tool: this.#tools[this.get(row, TOOL_FIELD)] ?? null,
-          locator: buffer.subarray(start, end),
+          locator,
         })
-      start = end
     }
     this.#count = searchableCount
     this.#numbers.used = searchableCount * FIELDS_PER_ROW
-    this.#locators.used = used
+    this.#locators = locators
     this.#touched = this.#touched.flatMap(({ row, files }) => {
       const newRow = newRowNumbers.get(row)
       return newRow === undefined ? [] : [{ row: newRow, files }]
     })
-    return unsearchable.take()
+    return toUnsearchableBatches(unsearchable)
   }
 
   #toolNumber(tool: string): number {

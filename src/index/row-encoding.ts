@@ -71,3 +71,34 @@ const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
 
 /** The epoch for what is no time. */
 export const instantOf = (milliseconds: number): Instant => instantFromMs(milliseconds) ?? EPOCH
+
+type LocatorFields = { readonly [key: string]: unknown }
+
+/** What the row of a message knows beside its locator: fields with equal values are not stored twice. */
+export interface RowContext {
+  readonly line: number
+  readonly time: string
+  readonly session: string
+}
+
+const ROW_CONTEXT_KEYS = ['line', 'time', 'session'] as const
+
+/** A digit whose bits tell which fields the row knows already, then the other fields as JSON. */
+export function encodeLocator(locator: LocatorFields, context: RowContext): string {
+  const rest: Record<string, unknown> = {}
+  let omitted = 0
+  for (const key in locator) {
+    const at = ROW_CONTEXT_KEYS.indexOf(key as 'line')
+    if (at >= 0 && locator[key] === context[key as 'line']) omitted |= 1 << at
+    else rest[key] = locator[key]
+  }
+  return `${omitted}${JSON.stringify(rest)}`
+}
+
+export function decodeLocator(stored: string, context: RowContext): LocatorFields {
+  const locator = JSON.parse(stored.slice(1)) as Record<string, unknown>
+  ROW_CONTEXT_KEYS.forEach((key, at) => {
+    if (Number(stored[0]) & (1 << at)) locator[key] = context[key]
+  })
+  return locator
+}

@@ -18,7 +18,7 @@ export const TEXT_COLUMNS = TEXT_SCOPES.filter((scope) => scope !== 'context')
  *
  * A quarter is 900,000 ms since 1970: time zones differ by quarters. An `estimate` is bytes of what was said in logs that count no tokens.
  */
-const FIRST_VERSION = `
+const TABLES = `
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
@@ -115,7 +115,7 @@ CREATE TABLE message (
   kind INTEGER NOT NULL,
   tool INTEGER,
   rest INTEGER NOT NULL,
-  locator BLOB NOT NULL
+  locator TEXT NOT NULL
 ) STRICT;
 CREATE INDEX message_place ON message (session_id, line, part);
 CREATE INDEX message_provisional ON message (session_id) WHERE kind & 64;
@@ -217,5 +217,17 @@ CREATE INDEX issue_source ON issue (source_id, pass);
 CREATE TABLE removed (name TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `
 
-/** The application id is `fumi` in ASCII: an index of fumibako. */
-export const INDEX_FORMAT: DatabaseFormat = { application: 0x66756d69, migrations: [FIRST_VERSION], canShrink: true }
+/** An index is derived data: one of an older format is emptied, and the next sync fills it again. */
+const EMPTY = `
+DROP TABLE IF EXISTS said; DROP TABLE IF EXISTS given; DROP TABLE IF EXISTS titled;
+${[...TABLES.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name]) => `DROP TABLE IF EXISTS ${name};`).join('\n')}
+`
+
+/**
+ * The application id is `fumi` in ASCII: an index of fumibako. Version 1 packed locators.
+ */
+export const INDEX_FORMAT: DatabaseFormat = {
+  application: 0x66756d69,
+  migrations: ['', EMPTY + TABLES],
+  canShrink: true,
+}

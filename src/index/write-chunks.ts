@@ -13,7 +13,6 @@ import {
   PART_FIELD,
   type RowBatch,
   rowField,
-  rowLocator,
   type ScopedText,
   TOOL_FIELD,
   textsByRow,
@@ -213,7 +212,7 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
         kind,
         number,
         rest,
-        rowLocator(rows, row),
+        rows.locators[row],
       ).changes > 0
     )
   }
