@@ -54,7 +54,7 @@ test('excluded logs are not read and are removed from the index', async () => {
   expect(application.list()).toMatchObject({ total: 1, sessions: [{ id: ID, gone: false }] })
   expect(await application.search('secret')).toMatchObject({ total: 0, titles: [] })
   expect(application.changesSince(0)).toContainEqual(
-    expect.objectContaining({ session: `codex:${OTHER}`, removed: true }),
+    expect.objectContaining({ kind: 'removed', session: `codex:${OTHER}` }),
   )
   await application.configure('agents.codex.skip', undefined)
   await application.sync()
