@@ -2,8 +2,8 @@
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Statement } from 'better-sqlite3'
 import { type DatabaseFormat, type Db, openWritableOrCopy, withDatabaseErrors } from '../lib/sqlite/own-database.ts'
+import { getRow, getRows, getValue, runStatement } from '../lib/sqlite/statements.ts'
 import { foldText } from '../lib/text.ts'
 import type { Instant, SessionId } from '../model/ids.ts'
 
@@ -61,54 +61,41 @@ interface AnnotationRow extends Omit<SessionAnnotation, 'starred' | 'tags'> {
   readonly tags: string
 }
 
-export class AnnotationTables {
+const SELECT_ANNOTATION = `SELECT session, name, starred, note, made_at, changed_at,
+  (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE tag.session = mark.session ORDER BY tag)) AS tags FROM mark`
+
+class AnnotationTables {
   readonly db: Db
-  readonly #version: Statement<[], number>
-  readonly #all: Statement<[], AnnotationRow>
-  readonly #one: Statement<[string], AnnotationRow>
-  readonly #put: Statement<[string, string | null, number, string | null, string, string]>
-  readonly #tag: Statement<[string, string]>
-  readonly #untag: Statement<[string]>
-  readonly #remove: Statement<[string]>
 
   constructor(db: Db) {
     this.db = db
-    const columns = `session, name, starred, note, made_at, changed_at,
-      (SELECT json_group_array(tag) FROM (SELECT tag FROM tag WHERE tag.session = mark.session ORDER BY tag)) AS tags`
-    this.#version = db.prepare<[], number>('PRAGMA data_version').pluck()
-    this.#all = db.prepare(`SELECT ${columns} FROM mark ORDER BY changed_at DESC, session`)
-    this.#one = db.prepare(`SELECT ${columns} FROM mark WHERE session = ?`)
-    this.#put = db.prepare(
-      `INSERT INTO mark VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET
-       name = excluded.name, starred = excluded.starred, note = excluded.note, changed_at = excluded.changed_at`,
-    )
-    this.#tag = db.prepare('INSERT INTO tag VALUES (?, ?)')
-    this.#untag = db.prepare('DELETE FROM tag WHERE session = ?')
-    this.#remove = db.prepare('DELETE FROM mark WHERE session = ?')
   }
 
-  /** Another one after another process has written. */
+  /** Changes when another process writes. */
   version(): number {
-    return this.#version.get() ?? 0
+    return getValue(this.db, 'PRAGMA data_version') ?? 0
   }
 
   all(): readonly SessionAnnotation[] {
-    return this.#all.all().map(toAnnotation)
+    const rows = getRows<AnnotationRow>(this.db, `${SELECT_ANNOTATION} ORDER BY changed_at DESC, session`)
+    return rows.map(toAnnotation)
   }
 
   one(session: SessionId): SessionAnnotation | undefined {
-    const row = this.#one.get(session)
+    const row = getRow<AnnotationRow>(this.db, `${SELECT_ANNOTATION} WHERE session = ?`, session)
     return row && toAnnotation(row)
   }
 
   put({ session, name, starred, tags, note, made_at, changed_at }: SessionAnnotation): void {
-    this.#put.run(session, name, Number(starred), note, made_at, changed_at)
-    this.#untag.run(session)
-    for (const tag of tags) this.#tag.run(session, tag)
+    const sql = `INSERT INTO mark VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (session) DO UPDATE SET
+      name = excluded.name, starred = excluded.starred, note = excluded.note, changed_at = excluded.changed_at`
+    runStatement(this.db, sql, session, name, Number(starred), note, made_at, changed_at)
+    runStatement(this.db, 'DELETE FROM tag WHERE session = ?', session)
+    for (const tag of tags) runStatement(this.db, 'INSERT INTO tag VALUES (?, ?)', session, tag)
   }
 
   remove(session: SessionId): boolean {
-    return this.#remove.run(session).changes > 0
+    return runStatement(this.db, 'DELETE FROM mark WHERE session = ?', session).changes > 0
   }
 }
 

@@ -1,6 +1,6 @@
 /** The entries of a conversation: a tree, because generations that share a beginning share its entries. */
-import type { Statement } from 'better-sqlite3'
 import type { Db } from '../lib/sqlite/own-database.ts'
+import { getRows, getValues, insertRow, runStatement } from '../lib/sqlite/statements.ts'
 
 export interface StoredEntry {
   readonly id: number
@@ -14,9 +14,9 @@ export interface StoredEntry {
 interface EntryRow {
   readonly id: number
   readonly parent_id: number | null
-  readonly identity: Buffer
+  readonly identity: string
   readonly piece_id: number
-  readonly hash: Buffer
+  readonly hash: string
 }
 
 /** All entries of one conversation, in memory. */
@@ -69,48 +69,31 @@ export class EntryTree {
 const childKey = (parent: StoredEntry | undefined, identity: string): string => `${parent?.id ?? 0} ${identity}`
 
 export class EntryTable {
-  readonly #all: Statement<[number], EntryRow>
-  readonly #older: Statement<[number], { identity: Buffer; hash: Buffer }>
-  readonly #insert: Statement<[number, number | null, Buffer, number]>
-  readonly #remember: Statement<[number, number]>
-  readonly #respell: Statement<[number, number]>
-  readonly #spellings: Statement<{ id: number }, { piece_id: number }>
+  readonly #db: Db
 
   constructor(db: Db) {
-    this.#all = db.prepare(
-      `SELECT entry.id, parent_id, identity, piece_id, hash FROM entry JOIN piece ON piece.id = piece_id
-       WHERE conversation_id = ? ORDER BY entry.id`,
-    )
-    this.#older = db.prepare(
-      `SELECT identity, hash FROM entry
-       JOIN spelling ON entry_id = entry.id JOIN piece ON piece.id = spelling.piece_id
-       WHERE conversation_id = ?`,
-    )
-    this.#insert = db.prepare('INSERT INTO entry (conversation_id, parent_id, identity, piece_id) VALUES (?, ?, ?, ?)')
-    this.#remember = db.prepare('INSERT OR IGNORE INTO spelling (entry_id, piece_id) VALUES (?, ?)')
-    this.#respell = db.prepare('UPDATE entry SET piece_id = ? WHERE id = ?')
-    this.#spellings = db.prepare(
-      `SELECT piece_id FROM entry WHERE id = :id
-       UNION ALL
-       SELECT spelling.piece_id FROM spelling JOIN entry ON entry.id = entry_id
-       WHERE entry_id = :id AND spelling.piece_id <> entry.piece_id`,
-    )
+    this.#db = db
   }
 
   treeOf(conversation: number | undefined): EntryTree {
     const tree = new EntryTree()
     if (conversation === undefined) return tree
     // Parents come before their children: an entry is added after the one it follows.
-    for (const row of this.#all.iterate(conversation))
-      tree.add({
-        id: row.id,
-        parent: row.parent_id === null ? undefined : tree.entry(row.parent_id),
-        identity: row.identity.toString('hex'),
-        piece: row.piece_id,
-        hash: row.hash.toString('hex'),
-      })
-    for (const row of this.#older.iterate(conversation))
-      tree.spell(row.identity.toString('hex'), row.hash.toString('hex'))
+    const entries = getRows<EntryRow>(
+      this.#db,
+      `SELECT entry.id, parent_id, lower(hex(identity)) AS identity, piece_id, lower(hex(hash)) AS hash
+       FROM entry JOIN piece ON piece.id = piece_id WHERE conversation_id = ? ORDER BY entry.id`,
+      conversation,
+    )
+    for (const { id, parent_id, identity, piece_id, hash } of entries)
+      tree.add({ id, parent: parent_id === null ? undefined : tree.entry(parent_id), identity, piece: piece_id, hash })
+    const older = getRows<Pick<EntryRow, 'identity' | 'hash'>>(
+      this.#db,
+      `SELECT lower(hex(identity)) AS identity, lower(hex(hash)) AS hash FROM entry
+       JOIN spelling ON entry_id = entry.id JOIN piece ON piece.id = spelling.piece_id WHERE conversation_id = ?`,
+      conversation,
+    )
+    for (const { identity, hash } of older) tree.spell(identity, hash)
     return tree
   }
 
@@ -124,12 +107,14 @@ export class EntryTable {
     const entry = tree.child(parent, found.identity)
     if (!entry) {
       const identity = Buffer.from(found.identity, 'hex')
-      const { lastInsertRowid } = this.#insert.run(conversation, parent?.id ?? null, identity, found.piece)
-      return tree.add({ id: Number(lastInsertRowid), parent, ...found })
+      const sql = 'INSERT INTO entry (conversation_id, parent_id, identity, piece_id) VALUES (?, ?, ?, ?)'
+      const id = insertRow(this.#db, sql, conversation, parent?.id ?? null, identity, found.piece)
+      return tree.add({ id, parent, ...found })
     }
     if (entry.piece !== found.piece) {
-      this.#remember.run(entry.id, entry.piece)
-      this.#respell.run(found.piece, entry.id)
+      const { id, piece } = entry
+      runStatement(this.#db, 'INSERT OR IGNORE INTO spelling (entry_id, piece_id) VALUES (?, ?)', id, piece)
+      runStatement(this.#db, 'UPDATE entry SET piece_id = ? WHERE id = ?', found.piece, id)
       entry.piece = found.piece
       tree.spell(found.identity, found.hash)
     }
@@ -138,6 +123,13 @@ export class EntryTable {
 
   /** The newest spelling first. */
   spellings(entry: StoredEntry): readonly number[] {
-    return this.#spellings.all({ id: entry.id }).map((row) => row.piece_id)
+    return getValues(
+      this.#db,
+      `SELECT piece_id FROM entry WHERE id = :id
+       UNION ALL
+       SELECT spelling.piece_id FROM spelling JOIN entry ON entry.id = entry_id
+       WHERE entry_id = :id AND spelling.piece_id <> entry.piece_id`,
+      { id: entry.id },
+    )
   }
 }

@@ -1,6 +1,6 @@
 /** Rows of other programs' stores, and the sessions (generations) that they hold and held. */
-import type { Statement } from 'better-sqlite3'
 import type { Db } from '../lib/sqlite/own-database.ts'
+import { getRow, getRows, getValue, getValues, insertRow, runStatement } from '../lib/sqlite/statements.ts'
 import type { AgentId, Instant, SessionId } from '../model/ids.ts'
 import { BEST_LAYOUT_FIRST } from './layout-table.ts'
 import type { BackedUpSession, BackupFilter, EndReason, RowLocation, RowOrigin } from './records.ts'
@@ -15,77 +15,62 @@ export interface OccupiedRow extends StoreRow {
   readonly generation_id: number
 }
 
+const SELECT_ROW = 'SELECT row.id, generation_id FROM row JOIN store ON store.id = store_id WHERE path = ? AND key = ?'
+
 export class RowTable {
-  readonly #store: Statement<[string], { id: number }>
-  readonly #addStore: Statement<[string]>
-  readonly #swept: Statement<[Instant, number]>
-  readonly #row: Statement<[string, string], StoreRow>
-  readonly #addRow: Statement<[number, string]>
-  readonly #hold: Statement<[number | null, string | null, number]>
-  readonly #held: Statement<[number], OccupiedRow>
-  readonly #holders: Statement<[number], { id: number }>
-  readonly #fingerprints: Statement<[string], { key: string; fingerprint: string }>
+  readonly #db: Db
 
   constructor(db: Db) {
-    this.#store = db.prepare('SELECT id FROM store WHERE path = ?')
-    this.#addStore = db.prepare('INSERT INTO store (path) VALUES (?)')
-    this.#swept = db.prepare('UPDATE store SET swept_at = ? WHERE id = ?')
-    this.#row = db.prepare(
-      'SELECT row.id, generation_id FROM row JOIN store ON store.id = store_id WHERE path = ? AND key = ?',
-    )
-    this.#addRow = db.prepare('INSERT INTO row (store_id, key) VALUES (?, ?)')
-    this.#hold = db.prepare('UPDATE row SET generation_id = ?, fingerprint = ? WHERE id = ?')
-    this.#held = db.prepare(
-      'SELECT id, key, generation_id FROM row WHERE store_id = ? AND generation_id IS NOT NULL ORDER BY id',
-    )
-    this.#holders = db.prepare('SELECT id FROM row WHERE generation_id = ?')
-    this.#fingerprints = db.prepare(
-      `SELECT key, fingerprint FROM row JOIN store ON store.id = store_id
-       WHERE path = ? AND fingerprint IS NOT NULL ORDER BY row.id`,
-    )
+    this.#db = db
   }
 
   store(path: string): number | undefined {
-    return this.#store.get(path)?.id
+    return getValue(this.#db, 'SELECT id FROM store WHERE path = ?', path)
   }
 
   ensureStore(path: string): number {
-    return this.store(path) ?? Number(this.#addStore.run(path).lastInsertRowid)
+    return this.store(path) ?? insertRow(this.#db, 'INSERT INTO store (path) VALUES (?)', path)
   }
 
   /** Every row that holds something was seen at that moment. */
   markSwept(store: number, at: Instant): void {
-    this.#swept.run(at, store)
+    runStatement(this.#db, 'UPDATE store SET swept_at = ? WHERE id = ?', at, store)
   }
 
-  find(location: RowLocation): StoreRow | undefined {
-    return this.#row.get(location.store, location.key)
+  find({ store, key }: RowLocation): StoreRow | undefined {
+    return getRow(this.#db, SELECT_ROW, store, key)
   }
 
   ensure(location: RowLocation): StoreRow {
-    const id = (): number => Number(this.#addRow.run(this.ensureStore(location.store), location.key).lastInsertRowid)
-    return this.find(location) ?? { id: id(), generation_id: null }
+    const { store, key } = location
+    const add = (): number =>
+      insertRow(this.#db, 'INSERT INTO row (store_id, key) VALUES (?, ?)', this.ensureStore(store), key)
+    return this.find(location) ?? { id: add(), generation_id: null }
   }
 
-  setGeneration(row: number, generation: number, from: RowOrigin): void {
-    this.#hold.run(generation, from.fingerprint ?? null, row)
-  }
-
-  clearGeneration(row: number): void {
-    this.#hold.run(null, null, row)
+  setGeneration(row: number, generation: number | null, { fingerprint }: Pick<RowOrigin, 'fingerprint'> = {}): void {
+    const sql = 'UPDATE row SET generation_id = ?, fingerprint = ? WHERE id = ?'
+    runStatement(this.#db, sql, generation, fingerprint ?? null, row)
   }
 
   occupied(store: number): readonly OccupiedRow[] {
-    return this.#held.all(store)
+    const sql = 'SELECT id, key, generation_id FROM row WHERE store_id = ? AND generation_id IS NOT NULL ORDER BY id'
+    return getRows(this.#db, sql, store)
   }
 
   /** The rows that hold a generation now. */
   rowsWith(generation: number): readonly number[] {
-    return this.#holders.all(generation).map((row) => row.id)
+    return getValues(this.#db, 'SELECT id FROM row WHERE generation_id = ?', generation)
   }
 
   fingerprints(store: string): ReadonlyMap<string, string> {
-    return new Map(this.#fingerprints.all(store).map((row) => [row.key, row.fingerprint]))
+    const rows = getRows<{ key: string; fingerprint: string }>(
+      this.#db,
+      `SELECT key, fingerprint FROM row JOIN store ON store.id = store_id
+       WHERE path = ? AND fingerprint IS NOT NULL ORDER BY row.id`,
+      store,
+    )
+    return new Map(rows.map(({ key, fingerprint }) => [key, fingerprint]))
   }
 }
 
@@ -141,118 +126,88 @@ const SELECT_BACKED_UP = `
 
 export class GenerationTable {
   readonly #db: Db
-  readonly #findConversation: Statement<[string, AgentId, string], { id: number }>
-  readonly #addConversation: Statement<[number, AgentId, string]>
-  readonly #byId: Statement<[number], Generation>
-  readonly #bySession: Statement<[SessionId], Generation>
-  readonly #ofConversation: Statement<[number], Generation>
-  readonly #unreadable: Statement<[number, Buffer], Generation>
-  readonly #add: Statement<NewGeneration>
-  readonly #grow: Statement<[number | null, number, number]>
-  readonly #seen: Statement<[Instant, number]>
-  readonly #end: Statement<{ id: number; at: Instant; how: EndReason }>
-  readonly #rename: Statement<[SessionId, number]>
-  readonly #kept: Statement<[SessionId], BackedUpRow>
 
   constructor(db: Db) {
     this.#db = db
-    this.#findConversation = db.prepare(
-      `SELECT conversation.id FROM conversation JOIN store ON store.id = store_id
-       WHERE path = ? AND agent = ? AND native_id = ?`,
-    )
-    this.#addConversation = db.prepare('INSERT INTO conversation (store_id, agent, native_id) VALUES (?, ?, ?)')
-    this.#byId = db.prepare(`${SELECT_GENERATION} WHERE id = ?`)
-    this.#bySession = db.prepare(`${SELECT_GENERATION} WHERE session = ?`)
-    this.#ofConversation = db.prepare(
-      `${SELECT_GENERATION} WHERE conversation_id = ?
-       ORDER BY (SELECT max(revision) FROM layout WHERE generation_id = generation.id) DESC`,
-    )
-    this.#unreadable = db.prepare(
-      `${SELECT_GENERATION} WHERE conversation_id IS NULL
-       AND id IN (SELECT generation_id FROM layout WHERE row_id = ? AND hash = ?)`,
-    )
-    this.#add = db.prepare(
-      `INSERT INTO generation (session, store_id, agent, conversation_id, head_id, entries, first_seen, last_seen)
-       VALUES (:session, :store, :agent, :conversation, :head, :entries, :first_seen, :at)`,
-    )
-    this.#grow = db.prepare('UPDATE generation SET head_id = ?, entries = ? WHERE id = ?')
-    this.#seen = db.prepare(
-      'UPDATE generation SET last_seen = max(last_seen, ?), ended_at = NULL, ended_how = NULL WHERE id = ?',
-    )
-    this.#end = db.prepare(
-      `UPDATE generation SET ended_at = :at, ended_how = :how,
-         last_seen = max(last_seen, coalesce((SELECT swept_at FROM store WHERE store.id = store_id), ''))
-       WHERE id = :id`,
-    )
-    this.#rename = db.prepare('UPDATE generation SET session = ? WHERE id = ?')
-    this.#kept = db.prepare(`${SELECT_BACKED_UP} WHERE session = ?`)
   }
 
   conversation(store: string, agent: AgentId, native: string): number | undefined {
-    return this.#findConversation.get(store, agent, native)?.id
+    const sql = `SELECT conversation.id FROM conversation JOIN store ON store.id = store_id
+      WHERE path = ? AND agent = ? AND native_id = ?`
+    return getValue(this.#db, sql, store, agent, native)
   }
 
   addConversation(store: number, agent: AgentId, native: string): number {
-    return Number(this.#addConversation.run(store, agent, native).lastInsertRowid)
+    const sql = 'INSERT INTO conversation (store_id, agent, native_id) VALUES (?, ?, ?)'
+    return insertRow(this.#db, sql, store, agent, native)
   }
 
   get(id: number): Generation | undefined {
-    return this.#byId.get(id)
+    return getRow(this.#db, `${SELECT_GENERATION} WHERE id = ?`, id)
   }
 
   named(session: SessionId): Generation | undefined {
-    return this.#bySession.get(session)
+    return getRow(this.#db, `${SELECT_GENERATION} WHERE session = ?`, session)
   }
 
   /** The latest first. */
   ofConversation(conversation: number): readonly Generation[] {
-    return this.#ofConversation.all(conversation)
+    const sql = `${SELECT_GENERATION} WHERE conversation_id = ?
+      ORDER BY (SELECT max(revision) FROM layout WHERE generation_id = generation.id) DESC`
+    return getRows(this.#db, sql, conversation)
   }
 
   /** The same bytes in the same row. */
   unreadable(row: number, hash: string): Generation | undefined {
-    return this.#unreadable.get(row, Buffer.from(hash, 'hex'))
+    const sql = `${SELECT_GENERATION} WHERE conversation_id IS NULL
+      AND id IN (SELECT generation_id FROM layout WHERE row_id = ? AND hash = ?)`
+    return getRow(this.#db, sql, row, Buffer.from(hash, 'hex'))
   }
 
   add(generation: NewGeneration): number {
-    return Number(this.#add.run(generation).lastInsertRowid)
+    const sql = `INSERT INTO generation (session, store_id, agent, conversation_id, head_id, entries, first_seen, last_seen)
+      VALUES (:session, :store, :agent, :conversation, :head, :entries, :first_seen, :at)`
+    return insertRow(this.#db, sql, generation)
   }
 
   grow(id: number, headId: number, entries: number): void {
-    this.#grow.run(headId, entries, id)
+    runStatement(this.#db, 'UPDATE generation SET head_id = ?, entries = ? WHERE id = ?', headId, entries, id)
   }
 
-  /** It is in its row, whatever was thought of it before. */
+  /** It is in its row, even if it had ended before. */
   markSeen(id: number, at: Instant): void {
-    this.#seen.run(at, id)
+    const sql = 'UPDATE generation SET last_seen = max(last_seen, ?), ended_at = NULL, ended_how = NULL WHERE id = ?'
+    runStatement(this.#db, sql, at, id)
   }
 
-  end(id: number, at: Instant, reason: EndReason): void {
-    this.#end.run({ id, at, how: reason })
+  end(id: number, at: Instant, how: EndReason): void {
+    const sql = `UPDATE generation SET ended_at = :at, ended_how = :how,
+        last_seen = max(last_seen, coalesce((SELECT swept_at FROM store WHERE store.id = store_id), ''))
+      WHERE id = :id`
+    runStatement(this.#db, sql, { id, at, how })
   }
 
   rename(id: number, session: SessionId): void {
-    this.#rename.run(session, id)
+    runStatement(this.#db, 'UPDATE generation SET session = ? WHERE id = ?', session, id)
   }
 
   backedUp(session: SessionId): BackedUpSession | undefined {
-    const row = this.#kept.get(session)
+    const row = getRow<BackedUpRow>(this.#db, `${SELECT_BACKED_UP} WHERE session = ?`, session)
     return row && toBackedUpSession(row)
   }
 
-  /** In the order in which they were first kept. */
-  list(filter: BackupFilter): readonly BackedUpSession[] {
+  /** In the order in which they were first backed up. */
+  list({ store, agent, native_id, kind, alive }: BackupFilter): readonly BackedUpSession[] {
     const conditions = [
-      ...(filter.store === undefined ? [] : ['path = :store']),
-      ...(filter.agent === undefined ? [] : ['generation.agent = :agent']),
-      ...(filter.native_id === undefined ? [] : ['native_id = :native_id']),
-      ...(filter.kind === undefined ? [] : [`conversation_id IS ${filter.kind === 'unreadable' ? '' : 'NOT '}NULL`]),
-      ...(filter.alive === undefined ? [] : [`ended_at IS ${filter.alive ? '' : 'NOT '}NULL`]),
+      ...(store === undefined ? [] : ['path = :store']),
+      ...(agent === undefined ? [] : ['generation.agent = :agent']),
+      ...(native_id === undefined ? [] : ['native_id = :native_id']),
+      ...(kind === undefined ? [] : [`conversation_id IS ${kind === 'unreadable' ? '' : 'NOT '}NULL`]),
+      ...(alive === undefined ? [] : [`ended_at IS ${alive ? '' : 'NOT '}NULL`]),
     ]
     const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
-    const { store, agent, native_id } = filter
-    const rows = this.#db.prepare<unknown[], BackedUpRow>(`${SELECT_BACKED_UP} ${where} ORDER BY generation.id`)
-    return rows.all({ store, agent, native_id }).map(toBackedUpSession)
+    const sql = `${SELECT_BACKED_UP} ${where} ORDER BY generation.id`
+    return getRows<BackedUpRow>(this.#db, sql, { store, agent, native_id }).map(toBackedUpSession)
   }
 }
 

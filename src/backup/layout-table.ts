@@ -1,7 +1,7 @@
 /** How rows are put together: the last layout of each generation in each row, to the byte. */
 
-import type { Statement } from 'better-sqlite3'
 import type { Db } from '../lib/sqlite/own-database.ts'
+import { getRow, getValue, getValues, runStatement } from '../lib/sqlite/statements.ts'
 import type { ByteSpan, Capture } from '../model/capture.ts'
 import { type PieceTable, packPiece, unpackPiece } from './piece-table.ts'
 
@@ -142,52 +142,18 @@ interface LayoutRow {
   readonly frame: Buffer
 }
 
-interface LayoutHead {
-  readonly skip: number
-  readonly hash: Buffer
-}
-
 /** Where a generation has several, the one that reaches furthest, then the latest. */
 export const BEST_LAYOUT_FIRST = 'ORDER BY skip + entries DESC, revision DESC LIMIT 1'
+const LATEST_IN_ROW = 'AND row_id = ? ORDER BY revision DESC LIMIT 1'
+const SELECT_LAYOUT = 'SELECT skip, entries, size, hash, recipe, frame FROM layout WHERE generation_id = ?'
 
 export class LayoutTable {
-  readonly #save: Statement<LayoutRow & { generation: number; row: number; blank: number }, { id: number }>
-  readonly #inRow: Statement<[number, number], LayoutRow>
-  readonly #best: Statement<[number], LayoutRow>
-  readonly #headInRow: Statement<[number, number], LayoutHead>
-  readonly #bestHead: Statement<[number], LayoutHead>
-  readonly #bestWithEntries: Statement<[number], LayoutRow>
-  readonly #blank: Statement<[number, number], { id: number }>
-  readonly #drop: Statement<[number]>
-  readonly #parts: Statement<[number], { piece_id: number }>
-  readonly #addPart: Statement<[number, number]>
-  readonly #dropPart: Statement<[number, number]>
+  readonly #db: Db
   readonly #pieces: PieceTable
 
   constructor(db: Db, pieces: PieceTable) {
+    this.#db = db
     this.#pieces = pieces
-    this.#save = db.prepare(
-      `INSERT INTO layout (generation_id, row_id, blank, revision, skip, entries, size, hash, recipe, frame)
-       VALUES (:generation, :row, :blank, (SELECT coalesce(max(revision), 0) + 1 FROM layout),
-               :skip, :entries, :size, :hash, :recipe, :frame)
-       ON CONFLICT (generation_id, row_id, blank) DO UPDATE SET
-         revision = excluded.revision, skip = excluded.skip, entries = excluded.entries, size = excluded.size,
-         hash = excluded.hash, recipe = excluded.recipe, frame = excluded.frame
-       RETURNING id`,
-    )
-    const latestInRow = 'AND row_id = ? ORDER BY revision DESC LIMIT 1'
-    const head = 'SELECT skip, hash FROM layout WHERE generation_id = ?'
-    this.#headInRow = db.prepare(`${head} ${latestInRow}`)
-    this.#bestHead = db.prepare(`${head} ${BEST_LAYOUT_FIRST}`)
-    const columns = 'SELECT skip, entries, size, hash, recipe, frame FROM layout WHERE generation_id = ?'
-    this.#inRow = db.prepare(`${columns} ${latestInRow}`)
-    this.#best = db.prepare(`${columns} ${BEST_LAYOUT_FIRST}`)
-    this.#bestWithEntries = db.prepare(`${columns} AND blank = 0 ${BEST_LAYOUT_FIRST}`)
-    this.#blank = db.prepare('SELECT id FROM layout WHERE generation_id = ? AND row_id = ? AND blank = 1')
-    this.#drop = db.prepare('DELETE FROM layout WHERE id = ?')
-    this.#parts = db.prepare('SELECT piece_id FROM part WHERE layout_id = ?')
-    this.#addPart = db.prepare('INSERT INTO part (layout_id, piece_id) VALUES (?, ?)')
-    this.#dropPart = db.prepare('DELETE FROM part WHERE layout_id = ? AND piece_id = ?')
   }
 
   /**
@@ -201,61 +167,76 @@ export class LayoutTable {
     const recipe = packPiece(encodeRecipe(layout.parts))
     const frame = packPiece(layout.frame)
     const blank = entries === 0 ? 1 : 0
-    const saved = this.#save.get({ generation, row, blank, skip, entries, size, hash, recipe, frame })
-    if (!saved) throw new Error('a layout was not stored')
-    this.#need(saved.id, new Set(layout.parts.filter((part) => !part.isEntry).map((part) => part.piece)))
+    const id = getValue<number>(
+      this.#db,
+      `INSERT INTO layout (generation_id, row_id, blank, revision, skip, entries, size, hash, recipe, frame)
+       VALUES (:generation, :row, :blank, (SELECT coalesce(max(revision), 0) + 1 FROM layout),
+               :skip, :entries, :size, :hash, :recipe, :frame)
+       ON CONFLICT (generation_id, row_id, blank) DO UPDATE SET
+         revision = excluded.revision, skip = excluded.skip, entries = excluded.entries, size = excluded.size,
+         hash = excluded.hash, recipe = excluded.recipe, frame = excluded.frame
+       RETURNING id`,
+      { generation, row, blank, skip, entries, size, hash, recipe, frame },
+    )
+    if (id === undefined) throw new Error('a layout was not stored')
+    this.#need(id, new Set(layout.parts.filter((part) => !part.isEntry).map((part) => part.piece)))
     if (blank === 0) this.#dropBlank(generation, row)
     return recipe.length + frame.length
   }
 
   /** Whether a generation's row, when it was last seen there, was this one to the byte. */
   isLast(generation: number, row: number, hash: string): boolean {
-    return this.#headInRow.get(generation, row)?.hash.toString('hex') === hash
+    const sql = `SELECT lower(hex(hash)) FROM layout WHERE generation_id = ? ${LATEST_IN_ROW}`
+    return getValue<string>(this.#db, sql, generation, row) === hash
   }
 
   /** How many entries the row lacked at its front; where the generation was never in that row, the best there is. */
   skip(generation: number, row: number | undefined): number {
-    const head = row === undefined ? undefined : this.#headInRow.get(generation, row)
-    return (head ?? this.#bestHead.get(generation))?.skip ?? 0
+    const select = 'SELECT skip FROM layout WHERE generation_id = ?'
+    const inRow =
+      row === undefined ? undefined : getValue<number>(this.#db, `${select} ${LATEST_IN_ROW}`, generation, row)
+    return inRow ?? getValue<number>(this.#db, `${select} ${BEST_LAYOUT_FIRST}`, generation) ?? 0
   }
 
   /** As it was last, in any row or in a given one. */
   read(generation: number, row?: number): RowLayout | undefined {
-    return toRowLayout(row === undefined ? this.#best.get(generation) : this.#inRow.get(generation, row))
+    return row === undefined ? this.#find(BEST_LAYOUT_FIRST, generation) : this.#find(LATEST_IN_ROW, generation, row)
   }
 
   /** The one to read the whole conversation by. */
   readWithEntries(generation: number): RowLayout | undefined {
-    return toRowLayout(this.#bestWithEntries.get(generation) ?? this.#best.get(generation))
+    return this.#find(`AND blank = 0 ${BEST_LAYOUT_FIRST}`, generation) ?? this.read(generation)
+  }
+
+  #find(condition: string, ...parameters: readonly number[]): RowLayout | undefined {
+    const found = getRow<LayoutRow>(this.#db, `${SELECT_LAYOUT} ${condition}`, ...parameters)
+    if (!found) return undefined
+    const { hash, recipe, frame, ...rest } = found
+    return {
+      ...rest,
+      hash: hash.toString('hex'),
+      parts: decodeRecipe(unpackPiece(recipe)),
+      frame: unpackPiece(frame),
+    }
   }
 
   #dropBlank(generation: number, row: number): void {
-    const blank = this.#blank.get(generation, row)
-    if (!blank) return
-    this.#need(blank.id, new Set())
-    this.#drop.run(blank.id)
+    const sql = 'SELECT id FROM layout WHERE generation_id = ? AND row_id = ? AND blank = 1'
+    const id = getValue<number>(this.#db, sql, generation, row)
+    if (id === undefined) return
+    this.#need(id, new Set())
+    runStatement(this.#db, 'DELETE FROM layout WHERE id = ?', id)
   }
 
   #need(layout: number, pieces: ReadonlySet<number>): void {
-    const before = new Set(this.#parts.all(layout).map((row) => row.piece_id))
-    for (const piece of pieces) if (!before.has(piece)) this.#addPart.run(layout, piece)
+    const before = new Set(getValues<number>(this.#db, 'SELECT piece_id FROM part WHERE layout_id = ?', layout))
+    for (const piece of pieces)
+      if (!before.has(piece))
+        runStatement(this.#db, 'INSERT INTO part (layout_id, piece_id) VALUES (?, ?)', layout, piece)
     for (const piece of before) {
       if (pieces.has(piece)) continue
-      this.#dropPart.run(layout, piece)
+      runStatement(this.#db, 'DELETE FROM part WHERE layout_id = ? AND piece_id = ?', layout, piece)
       this.#pieces.drop(piece)
     }
-  }
-}
-
-function toRowLayout(found: LayoutRow | undefined): RowLayout | undefined {
-  if (!found) return undefined
-  const { skip, entries, size, hash, recipe, frame } = found
-  return {
-    skip,
-    entries,
-    size,
-    hash: hash.toString('hex'),
-    parts: decodeRecipe(unpackPiece(recipe)),
-    frame: unpackPiece(frame),
   }
 }

@@ -1,8 +1,8 @@
 /** Pieces of bytes, each stored once and compressed where that helps. */
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
-import type { Statement } from 'better-sqlite3'
 import { sha256 } from '../lib/hash.ts'
 import type { Db } from '../lib/sqlite/own-database.ts'
+import { getRow, getValue, insertRow, runStatement } from '../lib/sqlite/statements.ts'
 import { AppError } from '../model/error.ts'
 
 const METHOD_PLAIN = 0
@@ -74,34 +74,24 @@ export interface StoredPiece {
 }
 
 export class PieceTable {
-  readonly #find: Statement<[Buffer], { id: number }>
-  readonly #insert: Statement<[Buffer, Buffer]>
-  readonly #body: Statement<[number], { hash: Buffer; body: Buffer }>
-  readonly #drop: Statement<{ id: number }>
+  readonly #db: Db
 
   constructor(db: Db) {
-    this.#find = db.prepare('SELECT id FROM piece WHERE hash = ?')
-    this.#insert = db.prepare('INSERT INTO piece (id, hash, body) VALUES ((SELECT min(id) FROM hole), ?, ?)')
-    this.#body = db.prepare('SELECT hash, body FROM piece WHERE id = ?')
-    this.#drop = db.prepare(
-      `DELETE FROM piece WHERE id = :id
-       AND NOT EXISTS (SELECT 1 FROM part WHERE piece_id = :id)
-       AND NOT EXISTS (SELECT 1 FROM entry WHERE piece_id = :id)
-       AND NOT EXISTS (SELECT 1 FROM spelling WHERE piece_id = :id)`,
-    )
+    this.#db = db
   }
 
   /** @param hash SHA-256 of the bytes, hex */
   put(hash: string, bytes: Uint8Array): StoredPiece {
     const key = Buffer.from(hash, 'hex')
-    const found = this.#find.get(key)
-    if (found) return { id: found.id, stored: 0 }
+    const id = getValue<number>(this.#db, 'SELECT id FROM piece WHERE hash = ?', key)
+    if (id !== undefined) return { id, stored: 0 }
     const body = packPiece(bytes)
-    return { id: Number(this.#insert.run(key, body).lastInsertRowid), stored: body.length }
+    const sql = 'INSERT INTO piece (id, hash, body) VALUES ((SELECT min(id) FROM hole), ?, ?)'
+    return { id: insertRow(this.#db, sql, key, body), stored: body.length }
   }
 
   get(id: number): Buffer {
-    const found = this.#body.get(id)
+    const found = getRow<{ hash: Buffer; body: Buffer }>(this.#db, 'SELECT hash, body FROM piece WHERE id = ?', id)
     const bytes = found && unpackPiece(found.body)
     if (!found || !bytes || sha256(bytes) !== found.hash.toString('hex'))
       throw new AppError(
@@ -114,6 +104,9 @@ export class PieceTable {
 
   /** Unless something still needs it. */
   drop(id: number): void {
-    this.#drop.run({ id })
+    const users = ['part', 'entry', 'spelling'].map(
+      (table) => `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE piece_id = :id)`,
+    )
+    runStatement(this.#db, `DELETE FROM piece WHERE id = :id ${users.join(' ')}`, { id })
   }
 }

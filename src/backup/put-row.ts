@@ -42,7 +42,7 @@ export function endVanished(
   const id = rows.store(store)
   if (id === undefined) return []
   const gone = rows.occupied(id).filter((row) => !keysSeen.has(row.key))
-  for (const row of gone) rows.clearGeneration(row.id)
+  for (const row of gone) rows.setGeneration(row.id, null)
   const ended = gone.flatMap((row) => endIfUnused(tables, row.generation_id, at, () => 'vanished'))
   rows.markSwept(id, at)
   return ended

@@ -1,5 +1,6 @@
 /** Rows of messages: a window of a session in the order of its source, and the tool calls that touched a file. */
 import type { Db } from '../lib/sqlite/own-database.ts'
+import { prepareCached, prepareFirstColumn } from '../lib/sqlite/statements.ts'
 import type { FileTouchKind } from '../model/files/touched-files.ts'
 import { type Instant, makeMessageId, type SessionId } from '../model/ids.ts'
 import type { IndexedMessage } from './records.ts'
@@ -17,7 +18,6 @@ import {
   timeOfId,
 } from './row-encoding.ts'
 import { positionAt } from './session-layout.ts'
-import { prepareCached, prepareFirstColumn } from './statements.ts'
 import {
   comparePositions,
   END_POSITION,

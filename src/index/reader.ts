@@ -1,6 +1,7 @@
 /** Reads the index: sessions as a list, messages as a window, what has changed. Empty while there is no index. */
 import { statSync } from 'node:fs'
 import { type Db, withDatabaseErrors } from '../lib/sqlite/own-database.ts'
+import { prepareCached, prepareFirstColumn } from '../lib/sqlite/statements.ts'
 import { AppError } from '../model/error.ts'
 import type { AgentId, SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
@@ -53,7 +54,6 @@ import {
   type SessionPage,
   type SessionSource,
 } from './session-list.ts'
-import { prepareCached, prepareFirstColumn } from './statements.ts'
 import {
   type ActivityQuarter,
   type DayUsage,

@@ -1,5 +1,6 @@
 /** A session from end to end, by its rows alone: where its turns begin, and of which kind each message is. */
 import type { Db } from '../lib/sqlite/own-database.ts'
+import { prepareAsArrays, prepareFirstColumn } from '../lib/sqlite/statements.ts'
 import { type Instant, makeMessageId, type SessionId } from '../model/ids.ts'
 import {
   DUPLICATE,
@@ -11,7 +12,6 @@ import {
   sourceTypeOfKind,
   timeOfId,
 } from './row-encoding.ts'
-import { prepareAsArrays, prepareFirstColumn } from './statements.ts'
 import {
   comparePositions,
   countUnsearchable,

@@ -1,6 +1,7 @@
 /** Sessions of the index: the list by pages, the source and the details of each, their issues, and what a list can be filtered by. */
 
 import type { Db } from '../lib/sqlite/own-database.ts'
+import { prepareCached, prepareFirstColumn } from '../lib/sqlite/statements.ts'
 import type { AgentId, SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
@@ -8,7 +9,6 @@ import { toEstimatedTokens } from '../model/tokens/token-estimate.ts'
 import type { SessionEntry, SourceLocation } from './records.ts'
 import { instantOf } from './row-encoding.ts'
 import { filterConditions, type SessionFilter } from './session-filter.ts'
-import { prepareCached, prepareFirstColumn } from './statements.ts'
 
 export type SessionOrder = 'last' | 'started' | 'messages' | 'tokens' | 'size' | 'title'
 

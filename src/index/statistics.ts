@@ -1,5 +1,6 @@
 /** Statistics of sessions: tools, hours, tokens and cost over time, and the same totals that a count of the logs gives. */
 import type { Db } from '../lib/sqlite/own-database.ts'
+import { prepareCached, prepareFirstColumn } from '../lib/sqlite/statements.ts'
 import type { ToolStat } from '../model/api/stats.ts'
 import { addSafely } from '../model/checked-numbers.ts'
 import type { SessionId } from '../model/ids.ts'
@@ -9,7 +10,6 @@ import { type DayFormatter, emptyTotals, type Totals } from '../model/totals.ts'
 import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
 import { instantOf, QUARTER_MS, safeSum } from './row-encoding.ts'
 import { filterConditions, type SessionFilter } from './session-filter.ts'
-import { prepareCached, prepareFirstColumn } from './statements.ts'
 
 export interface StatisticsOptions extends SessionFilter {
   /** The hour and weekday (0: Sunday) on the wall. */

@@ -1,7 +1,7 @@
 /** Rows that no search finds (copies, token counts): stored many in one piece, read when somebody opens the session. */
 import type { Db } from '../lib/sqlite/own-database.ts'
+import { prepareCached } from '../lib/sqlite/statements.ts'
 import { compressText, decompressText } from './row-encoding.ts'
-import { prepareCached } from './statements.ts'
 
 /** Consecutive rows of one session, with their first and last line. */
 export interface UnsearchableBatch {

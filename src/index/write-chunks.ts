@@ -33,9 +33,8 @@ import {
   timeOfId,
 } from './row-encoding.ts'
 import { TEXT_COLUMNS } from './schema.ts'
-import type { StringIds } from './statements.ts'
 import { packUnsearchable, type UnsearchableBatch, unpackUnsearchable } from './unsearchable-rows.ts'
-import { type IssueWriter, MAX_ISSUES_PER_PASS } from './write-sources.ts'
+import { type IssueWriter, MAX_ISSUES_PER_PASS, type StringIds } from './write-sources.ts'
 
 /** A row and the stretch that it is of. */
 export interface PendingRow {

@@ -4,7 +4,7 @@ import { assignSessionIds, type Instant, type SessionId } from '../model/ids.ts'
 import type { Session } from '../model/session.ts'
 import { analyse } from '../search/words/analyse.ts'
 import { exactInteger, QUARTER_MS, safeSum } from './row-encoding.ts'
-import type { StringIds } from './statements.ts'
+import type { StringIds } from './write-sources.ts'
 
 interface ClaimRow {
   readonly id: number

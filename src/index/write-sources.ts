@@ -5,7 +5,6 @@ import type { Issue } from '../model/issue.ts'
 import { NO_USAGE, type Usage } from '../model/usage.ts'
 import type { ModelEstimate, ModelUsage, PartTask, ReadTask, ScannedSource } from './records.ts'
 import { addOnConflict, compressText, exactInteger } from './row-encoding.ts'
-import type { StringIds } from './statements.ts'
 
 /** Of each source and pass. */
 export const MAX_ISSUES_PER_PASS = 200
@@ -223,4 +222,28 @@ export function partsAsSources({ parts = [], ...container }: ScannedSource): rea
   const size = Math.round(container.size / Math.max(1, parts.length))
   const noFindings = { titles: [], issues: [], provisionalIssues: [] }
   return parts.map((part) => ({ ...container, ...part, key: part.session.id as SessionId, size, ...noFindings }))
+}
+
+/** Strings that many rows share, each stored once and known by its id. */
+export interface StringIds {
+  (text: string): number
+  /** Asks the database again: what was added last was taken back. */
+  reset(): void
+}
+
+const MAX_CACHED_STRINGS = 20_000
+
+export function stringIdsIn(db: Db, table: 'word' | 'file', column: 'text' | 'path'): StringIds {
+  const find = db.prepare(`SELECT id FROM ${table} WHERE ${column} = ?`).pluck()
+  const add = db.prepare(`INSERT INTO ${table} (${column}) VALUES (?)`)
+  const cache = new Map<string, number>()
+  const idOf = (text: string): number => {
+    const cached = cache.get(text)
+    if (cached !== undefined) return cached
+    const id = (find.get(text) as number | undefined) ?? Number(add.run(text).lastInsertRowid)
+    if (cache.size >= MAX_CACHED_STRINGS) cache.clear()
+    cache.set(text, id)
+    return id
+  }
+  return Object.assign(idOf, { reset: () => cache.clear() })
 }

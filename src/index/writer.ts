@@ -14,7 +14,6 @@ import type {
   SourceLocation,
 } from './records.ts'
 import { decompressText } from './row-encoding.ts'
-import { type StringIds, stringIdsIn } from './statements.ts'
 import { type ChunkWriter, chunkWriter } from './write-chunks.ts'
 import { type SessionWriter, sessionWriter } from './write-sessions.ts'
 import {
@@ -22,8 +21,10 @@ import {
   partsAsSources,
   type SourceParts,
   type SourceWriter,
+  type StringIds,
   sourcePartsIn,
   sourceWriter,
+  stringIdsIn,
 } from './write-sources.ts'
 
 const SELECT_SOURCES =

@@ -1,10 +1,11 @@
 /** Messages and sessions that the index finds, and what a search may miss because it is not indexed. */
 import { MESSAGE_COLUMNS, type MessageRow, toIndexedMessage } from '../../index/message-window.ts'
+import { cachedQuery } from '../../index/query-cache.ts'
 import type { IndexedMessage, SourceLocation } from '../../index/records.ts'
 import { TRUNCATED } from '../../index/row-encoding.ts'
 import type { SessionFilter } from '../../index/session-filter.ts'
-import { cachedQuery, prepareCached } from '../../index/statements.ts'
 import type { Db } from '../../lib/sqlite/own-database.ts'
+import { prepareCached } from '../../lib/sqlite/statements.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { ParsedQuery } from '../query/query.ts'
 import { messageConditions } from './conditions.ts'

@@ -1,8 +1,10 @@
 /** The filters of a query as SQL conditions, and the ranges of row ids that they leave. */
+
+import { cachedQuery } from '../../index/query-cache.ts'
 import { ERROR, firstIdAt, IMAGE, ROLES } from '../../index/row-encoding.ts'
 import { filterConditions, type SessionFilter } from '../../index/session-filter.ts'
-import { cachedQuery, prepareCached, prepareFirstColumn } from '../../index/statements.ts'
 import type { Db } from '../../lib/sqlite/own-database.ts'
+import { prepareCached, prepareFirstColumn } from '../../lib/sqlite/statements.ts'
 import { assertNever } from '../../model/error.ts'
 import type { QueryFilter } from '../query/query.ts'
 
