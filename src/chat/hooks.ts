@@ -1,4 +1,4 @@
-/** Commands that an agent has run at certain moments: what they print is told to the model, and one of them can forbid a tool. */
+/** An agent's hooks: commands that run at certain events. Their output goes to the model; one kind can forbid a tool. */
 import type { Hook, HookTrigger } from '../conversation/record.ts'
 import type { HookResult } from '../conversation/request/context.ts'
 import { truncateSafe } from '../conversation/truncate.ts'

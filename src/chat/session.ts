@@ -1,4 +1,4 @@
-/** A conversation that is being held: takes what is said, tells what happens, and waits for answers where one is needed. */
+/** A chat session: takes prompts and commands, yields events, and waits for answers to its questions. */
 import { EMPTY_PROMPT, MAX_USER_MESSAGE_SIZE } from '../conversation/limits.ts'
 import type { AssistantMessage, UserMessage } from '../conversation/message.ts'
 import { newPrompt, newResponse } from '../conversation/new-message.ts'

@@ -1,4 +1,4 @@
-/** What a conversation is fitted with: its server, its agent, tools and who may use them, the files around it. */
+/** The setup of a chat session: server, agent, tools, permissions and context files. */
 import type { UserMessage } from '../conversation/message.ts'
 import type { ContextManager, Tools } from '../conversation/record.ts'
 import { calcMaxContextFilesSize } from '../conversation/request/budget.ts'

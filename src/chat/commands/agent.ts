@@ -1,4 +1,4 @@
-/** `/agent`: who answers, with which instruction, tools and files. */
+/** `/agent`: the agent with its prompt, tools and files; `/mcp`: its servers. */
 import { composePhrase, type Phrase, type PickWording, phrase, untranslated } from '../../model/phrase.ts'
 import { contextPathsOf } from '../agent-file/agent-file.ts'
 import { type FoundAgents, findAgent, findAgents, readProjectServers } from '../agent-file/find-agents.ts'
@@ -118,10 +118,7 @@ async function* swapAgent(
 ): AsyncGenerator<ChatSessionEvent> {
   const { setup, writer } = session
   const found = findAgent(agents, name, setup.workspace.cwd)
-  if (!found) {
-    yield unknownAgent(name)
-    return
-  }
+  if (!found) return yield unknownAgent(name)
   const trust = new TrustStore(session.commandContext.data)
   const { fingerprint } = found
   if (fingerprint && !trust.isTrusted(fingerprint)) {

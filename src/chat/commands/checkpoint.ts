@@ -42,19 +42,16 @@ export const checkpointCommand: ChatCommandDefinition = {
       }
       case '':
       case 'list':
-        yield outputEvent(formatRows(listCheckpoints(session.state, rest.numbers('limit').limit)))
-        return
+        return yield outputEvent(formatRows(listCheckpoints(session.state, rest.numbers('limit').limit)))
       case 'expand': {
         const rows = expandCheckpoint(session.state, rest.first)
         yield rows.ok ? outputEvent(formatRows(rows.value)) : errorEvent(rows.reason)
         return
       }
       case 'diff':
-        yield await diffCheckpoint(checkpoints, rest)
-        return
+        return yield await diffCheckpoint(checkpoints, rest)
       case 'restore':
-        yield* restoreCheckpoint(checkpoints, rest)
-        return
+        return yield* restoreCheckpoint(checkpoints, rest)
       case 'clean': {
         const done = await checkpoints.clean()
         yield done.ok

@@ -32,18 +32,20 @@ export const contextCommand: ChatCommandDefinition = {
     switch (words.first) {
       case '':
       case 'show':
-        yield words.has('--sent') ? await showNextRequest(session, signal) : showRules(session, words.has('--expand'))
-        return
+        return yield words.has('--sent')
+          ? await showNextRequest(session, signal)
+          : showRules(session, words.has('--expand'))
       case 'add':
-        yield* addRules(session, words.rest)
-        return
+        return yield* addRules(session, words.rest)
       case 'remove':
       case 'rm':
-        yield* removeRules(session, words.rest.plain)
-        return
+        return yield* removeRules(session, words.rest.plain)
       case 'clear':
-        yield setRules(session, [], phrase('No file goes along any more.', '一緒に送るファイルはなくなりました。'))
-        return
+        return yield setRules(
+          session,
+          [],
+          phrase('No file goes along any more.', '一緒に送るファイルはなくなりました。'),
+        )
       default:
         yield usageError(contextCommand)
     }

@@ -1,4 +1,4 @@
-/** `/clear`, `/compact`, `/rewind`: what becomes of what was said. */
+/** `/clear`, `/compact`, `/rewind`: change the history. */
 import type { AssistantMessage } from '../../conversation/message.ts'
 import { promptOf } from '../../conversation/render.ts'
 import { clampMessageLength, DEFAULT_STRATEGY } from '../../conversation/request/compact.ts'
@@ -123,13 +123,11 @@ async function* switchBranch(
   { first }: CommandWords,
 ): AsyncGenerator<ChatSessionEvent> {
   const at = Number(first) - 1
-  if (!stateBranches(state)[at]) {
-    yield errorText(
+  if (!stateBranches(state)[at])
+    return yield errorText(
       'there is no such branch; /rewind branches lists them.',
       'その枝はありません。/rewind branches で一覧を見られます。',
     )
-    return
-  }
   writer.append({ event: 'branch_taken', branch: at })
   yield { kind: 'moved' }
   yield outputText(

@@ -1,4 +1,4 @@
-/** `/prompts`: texts that are kept to be said again, by files and by MCP servers. `@name …` says one. */
+/** `/prompts`: saved prompts of files and MCP servers. `@name …` sends one. */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { refuseSpecialAt } from '../../lib/files/regular-file.ts'
@@ -26,16 +26,14 @@ export const savedPromptsCommand: ChatCommandDefinition = {
     switch (first) {
       case '':
       case 'list':
-        yield outputEvent(
+        return yield outputEvent(
           found.length === 0
             ? NO_PROMPTS
             : composePhrase((say) => found.map((one) => formatPrompt(one, say)).join('\n')),
         )
-        return
       case 'create':
       case 'edit':
-        yield writePrompt(session, rest, first === 'edit')
-        return
+        return yield writePrompt(session, rest, first === 'edit')
     }
     const name = rest.first.replace(/^@/, '')
     const named = found.find(({ called }) => called === name) ?? found.find(({ prompt }) => prompt.name === name)

@@ -35,10 +35,7 @@ async function* enterTangent({ writer, state }: ChatSession, name: string): Asyn
 }
 
 async function* leaveTangent({ writer, state }: ChatSession, tail: boolean): AsyncGenerator<ChatSessionEvent> {
-  if (!isInTangent(state)) {
-    yield errorEvent(NO_OPEN_TANGENT)
-    return
-  }
+  if (!isInTangent(state)) return yield errorEvent(NO_OPEN_TANGENT)
   writer.append({ event: 'tangent_left', tail })
   yield { kind: 'moved' }
   const location = describeLocation(writer.state)
@@ -54,10 +51,7 @@ async function* leaveWithSummary(
   signal: AbortSignal,
 ): AsyncGenerator<ChatSessionEvent> {
   const { writer, setup, state } = session
-  if (!isInTangent(state)) {
-    yield errorEvent(NO_OPEN_TANGENT)
-    return
-  }
+  if (!isInTangent(state)) return yield errorEvent(NO_OPEN_TANGENT)
   const before = lengthBeforeTangent(session)
   const tangentState = { ...state, history: state.history.slice(before), latest_summary: null }
   const request = createSummaryRequest(
@@ -66,13 +60,11 @@ async function* leaveWithSummary(
     DEFAULT_STRATEGY,
     instruction === '' ? undefined : instruction,
   )
-  if (!request) {
-    yield errorText(
+  if (!request)
+    return yield errorText(
       'nothing was said in the tangent; /tangent leaves it.',
       '脇道ではまだ何も話していません。/tangent で戻ります。',
     )
-    return
-  }
   yield { kind: 'compacting', automatic: false }
   const summarized = yield* requestSummary(request, writer, setup, signal)
   if (summarized.kind === 'error') {

@@ -1,4 +1,4 @@
-/** `/tools`, and `!command`: what can be run, and who may. */
+/** `/tools`: the tools and their permissions; `!command`: a shell command of the user. */
 import { NATIVE_TOOLS } from '../../conversation/limits.ts'
 import { originLabel } from '../../conversation/request/tool-origin.ts'
 import { writeBlock } from '../../conversation/truncate.ts'
@@ -21,8 +21,7 @@ export const toolsCommand: ChatCommandDefinition = {
     const names = words.rest.plain
     switch (words.first) {
       case '':
-        yield outputEvent(formatTools(setup))
-        return
+        return yield outputEvent(formatTools(setup))
       case 'schema': {
         const specs = setup.toolSet.all.map(({ name, description, schema }) => ({
           name,

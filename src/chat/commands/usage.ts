@@ -1,4 +1,4 @@
-/** `/usage` and `/transcript`: how large the conversation is, and what was said. */
+/** `/usage` and `/transcript`: the size and the text of the conversation. */
 import { conversationSize } from '../../conversation/request/budget.ts'
 import { composePhrase, phrase, untranslated } from '../../model/phrase.ts'
 import { tokensOfBytes } from '../../model/tokens/token-estimate.ts'

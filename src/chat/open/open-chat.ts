@@ -1,4 +1,4 @@
-/** A conversation that can be held: what `fumi chat` and the page open. */
+/** Opens a chat with the settings: for `fumi chat` and the page. */
 import type { HostEnvironment } from '../../agents/agent.ts'
 import { type Configuration, profileKeyVariable } from '../../config/config.ts'
 import { readJournal } from '../../conversation/journal/read-journal.ts'

@@ -1,4 +1,4 @@
-/** What a tool of a conversation is, whoever offers it: a name and a schema for the model, and calls that are checked, judged and run. */
+/** The contract of a tool: name and schema for the model; calls that are checked, decided about and run. */
 import type { ImageBlock, ToolUseResultBlock } from '../../conversation/message.ts'
 import type { ToolOrigin } from '../../conversation/record.ts'
 import { type FieldFault, FieldReader } from '../../lib/json/field-reader.ts'

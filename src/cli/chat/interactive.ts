@@ -1,4 +1,4 @@
-/** A conversation with a person: asks for what is to be said, shows what happens, asks where consent is needed. */
+/** An interactive chat: reads prompts, shows events, asks for consent. */
 import { DEFAULT_AGENT_NAME } from '../../chat/agent-file/agent-file.ts'
 import type { ChatSession, ChatSessionEvent, OpenedChat } from '../../chat/open/open-chat.ts'
 import { sandboxLabel } from '../../chat/processes/sandbox.ts'

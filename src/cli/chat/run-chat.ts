@@ -1,4 +1,4 @@
-/** Opens the conversation that was asked for, and holds it with a person or without one. */
+/** Opens the chat that the options ask for, and runs it interactively or for one prompt. */
 import { realpathSync } from 'node:fs'
 import type { App } from '../../app.ts'
 import {

@@ -1,4 +1,4 @@
-/** What was said in a conversation so far, as the page shows it: read from its journal like every other log. */
+/** The history of an open chat as the page shows it, read from the journal through its agent. */
 import { agentServing } from '../../agents/agent-roots.ts'
 import { allAgents } from '../../agents/load-agents.ts'
 import type { LoadedMessage } from '../../app.ts'

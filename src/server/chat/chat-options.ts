@@ -1,4 +1,4 @@
-/** With what a conversation can be begun: who answers, in which directory, as which agent. Keys stay here. */
+/** The choices for a new chat: models, directories, agents. Never a key. */
 import { realpathSync } from 'node:fs'
 import { agentReference, findAgents } from '../../chat/agent-file/find-agents.ts'
 import { CHAT_COMMANDS } from '../../chat/commands/command-list.ts'

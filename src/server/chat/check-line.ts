@@ -1,4 +1,4 @@
-/** What may be said over HTTP: nothing that runs unasked, no file from outside of the conversation's directory. */
+/** Refuses lines over HTTP that run something unasked or name files outside the directory. */
 import { realpathSync } from 'node:fs'
 import { sep } from 'node:path'
 import { attachmentPathsIn } from '../../chat/attachments.ts'

@@ -1,4 +1,4 @@
-/** What a page shows of a conversation that is held: rows made of what was said before, and of each event since. */
+/** The state of the chat page: rows from the history and from each event since. */
 import type { ChatEvent, ChatNeed, ChatState, ChatTrust } from '../../model/api/chat.ts'
 import type { MessageFlags, MessageItem, Showing, ToolCallItem } from '../../model/api/message.ts'
 

@@ -1,4 +1,4 @@
-/** Runs a command in a shell, with limits on time and output, and ends all that it started when nobody waits any more. */
+/** Runs a shell command with limits on time and output. An abort ends everything that it started. */
 import { StringDecoder } from 'node:string_decoder'
 import { programPathOrMissing } from '../../../lib/programs.ts'
 import { cutLifeline, signalGroup, startInGroup } from '../../processes/process-group.ts'

@@ -1,4 +1,4 @@
-/** What a command has to tell: plain text as it is, with its tables and lists fitted into the terminal. */
+/** Output of a chat command: plain text, with tables and lists fitted to the terminal. */
 import { toPrintable } from '../../../lib/text.ts'
 import { textWidth } from '../../view/text-width.ts'
 import { isTableLine, renderMarkdownTable } from '../markdown/inline.ts'
