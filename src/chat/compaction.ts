@@ -19,7 +19,7 @@ import { tokensOfText } from '../openai/chat/request.ts'
 import { ABORTED_ERROR, type ChatError } from '../openai/chat/transport.ts'
 import { splitThinking } from '../openai/stream/reasoning.ts'
 import { type ChatSessionEvent, chatErrorText, errorText, noticeEvent, retryEvent, usageEvent } from './events.ts'
-import type { JournalWriter } from './journal/journal-writer.ts'
+import type { JournalWriter } from './journal/journal-file.ts'
 import type { ChatSetup } from './setup.ts'
 import { estimatedUsage, isContextOverflow, reportedUsage, requestBodyOf, Stopwatch } from './turn/answer.ts'
 import {

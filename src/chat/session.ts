@@ -23,7 +23,7 @@ import {
   type ToolQuestion,
   toolQuestion,
 } from './events.ts'
-import type { JournalWriter } from './journal/journal-writer.ts'
+import type { JournalWriter } from './journal/journal-file.ts'
 import type { ResolvedPrompt } from './prompts.ts'
 import type { ChatSetup } from './setup.ts'
 import { untrustedText } from './trust/trust-question.ts'

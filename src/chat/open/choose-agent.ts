@@ -12,7 +12,7 @@ import {
   findAgents,
 } from '../agent-file/find-agents.ts'
 import { type NoticeEvent, noticeEvent } from '../events.ts'
-import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { JournalWriter } from '../journal/journal-file.ts'
 import { type AskTrust, agentTrustQuestion, TrustNeededError, untrustedText } from '../trust/trust-question.ts'
 import type { ChosenAgent, TrustStore } from '../trust/trust-store.ts'
 

@@ -26,7 +26,7 @@ import {
 import { createRecordedTransport, type Recording } from '../endpoint/recording.ts'
 import { type NoticeEvent, noticeEvent } from '../events.ts'
 import { openChatJournal } from '../journal/find-journal.ts'
-import { JournalWriter } from '../journal/journal-writer.ts'
+import { JournalWriter } from '../journal/journal-file.ts'
 import {
   childEnvironment,
   type EnvironmentBuilder,

@@ -17,7 +17,7 @@ import type { Completion } from '../../openai/stream/completion.ts'
 import { splitThinking } from '../../openai/stream/reasoning.ts'
 import type { ModelServer } from '../endpoint/endpoint.ts'
 import { type ChatSessionEvent, entryEvent, noticeEvent, retryEvent, usageEvent } from '../events.ts'
-import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { JournalWriter } from '../journal/journal-file.ts'
 import type { RenderedRequest } from './request.ts'
 import { toToolUses } from './tools.ts'
 

@@ -25,7 +25,7 @@ import {
   toolDoneEvent,
   toolQuestion,
 } from '../events.ts'
-import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { JournalWriter } from '../journal/journal-file.ts'
 import type { ChatSetup } from '../setup.ts'
 import { forbiddenToolText } from '../tools/permission/permission.ts'
 import { type ChatTool, type ChatToolCall, errorResult, isHarmless, type ToolRunResult } from '../tools/tool.ts'

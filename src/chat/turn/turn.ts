@@ -17,7 +17,7 @@ import type { ChatError } from '../../openai/chat/transport.ts'
 import type { OpenAIMessage } from '../../openai/openai-message.ts'
 import { firstShrinkMethod, type ShrinkMethod, shrinkRequest } from '../compaction.ts'
 import { type ChatSessionEvent, chatErrorText, endedEvent, entryEvent, errorText } from '../events.ts'
-import type { JournalWriter } from '../journal/journal-writer.ts'
+import type { JournalWriter } from '../journal/journal-file.ts'
 import type { ChatSetup } from '../setup.ts'
 import { AnswerRecorder, isContextOverflow, omittedNotice, requestBodyOf } from './answer.ts'
 import {
