@@ -159,7 +159,8 @@ export class CodexLogParser {
     part: number,
     { parsed, line, time, copied, marks: base }: RecordState,
   ): void {
-    const at: RecordPosition = [...line.span, part]
+    const [offset, length, check] = line.span
+    const at: RecordPosition = [offset, length, check, part]
     const id = makeMessageId(time.at, line.number, part)
     const role = draft.source_type === 'legacy' ? this.#inferRole(draft, parsed.record, parsed.shape) : undefined
     const { marks: found, tool, call } = this.relations.relate(draft, id, at, copied)

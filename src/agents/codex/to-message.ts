@@ -69,7 +69,9 @@ export function toMessage(
   }
   if (options.includeSource) position.extension = extensionFor(record, isFirst, position, options)
   const own = role ? { ...draft, role, segments: draft.segments.map((one) => withChannel(one, role)) } : draft
-  return place(tool ? { ...own, tool_call: withStatus(tool, written) } : own, position, options)
+  // Most messages need no copy of their draft.
+  const isOwn = tool === draft.tool_call && !written
+  return place(tool && !isOwn ? { ...own, tool_call: withStatus(tool, written) } : own, position, options)
 }
 
 /** Metadata without any key says that the record was understood. */
