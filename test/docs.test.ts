@@ -266,6 +266,30 @@ describe('every page', () => {
     expect(wrong).toEqual([])
   })
 
+  test('uses plain words', () => {
+    const odd =
+      /\b(anew|mend(s|ed|ing)?|goes along|gone on with|go on with|goes on with|nobody|whoever|of which|told|tells|lies|stands (there|beside|in)|hearth|summed up|sum up)\b/i
+    const found = pages
+      .filter((path) => path.startsWith('docs/') || !path.includes('/'))
+      .flatMap((path) =>
+        prose(page(path))
+          .split('\n')
+          .filter((line) => odd.test(line))
+          .map((line) => `${path}: ${odd.exec(line)?.[0]}: ${line.slice(0, 120)}`),
+      )
+    expect(found).toEqual([])
+  })
+
+  test('names files of the source that exist', () => {
+    const missing = pages.flatMap((path) =>
+      [...page(path).matchAll(/`((?:src|test|tools|bench|docs|samples)\/[\w./-]*\w\/?)`/g)]
+        .map((match) => match[1] ?? '')
+        .filter((named) => !existsSync(join(ROOT, named)))
+        .map((named) => `${path}: ${named}`),
+    )
+    expect(missing).toEqual([])
+  })
+
   test('names npm scripts that exist', () => {
     const { scripts } = JSON.parse(page('package.json')) as { scripts: Record<string, string> }
     const named = pages.flatMap((path) => [...page(path).matchAll(/npm run ([\w:-]+)/g)].map((match) => match[1] ?? ''))
@@ -283,6 +307,15 @@ function sectionsIn(part: string): ReadonlySet<string> {
       return Array.from({ length: count }, (_, at) => `${chapter}.${Number(first) + at}`)
     }),
   )
+}
+
+/** The text that people write by hand: no code, no generated parts. */
+function prose(text: string): string {
+  if (/^<!-- Made by npm run /m.test(text)) return ''
+  return text
+    .replaceAll(/<!-- (\w+)(?: \w+|:begin) -->[\s\S]*?<!-- (?:\/\1|\1:end) -->/g, '')
+    .replaceAll(/^```[\s\S]*?^```/gm, '')
+    .replaceAll(/`[^`\n]*`/g, '')
 }
 
 /** The cells below a heading of any table. */

@@ -41,18 +41,15 @@ test('every conversation converts to every form and back', async () => {
 
 const pageOf = (real: Matrix, generated: Matrix): string => `# Conformance
 
-What \`npm run conformance\` found. Every conversation is written in every form, read again and written back in its own form
-([how](decisions/0012-conversion.md)).
+\`npm run conformance\` writes every conversation in every format, reads the result, and converts it back ([how](decisions/0012-conversion.md)). The tables show its results.
 
-- **Back again, exact**: with extensions, what its agent would read is what it was: for Codex the list of response items, ids aside; for files of
-  messages role, content, calls and ids of results; for Amazon Q every entry and every field of the state; for everybody else every record. Logs that hold what their agent never wrote are mended
-  instead, and not counted here.
-- **Without extensions**: the same texts, and the same results of the same calls. Where a form may not end with a question, what follows the last
-  answer is left out and reported.
-- **Losses all reported**: with extensions nothing is kept nowhere; without them every record is in the account.
-- **No error in its checker**: the target's checker, which knows nothing of the writer, finds no error; messages for a server are written for its
-  profile. **Own records refused today**: an agent's own records come back as they were, with the errors that the checker finds in its own file
-  as well. **Warnings** are counted one by one.
+- **Round trip exact**: with extensions, the conversation that comes back equals the original. For Codex: the list of response items, except ids. For message files: role, content, calls and ids of results. For Amazon Q: every entry and every field of the
+  state. For the others: every record. Logs with content that their agent never writes are repaired, and not counted here.
+- **Same content without extensions**: the texts are the same, and so are the results of the same calls. If a format must not end with a question, everything after the last answer is left out and reported.
+- **Losses reported**: with extensions nothing is lost; without them the report covers every record.
+- **No errors**: the target's checker, which is written independently of the writer, finds no error. Messages for a server are written for its profile.
+- **Own records with errors**: an agent's own records come back unchanged, including errors that the checker already finds in the original file.
+- **Warnings** are counted one by one.
 
 ## Real structures
 

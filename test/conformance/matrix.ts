@@ -61,7 +61,7 @@ export class Matrix {
         return `| ${pair} | ${one.trips} | ${back} | ${one.said} | ${one.reported} | ${one.checked === 0 ? '– | – | –' : `${one.sound} of ${one.checked} | ${one.own} | ${one.warnings}`} |`
       })
     return [
-      '| pair | conversations | back again, exact | without extensions, the same words and results | losses all reported | no error in its checker | own records refused today | warnings |',
+      '| pair | conversations | round trip exact | same content without extensions | losses reported | no errors | own records with errors | warnings |',
       '|---|--:|--:|--:|--:|--:|--:|--:|',
       ...rows,
       '',
