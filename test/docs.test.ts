@@ -75,7 +75,7 @@ describe('docs/cli.md and docs/cli.ja.md', async () => {
     expect(page(path), 'run npm run cli-docs').toBe(text)
   })
 
-  test.each(pages)('%s leads from command to command', (_, text) => {
+  test.each(pages)('%s links to sections of commands that exist', (_, text) => {
     const sections = new Set([...text.matchAll(/^## fumi (\w+)$/gm)].map((match) => match[1] ?? ''))
     expect(sections).toEqual(new Set(program.commands.map((command) => command.name())))
     const led = [...text.matchAll(/\]\(#fumi-(\w+)\)/g)].map((match) => match[1] ?? '')
@@ -115,7 +115,7 @@ describe('docs/specification.md', () => {
 
   test('has a row for every numbered section', ({ skip }) => {
     const folder = join(ROOT, '..', 'shared', 'spec')
-    if (!existsSync(folder)) skip('the specifications do not lie beside the project')
+    if (!existsSync(folder)) skip('the specifications are not next to the project')
     const parts = specification.split(/^## /m)
     for (const [name, part] of [
       ['000-message-structures.md', parts.find((one) => one.startsWith('Specification 000')) ?? ''],
@@ -314,7 +314,7 @@ describe('every page', () => {
   })
 })
 
-/** `14.1 – 14.5 examples` stands for all between. */
+/** A row `14.1 – 14.5 examples` covers all five sections. */
 function sectionsIn(part: string): ReadonlySet<string> {
   const rows = [...part.matchAll(/^\| (\d+\.\d+)(?: – \d+\.(\d+))?/gm)]
   return new Set(
@@ -350,7 +350,7 @@ function columnOf(text: string, heading: string): readonly string[] {
 
 const codeSpans = (text: string): readonly string[] => [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1] ?? '')
 
-/** As GitHub makes them of headings. */
+/** The anchors that GitHub derives from headings. */
 function anchorsOf(text: string): ReadonlySet<string> {
   const seen = new Map<string, number>()
   const anchors = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => {
