@@ -1,4 +1,7 @@
-/** What the user adds to sessions: a name, a star, tags, a note. Not derived: no log and no index holds it. */
+/**
+ * Annotations that the user adds to sessions: a name, a star, tags, a note. They are not derived data: no log and no
+ * index contains them.
+ */
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,12 +21,12 @@ export interface SessionAnnotation {
   readonly changed_at: Instant
 }
 
-/** What is not named stays as it is; an empty text takes a name or a note away. */
+/** Absent fields stay unchanged; an empty text removes the name or note. */
 export interface AnnotationChange {
   readonly name?: string
   readonly starred?: boolean
   readonly note?: string
-  /** Case and width of letters do not tell tags apart. */
+  /** Tags are compared without regard to case and character width. */
   readonly tag?: readonly string[]
   readonly untag?: readonly string[]
 }
@@ -31,7 +34,7 @@ export interface AnnotationChange {
 export interface AnnotationFilter {
   readonly starred?: boolean
   readonly tag?: string
-  /** A part of the name, of a tag or of the note, in whatever case and width of letters. */
+  /** Part of the name, of a tag or of the note, without regard to case and character width. */
   readonly text?: string
 }
 
@@ -52,7 +55,7 @@ CREATE TABLE tag (
 ) STRICT, WITHOUT ROWID;
 `
 
-/** The application id is `fumm` in ASCII: marks of fumibako. */
+/** The application id is `fumm` in ASCII. */
 export const ANNOTATIONS_FORMAT: DatabaseFormat = { application: 0x66756d6d, migrations: [FIRST_VERSION] }
 
 interface AnnotationRow extends Omit<SessionAnnotation, 'starred' | 'tags'> {
@@ -110,14 +113,14 @@ const toAnnotation = (row: AnnotationRow): SessionAnnotation => ({
 })
 
 /**
- * Throws an AppError when there are marks and they cannot be used.
- * @param directory the data directory; it and the file in it are made with the first mark
+ * Throws an AppError if the file exists but cannot be used.
+ * @param directory the data directory; it and the file are created with the first annotation
  */
 export function openAnnotations(directory: string): SessionAnnotations {
   return new SessionAnnotations(join(directory, 'marks.sqlite3'))
 }
 
-/** Every door that writes does so at once or not at all, and waits for other processes that write. */
+/** Every method that writes is atomic and waits for other writing processes. */
 export class SessionAnnotations {
   readonly path: string
   #open: AnnotationTables | undefined
@@ -130,7 +133,7 @@ export class SessionAnnotations {
     if (existsSync(path)) this.#tables()
   }
 
-  /** What is marked last comes first. */
+  /** Most recently changed first. */
   list(filter: AnnotationFilter = {}): readonly SessionAnnotation[] {
     if (!this.#isThere()) return []
     const annotations = this.#transaction((tables) => this.#all(tables), 'deferred')
@@ -141,7 +144,7 @@ export class SessionAnnotations {
     return this.#isThere() ? this.#transaction((tables) => tables.one(session), 'deferred') : undefined
   }
 
-  /** The mark as it is now; nothing when nothing is left of it. */
+  /** Returns the resulting annotation, or undefined if it is empty. */
   change(session: SessionId, change: AnnotationChange, at: Instant): SessionAnnotation | undefined {
     return this.#transaction((tables) => {
       const next = applyChange(tables.one(session) ?? emptyAnnotation(session, at), change, at)
@@ -151,7 +154,7 @@ export class SessionAnnotations {
     }, 'immediate')
   }
 
-  /** Whether there was one. */
+  /** Returns whether there was an annotation. */
   clear(session: SessionId): boolean {
     return this.#isThere() && this.#transaction((tables) => tables.remove(session), 'immediate')
   }
@@ -162,7 +165,7 @@ export class SessionAnnotations {
     this.#close = undefined
   }
 
-  /** Every search asks for them: they are read again when somebody has written. */
+  /** Every search needs all annotations, so they are cached until the database changes. */
   #all(tables: AnnotationTables): readonly SessionAnnotation[] {
     const version = `${tables.version()} ${this.#writes}`
     if (this.#read?.version !== version) this.#read = { version, marks: tables.all() }

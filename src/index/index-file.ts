@@ -1,4 +1,4 @@
-/** The file of the index. It is derived data: a damaged one is set aside and built again. */
+/** Opens and seals the index file. The index is derived data, so a damaged one is set aside and rebuilt. */
 
 import { randomUUID } from 'node:crypto'
 import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,24 +18,30 @@ import { AppError } from '../model/error.ts'
 import { INDEX_FORMAT } from './schema.ts'
 
 interface Seal {
-  /** Another one is a copy, which has times of its own: it is believed. */
+  /** A different inode means that the file was copied. The copy has its own times, so its seal is not checked. */
   readonly inode: number
   readonly size: number
   readonly modified: number
-  /** How often in a row the index was not as it had been left. */
+  /** Consecutive openings at which the index differed from its seal. */
   readonly broken: number
 }
 
-/** On a disk that does not keep times, every look would make the index again: such seals are no longer believed. */
+/**
+ * On a disk that does not preserve times, every seal would fail and every opening would rebuild the index. After this
+ * many failures in a row the seal is ignored.
+ */
 const MAX_MISMATCHES = 3
 
 const sealPath = (directory: string): string => join(directory, 'index.sqlite3.seal')
 
-/** While it is open nothing is known: a crash leaves no seal, and SQLite recovers from crashes by itself. */
+/**
+ * Result of comparing the index with its seal, the record of size and times made at the last close. While the index is
+ * open there is no seal: SQLite itself recovers from a crash.
+ */
 export interface SealCheck {
-  /** The file is ours, and another program or the disk changed it. */
+  /** The file is ours, but another program or the disk changed it. */
   readonly isChanged: boolean
-  /** For the next seal. */
+  /** Goes into the next seal. */
   readonly mismatches: number
 }
 
@@ -49,7 +55,10 @@ export function checkAndRemoveSeal(directory: string, index: string): SealCheck 
   return { isChanged: seal.broken < MAX_MISMATCHES && isOwnIndex(index), mismatches: seal.broken + 1 }
 }
 
-/** Nothing where another process still has it open: then its log is not empty, and the file changes later. */
+/**
+ * Writes no seal while another process has the index open: the write-ahead log is then not empty, and the file still
+ * changes.
+ */
 export function sealIndex(directory: string, index: string, mismatches: number): void {
   const current = fileStateOf(index)
   if (!current || (statOf(`${index}-wal`)?.size ?? 0) > 0) return
@@ -57,7 +66,7 @@ export function sealIndex(directory: string, index: string, mismatches: number):
     const seal: Seal = { ...current, broken: mismatches }
     writeFileSync(sealPath(directory), JSON.stringify(seal), { mode: 0o600, flag: 'wx' })
   } catch {
-    // Without a seal the next one believes the file.
+    // Without a seal, the next process trusts the file.
   }
 }
 
@@ -81,8 +90,8 @@ function fileStateOf(index: string): Omit<Seal, 'broken'> | undefined {
 }
 
 /**
- * A database of another program is left alone. It is recognized by its tables: the numbers in the header may be damaged. A newer
- * version of fumibako leaves a seal that matches, so its index is never asked about here.
+ * Databases of other programs are never set aside. Our own is recognized by its tables, because the header may be
+ * damaged. An index of a newer version never gets here: that version leaves a seal that matches.
  */
 function isOwnIndex(index: string): boolean {
   try {
@@ -101,16 +110,16 @@ export const indexPath = (directory: string): string => join(directory, 'index.s
 
 export interface OpenIndex {
   readonly db: Db
-  /** Another one means that the index was made anew. */
+  /** Changes whenever the index is rebuilt. */
   readonly epoch: string
-  /** Where a damaged index was put. */
+  /** New path of the damaged index that this one replaces. */
   readonly setAside?: string
-  /** For the seal: how often in a row the file was not as it had been left. */
+  /** For the next seal: consecutive openings at which the file differed from its seal. */
   readonly sealMismatches?: number
   close(): void
 }
 
-/** Makes it where it does not exist. Throws an AppError for one that a newer version wrote. */
+/** Creates the index if needed. Throws an AppError if a newer version wrote it. */
 export function openIndexToWrite(directory: string): OpenIndex {
   const path = indexPath(directory)
   const { isChanged, mismatches } = checkAndRemoveSeal(directory, path)
@@ -132,7 +141,10 @@ export function openIndexToWrite(directory: string): OpenIndex {
   }
 }
 
-/** Beside the process that holds the lock, to which a damaged or doubted one is left. Throws where it cannot be used. */
+/**
+ * Opens the index next to the process that holds the lock, which also repairs a damaged one. Throws if the index cannot
+ * be used.
+ */
 export function openIndexWithoutLock(directory: string): OpenIndex {
   const path = indexPath(directory)
   removeSeal(directory)
@@ -141,7 +153,7 @@ export function openIndexWithoutLock(directory: string): OpenIndex {
 
 function prepareConnection(db: Db): OpenIndex {
   try {
-    // A crash of the machine may cost the last batches, which are then read again.
+    // A power failure may lose the last batches; the next sync reads them again.
     db.pragma('synchronous = NORMAL')
     db.pragma('foreign_keys = OFF')
     db.pragma('cache_size = -32000')
@@ -151,7 +163,7 @@ function prepareConnection(db: Db): OpenIndex {
     if (!hasEpoch(db))
       db.prepare("INSERT OR IGNORE INTO setting VALUES ('epoch', ?), ('revision', '0')").run(randomUUID().slice(0, 8))
     setAutomerge(db, true)
-    // Damage that shows at once is mended at once, also by a sync that has nothing to write there.
+    // Finds obvious damage now, so that even a sync with nothing to write repairs it.
     db.prepare('SELECT max(id) FROM message').get()
     return { db, epoch: epochOf(db), close: () => db.close() }
   } catch (error) {
@@ -160,7 +172,7 @@ function prepareConnection(db: Db): OpenIndex {
   }
 }
 
-/** How many pieces of one size FTS5 lets be before it begins to put them together after each transaction; 0: it does not. */
+/** Number of segments of one level before FTS5 merges them after a transaction; 0 disables merging. */
 const AUTOMERGE_SEGMENTS = 4
 
 export function setAutomerge(db: Db, isEnabled: boolean): void {
@@ -173,7 +185,7 @@ const hasEpoch = (db: Db): boolean => db.prepare("SELECT 1 FROM setting WHERE na
 
 const epochOf = (db: Db): string => String(db.prepare("SELECT value FROM setting WHERE name = 'epoch'").pluck().get())
 
-/** Nothing when there is no index yet. Where nothing may be written, a copy is read. */
+/** Returns undefined if there is no index yet. In a read-only directory it reads a copy. */
 export function openIndexToRead(directory: string): OpenIndex | undefined {
   const path = indexPath(directory)
   if (!existsSync(path)) return undefined
@@ -190,7 +202,7 @@ export function openIndexToRead(directory: string): OpenIndex | undefined {
   })
 }
 
-/** Only for who holds the lock. Who reads it goes on with what it has until it looks again. */
+/** Only the lock holder may call this. Open readers keep the old file until they check again. */
 export function removeIndex(directory: string): void {
   removeSeal(directory)
   for (const suffix of ['-wal', '-shm', '']) rmSync(indexPath(directory) + suffix, { force: true })
@@ -220,7 +232,7 @@ function checkIndexVersion(path: string, { db, close }: Pick<OpenIndex, 'db' | '
 
 const DAMAGE_CODES = /^(?:SQLITE_(?:CORRUPT|NOTADB)|Z_)/
 
-/** The index could not answer. It is noted as damaged: the next sync makes it again from the logs. */
+/** The index could not answer a query. It is flagged as damaged, and the next sync rebuilds it from the logs. */
 export class IndexDamagedError extends AppError {
   constructor(path: string, cause: unknown) {
     super(
@@ -233,7 +245,7 @@ export class IndexDamagedError extends AppError {
   }
 }
 
-/** Of the index: what else is damaged is not for us to set aside. */
+/** True only for damage in the index itself: other databases must not be set aside. */
 export const isIndexDamage = (error: unknown, directory: string): boolean =>
   error instanceof Error &&
   (error instanceof AppError
@@ -242,17 +254,17 @@ export const isIndexDamage = (error: unknown, directory: string): boolean =>
 
 const suspectPath = (directory: string): string => `${indexPath(directory)}.doubt`
 
-/** Who reads may not set a damaged index aside, but leaves a note for the one who writes. */
+/** A reader must not set a damaged index aside, so it leaves a note for the next writer. */
 export function markIndexSuspect(directory: string): void {
   try {
     refuseSpecialAt(suspectPath(directory))
     writeFileSync(suspectPath(directory), '', { mode: 0o600 })
   } catch {
-    // Where nothing may be written, nobody writes the index either.
+    // In a read-only directory there is no writer to notify.
   }
 }
 
-/** Notes an index that SQLite finds damaged. @returns whether it is */
+/** Flags the index if SQLite reports damage. @returns whether it is damaged */
 export function markIndexIfDamaged(directory: string): boolean {
   const { kind } = checkDatabaseHealth(indexPath(directory), INDEX_FORMAT, 'SELECT 1')
   if (kind === 'unsound') markIndexSuspect(directory)
@@ -261,7 +273,7 @@ export function markIndexIfDamaged(directory: string): boolean {
 
 export const isIndexSuspect = (directory: string): boolean => existsSync(suspectPath(directory))
 
-/** The one that was set aside before goes. @returns the name it has now */
+/** Replaces the index that was set aside before. @returns the new name of the file */
 export function moveDamagedIndex(directory: string): string {
   const path = indexPath(directory)
   removeSeal(directory)
@@ -273,7 +285,7 @@ export function moveDamagedIndex(directory: string): string {
   return setAsidePath
 }
 
-/** Files of indexes that were set aside. */
+/** Files of indexes that were set aside because of damage. */
 export function listDamagedIndexes(directory: string): readonly string[] {
   const prefix = `${basename(indexPath(directory))}.damaged-`
   try {

@@ -1,4 +1,4 @@
-/** Who may write the index: one process at a time. The system takes the lock from a process that dies. */
+/** Lock of the index: one process writes at a time. The system releases the lock when the process dies. */
 import { join } from 'node:path'
 import { type Connection, ensurePrivateFile, openSqlite } from '../lib/sqlite/driver.ts'
 import { withDatabaseErrors } from '../lib/sqlite/own-database.ts'
@@ -10,25 +10,23 @@ export interface IndexLock {
 export interface LockHolder {
   readonly pid: number
   readonly since: string
-  /** What it does: `sync`, `serve` … */
+  /** The command that holds the lock: `sync`, `serve` … */
   readonly what: string
 }
 
 export type LockAttempt =
   | { readonly kind: 'taken'; readonly lock: IndexLock }
-  /** Nobody is known where the other process has only just begun. */
+  /** `by` is undefined if the other process has only just started. */
   | { readonly kind: 'held'; readonly by: LockHolder | undefined }
 
-/**
- * A database of one row, which says who holds it; the lock is a transaction that its holder never ends. Never waits.
- */
+/** Takes the lock without waiting. The lock is an open transaction on a database whose one row names the holder. */
 export function takeIndexLock(directory: string, what: string): LockAttempt {
   const path = join(directory, 'lock')
   return withDatabaseErrors(path, () => {
     ensurePrivateFile(path)
     const db = openSqlite(path, { timeout: 0 })
     try {
-      // Nothing in it outlives its holder: it need not survive the machine.
+      // The row is worthless after the holder ends, so it need not survive a crash of the machine.
       db.pragma('synchronous = OFF')
       db.exec('BEGIN IMMEDIATE')
       db.exec('CREATE TABLE IF NOT EXISTS holder (pid INTEGER, since TEXT, what TEXT)')

@@ -1,4 +1,4 @@
-/** Rows of messages: a window of a session in the order of its source, and the tool calls that touched a file. */
+/** Reads rows of messages: a window of a session in source order, and the tool calls that touched a file. */
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { prepareCached, prepareFirstColumn } from '../lib/sqlite/statements.ts'
 import type { FileTouchKind } from '../model/files/touched-files.ts'
@@ -27,15 +27,15 @@ import {
 } from './unsearchable-rows.ts'
 
 export interface WindowOptions {
-  /** Ids of messages. `around` is in the middle; `after` and `before` are not among the answers. */
+  /** Message ids. `around` is centred in the window; `after` and `before` are excluded from it. */
   readonly around?: string
   readonly after?: string
   readonly before?: string
-  /** So many messages of the session stand before the first answer. */
+  /** Number of messages of the session before the first one returned. */
   readonly offset?: number
-  /** The place of a message that is known to have so many before it, none of them after `offset`. */
+  /** A known position to start from: `offset` messages precede it. It must not lie after the `offset` requested. */
   readonly anchor?: { readonly offset: number; readonly line: number; readonly part: number }
-  /** The last ones. */
+  /** Returns the last messages. */
   readonly end?: true
   readonly limit?: number
 }
@@ -88,7 +88,7 @@ export function readMessageWindow(db: Db, session: SessionId, options: WindowOpt
 
 const MESSAGE_ID_POSITION = /#(\d+)(?:\.(\d+))?$/
 
-/** What is no id stands before everything. */
+/** An invalid id sorts before everything. */
 export function positionOfMessageId(id: string): MessagePosition {
   const [, line, part] = MESSAGE_ID_POSITION.exec(id) ?? []
   return line === undefined ? START_POSITION : [Number(line), Number(part ?? 1)]
@@ -122,7 +122,7 @@ export interface FileTouched {
   readonly message_id: string
   readonly timestamp: Instant
   readonly tool?: string
-  /** 1 is the first prompt's; 0 is before it. */
+  /** Turn number: 1 starts at the first prompt, 0 is everything before it. */
   readonly turn: number
 }
 
@@ -135,12 +135,12 @@ export interface FilesTouched {
 const TOUCH_KINDS: readonly FileTouchKind[] = ['named', 'added', 'updated', 'deleted']
 const MAX_TOUCHES = 200
 
-/** The file itself, or any whose path ends so. */
+/** Matches the path itself and paths that end with it. */
 const PATH_CONDITION = `(y.path = :path OR substr(y.path, -length(:path) - 1) IN ('/' || :path, char(92) || :path))`
 const TURN_NUMBER = `(SELECT count(*) FROM message p WHERE p.session_id = m.session_id AND (p.line, p.part) <= (m.line, m.part)
   AND p.kind & 7 = ${ROLES.indexOf('user')} AND p.kind & ${DUPLICATE | REPLAYED | INJECTED} = 0)`
 
-/** @param path whole, or its end */
+/** @param path complete, or its end */
 export function readTouches(db: Db, path: string, limit = MAX_TOUCHES): FilesTouched {
   const from = 'FROM file y CROSS JOIN touched x ON x.file_id = y.id'
   const total = db.prepare(`SELECT count(*) ${from} WHERE ${PATH_CONDITION}`).pluck().get({ path }) as number

@@ -1,4 +1,4 @@
-/** Answers that hold until the next write. */
+/** Caches query results until the next write. */
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { prepareFirstColumn } from '../lib/sqlite/statements.ts'
 
@@ -11,7 +11,7 @@ interface QueryCache {
 
 const caches = new WeakMap<Db, QueryCache>()
 
-/** For a connection that only reads, inside of a transaction. @param key tells the question from all others */
+/** Call it on a read-only connection, inside a transaction. @param key identifies the query */
 export function cachedQuery<T>(db: Db, key: string, runQuery: () => T): T {
   const version = prepareFirstColumn(db, 'PRAGMA data_version').get() as number
   let cache = caches.get(db)

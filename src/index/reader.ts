@@ -1,4 +1,7 @@
-/** Reads the index: sessions as a list, messages as a window, what has changed. Empty while there is no index. */
+/**
+ * Reads the index: sessions as a list, messages as a window, changes since a revision. Returns empty results while
+ * there is no index.
+ */
 import { statSync } from 'node:fs'
 import { type Db, withDatabaseErrors } from '../lib/sqlite/own-database.ts'
 import { prepareCached, prepareFirstColumn } from '../lib/sqlite/statements.ts'
@@ -78,7 +81,7 @@ export class IndexReader {
     this.#directory = directory
   }
 
-  /** Nothing while there is no index. Another one means that all that was read before may be different now. */
+  /** Undefined while there is no index. If the epoch changes, everything read before may be out of date. */
   get epoch(): string | undefined {
     return this.#withDamageCheck(() => this.#open()?.epoch)
   }
@@ -91,13 +94,13 @@ export class IndexReader {
     return this.read((db) => readSessionEntries(db, [id])[0], undefined)
   }
 
-  /** By its id, by the agent's own, or by the beginning of either. @returns a few of those that it may mean */
+  /** Finds sessions by id, by the agent's own id, or by a prefix of either. @returns a few candidates */
   findByName(name: string): readonly SessionEntry[] {
     const ids = this.read((db) => findSessionsByName(db, name), [])
     return ids.length === 0 ? [] : this.list({ ids, kind: 'any', children: 'all' }).sessions
   }
 
-  /** The header as it was last read. */
+  /** The session header of the last sync. */
   header(id: SessionId): Session | undefined {
     return this.read<Session | undefined>((db) => {
       const text = prepareFirstColumn(db, 'SELECT header FROM session WHERE name = ?').get(id) as string | undefined
@@ -110,8 +113,8 @@ export class IndexReader {
   }
 
   /**
-   * A stretch of a session with its place: how many messages stand before it, and how many there are.
-   * @param layout of the session as it is now, where it is known: places in a long one are found sooner
+   * A window of a session, with the number of messages before it and in total.
+   * @param layout the current layout of the session, if known: speeds up finding positions in a long session
    */
   window(id: SessionId, options: WindowOptions, layout?: SessionLayout): MessageWindow {
     return this.read((db) => {
@@ -127,12 +130,12 @@ export class IndexReader {
     }, EMPTY_WINDOW)
   }
 
-  /** @param before the layout that it had when it was asked for last */
+  /** @param before the layout returned by the previous call, to extend it */
   layout(id: SessionId, before?: SessionLayout): SessionLayout {
     return this.read((db) => readSessionLayout(db, id, before), EMPTY_LAYOUT)
   }
 
-  /** Beside what the list tells of each. */
+  /** What the list does not contain, for each session. */
   details(ids: readonly SessionId[]): ReadonlyMap<SessionId, SessionDetails> {
     return this.read((db) => readSessionDetails(db, ids), NO_DETAILS)
   }
@@ -157,12 +160,12 @@ export class IndexReader {
     return this.read((db) => readActivity(db, filter), [])
   }
 
-  /** Where a session is read. */
+  /** The location from which the session is read. */
   sourceOf(id: SessionId): SessionSource | undefined {
     return this.read((db) => readSessionSource(db, id), undefined)
   }
 
-  /** Every source that tells a session, the one that stands for it first. */
+  /** All sources that contain the session, starting with the preferred one. */
   allSourcesOf(
     id: SessionId,
   ): readonly { readonly path: string; readonly claim: string; readonly first_record: string }[] {
@@ -171,7 +174,7 @@ export class IndexReader {
     return this.read((db) => db.prepare(sql).all(id) as { path: string; claim: string; first_record: string }[], [])
   }
 
-  /** Sessions with a revision above this one, oldest change first. */
+  /** Sessions with a higher revision, oldest change first. */
   changesSince(revision: number, limit = 1000): readonly SessionChange[] {
     return this.read((db) => {
       const sql = `SELECT 'change' AS kind, name AS session, revision FROM session WHERE revision > ?
@@ -188,12 +191,12 @@ export class IndexReader {
     return this.read<Totals | undefined>((db) => readTotals(db, filter, measures), undefined)
   }
 
-  /** Sources that are there and could not be read. @param agent only this one's */
+  /** Existing sources that could not be read. @param agent limits the result to one agent */
   unreadable(agent?: AgentId): readonly Issue[] {
     return this.read((db) => readUnreadableSources(db, agent), [])
   }
 
-  /** What people asked, session by session. */
+  /** All prompts of people, grouped by session. */
   prompts(): readonly IndexedMessage[] {
     return this.read((db) => readPromptRows(db), [])
   }
@@ -202,7 +205,7 @@ export class IndexReader {
     return this.read((db) => readHistories(db, filter), [])
   }
 
-  /** Every tool call that spoke of a file, newest first. */
+  /** Tool calls that touched a file, newest first. */
   touches(path: string, limit?: number): FilesTouched {
     return this.read((db) => readTouches(db, path, limit), { total: 0, touched: [] })
   }
@@ -214,7 +217,7 @@ export class IndexReader {
     )
   }
 
-  /** In one transaction, so that all of it is of one moment. */
+  /** One transaction, so that all results describe the same state. */
   read<T>(work: (db: Db) => T, fallback: T): T {
     return this.#withDamageCheck(() => {
       const opened = this.#open()
@@ -229,7 +232,7 @@ export class IndexReader {
     try {
       return work()
     } catch (error) {
-      // What is neither expected nor SQLite's is a row that holds what no writer wrote.
+      // Any other exception means that a row contains something no writer writes: the index is damaged.
       if (error instanceof AppError && !isIndexDamage(error, this.#directory)) throw error
       markIndexSuspect(this.#directory)
       this.close()
@@ -242,7 +245,7 @@ export class IndexReader {
     this.#opened = undefined
   }
 
-  /** An index that was made anew is another file. */
+  /** Opens a rebuilt index again: it is another file. */
   #open(): OpenIndex | undefined {
     const inode = inodeOf(indexPath(this.#directory))
     if (this.#opened && inode === this.#inode) return this.#opened
@@ -262,7 +265,7 @@ export interface MessageWindow {
 const EMPTY_WINDOW: MessageWindow = { messages: [], offset: 0, total: 0 }
 const NO_DETAILS: ReadonlyMap<SessionId, SessionDetails> = new Map()
 
-/** 0 also where its folder is none, or may not be looked into. */
+/** Returns 0 if the file does not exist or cannot be accessed. */
 function inodeOf(path: string): number {
   try {
     return statSync(path).ino
@@ -271,13 +274,11 @@ function inodeOf(path: string): number {
   }
 }
 
-// Which sessions a name may mean.
-
-/** Less could mean anything. */
+/** Shorter names match too many sessions. */
 const MIN_NAME_LENGTH = 4
 const MAX_NAME_MATCHES = 4
 
-/** One that it means exactly; else those that begin so. */
+/** Exact matches if there are any, otherwise prefix matches. */
 function findSessionsByName(db: Db, name: string): readonly SessionId[] {
   const exact = db
     .prepare('SELECT name FROM session WHERE name = ? OR native_id = ? ORDER BY name = ? DESC LIMIT 1')
@@ -294,14 +295,14 @@ function findSessionsByName(db: Db, name: string): readonly SessionId[] {
     .all({ name, most: MAX_NAME_MATCHES }) as SessionId[]
 }
 
-/** What people asked: the rows of prompts, without what programs put there. */
+/** Rows of prompts, without those that programs inserted. */
 const USER_ROLE = ROLES.indexOf('user')
 const ASSISTANT_ROLE = ROLES.indexOf('assistant')
 const NOT_TYPED = DUPLICATE | REPLAYED | INJECTED
 
 /**
- * Session by session, so that one log after the other is opened. What a sub-agent is asked was written by its parent. Of a log that
- * was trimmed to its events all rows come that say something: which of them were typed, their bodies tell.
+ * Grouped by session, so that each log is opened once. Prompts of sub-agents are left out: their parent wrote them. For
+ * a log reduced to its events, returns all rows with text; the caller has to check the bodies for prompts.
  */
 function readPromptRows(db: Db): readonly IndexedMessage[] {
   const rows = db
@@ -321,7 +322,7 @@ function readPromptRows(db: Db): readonly IndexedMessage[] {
   return rows.filter(({ kind, session }) => roleOfKind(kind) === 'user' || isTrimmed(session)).map(toIndexedMessage)
 }
 
-/** What people and models said before a fork is in unsearchable rows. */
+/** Whether the session repeats prompts and answers of its parent. These are unsearchable rows. */
 function hasReplayedMessages(db: Db, session: number): boolean {
   const unsearchable = readUnsearchableFrom(db, session, START_POSITION, true, 1, Number.POSITIVE_INFINITY)
   return unsearchable.some(({ kind }) => roleOfKind(kind) === 'user' || roleOfKind(kind) === 'assistant')

@@ -1,4 +1,4 @@
-/** What goes into the index and what comes out of it. */
+/** Values that the index stores and returns. */
 import type { AgentId, Instant, SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Role, SourceType } from '../model/normalized.ts'
@@ -7,12 +7,12 @@ import type { EstimatedTokens, TokenEstimate } from '../model/tokens/token-estim
 import type { Usage } from '../model/usage.ts'
 import type { RowBatch } from './row-batch.ts'
 
-/** Where a source lies. */
+/** Location of a source. */
 export interface SourceLocation {
   readonly agent: AgentId
   readonly path: string
   readonly key?: string
-  /** It is read from the backup. */
+  /** The source is read from the backup. */
   readonly kept: boolean
 }
 
@@ -37,33 +37,33 @@ export interface ModelUsage {
   readonly usage: Usage
 }
 
-/** Bytes of what was said, where a log counts no tokens. */
+/** Bytes of text, for logs that do not count tokens. */
 export interface ModelEstimate {
   readonly quarter: number
   readonly model: string
   readonly estimate: TokenEstimate
 }
 
-/** One session of a source that holds several. */
+/** One session of a source that can hold several. */
 export interface ScannedPart extends ScanSums {
   readonly session: Session
 }
 
-/** What the first pass adds up, of a source or of one session in it. */
+/** Sums of the first pass over a source, or over one session in it. */
 export interface ScanSums {
   readonly history?: unknown
-  /** Up to the cursor. */
+  /** Sums up to the cursor, which later reads keep. */
   readonly sure: SourceCounts
-  /** Up to the end. */
+  /** Sums up to the end of the source. */
   readonly counts: SourceCounts
   readonly usage: readonly ModelUsage[]
-  /** After the cursor. */
+  /** Usage after the cursor, which the next read replaces. */
   readonly provisionalUsage: readonly ModelUsage[]
   readonly estimates: readonly ModelEstimate[]
   readonly provisionalEstimates: readonly ModelEstimate[]
 }
 
-/** What the first pass over one source found. */
+/** Result of the first pass over one source. */
 export interface ScannedSource extends SourceLocation, ScanSums {
   readonly root?: string
   readonly version: number
@@ -71,20 +71,20 @@ export interface ScannedSource extends SourceLocation, ScanSums {
   readonly size: number
   /** Milliseconds. */
   readonly modified: number
-  /** It was read from its start: all that is known of it goes. */
+  /** Read from the start: replaces everything stored of the source. */
   readonly fromStart: boolean
-  /** Absent when nothing new is known. */
+  /** Absent if the header has not changed. */
   readonly session?: Session
-  /** Its sessions, where it may hold several: then it is none itself. */
+  /** Sessions in the source if its format can hold several; `session` is then absent. */
   readonly parts?: readonly ScannedPart[]
   readonly cursor?: unknown
   readonly titles: readonly { readonly native_id: string; readonly title: string }[]
   readonly issues: readonly Issue[]
-  /** After the cursor. */
+  /** Issues after the cursor, which the next read replaces. */
   readonly provisionalIssues: readonly Issue[]
 }
 
-/** Where the second pass over a session goes on. */
+/** A session that the second pass still has to read, and where it continues. */
 export interface ReadTask extends SourceLocation {
   readonly session: number
   readonly name: SessionId
@@ -95,7 +95,7 @@ export interface ReadTask extends SourceLocation {
   readonly project?: string
   /** JSON. */
   readonly cursor?: string
-  /** The sessions that are not read yet, of a source that may hold several. Then `session` and `name` are of the first. */
+  /** Unread sessions of a source that can hold several. `session` and `name` then describe the first of them. */
   readonly parts?: readonly PartTask[]
 }
 
@@ -104,32 +104,32 @@ export interface PartTask {
   readonly source: number
   readonly size: number
   readonly name: SessionId
-  /** What the source itself calls it. */
+  /** The id by which the source itself refers to the session. */
   readonly claim: string
 }
 
-/** A stretch of a session, up to a cursor or to the end. */
+/** Part of a session up to a cursor, or up to its end. */
 export interface SessionChunk {
   readonly session: number
   readonly source: number
-  /** What was there of the session goes. */
+  /** Replaces all stored rows of the session. */
   readonly fromStart: boolean
   readonly rows: RowBatch
-  /** Messages of earlier stretches, by line and part, that repeat one of these. */
+  /** Messages of earlier chunks, by line and part, that a message of this chunk repeats. */
   readonly repeated: readonly (readonly [line: number, part: number])[]
-  /** When it was last that somebody spoke. */
+  /** Time of the last prompt or answer. */
   readonly spoke?: number
-  /** Bytes of text that are not in the index. */
+  /** Bytes of text that were not indexed. */
   readonly cut: number
   readonly issues: readonly Issue[]
-  /** JSON. Absent after the last one: then the rows are provisional. */
+  /** JSON. Absent in the last chunk, whose rows are therefore provisional. */
   readonly cursor?: string
   /** Bytes read so far. */
   readonly read: number
   readonly done: boolean
 }
 
-/** A session of the list. */
+/** A session in the list. */
 export interface SessionEntry {
   readonly id: SessionId
   readonly agent: AgentId
@@ -144,7 +144,7 @@ export interface SessionEntry {
   readonly messages: number
   readonly tools: number
   readonly usage: Usage
-  /** Where its log counts no tokens. In no total of those that do. */
+  /** For logs that do not count tokens. Not part of any token total. */
   readonly estimate?: EstimatedTokens
   readonly parent?: SessionId
   readonly relation?: 'fork' | 'subagent'
@@ -153,15 +153,15 @@ export interface SessionEntry {
   readonly path: string
   readonly key?: string
   readonly kept: boolean
-  /** No source of it is there any more. */
+  /** None of its sources exists any more. */
   readonly gone: boolean
-  /** All of it can be searched but for what was left out on purpose. */
+  /** All searchable text is indexed, except the parts that are truncated on purpose. */
   readonly indexed: boolean
   /** Bytes of the source. */
   readonly size: number
 }
 
-/** A message as far as the index knows it. */
+/** A message with the fields that the index stores. */
 export interface IndexedMessage {
   readonly id: string
   readonly row: number
@@ -180,7 +180,7 @@ export interface IndexedMessage {
   readonly locator: { readonly [key: string]: unknown }
 }
 
-/** A session has a new revision, or was removed from the index. An event of the event bus. */
+/** A session has a new revision or was removed. Published on the event bus. */
 export interface SessionChange {
   readonly kind: 'change' | 'removed'
   readonly session: SessionId

@@ -1,4 +1,4 @@
-/** The rows of a stretch in a few large arrays, which one thread hands to another without copying them. */
+/** The rows of a chunk in a few large arrays, which threads transfer without copying. */
 import { ByteBuffer } from '../lib/byte-buffer.ts'
 import type { FileTouch } from '../model/files/touched-files.ts'
 import { TEXT_SCOPES, type TextScope } from '../model/searchable-text.ts'
@@ -6,7 +6,7 @@ import { analyseInto } from '../search/words/analyse.ts'
 import { encodeLocator, isSearchableKind, type RowContext, roleOfKind } from './row-encoding.ts'
 import { toUnsearchableBatches, type UnsearchableBatch, type UnsearchableRow } from './unsearchable-rows.ts'
 
-/** What `numbers` holds of each row. The tool is its place in `tools`, or -1; so is a duration that is not known. */
+/** Fields of a row in `numbers`. The tool is an index into `tools`; unknown tools and durations are -1. */
 export const AT_FIELD = 0
 export const LINE_FIELD = 1
 export const PART_FIELD = 2
@@ -15,7 +15,7 @@ export const TOOL_FIELD = 4
 export const DURATION_FIELD = 5
 export const FIELDS_PER_ROW = 6
 
-/** What `spans` holds of each text. */
+/** Fields of a text in `spans`. */
 const SPAN_ROW = 0
 const SPAN_SCOPE = 1
 const SPAN_END = 2
@@ -29,11 +29,11 @@ export interface RowBatch {
   readonly numbers: Float64s
   readonly tools: readonly string[]
   readonly locators: readonly string[]
-  /** Analysed, in UTF-8, in the order of the rows. Rows without are not to be found by what they say. */
+  /** Analysed text in UTF-8, in row order. Rows without text are never found by words. */
   readonly texts: ByteArray
   readonly spans: Float64s
   readonly touched: readonly TouchedFilesOfRow[]
-  /** Those that no search finds are not among the rows. */
+  /** Unsearchable rows, which are not among the others. */
   readonly aside: readonly UnsearchableBatch[]
 }
 
@@ -48,26 +48,29 @@ export const rowBatchBuffers = ({ numbers, texts, spans }: RowBatch): readonly A
   spans.buffer,
 ]
 
-/** Nobody hears what is posted here, but what is handed over with it is gone. */
+/** Posting to a closed port discards the message, but still detaches the buffers transferred with it. */
 const closedPort = new MessageChannel().port1
 closedPort.close()
 
-/** Gives the memory back at once: the collector, which sees only the few objects that hold it, would take its time. The rows are empty then. */
+/**
+ * Frees the memory immediately. The garbage collector would be late: it sees only a few small objects. The batch is
+ * empty afterwards.
+ */
 export function releaseRowBatch(rows: RowBatch): void {
   closedPort.postMessage(null, [...rowBatchBuffers(rows)])
 }
 
-/** One number of one row. */
+/** One field of one row. */
 export const rowField = ({ numbers }: RowBatch, row: number, field: number): number =>
   numbers[row * FIELDS_PER_ROW + field] ?? 0
 
 export interface ScopedText {
-  /** Its number in `TEXT_SCOPES`. */
+  /** Index into `TEXT_SCOPES`. */
   readonly voice: number
   readonly words: Uint8Array
 }
 
-/** By row. */
+/** Texts by row. */
 export function textsByRow({ count, spans, texts }: RowBatch): readonly (readonly ScopedText[] | undefined)[] {
   const found: (ScopedText[] | undefined)[] = new Array(count).fill(undefined)
   for (let at = 0, start = 0; at < spans.length; at += SPAN_LENGTH) {
@@ -100,7 +103,7 @@ export class RowBatchWriter {
     return this.#count
   }
 
-  /** @returns the number of the row */
+  /** @returns the index of the row */
   add(
     at: number,
     kind: number,
@@ -131,7 +134,7 @@ export class RowBatchWriter {
     this.#numbers.values[row * FIELDS_PER_ROW + KIND_FIELD] = this.get(row, KIND_FIELD) | flag
   }
 
-  /** Row after row. */
+  /** Texts must be added in row order. */
   addText(row: number, scope: TextScope, text: string): void {
     analyseInto(text, this.#texts)
     const { values } = this.#spans.reserve(SPAN_LENGTH)
@@ -146,7 +149,7 @@ export class RowBatchWriter {
     this.#touched.push({ row, files })
   }
 
-  /** All since the last time. */
+  /** Returns all rows added since the last call. */
   take(): RowBatch {
     const unsearchable = this.#moveUnsearchable()
     const rows = {
@@ -166,7 +169,7 @@ export class RowBatchWriter {
     return rows
   }
 
-  /** Those that no search finds leave the others, which move up. */
+  /** Takes the unsearchable rows out of the arrays and closes the gaps. */
   #moveUnsearchable(): readonly UnsearchableBatch[] {
     const unsearchable: UnsearchableRow[] = []
     const { values } = this.#numbers
@@ -212,7 +215,7 @@ export class RowBatchWriter {
   }
 }
 
-/** Numbers one behind the other, in memory that is used again and again. */
+/** A growing array of numbers that reuses its memory. */
 class NumberList {
   values: Float64s = new Float64Array(1 << 13)
   used = 0

@@ -1,4 +1,4 @@
-/** How values are stored in rows: what kind of message it is, ids made of times, exact integers, compressed text. */
+/** How values are stored in rows: kinds of messages, ids derived from times, exact integers, compressed text. */
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
 import { type Instant, instantFromMs } from '../model/ids.ts'
@@ -8,14 +8,14 @@ export const ROLES: readonly Role[] = ['user', 'assistant', 'tool', 'system', 'm
 export const SOURCE_TYPES: readonly SourceType[] = ['message', 'tool_call', 'tool_result', 'meta', 'session', 'legacy']
 
 export const PROVISIONAL = 1 << 6
-/** Repeats another record, which is the one that is found. */
+/** Repeats an earlier record; search finds the original. */
 export const DUPLICATE = 1 << 7
-/** Copied from the log of another session, in which it is found. */
+/** Copied from the log of another session; search finds it there. */
 export const REPLAYED = 1 << 8
 export const INJECTED = 1 << 9
 export const ERROR = 1 << 10
 export const IMAGE = 1 << 11
-/** Not all that it says is in the index. */
+/** Part of the text is not indexed. */
 export const TRUNCATED = 1 << 12
 
 export function messageKindOf({ role, source_type, segments, tool_call, metadata }: NormalizedMessage): number {
@@ -34,29 +34,35 @@ export const roleOfKind = (kind: number): Role => ROLES[kind & 7] ?? 'meta'
 export const sourceTypeOfKind = (kind: number): SourceType => SOURCE_TYPES[(kind >> 3) & 7] ?? 'meta'
 export const isSearchableKind = (kind: number): boolean => (kind & (DUPLICATE | REPLAYED)) === 0
 
-/** Milliseconds. Fewer would make ids that lie far apart, which the text's index pays for with every word. */
+/**
+ * Milliseconds per id. A smaller step would spread the ids, and the text index stores the distance between ids for each
+ * word.
+ */
 const ID_STEP_MS = 128
-/** Below is no message's id: 0 stands for unsearchable rows. As times they would be before 1988. */
+/** Smallest id of a message; 0 marks unsearchable rows. Lower values would be times before 1988. */
 export const FIRST_MESSAGE_ID = 2 ** 32
 const LAST_MESSAGE_ID = Math.floor(Number.MAX_SAFE_INTEGER / 256)
 
-/** The first id of a moment. */
+/** The first id for a time. */
 export const firstIdAt = (milliseconds: number): number =>
   Math.min(Math.max(FIRST_MESSAGE_ID, Math.floor(milliseconds / ID_STEP_MS)), LAST_MESSAGE_ID)
 
-/** The moment of an id, to which the row's `rest` is added. */
+/** The time of an id. Add the row's `rest` for the exact time. */
 export const timeOfId = (id: number): number => (id < FIRST_MESSAGE_ID ? 0 : id * ID_STEP_MS)
 
-/** Throws for what is no exact integer: SQLite would store 1e18 as it is, and refuse 1.5 without saying whose it was. */
+/**
+ * Throws if the value is not an exact integer. SQLite would accept 1e18 silently, and reject 1.5 without naming the
+ * column.
+ */
 export function exactInteger(value: number, label: string): number {
   if (!Number.isSafeInteger(value)) throw new TypeError(`${label} is ${value}, which is no exact integer`)
   return value
 }
 
-/** For SQL. SQLite's own `sum` of integers fails when it leaves 64 bits. */
+/** SQL. SQLite's own `sum` fails when integers overflow 64 bits. */
 export const safeSum = (column: string): string => `CAST(min(total(${column}), ${Number.MAX_SAFE_INTEGER}) AS INTEGER)`
 
-/** For the `DO UPDATE` of an upsert. */
+/** SQL for the `DO UPDATE` part of an upsert. */
 export const addOnConflict = (...columns: readonly string[]): string =>
   columns.map((one) => `${one} = min(${one} + excluded.${one}, ${Number.MAX_SAFE_INTEGER})`).join(', ')
 
@@ -64,17 +70,19 @@ export const compressText = (text: string): Buffer => deflateRawSync(text, { lev
 
 export const decompressText = (compressed: Uint8Array): string => inflateRawSync(compressed).toString('utf8')
 
-/** Usage and activity are summed by quarters of an hour since 1970: time zones differ by quarters. */
+/**
+ * Usage and activity are summed by quarters of an hour since 1970, because time zones differ by quarters of an hour.
+ */
 export const QUARTER_MS = 900_000
 
 const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
 
-/** The epoch for what is no time. */
+/** Returns the epoch for an invalid time. */
 export const instantOf = (milliseconds: number): Instant => instantFromMs(milliseconds) ?? EPOCH
 
 type LocatorFields = { readonly [key: string]: unknown }
 
-/** What the row of a message knows beside its locator: fields with equal values are not stored twice. */
+/** Fields of a row that the locator repeats. Equal values are not stored twice. */
 export interface RowContext {
   readonly line: number
   readonly time: string
@@ -83,7 +91,7 @@ export interface RowContext {
 
 const ROW_CONTEXT_KEYS = ['line', 'time', 'session'] as const
 
-/** A digit whose bits tell which fields the row knows already, then the other fields as JSON. */
+/** Returns one digit, whose bits name the fields to take from the row, followed by the other fields as JSON. */
 export function encodeLocator(locator: LocatorFields, context: RowContext): string {
   const rest: Record<string, unknown> = {}
   let omitted = 0

@@ -1,22 +1,23 @@
-/** The tables of the index: what lists, search and statistics need, and where each body lies. Never a body. */
+/** The tables of the index: data for lists, search and statistics, and a locator for each body. No bodies. */
 
 import type { DatabaseFormat } from '../lib/sqlite/own-database.ts'
 import { TEXT_SCOPES } from '../model/searchable-text.ts'
 import { TOKENIZER } from '../search/words/analyse.ts'
 
-/** The columns of `said`; what nobody typed has a table of its own. */
+/** The columns of `said`. Text that was not typed (`context`) has its own table. */
 export const TEXT_COLUMNS = TEXT_SCOPES.filter((scope) => scope !== 'context')
 
 /**
- * `source` is one unit of reading with what the first pass found in it; `session` stands for all sources that tell it, by
- * its `source_id`, and holds how far the second pass has come (`cursor`). Rows that were read after the last cursor
- * are `provisional`: they go when reading goes on. A session in a source that may hold several has a row of its own in `source`,
- * which names the row of the `whole` one. `source_known` is what a sweep compares, beside the rows.
+ * `source` is a file or row with the result of its first pass. `session` refers by `source_id` to the source it is read
+ * from and holds the progress of the second pass (`cursor`). Rows after the last cursor are `provisional`: the next
+ * read replaces them. In a source that can hold several sessions, each session has its own row in `source`, and `whole`
+ * refers to the row of the container. `source_known` is what a sweep compares.
  *
- * A message's id is its time, the next that is free, so that newest first is the order of ids backwards (`rows/time-id.ts`);
- * `rest` is what the id does not tell of its time. Unsearchable rows are in the table `aside`, many in one row.
+ * The id of a message is the next free one for its time, so that descending ids mean newest first; `rest` is the part
+ * of the time that the id does not hold. Unsearchable rows are in `aside`, many to a row.
  *
- * A quarter is 900,000 ms since 1970: time zones differ by quarters. An `estimate` is bytes of what was said in logs that count no tokens.
+ * A quarter is 900,000 ms since 1970, because time zones differ by quarters of an hour. An `estimate` is bytes of text
+ * in logs that do not count tokens.
  */
 const TABLES = `
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
@@ -217,15 +218,13 @@ CREATE INDEX issue_source ON issue (source_id, pass);
 CREATE TABLE removed (name TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `
 
-/** An index is derived data: one of an older format is emptied, and the next sync fills it again. */
+/** The index is derived data: an index of an older format is emptied, and the next sync fills it. */
 const EMPTY = `
 DROP TABLE IF EXISTS said; DROP TABLE IF EXISTS given; DROP TABLE IF EXISTS titled;
 ${[...TABLES.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name]) => `DROP TABLE IF EXISTS ${name};`).join('\n')}
 `
 
-/**
- * The application id is `fumi` in ASCII: an index of fumibako. Version 1 packed locators.
- */
+/** The application id is `fumi` in ASCII. Version 1 packed locators. */
 export const INDEX_FORMAT: DatabaseFormat = {
   application: 0x66756d69,
   migrations: ['', EMPTY + TABLES],

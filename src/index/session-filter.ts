@@ -1,4 +1,4 @@
-/** What a list, a search or a report is about, as conditions on sessions. */
+/** Selects sessions for a list, a search or a report, as SQL conditions. */
 import type { AgentId, SessionId } from '../model/ids.ts'
 import type { Role } from '../model/normalized.ts'
 import { ROLES } from './row-encoding.ts'
@@ -6,22 +6,22 @@ import { ROLES } from './row-encoding.ts'
 export interface SessionFilter {
   readonly ids?: readonly SessionId[]
   readonly agents?: readonly AgentId[]
-  /** A directory, or one that it lies below; without a slash, a directory of that name anywhere in the path. */
+  /** A directory or one of its parents. Without a slash, a directory name anywhere in the path. */
   readonly project?: string
-  /** Its name; `*` stands for anything. */
+  /** Name of the model; `*` matches anything. */
   readonly model?: string
   readonly tool?: string
-  /** Each of them spoke in it. */
+  /** The session has messages of each of these roles. */
   readonly roles?: readonly Role[]
-  /** Something was said at or after this, before that. Milliseconds. */
+  /** The session has messages at or after `since` and before `until`. Milliseconds. */
   readonly since?: number
   readonly until?: number
-  /** `conversation` if not given. */
+  /** Default: `conversation`. */
   readonly kind?: 'conversation' | 'prompts' | 'any'
 }
 
 export interface SessionConditions {
-  /** With `t` for the session. Never empty. */
+  /** Refers to the session as `t`. Never empty. */
   readonly sql: string
   readonly values: readonly (string | number)[]
 }

@@ -1,4 +1,4 @@
-/** A session from end to end, by its rows alone: where its turns begin, and of which kind each message is. */
+/** The layout of a session, computed from its rows alone: where turns begin, and the kind of each message. */
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { prepareAsArrays, prepareFirstColumn } from '../lib/sqlite/statements.ts'
 import { type Instant, makeMessageId, type SessionId } from '../model/ids.ts'
@@ -23,11 +23,11 @@ import {
 } from './unsearchable-rows.ts'
 
 export interface LayoutTurn {
-  /** Of the prompt. */
+  /** Id of the prompt. */
   readonly message: string
-  /** Messages of the session before it. */
+  /** Number of messages of the session before the turn. */
   readonly offset: number
-  /** Up to the next turn. */
+  /** Number of messages up to the next turn. */
   readonly messages: number
   readonly started_at: Instant
   readonly ended_at: Instant
@@ -37,23 +37,23 @@ export interface LayoutTurn {
 
 export interface SessionLayout {
   readonly total: number
-  /** What stands before the first prompt is in none of them. */
+  /** Turns, without the messages before the first prompt. */
   readonly turns: readonly LayoutTurn[]
   /**
-   * A letter for each message: u prompt, a answer, c call, r result, e error, i injected, s system, h header, m event that says
-   * something, x event that does not, d duplicate, p copied from another session.
+   * One letter per message: u prompt, a answer, c call, r result, e error, i injected, s system, h header, m event with
+   * text, x event without text, d duplicate, p copied from another session.
    */
   readonly shape: string
-  /** The place of every so many-th message, from the first: windows are found from there. */
+  /** Positions of messages at a fixed interval, from the first. Windows are located from the nearest one. */
   readonly anchors: readonly Anchor[]
-  /** Where it can be gone on with when the session has grown. */
+  /** Where to continue once the session has grown. */
   readonly mark?: LayoutCheckpoint
 }
 
-/** An anchor before the last one, and what is known of all that stands before it. */
+/** An anchor before the last one, with the state at that point. */
 interface LayoutCheckpoint extends Anchor {
   readonly offset: number
-  /** The turn that it stands in, as far as it goes there, and how many there are up to that. */
+  /** The turn that contains the anchor, up to it, and the number of turns so far. */
   readonly turn: OpenTurn | undefined
   readonly turns: number
   readonly sum: string
@@ -66,12 +66,12 @@ export interface Anchor {
 
 export const ANCHOR_EVERY = 512
 
-/** A hundred thousand of them are read at once: as lists, and as numbers, for as long as that will do. */
+/** Arrays of numbers where possible, because up to a hundred thousand rows are read at once. */
 type LayoutRow = readonly [id: number, line: number, part: number, kind: number, rest: number]
 
 export const EMPTY_LAYOUT: SessionLayout = { total: 0, turns: [], shape: '', anchors: [] }
 
-/** @param before the layout that it had: what only grew is not gone over again */
+/** @param before the previous layout; only rows added since then are read */
 export function readSessionLayout(db: Db, session: SessionId, before = EMPTY_LAYOUT): SessionLayout {
   const id = sessionRowId(db, session)
   if (id === undefined) return EMPTY_LAYOUT
@@ -108,7 +108,7 @@ export function readSessionLayout(db: Db, session: SessionId, before = EMPTY_LAY
   }
 }
 
-/** Another one when other messages stand before a place than stood there. Ids are times. */
+/** Changes when the messages before a position change. Ids are times. */
 function checksumBefore(db: Db, session: number, position: Anchor | undefined): string | undefined {
   if (!position) return undefined
   const sql = 'SELECT count(*), total(id) FROM message WHERE session_id = ? AND (line, part) < (?, ?)'
@@ -123,7 +123,7 @@ interface RowPosition extends Anchor {
   readonly isAside: boolean
 }
 
-/** Searchable and unsearchable rows, in the order of their source. @param from a place: that one and all after it */
+/** Searchable and unsearchable rows in source order. @param from the first position returned */
 function* readAllRows(db: Db, session: number, from?: Anchor): Generator<RowPosition> {
   const position: MessagePosition = from ? [from.line, from.part] : START_POSITION
   const unsearchable = from
@@ -169,7 +169,7 @@ function toLayoutTurn({ line, part, from, to, ...turn }: OpenTurn): LayoutTurn {
   return { message: makeMessageId(started_at, line, part), started_at, ended_at: instantOf(to), ...turn }
 }
 
-/** An event that says something is found by a search, and so is not among the unsearchable rows. */
+/** An event with text is searchable, so it is never among the unsearchable rows. */
 function shapeCodeOf(kind: number, isUnsearchable: boolean): string {
   if ((kind & REPLAYED) !== 0) return 'p'
   if ((kind & DUPLICATE) !== 0) return 'd'
@@ -186,7 +186,7 @@ function shapeCodeOf(kind: number, isUnsearchable: boolean): string {
   return role === 'meta' && isUnsearchable ? 'x' : 'm'
 }
 
-/** The last anchor with no more than so many messages before it. */
+/** The last anchor with at most this many messages before it. */
 export function anchorBefore(
   { anchors }: SessionLayout,
   offset: number,
@@ -196,7 +196,7 @@ export function anchorBefore(
   return anchor && { ...anchor, offset: at * ANCHOR_EVERY }
 }
 
-/** The last anchor that does not stand after a message. */
+/** The last anchor at or before a message. */
 export function anchorOf(layout: SessionLayout, { line, part }: Anchor): ReturnType<typeof anchorBefore> {
   const at = layout.anchors.findLastIndex((one) => one.line < line || (one.line === line && one.part <= part))
   return at < 0 ? undefined : anchorBefore(layout, at * ANCHOR_EVERY)
@@ -206,7 +206,7 @@ const FIRST_ANCHOR = { offset: 0, line: START_POSITION[0], part: START_POSITION[
 
 type KnownAnchor = NonNullable<ReturnType<typeof anchorBefore>>
 
-/** The place of the message that has so many before it. Goes over all from the anchor on. */
+/** The position of the message that has this many messages before it. Reads all rows from the anchor on. */
 export function positionAt(
   db: Db,
   session: number,
@@ -225,7 +225,7 @@ export function positionAt(
   ]
 }
 
-/** How many messages of the session stand before a place. */
+/** Number of messages of the session before a position. */
 export function readOffset(
   db: Db,
   session: SessionId,
@@ -239,7 +239,7 @@ export function readOffset(
   return from.offset + found + countUnsearchable(db, id, [from.line, from.part], [line, part])
 }
 
-/** Where rows of a session stand in it, in its order. */
+/** For each row of a session, the number of messages before it. */
 export function readOffsets(db: Db, session: SessionId, rows: ReadonlySet<number>): ReadonlyMap<number, number> {
   const id = sessionRowId(db, session)
   const offsets = new Map<number, number>()

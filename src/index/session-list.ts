@@ -1,4 +1,7 @@
-/** Sessions of the index: the list by pages, the source and the details of each, their issues, and what a list can be filtered by. */
+/**
+ * Sessions of the index: the paged list, the source, details and issues of each, and the values that a list can be
+ * filtered by.
+ */
 
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { prepareCached, prepareFirstColumn } from '../lib/sqlite/statements.ts'
@@ -17,9 +20,12 @@ export interface SessionListOptions extends SessionFilter {
   readonly ascending?: boolean
   readonly limit?: number
   readonly offset?: number
-  /** Only those that stand after this one in the list. */
+  /** Starts after this session of the list. */
   readonly after?: SessionId
-  /** Forks and sub-agents stand under their parents unless `all`; those of one parent with its id. */
+  /**
+   * `fold` lists forks and sub-agents under their parents, `all` among the others; `of` lists the children of one
+   * parent.
+   */
   readonly children?: 'fold' | 'all' | { readonly of: string }
 }
 
@@ -56,13 +62,13 @@ export function readSessionPage(db: Db, options: SessionListOptions): SessionPag
   return { total, sessions: rows.map(toSessionEntry) }
 }
 
-/** By where the other one stands now. */
+/** The condition uses the current place of the `after` session. */
 function afterCondition(column: string, ascending: boolean): string {
   const other = `SELECT ${column.replaceAll(/\b([ts])\./g, 'o$1.')}, ot.id FROM session ot LEFT JOIN source os ON os.id = ot.source_id`
   return `(${column}, t.id) ${ascending ? '>' : '<'} (${other} WHERE ot.name = ?)`
 }
 
-/** Those that are known, newest first. */
+/** Known sessions among `ids`, newest first. */
 export function readSessionEntries(db: Db, ids: readonly SessionId[]): readonly SessionEntry[] {
   const rows = prepareCached(
     db,
@@ -72,7 +78,7 @@ export function readSessionEntries(db: Db, ids: readonly SessionId[]): readonly 
   return rows.map(toSessionEntry)
 }
 
-/** A child whose parent is not in the index stands for itself. */
+/** A child whose parent is not in the index is listed like any other session. */
 function childrenCondition(children: SessionListOptions['children']): {
   readonly sql: string
   readonly values: readonly string[]
@@ -85,7 +91,7 @@ function childrenCondition(children: SessionListOptions['children']): {
   }
 }
 
-/** A session's row as the list tells it. */
+/** A session's row in the list. */
 interface EntryRow {
   readonly name: SessionId
   readonly agent: string
@@ -165,7 +171,7 @@ function toSessionEntry(row: EntryRow): SessionEntry {
 export interface SessionSource extends SourceLocation {
   readonly root?: string
   readonly gone: boolean
-  /** What the source itself calls it, where it is one of the sessions that the source holds. */
+  /** The id inside the source, if the source can hold several sessions. */
   readonly claim?: string
 }
 
@@ -199,11 +205,11 @@ export function readSessionSource(db: Db, id: SessionId): SessionSource | undefi
 
 export interface SessionDetails {
   readonly header: Session
-  /** What people asked. */
+  /** Number of prompts. */
   readonly turns: number
-  /** Results of tools that failed. */
+  /** Number of failed tool results. */
   readonly errors: number
-  /** Lines and entries that could not be read as they should. */
+  /** Number of lines and entries with problems. */
   readonly issues: number
 }
 
@@ -232,7 +238,7 @@ export function readSessionDetails(db: Db, ids: readonly SessionId[]): ReadonlyM
 
 export interface FilterChoice {
   readonly value: string
-  /** Sessions. */
+  /** Number of sessions. */
   readonly count: number
 }
 
@@ -262,12 +268,12 @@ export function readFilterChoices(db: Db): FilterChoices {
   }
 }
 
-/** The index as a whole. */
+/** Totals of the complete index. */
 export interface IndexSize {
   readonly sessions: number
-  /** Of the sources. */
+  /** Bytes of all sources. */
   readonly bytes: number
-  /** Sessions that cannot be searched yet. */
+  /** Number of sessions that cannot be searched yet. */
   readonly unread: number
 }
 
@@ -304,7 +310,7 @@ export function readUnreadableSources(db: Db, agent?: AgentId): readonly Issue[]
   }))
 }
 
-/** Of one session, in the order of its lines. What both passes met comes once. */
+/** Issues of one session in line order. An issue that both passes found appears once. */
 export function readSessionIssues(db: Db, session: SessionId, limit: number): readonly Omit<Issue, 'path' | 'key'>[] {
   const rows = prepareCached(
     db,

@@ -1,4 +1,6 @@
-/** Statistics of sessions: tools, hours, tokens and cost over time, and the same totals that a count of the logs gives. */
+/**
+ * Statistics of sessions: tools, hours, tokens and cost over time, and the totals that counting the logs would give.
+ */
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { prepareCached, prepareFirstColumn } from '../lib/sqlite/statements.ts'
 import type { ToolStat } from '../model/api/stats.ts'
@@ -12,19 +14,19 @@ import { instantOf, QUARTER_MS, safeSum } from './row-encoding.ts'
 import { filterConditions, type SessionFilter } from './session-filter.ts'
 
 export interface StatisticsOptions extends SessionFilter {
-  /** The hour and weekday (0: Sunday) on the wall. */
+  /** Local hour and weekday (0: Sunday). */
   readonly hourOf: (milliseconds: number) => { readonly hour: number; readonly weekday: number }
-  /** How many sessions are named. */
+  /** Maximum number of sessions listed. */
   readonly most?: number
 }
 
 export interface IndexStatistics {
   /** Most calls first. */
   readonly tools: readonly ToolStat[]
-  /** Prompts, answers and calls. */
+  /** Number of prompts, answers and calls by hour. */
   readonly by_hour: readonly number[]
   readonly by_weekday: readonly number[]
-  /** By their time from the first word to the last. */
+  /** By the time between first and last message. */
   readonly longest: readonly { readonly session: SessionId; readonly duration_ms: number; readonly messages: number }[]
   readonly disk: readonly { readonly agent: string; readonly sources: number; readonly bytes: number }[]
   /** Sessions whose tools and activity are not counted yet. */
@@ -70,7 +72,7 @@ function sumByClock(activity: readonly ActivityQuarter[], hourOf: StatisticsOpti
   return { by_hour, by_weekday }
 }
 
-/** The summary of each session that its log keeps as a history of entries. */
+/** The stored summary of each session whose log is a history of entries. */
 export function readHistories(db: Db, filter: SessionFilter): readonly unknown[] {
   const { sql, values } = filterConditions(filter)
   const found = prepareFirstColumn(
@@ -80,7 +82,7 @@ export function readHistories(db: Db, filter: SessionFilter): readonly unknown[]
   return found.map((text) => JSON.parse(text) as unknown)
 }
 
-/** Prompts, answers and calls of a quarter of an hour. */
+/** Prompts, answers and calls in a quarter of an hour. */
 export interface ActivityQuarter {
   readonly at: number
   readonly count: number
@@ -96,7 +98,7 @@ export function readActivity(db: Db, filter: SessionFilter): readonly ActivityQu
   ).all(...values, ...quarterRange(filter)) as ActivityQuarter[]
 }
 
-/** From the first, before the second. */
+/** Inclusive start, exclusive end. */
 const quarterRange = ({ since, until }: SessionFilter): readonly [number, number] => [
   since === undefined ? 0 : Math.floor(since / QUARTER_MS),
   until === undefined ? 1e12 : Math.ceil(until / QUARTER_MS),
@@ -112,7 +114,9 @@ interface UsageRow extends Usage {
 const TOKENS = Object.keys(NO_USAGE) as readonly (keyof Usage)[]
 const TOKEN_SUMS = TOKENS.map((token) => `${safeSum(`u.${token}`)} AS ${token}`)
 
-/** @param name SQL of the rows' `name` @param by what is summed separately, beside quarter and model */
+/**
+ * @param name SQL expression for `name` in the rows @param by a further column to group by, besides quarter and model
+ */
 function readUsageRows(db: Db, filter: SessionFilter, name: string, by: string): readonly UsageRow[] {
   const { sql, values } = filterConditions(filter)
   return prepareCached(
@@ -132,7 +136,7 @@ export interface UsageSeriesOptions extends SessionFilter {
   readonly prices: PriceList
 }
 
-/** What one name used on one day; the name is empty where none was asked for. */
+/** Usage of one name on one day. The name is empty if the series has no grouping. */
 export interface DayUsage {
   readonly day: string
   readonly name: string
@@ -142,7 +146,7 @@ export interface DayUsage {
 
 const GROUP_COLUMNS = { agent: 't.agent', model: 'w.text', project: "coalesce(t.project, 'unknown')", none: "''" }
 
-/** In the order of days. */
+/** In chronological order. */
 export function readUsageSeries(db: Db, { by, dayOf, prices, ...filter }: UsageSeriesOptions): readonly DayUsage[] {
   const found = new Map<string, { readonly day: string; readonly name: string; readonly sum: UsageSum }>()
   for (const row of readUsageRows(db, filter, GROUP_COLUMNS[by ?? 'none'], 'name')) {
@@ -172,7 +176,7 @@ interface CountsRow {
   readonly tools: string | null
 }
 
-/** Tokens are those of the time that is asked for; all else is of the sessions in which something was said then. */
+/** Tokens are those of the requested period; everything else counts complete sessions with messages in that period. */
 export function readTotals(db: Db, filter: SessionFilter, { dayOf, prices }: IndexTotalsOptions): Totals {
   const totals = emptyTotals()
   const { sql, values } = filterConditions(filter)
@@ -222,7 +226,7 @@ export function readTotals(db: Db, filter: SessionFilter, { dayOf, prices }: Ind
   return totals
 }
 
-/** Grows in place: a report adds up tens of thousands of rows, and an object for each would cost more than the adding. */
+/** Mutable, because a report adds tens of thousands of rows and an object for each would cost more than the sum. */
 class UsageSum {
   readonly #usage: { -readonly [token in keyof Usage]: number } = { ...NO_USAGE }
   #usd = 0
@@ -243,7 +247,7 @@ class UsageSum {
   }
 }
 
-/** One for each name, in the order in which they were met. */
+/** One sum per name, in the order in which names first appear. */
 class UsageSums {
   readonly #tallies = new Map<string, UsageSum>()
 

@@ -1,4 +1,7 @@
-/** Rows that no search finds (copies, token counts): stored many in one piece, read when somebody opens the session. */
+/**
+ * Rows that no search returns (copies, token counts). Many are packed into one row and read only when a session is
+ * opened.
+ */
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { prepareCached } from '../lib/sqlite/statements.ts'
 import { compressText, decompressText } from './row-encoding.ts'
@@ -20,7 +23,7 @@ export interface UnsearchableRow {
   readonly locator: string
 }
 
-/** Larger pieces cost more to unpack for a few rows, smaller ones more room. */
+/** Larger batches cost more to unpack for a few rows; smaller ones take more space. */
 const ROWS_PER_BATCH = 512
 
 export function toUnsearchableBatches(rows: readonly UnsearchableRow[]): readonly UnsearchableBatch[] {
@@ -56,17 +59,19 @@ type PackedRow = [at: number, line: number, part: number, kind: number, tool: st
 
 export type MessagePosition = readonly [line: number, part: number]
 
-/** Before everything. */
+/** Sorts before every message. */
 export const START_POSITION: MessagePosition = [-1, 0]
-/** After everything. */
+/** Sorts after every message. */
 export const END_POSITION: MessagePosition = [Number.MAX_SAFE_INTEGER, 0]
 
-/** Before or after each other. */
+/** Negative if `a` comes before `b`. */
 export const comparePositions = (a: MessagePosition, b: MessagePosition): number => a[0] - b[0] || a[1] - b[1]
 
 const positionOfRow = ({ line, part }: UnsearchableRow): MessagePosition => [line, part]
 
-/** From a place on, or back from it; without the place itself where `isExclusive` says so. The first `limit` are all there. */
+/**
+ * Reads forward or backward from a position, which `isExclusive` leaves out. Returns at least the first `limit` rows.
+ */
 export function readUnsearchableFrom(
   db: Db,
   session: number,
@@ -76,7 +81,8 @@ export function readUnsearchableFrom(
   limit: number,
 ): readonly UnsearchableRow[] {
   if (limit <= 0) return []
-  // +: the index is for the order, so that no more is unpacked than is wanted.
+  // The + keeps SQLite from using the index for the condition. It then serves the order, so that no more rows are
+  // unpacked than needed.
   const [border, order] = direction === 1 ? ['+last_line >= ?', 'first_line'] : ['+first_line <= ?', 'last_line DESC']
   const pieces = prepareCached(
     db,
@@ -95,7 +101,7 @@ export function readUnsearchableFrom(
   return found
 }
 
-/** All of them, in order; no more of them are held than overlap. */
+/** All rows in order. Holds only overlapping batches in memory. */
 export function* readUnsearchable(db: Db, session: number): Generator<UnsearchableRow> {
   const pieces = prepareCached(
     db,
@@ -111,7 +117,7 @@ export function* readUnsearchable(db: Db, session: number): Generator<Unsearchab
   yield* pending
 }
 
-/** How many lie in a stretch, the end not among them. */
+/** Number of rows from `from` up to, not including, `to`. */
 export function countUnsearchable(db: Db, session: number, from: MessagePosition, to: MessagePosition): number {
   const batches = prepareCached(
     db,

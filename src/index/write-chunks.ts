@@ -1,4 +1,4 @@
-/** Writes chunks of sessions: rows, their text and their sums, in the order of time. */
+/** Writes chunks of sessions: rows, their text and their sums, in order of time. */
 
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { addSafely } from '../model/checked-numbers.ts'
@@ -36,7 +36,7 @@ import { TEXT_COLUMNS } from './schema.ts'
 import { packUnsearchable, type UnsearchableBatch, unpackUnsearchable } from './unsearchable-rows.ts'
 import { type IssueWriter, MAX_ISSUES_PER_PASS, type StringIds } from './write-sources.ts'
 
-/** A row and the stretch that it is of. */
+/** A row with the chunk that contains it. */
 export interface PendingRow {
   readonly rows: RowBatch
   readonly row: number
@@ -49,7 +49,7 @@ export interface PendingRow {
   readonly files: readonly FileTouch[] | undefined
 }
 
-/** By session, and by place in it. */
+/** By session, then by position in it. */
 export type RepeatedPositions = Map<number, Map<number, readonly [line: number, part: number]>>
 
 export function collectRepeated(chunks: readonly SessionChunk[]): RepeatedPositions {
@@ -65,7 +65,7 @@ export function collectRepeated(chunks: readonly SessionChunk[]): RepeatedPositi
 
 const positionKey = (line: number, part: number): number => line * 2 ** 20 + part
 
-/** Takes those out of `repeated` that are here. */
+/** Removes positions from `repeated` that are in these chunks. */
 export function toPendingRows(
   { session, rows, cursor }: SessionChunk,
   repeated: RepeatedPositions,
@@ -98,9 +98,9 @@ export function toPendingRows(
 const TOUCH_NUMBERS = { named: 0, added: 1, updated: 2, deleted: 3 } as const
 
 export interface ChunkWriter {
-  /** All in the transaction that is open. */
+  /** Writes into the open transaction. */
   put(chunks: readonly SessionChunk[], revision: number): void
-  /** Every row of a session goes. */
+  /** Deletes every row of a session. */
   forget(session: number): void
 }
 
@@ -182,7 +182,7 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
     dropIssues.run(chunk.source, chunk.fromStart ? 1 : 0)
   }
 
-  /** Messages of earlier transactions that repeat one of these. */
+  /** Marks messages of earlier transactions that this one repeats. */
   const markRepeated = (repeated: RepeatedPositions): void => {
     for (const [session, places] of repeated)
       for (const [line, part] of places.values()) {
@@ -216,7 +216,7 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
     )
   }
 
-  /** @param minId greater than the ids that were given before, because the text's index likes them in order */
+  /** @param minId greater than all ids assigned before, because the text index is faster with ascending ids */
   const insert = (pending: PendingRow, minId: number): number => {
     let id = Math.max(firstIdAt(pending.at), minId)
     for (let tries = 0; !put(id, pending); tries++)
@@ -241,7 +241,7 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
 
   return {
     put(all, revision) {
-      // Another process may have taken a session out while it was read.
+      // Another process may have removed a session while it was read.
       const chunks = all.filter(({ session, source }) => isThere.get(session, source) !== undefined)
       for (const chunk of chunks) prepare(chunk)
       const repeated = collectRepeated(chunks)
@@ -279,11 +279,11 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
           revision,
           provisional ? null : lastMessageAt,
           lastMessageAt,
-          // Nobody spoke: when the file was last touched says nothing.
+          // Without a prompt or answer, the modification time of the file would mislead.
           chunk.done ? 1 : 0,
           chunk.session,
         )
-        // What it did to rows before it cannot be taken back: all is read again when there is more.
+        // Changes of earlier rows cannot be undone, so the complete session is read again when it grows.
         if (provisional && chunk.repeated.length > 0) reread.run(chunk.session)
       })
     },
@@ -321,17 +321,17 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
   }
 }
 
-/** Prompts, answers, calls; what is neither, and what nobody typed, is not counted. */
+/** Column for prompts, answers or calls. Other kinds and injected text are not counted. */
 function activityColumnOf(kind: number): number {
   if ((kind & INJECTED) !== 0) return -1
   const role = roleOfKind(kind)
   return role === 'user' ? 0 : role === 'assistant' ? 1 : sourceTypeOfKind(kind) === 'tool_call' ? 2 : -1
 }
 
-/** Writes rows that no search finds, many in one piece. */
+/** Writes unsearchable rows in packed batches. */
 interface UnsearchableRowWriter {
   put(session: number, pieces: readonly UnsearchableBatch[], isProvisional: boolean): void
-  /** What lies there already repeats a message that came later. */
+  /** Marks a stored row as repeating a later message. */
   markRepeated(session: number, position: readonly [line: number, part: number]): void
 }
 

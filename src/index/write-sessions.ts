@@ -1,4 +1,4 @@
-/** Which session each source tells, and which source stands for a session. */
+/** Decides which session each source contains, and which source a session is read from. */
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { assignSessionIds, type Instant, type SessionId } from '../model/ids.ts'
 import type { Session } from '../model/session.ts'
@@ -25,9 +25,9 @@ interface SourceCandidate {
 }
 
 export interface SessionWriter {
-  /** Settles all claims to an id anew. @returns the sessions that this concerns */
+  /** Resolves all claims to an id again. @returns the sessions concerned */
   settle(claim: string): readonly number[]
-  /** Chooses the source that stands for a session, and says what that one tells. @param unread there is more to read */
+  /** Chooses the source of a session and stores its header. @param unread whether there is more to read */
   chooseSource(session: number, revision: number, unread: boolean): void
 }
 
@@ -138,6 +138,6 @@ export function sessionWriter(db: Db, words: StringIds): SessionWriter {
   }
 }
 
-/** The file may have been copied long after the last word. */
+/** The modification time alone is unreliable: the file may have been copied long after the last message. */
 const estimateLastAt = (quarter: number | null, modified: number): number =>
   quarter === null ? modified : Math.min(Math.max(modified, quarter * QUARTER_MS), (quarter + 1) * QUARTER_MS)

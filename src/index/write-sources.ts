@@ -1,4 +1,4 @@
-/** Writes what the first pass found in a source, and in the sessions of a source that holds several. */
+/** Stores the result of the first pass over a source, and over each session of a source that holds several. */
 import type { Db } from '../lib/sqlite/own-database.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
@@ -6,22 +6,22 @@ import { NO_USAGE, type Usage } from '../model/usage.ts'
 import type { ModelEstimate, ModelUsage, PartTask, ReadTask, ScannedSource } from './records.ts'
 import { addOnConflict, compressText, exactInteger } from './row-encoding.ts'
 
-/** Of each source and pass. */
+/** Limit for each source and pass. */
 export const MAX_ISSUES_PER_PASS = 200
 
 export interface PutSourceResult {
   readonly source: number
-  /** The session it told before. */
+  /** The session that the source contained before. */
   readonly before: number | null
-  /** Another claim than before, or the first one. */
+  /** Whether the claim is new or has changed. */
   readonly claims: boolean
-  /** It is there and cannot be read now: what is known of it stays. */
+  /** The source exists but cannot be read now. Stored data of it remains. */
   readonly unreadable: boolean
-  /** Sessions of other sources that it gives a name to. */
+  /** Sessions of other sources that this one names. */
   readonly named: readonly number[]
 }
 
-/** @param whole the row of the source that it is a part of */
+/** @param container row of the source that contains this one */
 export type SourceWriter = (scanned: ScannedSource, container?: number) => PutSourceResult
 
 export function sourceWriter(db: Db, words: StringIds): SourceWriter {
@@ -145,13 +145,13 @@ export function issueWriter(db: Db): IssueWriter {
 }
 
 export interface SourceParts {
-  /** A source and its parts. */
+  /** The source and its parts. */
   rows(source: number): readonly number[]
-  /** The sessions that they tell. */
+  /** The sessions that they contain. */
   sessions(source: number): readonly number[]
-  /** None of them is there, until it is found again. @returns their sessions */
+  /** Marks them as gone until they are found again. @returns their sessions */
   markGone(source: number): readonly number[]
-  /** What is not read yet: one piece of work for each source. */
+  /** Unread sessions, one task per source. */
   tasks(): readonly ReadTask[]
 }
 
@@ -217,17 +217,19 @@ function toPartsTask(parts: readonly PartRow[]): ReadTask | undefined {
   }
 }
 
-/** Each part as if it were a source. Bytes are shared out evenly: nobody knows better. */
+/**
+ * Turns each part into a source of its own. The file size is divided evenly, because the size of each part is unknown.
+ */
 export function partsAsSources({ parts = [], ...container }: ScannedSource): readonly ScannedSource[] {
   const size = Math.round(container.size / Math.max(1, parts.length))
   const noFindings = { titles: [], issues: [], provisionalIssues: [] }
   return parts.map((part) => ({ ...container, ...part, key: part.session.id as SessionId, size, ...noFindings }))
 }
 
-/** Strings that many rows share, each stored once and known by its id. */
+/** Strings shared by many rows: each is stored once and referred to by its id. */
 export interface StringIds {
   (text: string): number
-  /** Asks the database again: what was added last was taken back. */
+  /** Reloads the ids after a rollback. */
   reset(): void
 }
 

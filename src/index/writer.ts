@@ -1,4 +1,4 @@
-/** The one who writes the index. Each door is one transaction. */
+/** Writes the index. Each public method is one transaction. */
 
 import { type Db, withDatabaseErrors } from '../lib/sqlite/own-database.ts'
 import type { SessionId } from '../model/ids.ts'
@@ -33,7 +33,7 @@ const SELECT_SOURCES =
 export class IndexWriter {
   readonly path: string
   readonly epoch: string
-  /** Where a damaged index was put when this one was made. */
+  /** New path of the damaged index that this one replaced. */
   readonly setAside: string | undefined
   readonly #db: Db
   readonly #directory: string
@@ -65,7 +65,7 @@ export class IndexWriter {
     }
   }
 
-  /** All sources that were ever met. */
+  /** All sources ever found. */
   sources(): readonly KnownSource[] {
     return withDatabaseErrors(this.path, () => this.#db.prepare(SELECT_SOURCES).raw().all() as SourceColumns[]).map(
       toKnownSource,
@@ -78,7 +78,7 @@ export class IndexWriter {
     return row && rowToKnownSource(row)
   }
 
-  /** Where the first pass over a source goes on. */
+  /** Where the first pass over a source continues. */
   resume(source: number): { readonly cursor: unknown; readonly sure: SourceCounts } | undefined {
     const row = this.#db.prepare('SELECT cursor, sure FROM source WHERE id = ?').get(source) as
       | { cursor: Uint8Array | null; sure: string | null }
@@ -87,7 +87,7 @@ export class IndexWriter {
     return { cursor: JSON.parse(decompressText(row.cursor)), sure: JSON.parse(row.sure) as SourceCounts }
   }
 
-  /** Writes what the first pass found. */
+  /** Stores results of the first pass. */
   putScanned(scannedSources: readonly ScannedSource[]): readonly SessionChange[] {
     return this.#write((revision) => {
       const unreadSessions = new Set<number>()
@@ -117,7 +117,7 @@ export class IndexWriter {
     })
   }
 
-  /** Sources that are there no more, or again. */
+  /** Marks sources as gone or as found again. */
   putGone(gone: readonly KnownSource[], back: readonly KnownSource[]): readonly SessionChange[] {
     if (gone.length + back.length === 0) return []
     return this.#write((revision) => {
@@ -135,7 +135,7 @@ export class IndexWriter {
     })
   }
 
-  /** Sources that are to be left alone: a session goes with the last of its sources. */
+  /** Removes excluded sources. A session is removed with its last source. */
   putUnwanted(unwanted: readonly KnownSource[]): readonly SessionChange[] {
     if (unwanted.length === 0) return []
     const removed: SessionChange[] = []
@@ -153,7 +153,7 @@ export class IndexWriter {
     return [...remaining, ...removed]
   }
 
-  /** Sessions that are not read to their end, newest first. */
+  /** Sessions that are not completely read, newest first. */
   tasks(): readonly ReadTask[] {
     const rows = this.#db
       .prepare(
@@ -169,7 +169,7 @@ export class IndexWriter {
     return this.#write((revision) => this.#chunks.put(chunks, revision))
   }
 
-  /** The second pass over a session ended with a failure: what is there of it stays, and it is tried again. */
+  /** Records that the second pass over a session failed. Its rows stay, and the next sync tries again. */
   putFailed(session: number, source: number, issue: Issue): readonly SessionChange[] {
     return this.#write((revision) => {
       this.#db.prepare(`DELETE FROM issue WHERE source_id = ? AND pass = 2 AND code = ?`).run(source, issue.code)
@@ -179,20 +179,20 @@ export class IndexWriter {
   }
 
   /**
-   * Before much is written, and after that. Meanwhile the text's index only grows: its pieces are put together sixteen at a time, instead
-   * of a few after each transaction. A process that dies in between leaves it so, until the next one has opened it.
+   * Call it before and after writing many rows. In between, the text index merges segments sixteen at a time instead of
+   * a few after each transaction. If the process dies, the setting remains until the index is next opened.
    */
   setBulkLoad(isBulkLoad: boolean): void {
     withDatabaseErrors(this.path, () => setAutomerge(this.#db, !isBulkLoad))
   }
 
-  /** A session and all its sources leave the index. */
+  /** Removes a session and all its sources from the index. */
   forget(name: SessionId): boolean {
     this.#db.pragma('secure_delete = ON')
     return withDatabaseErrors(this.path, () => this.#db.transaction(() => this.#forget(name)).immediate())
   }
 
-  /** Gives room that is no longer needed back to the disk. */
+  /** Returns unused space to the disk. */
   shrink(): void {
     withDatabaseErrors(this.path, () => this.#db.pragma('incremental_vacuum'))
   }
@@ -202,7 +202,7 @@ export class IndexWriter {
     sealIndex(this.#directory, this.path, this.#unsealed)
   }
 
-  /** Whether what SQLite can check holds. Reads all of it. */
+  /** Runs SQLite's integrity check, which reads the complete file. */
   isSound(): boolean {
     try {
       return this.#db.pragma('quick_check(1)', { simple: true }) === 'ok'
@@ -222,7 +222,7 @@ export class IndexWriter {
     try {
       return withDatabaseErrors(this.path, () => write.immediate())
     } catch (error) {
-      // What was given a number in it has none any more.
+      // Ids assigned in the transaction that was rolled back are invalid.
       for (const numbers of this.#numbers) numbers.reset()
       throw error
     }
@@ -286,7 +286,7 @@ interface SourceRow {
 
 type SourceColumns = readonly [number, string, string, string, string | null, number, number, string | null, number]
 
-/** A sweep asks for all of them: no more is made of each than must be. */
+/** A sweep loads all sources, so this creates as few objects as possible. */
 function toKnownSource([id, agent, path, key, root, kept, version, fingerprint, gone]: SourceColumns): KnownSource {
   const source = { id, agent, path, kept: kept === 1, version, fingerprint: fingerprint ?? undefined, gone: gone === 1 }
   if (key === '') return root === null ? source : { ...source, root }

@@ -13,13 +13,13 @@ import type { NormalizedMessage } from '../model/normalized.ts'
 
 export type LoadedMessage =
   | { readonly kind: 'body'; readonly known: IndexedMessage; readonly message: NormalizedMessage }
-  /** The source is gone, or is not what it was when it was indexed. */
+  /** The source is gone or has changed since it was indexed. */
   | { readonly kind: 'gone'; readonly known: IndexedMessage; readonly reason: string }
 
 export class MessageStore {
   readonly #index: IndexReader
   readonly #backup: () => BackupDatabase
-  /** A backed up row is assembled from pieces: the last one is kept for the next message. */
+  /** Cached for the next message, because a backed-up row has to be assembled from pieces. */
   #last: { readonly key: string; readonly source: Source } | undefined
 
   constructor(index: IndexReader, backup: () => BackupDatabase) {
@@ -27,12 +27,12 @@ export class MessageStore {
     this.#backup = backup
   }
 
-  /** A part of a session. */
+  /** A window of a session. */
   readWindow(session: SessionId, options: WindowOptions): Promise<readonly LoadedMessage[]> {
     return this.readMessages(this.#index.messages(session, options))
   }
 
-  /** In the given order. */
+  /** Returns messages in the order of the ids given. */
   async readMessages(
     messages: readonly IndexedMessage[],
     options: PrivacyOptions = {},
@@ -47,12 +47,12 @@ export class MessageStore {
     return loaded
   }
 
-  /** Every prompt, session by session. */
+  /** Every prompt, grouped by session. */
   async *readPrompts(): AsyncGenerator<LoadedMessage> {
     for (const known of this.#index.prompts()) yield* await this.readMessages([known])
   }
 
-  /** What the agent reads for a session that the index found at this location. Throws `not_found` when its backup is gone. */
+  /** The source to read for an indexed location. Throws `not_found` if its backup is gone. */
   sourceAt(location: ReadableLocation, session: SessionId | undefined): Source {
     if (session === undefined || !location.kept || isCopyKey(location.key))
       return readableSource(location, this.#backup, session)

@@ -1,14 +1,17 @@
-/** Publish/subscribe of what happens: changes of sessions, annotations, progress of a sync. Sync publishes, pages and commands subscribe. */
+/**
+ * Publish/subscribe for changes of sessions, annotations and sync progress. Sync publishes; pages and commands
+ * subscribe.
+ */
 import type { LiveEvent } from '../model/api/machine.ts'
 
-/** The subscriber was too slow: its events are dropped, and it must load everything again. */
+/** Sent to a subscriber that was too slow. Its events were dropped, and it must reload everything. */
 export const MISSED_EVENTS = 'missed'
 
 export interface SubscribeOptions {
   readonly signal?: AbortSignal
-  /** After so many milliseconds without an event `undefined` comes. */
+  /** Yields `undefined` after this many milliseconds without an event. */
   readonly pause?: number
-  /** A subscriber with more waiting events gets `MISSED_EVENTS` instead. */
+  /** Maximum number of waiting events before the subscriber gets `MISSED_EVENTS` instead. */
   readonly limit?: number
 }
 
@@ -23,7 +26,9 @@ export class EventBus {
     if (events.length > 0) for (const subscriber of this.#subscribers) subscriber.enqueue(events)
   }
 
-  /** From now on, until the signal. Of several waiting events of one session only the last comes. */
+  /**
+   * Yields events from now until the signal aborts. Of several waiting events for one session, only the last is kept.
+   */
   async *subscribe(options: SubscribeOptions = {}): AsyncGenerator<LiveEvent | typeof MISSED_EVENTS | undefined> {
     const { signal, pause, limit = Number.POSITIVE_INFINITY } = options
     const subscriber = new Subscriber(limit)
@@ -78,7 +83,7 @@ class Subscriber {
     return next[1]
   }
 
-  /** False when nothing came. */
+  /** Resolves to false on timeout. */
   async wait(milliseconds: number | undefined): Promise<boolean> {
     let timer: NodeJS.Timeout | undefined
     const woken = await new Promise<boolean>((done) => {

@@ -1,4 +1,7 @@
-/** Sessions that are not wanted: they leave the index and the backup, and no sync brings them back. Their sources are not touched. */
+/**
+ * Forgets a session: removes it from the index and the backup, and makes later syncs skip it. Its source files are not
+ * touched.
+ */
 
 import type { BackupDatabase } from '../backup/backup-database.ts'
 import type { ForgottenSession } from '../backup/forgotten-sessions.ts'
@@ -12,7 +15,7 @@ import { AppError } from '../model/error.ts'
 import type { Instant, SessionId } from '../model/ids.ts'
 import type { Session } from '../model/session.ts'
 
-/** Throws `not_found` for what the index does not know. */
+/** Throws `not_found` if the index does not contain the session. */
 export function forgetSession(
   directory: string,
   index: IndexReader,
@@ -29,7 +32,7 @@ export function forgetSession(
       `会話 ${session} は索引にありません。索引にある会話は fumi list で見られます。`,
     )
   }
-  // The wish comes first: whatever fails behind it can be done again.
+  // Recorded first, so that every later step can be repeated after a failure.
   backup.forget({ session, claim: first.claim, first_record: first.first_record }, at)
   backup.copies.forget(sessionSources.map(({ path }) => path))
   const attempt = takeIndexLock(directory, 'forget')
@@ -44,7 +47,7 @@ export function forgetSession(
       writer.close()
     }
   } catch (error) {
-    // Its holder makes it anew, without what is not wanted.
+    // The lock holder rebuilds the index without the forgotten session.
     if (attempt.kind === 'taken' || !isIndexDamage(error, directory)) throw error
     markIndexSuspect(directory)
   } finally {
@@ -52,9 +55,9 @@ export function forgetSession(
   }
 }
 
-/** What a sync must leave out, and a sign that changes with it. */
+/** Filters forgotten sessions out of a sync. Its fingerprint suffix changes with the list of forgotten sessions. */
 export class ForgottenFilter {
-  /** Empty when nothing is. */
+  /** Empty if no session is forgotten. */
   readonly fingerprintSuffix: string
   readonly #keys: ReadonlySet<string>
 
@@ -64,7 +67,7 @@ export class ForgottenFilter {
       forgotten.length === 0 ? '' : ` forgotten ${sha256([...this.#keys].join('\n')).slice(0, 16)}`
   }
 
-  /** A source that tells what is not wanted is known, so that it is not read again and again, but tells nothing of it. */
+  /** Keeps the source as known, so that it is not read with every sync, but removes all data of forgotten sessions. */
   withoutForgotten(scanned: ScannedSource): ScannedSource {
     const parts = scanned.parts?.filter(({ session }) => !this.#has(session))
     if (parts && parts.length < (scanned.parts?.length ?? 0)) return { ...this.#withSuffix(scanned), parts }

@@ -1,17 +1,20 @@
-/** The thread that reads sources for the one that writes. Runs from the built files only. */
+/** Worker thread that reads sources for the writing thread. Runs only from the built files. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { rowBatchBuffers } from '../index/row-batch.ts'
 import { AppError, type ErrorCode } from '../model/error.ts'
 import type { Phrase } from '../model/phrase.ts'
 import { type JobResult, SourceWorker, type SyncJob } from './threads.ts'
 
-/** Bytes of results that nobody has taken yet: more would only fill the memory, less would let this thread wait for each transaction. */
+/**
+ * Limit for results that the writing thread has not taken yet. A higher limit only takes memory; a lower one makes this
+ * thread wait for each transaction.
+ */
 const MAX_UNREAD_BYTES = 8_000_000
 
 const port = parentPort
 const worker = new SourceWorker((workerData as { directory: string }).directory)
 const jobs: SyncJob[] = []
-/** The sizes of those that are on their way, the oldest first. */
+/** Sizes of the results in transit, oldest first. */
 const unreadSizes: number[] = []
 let unreadBytes = 0
 let resumeSending: (() => void) | undefined
@@ -20,11 +23,11 @@ let isBusy = false
 export type ToThread = { readonly kind: 'job'; readonly job: SyncJob } | { readonly kind: 'taken' }
 export type FromThread =
   | JobResult
-  /** It runs: from now on whatever ends it is a job's doing. */
+  /** The thread has started: errors from now on are caused by a job. */
   | { readonly kind: 'ready' }
   | { readonly kind: 'done' }
   | { readonly kind: 'broken'; readonly error: unknown }
-  /** What kind of error it was does not survive the way between threads. */
+  /** An AppError as plain data, because error classes are lost between threads. */
   | { readonly kind: 'refused'; readonly code: ErrorCode; readonly phrase: Phrase }
 
 port?.on('message', (message: ToThread) => {

@@ -1,4 +1,4 @@
-/** Lists all sources of this machine, and backs up or copies on the way what the setting `keep` asks for. */
+/** Lists all sources of this machine and, on the way, backs up or copies them as the setting `keep` requires. */
 import { sep } from 'node:path'
 import type { Agent, Source } from '../agents/agent.ts'
 import { agentIdsOf } from '../agents/agent-roots.ts'
@@ -17,24 +17,27 @@ export interface SyncRoot {
 }
 
 /**
- * `volatile`: rows that their program overwrites. `all`: also files that it only adds to. `none`: nothing; rows are read where they lie, and
- * what was kept before stays.
+ * `volatile` backs up rows that their program overwrites. `all` also copies files that are only appended to. `none`
+ * backs up nothing and reads rows from their store; existing backups stay.
  */
 export type BackupPolicy = 'volatile' | 'all' | 'none'
 
-/** Where sources are looked for, and what becomes of them. */
+/** Where to look for sources, and how to back them up. */
 export interface SyncContext {
   readonly agents: readonly Agent[]
   readonly places: readonly SyncRoot[]
-  /** What is copied on the way. */
+  /** What to back up while listing. */
   readonly policy: BackupPolicy
   readonly backup: BackupDatabase
   readonly now: () => Instant
-  /** The user does not want it left alone. */
+  /** False for sources that the user excluded. */
   isWanted(source: Pick<Source, 'agent' | 'path'>): boolean
 }
 
-/** Rows that their owner overwrites are kept on the way and read from the backup, where they have every entry that they ever had. */
+/**
+ * Rows that their owner overwrites are backed up and then read from the backup, which contains every entry they ever
+ * had.
+ */
 export async function* listLiveSources(context: SyncContext): AsyncGenerator<FoundSource> {
   const { places, policy } = context
   for (const syncRoot of places) {
@@ -67,7 +70,7 @@ async function* sourcesInRoot({ agent, root }: SyncRoot, context: SyncContext): 
   if (policy !== 'none') await backUpEmptiedStores(agent, root, context, stores)
 }
 
-/** A store that gave no row may have lost its last one, or be gone: then what it held is here alone. */
+/** A store without rows may have been emptied or deleted. Its sessions then exist only in the backup. */
 async function backUpEmptiedStores(
   agent: Agent,
   root: string,
@@ -87,7 +90,7 @@ async function backUpEmptiedStores(
   }
 }
 
-/** Sessions of the backup, whether their rows are still there or not. */
+/** Sessions of the backup, whether or not their rows still exist. */
 export function* listBackedUpSources(
   { agents, backup, isWanted }: SyncContext,
   filter: BackupFilter = {},
@@ -99,7 +102,7 @@ export function* listBackedUpSources(
   }
 }
 
-/** All sources of this machine, those included that are kept here alone. */
+/** All sources of this machine, including those that exist only in the backup. */
 export async function* listAllSources(context: SyncContext): AsyncGenerator<FoundSource> {
   const files = new Set<string>()
   for await (const found of copyFiles(listLiveSources(context), context)) {
@@ -109,21 +112,21 @@ export async function* listAllSources(context: SyncContext): AsyncGenerator<Foun
   yield* listCopiedSources(context, files)
 }
 
-/** Takes copies of the files that come by. */
+/** Copies the files that pass through. */
 export async function* copyFiles(
   sources: AsyncIterable<FoundSource> | Iterable<FoundSource>,
   { policy, backup }: SyncContext,
 ): AsyncGenerator<FoundSource> {
   for await (const found of sources) {
     const { agent, source } = found
-    // Agents with stores of rows tell of a store that cannot be listed as if it were a file.
+    // An agent whose store cannot be listed yields the store itself as if it were a file; do not copy it.
     if (policy === 'all' && !found.kept && !found.isUnlisted && source.key === undefined && !agent.volatile)
       backup.copies.copyFile(source.agent, source.path, source.root)
     yield found
   }
 }
 
-/** What is copied and lies nowhere else: the latest copy of a file that is there is not among them. */
+/** Copies whose file is gone or was replaced. The latest copy of an existing file is left out. */
 function* listCopiedSources(
   { agents, backup, isWanted }: SyncContext,
   files: ReadonlySet<string>,

@@ -1,4 +1,7 @@
-/** Writes the index under the lock: once, or continuously while agents write. The watcher hints, the sweep decides. */
+/**
+ * Writes the index under the lock, once or continuously. The watcher only hints at changes; the sweep decides what to
+ * read.
+ */
 import { sep } from 'node:path'
 import type { Agent } from '../agents/agent.ts'
 import { backUpStore } from '../backup/backup-service.ts'
@@ -17,22 +20,22 @@ export interface LiveSyncOptions extends SyncContext, Pick<SyncOptions, 'onProgr
   readonly stores: readonly { readonly agent: Agent; readonly store: string }[]
   readonly syncer: Syncer
   readonly events: EventBus
-  /** Milliseconds between looks at everything. */
+  /** Milliseconds between full sweeps. */
   readonly sweepEvery?: number
   readonly onProblem?: (problem: AppError) => void
 }
 
 export interface LiveSync {
-  /** The first look at everything is done. */
+  /** Resolves after the first full sweep. */
   readonly ready: Promise<SyncResult>
-  /** Looks at everything now. */
+  /** Runs a full sweep now. */
   sync(): Promise<SyncResult>
   close(): Promise<void>
 }
 
 const STOPPED: SyncResult = { sources: 0, scanned: 0, gone: 0, read: 0, stopped: true }
 const SWEEP_INTERVAL_MS = 600_000
-/** After something that could not be done. */
+/** Delay before an operation that failed is retried. */
 const RETRY_AFTER_MS = 15_000
 
 export function startLiveSync(options: LiveSyncOptions): LiveSync {
@@ -44,14 +47,14 @@ export function startLiveSync(options: LiveSyncOptions): LiveSync {
     signal: stop.signal,
     isWanted: options.isWanted,
   }
-  /** One after another: there is one writer. */
+  /** Queue of operations: only one may write at a time. */
   let work: Promise<unknown> = Promise.resolve()
   const next = <T>(job: () => Promise<T>): Promise<T> => {
     const done = work.then(job)
     work = done.catch(() => undefined)
     return done
   }
-  /** Nothing is begun after `close`, which waits for what was. */
+  /** Nothing starts after `close`, which waits for running operations. */
   const synced = (...parameters: Parameters<Syncer['syncOrRebuild']>): Promise<SyncResult> =>
     next(async () => (stop.signal.aborted ? STOPPED : syncer.syncOrRebuild(...parameters)))
   const all = () => listAllSources(options)
@@ -60,7 +63,7 @@ export function startLiveSync(options: LiveSyncOptions): LiveSync {
     return synced(all, shared)
   }
   let again: NodeJS.Timeout | undefined
-  /** What cannot be done now is told, and tried again later. */
+  /** Reports errors and retries later. */
   const reportErrors = async (work: () => Promise<unknown>): Promise<void> => {
     try {
       await work()
@@ -103,7 +106,7 @@ export function startLiveSync(options: LiveSyncOptions): LiveSync {
   }
 }
 
-/** A bug must not end the process that serves everything else. */
+/** A bug in a sync must not end the process, which also serves other requests. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
@@ -122,7 +125,7 @@ interface FoundFile {
   readonly path: string
 }
 
-/** Which agents would find a file. What they would not find after all is gone with the next look at everything. */
+/** Agents that may own a file. A wrong guess is corrected by the next full sweep. */
 function findAgentsForFile(path: string, { places, isWanted }: SyncContext): readonly FoundFile[] {
   const file = statOf(path)
   if (!file?.isFile()) return []
@@ -134,7 +137,7 @@ function findAgentsForFile(path: string, { places, isWanted }: SyncContext): rea
   )
 }
 
-/** From the backup, or where they lie. */
+/** Rows from the backup, or from the store itself. */
 async function* listStoreRows(agent: Agent, store: string, context: SyncContext): AsyncGenerator<FoundSource> {
   const { policy, backup } = context
   if (policy === 'none') for await (const source of agent.find(store)) yield { agent, source }
@@ -142,14 +145,14 @@ async function* listStoreRows(agent: Agent, store: string, context: SyncContext)
   yield* listBackedUpSources(context, policy === 'none' ? { store, alive: false } : { store })
 }
 
-/** Rows of stores are not for this: their watch tells of them. */
+/** Files only: rows of stores have their own watch. */
 async function* listFileSources(foundFiles: readonly FoundFile[]): AsyncGenerator<FoundSource> {
   for (const { agent, root, path } of foundFiles)
     for await (const source of agent.find(path))
       if (source.key === undefined) yield { agent, source: { ...source, root } }
 }
 
-/** Another process is at it; nobody is known where it has only just begun. */
+/** Another process holds the lock. `by` is undefined if it has only just started. */
 export interface LockedByOther {
   readonly kind: 'held'
   readonly by: LockHolder | undefined
@@ -160,9 +163,9 @@ export type SyncOutcome = { readonly kind: 'synced'; readonly synced: SyncResult
 export type WatchOutcome = ({ readonly kind: 'watching' } & LiveSync) | LockedByOther
 
 export interface WatchIndexOptions extends Pick<SyncOptions, 'onProgress'> {
-  /** Milliseconds between looks at everything, for hints that never came. */
+  /** Milliseconds between full sweeps, for missed hints. */
   readonly sweepEvery?: number
-  /** Something could not be done, such as writing to a full disk. It is tried again. */
+  /** Called when an operation fails, such as a write to a full disk. It is retried later. */
   readonly onProblem?: (problem: AppError) => void
 }
 
@@ -210,7 +213,7 @@ export function watchWithLock(
   return { kind: 'watching', ready: liveSync.ready, sync: liveSync.sync, close }
 }
 
-/** The lock is given back when the work fails. */
+/** Releases the lock if `work` throws. */
 function releaseOnFailure<T>(lock: IndexLock, work: () => T): T {
   try {
     return work()

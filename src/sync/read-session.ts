@@ -1,4 +1,4 @@
-/** The second pass over one session: its messages, made ready for the index, in stretches that end at cursors. */
+/** The second pass over one session: its messages as index rows, in chunks that end at cursors. */
 import type { Agent, Cursor, Locator, ReadItem, Source } from '../agents/agent.ts'
 import type { PartTask, ReadTask, SessionChunk } from '../index/records.ts'
 import { AT_FIELD, KIND_FIELD, LINE_FIELD, PART_FIELD, RowBatchWriter } from '../index/row-batch.ts'
@@ -17,11 +17,12 @@ export async function* readSession(agent: Agent, source: Source, task: ReadTask)
   let fromStart = from === undefined
   let isFirst = true
   let read = task.read
-  /** Waits for what follows it: nothing, mostly, and then it is the end. */
+  /** Held back until it is known whether anything follows: usually it is the end. */
   let last: SessionChunk | undefined
   for await (const batch of agent.read(source, { ...(from && { from }), withoutHashes: true })) {
     for (const one of batch) {
-      // Gone since it was scanned, or closed to us: what is known stays, and it is tried again.
+      // The file disappeared or became unreadable since the first pass. Existing rows stay, and the next sync tries
+      // again.
       if (isFirst && one.kind === 'issue' && one.issue.code === 'unreadable') return
       if (isFirst && from && isRestart(one)) fromStart = true
       if (one.kind !== 'session') isFirst = false
@@ -41,11 +42,11 @@ export async function* readSession(agent: Agent, source: Source, task: ReadTask)
   }
 }
 
-/** Nothing goes on from a cursor here; it says that the rows stay. */
+/** Never used to continue; it only marks the rows as permanent. */
 const PERMANENT_ROWS_CURSOR = '{}'
 const MAX_ROWS_PER_CHUNK = 2000
 
-/** Messages name their session. Those of one conversation stand together. */
+/** For sources with several sessions: messages name their session, and those of one session are contiguous. */
 async function* readParts(
   agent: Agent,
   source: Source,
@@ -86,7 +87,7 @@ class ChunkBuilder {
   readonly #task: ReadTask
   readonly #rows = new RowBatchWriter()
   #searchable: (SearchableText | undefined)[] = []
-  /** By place. */
+  /** By position. */
   #repeated = new Map<number, [line: number, part: number]>()
 
   constructor(task: ReadTask) {
@@ -134,7 +135,7 @@ class ChunkBuilder {
     }
   }
 
-  /** All since the last time. */
+  /** Returns everything added since the last call. */
   take(): Pick<SessionChunk, 'session' | 'source' | 'rows' | 'repeated' | 'spoke' | 'cut' | 'issues'> {
     const rows = this.#rows
     let truncated = 0
@@ -164,7 +165,7 @@ class ChunkBuilder {
     return rowsAndIssues
   }
 
-  /** @returns how much of it the index leaves out */
+  /** @returns the amount of text left out of the index */
   #addSearchableText(row: number): number {
     const searchable = this.#searchable[row]
     if (!searchable) return 0
@@ -181,16 +182,16 @@ class ChunkBuilder {
   }
 }
 
-/** One number for line and part. */
+/** Packs line and part into one number. */
 const positionKey = (line: number, part: number): number => line * 2 ** 20 + part
 
 const MESSAGE_ID_POSITION = /#(\d+)(?:\.(\d+))?$/
 
-/** Ids begin with a time. */
+/** Message ids begin with a time. */
 const TIMESTAMP_LENGTH = '2026-01-05T08:00:00.000Z'.length
 
 function partOfMessageId(id: string): number {
   const dot = id.indexOf('.', TIMESTAMP_LENGTH)
-  // Ids of our own form come from files too: any word may stand there.
+  // Files can contain ids in our format, so the suffix may be any word.
   return dot < 0 ? 1 : (validCountOf(Number(id.slice(dot + 1))) ?? 1)
 }

@@ -1,4 +1,4 @@
-/** The first pass over one source: sums up to the last cursor, and sums to the end. */
+/** The first pass over one source: sums up to the last cursor, and sums up to the end. */
 
 import type { Agent, Counts, Cursor, ScanItem, Source } from '../agents/agent.ts'
 import type {
@@ -22,7 +22,7 @@ export interface ScanTask extends SourceLocation {
   readonly version: number
   readonly fingerprint: string | undefined
   readonly size?: number
-  /** Where the last scan stopped, and its sums there. */
+  /** Where the last scan stopped, with its sums. */
   readonly from?: { readonly cursor: unknown; readonly sure: SourceCounts }
 }
 
@@ -43,7 +43,7 @@ export async function scanSource(agent: Agent, source: Source, task: ScanTask): 
   return { ...where, ...(await measureSource(agent, source, task, found)), fromStart, ...found }
 }
 
-/** Always from its start: no cursor tells to which session the next record belongs. */
+/** Always reads from the start: a cursor does not say to which session the next record belongs. */
 async function scanParts(agent: Agent, source: Source, task: ScanTask): Promise<ScannedSource> {
   const outsideParts = new ScanAccumulator()
   const parts = new Map<string, ScanAccumulator>()
@@ -71,7 +71,9 @@ interface ScanIssues {
   readonly provisionalIssues: readonly Issue[]
 }
 
-/** Without a fingerprint where it is not sure that this was read: a file may be moved away meanwhile, and come back as it was. */
+/**
+ * Sets no fingerprint if the file may have changed during the read: it may be moved away and restored in the meantime.
+ */
 async function measureSource(agent: Agent, source: Source, task: ScanTask, { issues, provisionalIssues }: ScanIssues) {
   const { path, bytes, key, first_seen } = source
   const file = bytes ? undefined : statOf(path)
@@ -95,7 +97,7 @@ class ScanAccumulator {
   readonly #provisionalEstimates = new Map<string, ModelEstimate>()
   readonly #titles: { native_id: string; title: string }[] = []
   readonly #issues: Issue[] = []
-  /** After the cursor: a line that is just being written is no damage when it is whole. */
+  /** Issues after the cursor. A line that is still being written looks damaged until it is complete. */
   readonly #provisionalIssues: Issue[] = []
 
   constructor(sure: SourceCounts = ZERO_COUNTS) {
@@ -201,7 +203,7 @@ export const issueForSource = ({ path, key }: SourcePath, { code, reason }: Sour
 
 export const ZERO_COUNTS: SourceCounts = { lines: 0, messages: 0, tools: {} }
 
-/** Without a fingerprint, so that it is tried again with every sync. */
+/** No fingerprint, so that every sync tries again. */
 export function failedScan(
   { agent, path, key, kept, root, version, size = 0 }: FailedTask,
   failure: SourceFailure,

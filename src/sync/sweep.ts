@@ -1,4 +1,4 @@
-/** Compares the disk with what the index knows. The sweep decides what is read; a watcher only hints. */
+/** Compares the disk with the index and decides what to read. */
 
 import { sep } from 'node:path'
 import type { Agent, Source } from '../agents/agent.ts'
@@ -9,12 +9,12 @@ import type { ScanTask } from './scan-source.ts'
 
 interface TrackedSource {
   source: KnownSource
-  /** The number of the last sweep that met it. */
+  /** Number of the last sweep that found it. */
   lastSweep: number
 }
 
 export class KnownSources {
-  /** Nearly always one for each path: other agents and rows share some. */
+  /** Usually one source per path; several agents or rows can share a path. */
   readonly #byPath = new Map<string, TrackedSource[]>()
   #sweep = 0
 
@@ -40,7 +40,7 @@ export class KnownSources {
     this.#sweep++
   }
 
-  /** What is known of it, and whether this sweep has met it before. */
+  /** The known source at this location, and whether this sweep has already found it. */
   meet(location: SourceLocation): { readonly source: KnownSource; readonly again: boolean } | undefined {
     const tracked = this.#byPath.get(location.path)?.find((one) => isSameLocation(one.source, location))
     if (!tracked) return undefined
@@ -49,7 +49,7 @@ export class KnownSources {
     return { source: tracked.source, again }
   }
 
-  /** Those that this sweep has not met. @param paths where it looked; everywhere if not given */
+  /** Known sources that this sweep has not found. @param paths the locations searched; default: everywhere */
   *missed(paths?: Iterable<string>): Generator<KnownSource> {
     const places = paths ? [...paths].flatMap((path) => [this.#byPath.get(path) ?? []]) : this.#byPath.values()
     for (const atPath of places) for (const { source, lastSweep } of atPath) if (lastSweep !== this.#sweep) yield source
@@ -59,28 +59,28 @@ export class KnownSources {
 const isSameLocation = (source: KnownSource, { agent, key, kept }: SourceLocation): boolean =>
   source.agent === agent && source.key === key && source.kept === kept
 
-/** A source that is there now. */
+/** A source that exists now. */
 export interface FoundSource {
   readonly agent: Agent
   readonly source: Source
-  /** It is read from the backup. */
+  /** The source is read from the backup. */
   readonly kept?: true
-  /** The place that the source names could not be searched: what is known below it is not gone. */
+  /** The location could not be listed: known sources below it do not count as gone. */
   readonly isUnlisted?: true
 }
 
 export interface SweepResult {
-  /** How many sources are there. */
+  /** Number of existing sources. */
   readonly sources: number
   readonly changed: readonly ScanTask[]
-  /** Known sources that are no longer there, and those that are there again. */
+  /** Known sources that disappeared, and known sources that are back. */
   readonly gone: readonly KnownSource[]
   readonly back: readonly KnownSource[]
 }
 
 /**
- * @param paths where it was looked; everywhere if not given
- * @param forgottenSuffix what is added to the fingerprints of sources that are left out on purpose
+ * @param paths the locations searched; default: everywhere
+ * @param forgottenSuffix appended to fingerprints of sources with forgotten sessions
  */
 export async function sweepSources(
   found: AsyncIterable<FoundSource> | Iterable<FoundSource>,
@@ -92,7 +92,7 @@ export async function sweepSources(
   const changed: ScanTask[] = []
   const back: KnownSource[] = []
   const fresh = new Set<string>()
-  /** Stores whose rows could not be listed, and folders that could not be searched: what is known of them is not gone. */
+  /** Stores and folders that could not be listed: known sources in them do not count as gone. */
   const unreadStores = new Set<string>()
   const unsearched: string[] = []
   let sources = 0
@@ -131,7 +131,7 @@ export async function sweepSources(
   return { sources, changed, gone, back }
 }
 
-/** One that cannot even be asked is read: that says what is wrong with it. */
+/** A source that cannot be probed is read, because reading reports the problem. */
 const probeOrFailure = (agent: Agent, source: Source): Promise<string | undefined> =>
   agent.probe(source).catch((error: unknown) => `failed: ${toSourceFailure(error).reason}`)
 
@@ -142,7 +142,7 @@ function locationOf({ agent, path, key }: Source, kept: boolean): SourceLocation
   return key === undefined ? { agent, path, kept } : { agent, path, key, kept }
 }
 
-/** Among those that the index does not know yet. */
+/** Detects repetitions among sources that are new to the index. */
 function isRepeated(fresh: Set<string>, { agent, path, key, kept }: SourceLocation): boolean {
   const place = `${agent}\n${path}\n${kept ? 'kept' : 'row'}\n${key ?? ''}`
   if (fresh.has(place)) return true

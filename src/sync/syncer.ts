@@ -28,14 +28,14 @@ export interface IndexSyncProgress {
 }
 
 export interface SyncOptions {
-  /** Where sources were looked for; everywhere if not given. */
+  /** The locations searched; default: everywhere. */
   readonly paths?: Iterable<string>
-  /** What is not wanted leaves the index. */
+  /** Sources for which this returns false are removed from the index. */
   readonly isWanted?: (source: SourceLocation) => boolean
   readonly onProgress?: (progress: IndexSyncProgress) => void
   readonly onChanges?: (changes: readonly SessionChange[]) => void
   readonly signal?: AbortSignal
-  /** Lists and totals need no more than the first pass; search needs both. */
+  /** Lists and totals need only the first pass; search needs both. */
   readonly passes?: 'first' | 'both'
 }
 
@@ -44,23 +44,26 @@ export interface SyncResult {
   readonly scanned: number
   readonly gone: number
   readonly read: number
-  /** It was stopped before its end. The next one goes on where it stopped. */
+  /** Stopped early. The next sync continues here. */
   readonly stopped: boolean
-  /** Where a damaged index was put; this one was made anew. */
+  /** New path of the damaged index that was replaced. */
   readonly setAside?: string
 }
 
-/** Less is done before threads are up. */
+/** Below this, starting worker threads costs more than it saves. */
 const MIN_BYTES_FOR_THREADS = 4_000_000
-/** Bytes. */
+/** Above this, the writer switches to bulk-load settings. */
 const BULK_LOAD_BYTES = 20_000_000
-/** Each transaction makes a piece of the text's index; the more pieces, the more there is to put together, the fewer, the more memory it takes. */
+/**
+ * Each transaction adds a segment to the text index. Smaller transactions mean more merging; larger ones take more
+ * memory.
+ */
 const MAX_ROWS_PER_TRANSACTION = 16_000
 const MAX_TEXT_BYTES_PER_TRANSACTION = 8_000_000
-/** After fewer sessions there is no room worth giving back. */
+/** Below this, shrinking the file frees too little space. */
 const MIN_SESSIONS_TO_SHRINK = 20
 const SOURCES_PER_TRANSACTION = 256
-/** What was read is seen after so many milliseconds, however little it is. */
+/** Rows become visible after this many milliseconds, even in a small batch. */
 const MAX_BATCH_AGE_MS = 3000
 
 export class Syncer {
@@ -69,10 +72,10 @@ export class Syncer {
   readonly #backup: BackupDatabase
   #writer: IndexWriter
   #known: KnownSources
-  /** Where a damaged index was put, until that is told. */
+  /** New path of a damaged index, until the next result reports it. */
   #setAside: string | undefined
 
-  /** Only for who holds the lock. */
+  /** The caller must hold the lock. */
   constructor(directory: string, threads = Math.max(1, availableParallelism() - 1)) {
     this.directory = directory
     this.#threads = threads
@@ -89,8 +92,8 @@ export class Syncer {
   }
 
   /**
-   * The same as `sync`; an index that turns out to be damaged, or that somebody found damaged, is set aside and made again.
-   * @param everything all that there is, for an index that is made again
+   * Like `sync`, but sets aside and rebuilds an index that is damaged or was flagged as damaged.
+   * @param everything all sources, for the rebuild
    */
   async syncOrRebuild(
     found: () => AsyncIterable<FoundSource> | Iterable<FoundSource>,
@@ -190,7 +193,7 @@ export class Syncer {
     put()
   }
 
-  /** Together, as one transaction is much quicker than many; where one of them cannot be written, each by itself. */
+  /** Writes the batch in one transaction, which is much faster. If a source fails, writes each one separately. */
   #putScanned(batch: readonly ScannedSource[]): readonly SessionChange[] {
     try {
       return this.#writer.putScanned(batch)
@@ -203,7 +206,7 @@ export class Syncer {
     }
   }
 
-  /** The same for what was read. @returns the sessions that could not be written */
+  /** Writes chunks the same way. @returns the sessions that could not be written */
   #putChunks(chunks: readonly SessionChunk[], onChanges: OnChanges): ReadonlyMap<number, SourceFailure> {
     const failed = new Map<number, SourceFailure>()
     try {
@@ -223,7 +226,7 @@ export class Syncer {
     return failed
   }
 
-  /** Throws what is no source's fault: a damaged index is made again. */
+  /** Throws if the source is not to blame: a damaged index must be rebuilt. */
   #failureOf(error: unknown): SourceFailure {
     if (isIndexDamage(error, this.directory)) throw error
     return toSourceFailure(error)
@@ -247,7 +250,7 @@ export class Syncer {
     onChanges: OnChanges,
   ): Promise<number> {
     const before = new Map(tasks.map(({ session, read }) => [session, read]))
-    /** Sessions of which a stretch is missing: what follows it would leave a gap. */
+    /** Sessions with a failed chunk: writing later chunks would leave a gap. */
     const failed = new Set<number>()
     const fail = (session: number, failure: SourceFailure): void => {
       const task = tasks.find((one) => one.session === session || one.parts?.some((part) => part.session === session))
@@ -298,7 +301,7 @@ interface OpenedWriter {
   readonly setAside: string | undefined
 }
 
-/** One that is damaged is set aside. */
+/** Sets a damaged index aside. */
 function openOrRebuild(directory: string): OpenedWriter {
   try {
     return openWriter(directory)
@@ -319,7 +322,7 @@ function openWriter(directory: string): OpenedWriter {
   }
 }
 
-/** What the first pass found in a source, or that it found nothing because of a bug. */
+/** The result of the first pass, or an empty result if the adapter threw. */
 function toScannedSource(result: JobResult): ScannedSource | undefined {
   if (result.kind === 'scanned') return result.scanned
   if (result.kind !== 'failed' || result.job.kind !== 'scan') return undefined
@@ -330,7 +333,7 @@ function toScannedSource(result: JobResult): ScannedSource | undefined {
 
 type OnChanges = (changes: readonly SessionChange[]) => void
 
-/** Gathers stretches until they are worth a transaction. */
+/** Collects chunks until they are worth a transaction. */
 class ChunkBatch {
   readonly #put: (chunks: readonly SessionChunk[]) => void
   #chunks: SessionChunk[] = []

@@ -1,4 +1,4 @@
-/** Spreads work on sources over threads, or does it in this one where threads would cost more than they save. */
+/** Runs jobs on sources in worker threads, or in this thread if threads would cost more than they save. */
 
 import { Worker as Thread } from 'node:worker_threads'
 import { loadAgent } from '../agents/load-agents.ts'
@@ -18,7 +18,7 @@ export type SyncJob =
 export type JobResult =
   | { readonly kind: 'scanned'; readonly scanned: ScannedSource }
   | { readonly kind: 'chunk'; readonly chunk: SessionChunk }
-  /** The source could not be read: nothing more comes of this job. */
+  /** The source could not be read; the job is over. */
   | { readonly kind: 'failed'; readonly job: SyncJob; readonly failure: SourceFailure }
 
 export class SourceWorker {
@@ -29,7 +29,7 @@ export class SourceWorker {
     this.#directory = directory
   }
 
-  /** Whatever an adapter throws costs its own source an issue. */
+  /** An exception of an adapter becomes an issue of that source only. */
   async *run(job: SyncJob): AsyncGenerator<JobResult> {
     try {
       yield* this.#run(job)
@@ -60,16 +60,16 @@ export class SourceWorker {
   }
 }
 
-/** Threads cannot run the source tree, which no Node understands unaided. */
+/** Undefined when run from the sources: threads cannot load TypeScript with every supported Node. */
 const INGEST_URL = import.meta.url.endsWith('.js') ? new URL('./ingest.js', import.meta.url) : undefined
 /**
- * What a thread is given before it has to ask for more: at least so many jobs, and so many bytes of logs. With less it runs out of work
- * while a transaction keeps this thread busy.
+ * Minimum number of jobs and bytes of logs queued for a thread. With less it would idle while a transaction keeps this
+ * thread busy.
  */
 const MIN_QUEUED_JOBS = 3
 const MIN_QUEUED_BYTES = 32_000_000
 
-/** In this thread, one after another. */
+/** Runs the jobs in this thread, one after another. */
 export async function* runInThisThread(directory: string, jobs: Iterable<SyncJob>): AsyncGenerator<JobResult> {
   const worker = new SourceWorker(directory)
   try {
@@ -79,7 +79,7 @@ export async function* runInThisThread(directory: string, jobs: Iterable<SyncJob
   }
 }
 
-/** In threads; results come in any order, those of one job in theirs. */
+/** Runs the jobs in threads. Results of one job arrive in order; jobs are interleaved. */
 export async function* runInThreads(
   directory: string,
   jobs: Iterable<SyncJob>,
@@ -124,7 +124,7 @@ export async function* runInThreads(
   }
   const readers = new Set(Array.from({ length: count }, start))
   try {
-    // In turns, so that a few jobs are for all of them.
+    // Round robin, so that a few jobs are spread over all threads.
     while ([...readers].filter(giveJob).length > 0);
     while (open > 0) {
       const next = arrived.shift()
@@ -145,7 +145,7 @@ export async function* runInThreads(
           throw new AppError(message.code, message.phrase)
         case 'ended': {
           if (!readers.delete(reader)) break
-          // One that never ran would not run the next time either.
+          // A thread that failed to start would fail again.
           if (!reader.isReady) throw message.error
           const [job, ...rest] = reader.queuedJobs
           open -= reader.queuedJobs.length
@@ -171,20 +171,20 @@ export async function* runInThreads(
   }
 }
 
-/** A thread, and the jobs that it has, in the order in which they are done. */
+/** A thread and its queued jobs, in order. */
 interface ReaderThread {
   readonly thread: Thread
   readonly queuedJobs: SyncJob[]
   isReady: boolean
 }
 
-/** The thread is no more: out of memory, or ended by a bug. */
+/** The thread ended: out of memory, or a bug. */
 interface ThreadEnded {
   readonly kind: 'ended'
   readonly error: unknown
 }
 
-/** Jobs that nobody has; those of a thread that ended come first. */
+/** Unassigned jobs, starting with those of threads that ended. */
 class JobQueue {
   readonly #jobs: Iterator<SyncJob>
   #back: SyncJob[] = []

@@ -1,40 +1,40 @@
-/** Hints that something may have changed. A hint that is missed costs time until the next sweep, never a message. */
+/** Watches folders and hints at changes. A missed hint only delays a change until the next sweep. */
 import { join } from 'node:path'
 import { watch as watchFolders } from 'chokidar'
 import type { Agent } from '../agents/agent.ts'
 import { isFolder, statOf } from '../lib/files/safe-fs.ts'
 
 export interface WatchHints {
-  /** Files in which something may have been written, which may have come or gone. */
+  /** Files that may have been written, created or deleted. */
   readonly files: ReadonlySet<string>
-  /** Stores of rows. */
+  /** Stores of rows that may have changed. */
   readonly stores: ReadonlySet<string>
-  /** Folders came or went: look at everything. */
+  /** Folders were created or deleted: run a full sweep. */
   readonly everything: boolean
 }
 
 export interface RootWatchOptions {
-  /** Folders, and files that were named themselves. They need not exist. */
+  /** Folders, and single files. They need not exist yet. */
   readonly roots: readonly string[]
   readonly stores: readonly { readonly agent: Agent; readonly store: string }[]
-  /** Not called again before it is done. */
+  /** Not called again until the returned promise settles. */
   onHints(hints: WatchHints): Promise<void>
 }
 
 export interface RootWatch {
-  /** Watches the folders that exist now. When it is done, hints come from all of them. */
+  /** Watches the folders that exist now. Once resolved, all of them are watched. */
   renew(): Promise<void>
   close(): Promise<void>
 }
 
-/** What comes within so many milliseconds comes together. */
+/** Hints within this many milliseconds are delivered together. */
 const COLLECT_HINTS_MS = 15
-/** So often it is looked whether roots have come or gone, and whether files that are roots were written. */
+/** Interval for checking whether roots appeared or disappeared, and whether single files were written. */
 const CHECK_ROOTS_MS = 2000
 
 /**
- * Watches folders alone: their events name the files in them, and a watch on each of a hundred thousand files would cost
- * more than it tells. Where a folder's events do not speak of what is written to its files, files are watched too.
+ * Watches folders only: their events name the files in them, and a watch per file would be too expensive with a hundred
+ * thousand files. On systems whose folder events do not report writes, files are watched too.
  */
 export function watchRoots(options: RootWatchOptions): RootWatch {
   const collector = collectHints(options.onHints)
@@ -74,13 +74,13 @@ export function watchRoots(options: RootWatchOptions): RootWatch {
   }
 }
 
-/** Of a folder: another one in its place has another. Its number alone is given to the next one at once. */
+/** Identifies a folder across replacement. The inode alone is not enough, because systems reuse it immediately. */
 function folderIdentity(path: string): string | undefined {
   const found = statOf(path)
   return found?.isDirectory() ? `${found.ino} ${found.birthtimeMs}` : undefined
 }
 
-/** Of a file. */
+/** Changes when the file is written. */
 function fileStamp(path: string): string | undefined {
   const found = statOf(path)
   return found?.isFile() ? `${found.size} ${found.mtimeMs} ${found.ino}` : undefined
@@ -95,7 +95,7 @@ interface FolderWatch {
   close(): Promise<void>
 }
 
-/** A watcher for each: one for several is ready when the first of them is. */
+/** One watcher per folder: a watcher for several folders reports ready after the first. */
 function watchFolder(root: string, collector: HintCollector): FolderWatch {
   const watchesFiles = process.platform === 'darwin'
   const watcher = watchFolders(root, {
@@ -117,7 +117,7 @@ function watchFolder(root: string, collector: HintCollector): FolderWatch {
   watcher.once('ready', isReady)
   return {
     ready,
-    // One that is closed before never says so.
+    // A watcher that is closed early never reports ready.
     close: () => watcher.close().finally(isReady),
   }
 }
@@ -129,7 +129,7 @@ interface HintCollector {
   close(): void
 }
 
-/** Gathers hints until the last ones are dealt with. */
+/** Collects hints while earlier ones are processed. */
 function collectHints(onHints: (hints: WatchHints) => Promise<void>): HintCollector {
   let files = new Set<string>()
   let stores = new Set<string>()
