@@ -4,14 +4,6 @@
  */
 
 export {
-  type AssistantDisplayMessage,
-  convertToDisplayMessages,
-  type DisplayMessage,
-  getLatestMessage,
-  isConversationTurnComplete,
-  type UserDisplayMessage,
-} from './conversation/history/display.ts'
-export {
   type CancelledToolUsesMessage,
   type FinalResponse,
   type HistoryData,
@@ -22,12 +14,6 @@ export {
   type HistoryResponseMessage,
   type HistoryToolUse,
   type HistoryToolUseResult,
-  type PromptMessage,
-  pairOf,
-  type ToolUseResponse,
-  type ToolUseResultsMessage,
-} from './conversation/history/entry.ts'
-export {
   isCancelledToolUsesMessage,
   isHistoryData,
   isHistoryEntry,
@@ -39,28 +25,37 @@ export {
   isResponse,
   isToolUseResponse,
   isToolUseResultsMessage,
-} from './conversation/history/guards.ts'
+  type PromptMessage,
+  pairOf,
+  type ToolUseResponse,
+  type ToolUseResultsMessage,
+} from './conversation/history/entry.ts'
 export {
-  type MatchedToolUse,
-  matchToolUses,
-  type OrphanResult,
-  type ToolMatches,
-  type ToolUseStatus,
-  toolName,
-} from './conversation/history/match-tool-uses.ts'
-export { conversationPattern } from './conversation/history/pattern.ts'
-export {
+  type AssistantDisplayMessage,
+  convertToDisplayMessages,
+  type DisplayMessage,
+  getLatestMessage,
   type HistoryReading,
   type HistorySource,
   type HistoryStep,
+  isConversationTurnComplete,
+  type MatchedToolUse,
+  matchToolUses,
+  type OrphanResult,
   readHistory,
+  type ToolMatches,
+  type ToolUseStatus,
+  toolName,
+  type UserDisplayMessage,
 } from './conversation/history/read-history.ts'
 export {
+  type ConversationTurn,
+  conversationPattern,
+  conversationTurns,
   type HistoryStatistics,
   historyStatistics,
   statisticsOf,
+  summarizeHistory,
 } from './conversation/history/statistics.ts'
-export { summarizeHistory } from './conversation/history/summary.ts'
-export { type ConversationTurn, conversationTurns } from './conversation/history/turns.ts'
 export type { PatternShares, Share } from './model/api/stats.ts'
 export type { ConversationPattern, HistorySummary, Patterned, ToolCount, TurnStatus } from './model/history-summary.ts'

@@ -3,50 +3,47 @@
 import type { Environment } from './conversation/public-api/conversation-state.ts'
 import { warn } from './lib/logger.ts'
 
+export * from './conversation/budget.ts'
 export {
+  checkpointAfterTool,
+  checkpointAfterTurn,
   createCheckpoint,
   diffCheckpoints,
   diffStats,
   hasChanges,
   initCheckpoints,
+  noteUserMessage,
   restoreCheckpoint,
 } from './conversation/checkpoint.ts'
-export type { Repair, RepairCode } from './conversation/codec/read-context.ts'
-export {
-  type NotRead,
-  type Read,
-  type ReadOptions,
-  readState,
-  readStateValue,
-} from './conversation/codec/read-state.ts'
-export { type WriteOptions, writeState } from './conversation/codec/write-state.ts'
+export type { NotRead, Read, ReadOptions, Repair, RepairCode, WriteOptions } from './conversation/codec/codec.ts'
+export { readState, readStateValue, writeState } from './conversation/codec/state.ts'
+export { automaticStrategy, type CompactStrategy, nextStrategy } from './conversation/compact.ts'
 export { Entries } from './conversation/entries.ts'
-export { checkpointAfterTool, checkpointAfterTurn, noteUserMessage } from './conversation/files/checkpoint-turn.ts'
-export { linesByAgent, linesByUser, trackWrite } from './conversation/files/line-tracker.ts'
 export * from './conversation/limits.ts'
+export { isNativeOrigin, originLabel } from './conversation/limits.ts'
+export { linesByAgent, linesByUser, trackWrite } from './conversation/line-tracker.ts'
 export type * from './conversation/message.ts'
+export {
+  sanitizeUnicodeTags,
+  truncateSafe,
+  truncateSafeInPlace,
+  truncateSafeToolUseResults,
+} from './conversation/message-text.ts'
 export { imageFormatOf, type Machine, NO_ENVIRONMENT, newPrompt, newResponse } from './conversation/new-message.ts'
-export { AssistantMessage } from './conversation/public-api/assistant-message.ts'
 export {
   ConversationState,
   type CreateOptions,
   type Environment,
 } from './conversation/public-api/conversation-state.ts'
-export { UserEnvContext, UserMessage } from './conversation/public-api/user-message.ts'
+export { AssistantMessage, UserEnvContext, UserMessage } from './conversation/public-api/user-message.ts'
 export type * from './conversation/record.ts'
-export { sanitizeUnicodeTags } from './conversation/render.ts'
-export * from './conversation/request/budget.ts'
-export { automaticStrategy, type CompactStrategy, nextStrategy } from './conversation/request/compact.ts'
-export type { ContextFile, ContextInput, HookResult } from './conversation/request/context.ts'
-export type { Sendable, UserInputMessage } from './conversation/request/send.ts'
-export { isNativeOrigin, originLabel } from './conversation/request/tool-origin.ts'
+export type { ContextFile, ContextInput, HookResult, Sendable, UserInputMessage } from './conversation/request.ts'
 export {
   type ConversationState as ConversationStateValue,
   modelOf,
   newState,
   pushAssistantMessage,
 } from './conversation/state.ts'
-export { truncateSafe, truncateSafeInPlace, truncateSafeToolUseResults } from './conversation/truncate.ts'
 export { isGitInstalled, isInWorkTree, removeRepository, runGit } from './lib/git/run-git.ts'
 export { JsonMap, JsonNumber, type JsonValue, parseJson, plainJson, writeJson } from './lib/json/lossless.ts'
 

@@ -281,7 +281,7 @@ describe('files', () => {
 const NAMES_AGENTS: { readonly [path: string]: string } = {
   'convert/check/check-target.ts': 'the programs whose rules are checked; choices of `fumi validate --target`',
   'openai/files/record-shape.ts': 'records of other programs, which files of messages must not be taken for',
-  'openai/files/describe-file.ts': 'ranks these records',
+  'openai/files/file-layout.ts': 'ranks these records',
   'model/api/chat.ts': 'a folder of agent files that `fumi chat` reads, as the API calls it',
   'chat/prompts.ts': 'a folder of saved prompts that `fumi chat` reads',
   'chat/agent-file/find-agents.ts': 'a folder of agent files that `fumi chat` reads',

@@ -10,7 +10,7 @@ import type { ConversionChange } from '../model/replay/conversion-change.ts'
 import type { WrittenExtension } from '../model/replay/extension.ts'
 import type { Session } from '../model/session.ts'
 import type { SessionFacts } from '../model/session-facts.ts'
-import type { TokenEstimate } from '../model/tokens/token-estimate.ts'
+import type { TokenEstimate } from '../model/token-estimate.ts'
 import type { Usage } from '../model/usage.ts'
 
 export interface Agent {

@@ -22,9 +22,8 @@ import {
   writeSource,
 } from '../../test/support/fixtures.ts'
 import { wrongMetadataKeys } from '../model/metadata.ts'
-import type { NormalizedMessage, ToolCall } from '../model/normalized.ts'
+import { type NormalizedMessage, serializeMessage, type ToolCall } from '../model/normalized.ts'
 import { extensionOf } from '../model/replay/extension.ts'
-import { serializeMessage } from '../model/serialize-message.ts'
 import type { Session } from '../model/session.ts'
 import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
 import type { Agent, WriterOutput, WrittenForm } from './agent.ts'

@@ -1,19 +1,15 @@
 /** Makes a request fit the context window: summarizes the history, or sends less of it. */
+
+import { automaticStrategy, type CompactStrategy, createSummaryRequest, nextStrategy } from '../conversation/compact.ts'
 import { CONTEXT_ENTRY_END_HEADER, CONTEXT_ENTRY_START_HEADER } from '../conversation/limits.ts'
 import type { UserMessage } from '../conversation/message.ts'
+import { promptOf, toolUseResultsOf } from '../conversation/message-text.ts'
 import { newResponse } from '../conversation/new-message.ts'
 import type { History } from '../conversation/record.ts'
-import { promptOf, toolUseResultsOf } from '../conversation/render.ts'
-import {
-  automaticStrategy,
-  type CompactStrategy,
-  createSummaryRequest,
-  nextStrategy,
-} from '../conversation/request/compact.ts'
-import type { Sendable } from '../conversation/request/send.ts'
+import type { Sendable } from '../conversation/request.ts'
 import type { ConversationState } from '../conversation/state.ts'
-import { byteLength } from '../conversation/truncate.ts'
 import { phrase } from '../model/phrase.ts'
+import { byteLength } from '../model/token-estimate.ts'
 import { mapEvents, requestCompletion } from '../openai/chat/loop.ts'
 import { tokensOfText } from '../openai/chat/request.ts'
 import { ABORTED_ERROR, type ChatError } from '../openai/chat/transport.ts'

@@ -1,11 +1,10 @@
 /** The context files that are sent with every request: which files may be sent, and as many of them as fit. */
 import { basename, dirname, isAbsolute, join } from 'node:path'
-import type { ContextFile } from '../conversation/request/context.ts'
-import { byteLength } from '../conversation/truncate.ts'
+import type { ContextFile } from '../conversation/request.ts'
 import { anchorPattern, findGlobFiles } from '../lib/files/glob.ts'
 import { readRegularFile } from '../lib/files/regular-file.ts'
 import { isNonLinkFile } from '../lib/files/safe-fs.ts'
-import { tokensOfBytes } from '../model/tokens/token-estimate.ts'
+import { byteLength, tokensOfBytes } from '../model/token-estimate.ts'
 import { contextPathsOf } from './agent-file/agent-file.ts'
 import type { FoundAgent } from './agent-file/find-agents.ts'
 import { isInsideFolder, resolveRealPath } from './tools/files/tool-paths.ts'

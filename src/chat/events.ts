@@ -3,8 +3,8 @@
  * Terminal and page render the same union; the server sends an event without `local`.
  */
 import type { AssistantMessage, ToolUseResult } from '../conversation/message.ts'
+import { writeBlock } from '../conversation/message-text.ts'
 import type { RequestMetadata } from '../conversation/record.ts'
-import { writeBlock } from '../conversation/truncate.ts'
 import { plainJson } from '../lib/json/lossless.ts'
 import { fieldsOf, stringOf } from '../lib/unknown-values.ts'
 import type { ChatEnding, ChatEvent, ChatFault, ChatNeed, ChatNotice, ChatSpan } from '../model/api/chat.ts'

@@ -1,7 +1,8 @@
 /** An agent's hooks: commands that run at certain events. Their output goes to the model; one kind can forbid a tool. */
+
+import { truncateSafe } from '../conversation/message-text.ts'
 import type { Hook, HookTrigger } from '../conversation/record.ts'
-import type { HookResult } from '../conversation/request/context.ts'
-import { truncateSafe } from '../conversation/truncate.ts'
+import type { HookResult } from '../conversation/request.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import { type EnvironmentBuilder, ownEnvironment } from './processes/process-group.ts'
 import { matchesTool, toolLabel } from './tools/permission/permission.ts'

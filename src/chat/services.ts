@@ -1,6 +1,6 @@
 /** What is done around a conversation: checkpoints of its files, the hooks of its agent, the servers that lend it tools. */
 import type { History } from '../conversation/record.ts'
-import type { HookResult } from '../conversation/request/context.ts'
+import type { HookResult } from '../conversation/request.ts'
 import type { ChatNotice } from '../model/api/chat.ts'
 import { phrase } from '../model/phrase.ts'
 import type { AgentFile, McpServerEntry } from './agent-file/agent-file.ts'

@@ -1,8 +1,9 @@
 /** The setup of a chat session: server, agent, tools, permissions and context files. */
+
+import { calcMaxContextFilesSize } from '../conversation/budget.ts'
 import type { UserMessage } from '../conversation/message.ts'
 import type { ContextManager, Tools } from '../conversation/record.ts'
-import { calcMaxContextFilesSize } from '../conversation/request/budget.ts'
-import type { ContextInput } from '../conversation/request/context.ts'
+import type { ContextInput } from '../conversation/request.ts'
 import { type Phrase, phrase, untranslated } from '../model/phrase.ts'
 import type { FilePart } from '../openai/message.ts'
 import { type AgentFile, contextPathsOf } from './agent-file/agent-file.ts'

@@ -1,7 +1,6 @@
 /** Reports sources that could not be read. The result is still printed, marked incomplete, and the exit code is not 0. */
 import { toPrintableField } from '../lib/text.ts'
-import { describeIssue } from '../model/code-texts/issue-texts.ts'
-import { incompleteReasonOf } from '../model/code-texts/read-problems.ts'
+import { describeIssue, incompleteReasonOf } from '../model/code-texts.ts'
 import { AppError, exitCodes } from '../model/error.ts'
 import type { Issue } from '../model/issue.ts'
 import { localize, say } from './language.ts'

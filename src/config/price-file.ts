@@ -1,8 +1,7 @@
 /** The user's price list, merged over the built-in one. Reports and ignores invalid entries. */
 import { isJsonObject, type JsonValue, jsonEntries, plainJson } from '../lib/json/lossless.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
-import { LIST_PRICES } from '../model/tokens/list-prices.ts'
-import { mergePriceLists, type PriceList, type TokenPrice } from '../model/tokens/prices.ts'
+import { LIST_PRICES, mergePriceLists, type PriceList, type TokenPrice } from '../model/prices.ts'
 import { type ConfigProblem, readJsonFile } from './json-file.ts'
 
 export interface PriceSettings {

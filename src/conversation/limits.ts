@@ -1,4 +1,6 @@
-/** The markers, limits and fixed short texts of the format, by the names the specifications and the original give them. */
+/** The markers, limits and fixed short texts of the format, by the names that the specifications and the original use. */
+
+import type { ToolOrigin } from './record.ts'
 
 export const USER_ENTRY_START_HEADER = '--- USER MESSAGE BEGIN ---\n'
 export const USER_ENTRY_END_HEADER = '--- USER MESSAGE END ---\n\n'
@@ -31,3 +33,11 @@ export const IMAGES_SUPPLIED = 'See images data supplied'
 export const NATIVE_TOOLS = 'native___'
 /** Stands in for tools that are not there. */
 export const DUMMY_TOOL_NAME = 'dummy'
+
+export function isNativeOrigin(origin: ToolOrigin): boolean {
+  return origin === NATIVE_TOOLS
+}
+
+export function originLabel(origin: ToolOrigin): string {
+  return isNativeOrigin(origin) ? 'Built-in' : `${origin} (MCP)`
+}

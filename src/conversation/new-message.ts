@@ -12,7 +12,7 @@ import type {
   UserMessage,
   UserMessageContent,
 } from './message.ts'
-import { truncateSafe, type Warn } from './truncate.ts'
+import { truncateSafe, type Warn } from './message-text.ts'
 
 /** The machine as a message sees it. */
 export interface Machine {

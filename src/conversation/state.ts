@@ -1,15 +1,17 @@
-/** The state of a conversation, and the steps that take it from one message to the next. */
+/** The state of a conversation, and the operations that take it from one message to the next or back to an earlier one. */
 
 import { JsonMap } from '../lib/json/lossless.ts'
 import { Entries } from './entries.ts'
 import { EMPTY_PROMPT, MAX_CONVERSATION_STATE_HISTORY_LEN } from './limits.ts'
 import type { AssistantMessage, ImageBlock, ToolUseResult, UserEnvContext, UserMessage } from './message.ts'
+import { hasToolUseResults, promptOf } from './message-text.ts'
 import { newCancelledToolUses, newPrompt, newToolUseResults, newToolUseResultsWithImages } from './new-message.ts'
 import type {
   CheckpointManager,
   ContextManager,
   FileLineTracker,
   History,
+  HistoryEntry,
   ModelInfo,
   RequestMetadata,
   SetAside,
@@ -17,7 +19,6 @@ import type {
   Tools,
   Unsigned,
 } from './record.ts'
-import { appendAssistantTranscript, type Transcript } from './transcript.ts'
 import type { TangentTime } from './zoned-time.ts'
 
 export interface ConversationState {
@@ -183,4 +184,77 @@ export function modelOf(state: ConversationState): string | null {
     if (model) return model
   }
   return null
+}
+
+export type Transcript = Entries<string>
+
+/** Keeps the newest 10,000. */
+export function appendTranscript(transcript: Transcript, line: string): Transcript {
+  const full = transcript.length >= MAX_CONVERSATION_STATE_HISTORY_LEN
+  return (full ? transcript.slice(1 - MAX_CONVERSATION_STATE_HISTORY_LEN) : transcript).append(line)
+}
+
+/** The mark of a further line stands at the end of the line before it: the original's slip, found in real records. */
+export function appendUserTranscript(transcript: Transcript, text: string): Transcript {
+  return appendTranscript(transcript, `> ${text.replaceAll('\n', '> \n')}`)
+}
+
+export function appendAssistantTranscript(transcript: Transcript, message: AssistantMessage): Transcript {
+  const { content } = 'Response' in message ? message.Response : message.ToolUse
+  const tools = 'Response' in message ? 'none' : message.ToolUse.tool_uses.map(({ name }) => name).join(',')
+  return appendTranscript(transcript, `${content}\n[Tool uses: ${tools}]`)
+}
+
+/**
+ * Makes this entry the last one. The transcript stays: it tells what happened.
+ * @param index of the entry; -1 goes back to before the first
+ */
+export function rewindTo(state: ConversationState, index: number, name: string | null = null): ConversationState {
+  const after = Math.max(0, Math.min(index + 1, state.history.length))
+  const entries = state.history.slice(after)
+  const rewound = withHistory(state, state.history.slice(0, after))
+  return entries.length === 0 ? rewound : withBranches(rewound, [...stateBranches(state), { name, after, entries }])
+}
+
+export function stateBranches(state: ConversationState): readonly ConversationBranch[] {
+  return state.fumibako?.branches ?? []
+}
+
+/** Goes to the end of a branch; what it replaces becomes a branch in its turn. An unknown one changes nothing. */
+export function switchToBranch(state: ConversationState, index: number): ConversationState {
+  const branch = stateBranches(state)[index]
+  if (!branch || branch.after > state.history.length) return state
+  const others = stateBranches(state).filter((_, i) => i !== index)
+  const replaced = state.history.slice(branch.after)
+  const remaining = replaced.length > 0 ? [...others, { name: null, after: branch.after, entries: replaced }] : others
+  const newEntries: readonly HistoryEntry[] = [...state.history.slice(0, branch.after), ...branch.entries]
+  return withBranches(withHistory(state, Entries.over([...newEntries])), remaining)
+}
+
+/** Deletes the last prompt with all that answered it: tools, results, response. Nothing of it is kept. */
+export function dropLastExchange(state: ConversationState): ConversationState {
+  for (let i = state.history.length - 1; i >= 0; i--) {
+    const entry = state.history.at(i)
+    if (entry && (i === 0 || !hasToolUseResults(entry.user))) return dropEntries(state, i - 1)
+  }
+  return state
+}
+
+/** Makes this entry the last one. Nothing of what followed is kept. */
+export function dropEntries(state: ConversationState, index: number): ConversationState {
+  return withHistory(state, state.history.slice(0, Math.max(0, index + 1)))
+}
+
+function withHistory(state: ConversationState, history: ConversationState['history']): ConversationState {
+  return { ...state, history, next_message: null, valid_history_range: [0, history.length] }
+}
+
+function withBranches(state: ConversationState, branches: readonly ConversationBranch[]): ConversationState {
+  return { ...state, fumibako: { ...state.fumibako, branches } }
+}
+
+export function transcriptLines({ user, assistant }: HistoryEntry): readonly string[] {
+  const prompt = promptOf(user)
+  const typed = prompt === undefined ? Entries.of<string>() : appendUserTranscript(Entries.of(), prompt)
+  return appendAssistantTranscript(typed, assistant).toArray()
 }

@@ -1,8 +1,8 @@
 /** Collects facts for a summary without a model: prompts, touched files, commands, open todos. */
 import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../lib/unknown-values.ts'
-import { findTouchedFiles } from '../model/files/touched-files.ts'
 import type { NormalizedMessage, ToolCall } from '../model/normalized.ts'
 import { toShellText } from '../model/tool-summary.ts'
+import { findTouchedFiles } from '../model/touched-files.ts'
 
 /** Follows the todo list that an agent keeps with its tools. */
 interface Todo {

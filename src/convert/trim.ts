@@ -3,7 +3,7 @@
 import { classify } from '../model/classify.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { collectSessionFacts, type SessionFacts } from '../model/session-facts.ts'
-import { byteLength, estimateMessage, tokensOfBytes } from '../model/tokens/token-estimate.ts'
+import { byteLength, estimateMessage, tokensOfBytes } from '../model/token-estimate.ts'
 import { type ConversationFacts, FactCollector } from './trim-facts.ts'
 
 /** Reads the conversation from its beginning, each time. */

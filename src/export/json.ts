@@ -1,8 +1,7 @@
 /** A session and its messages as they were read, as one line of JSON. */
 
 import { classify } from '../model/classify.ts'
-import type { NormalizedMessage } from '../model/normalized.ts'
-import { serializeMessage } from '../model/serialize-message.ts'
+import { type NormalizedMessage, serializeMessage } from '../model/normalized.ts'
 import type { ExportInput, ExportOptions } from './export-input.ts'
 
 /** Every record, whether `all` is asked for or not: what it is good for, the reader decides. */

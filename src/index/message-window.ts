@@ -1,8 +1,8 @@
 /** Reads rows of messages: a window of a session in source order, and the tool calls that touched a file. */
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { prepareCached, prepareFirstColumn } from '../lib/sqlite/statements.ts'
-import type { FileTouchKind } from '../model/files/touched-files.ts'
 import { type Instant, makeMessageId, type SessionId } from '../model/ids.ts'
+import type { FileTouchKind } from '../model/touched-files.ts'
 import type { IndexedMessage } from './records.ts'
 import {
   DUPLICATE,

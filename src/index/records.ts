@@ -3,7 +3,7 @@ import type { AgentId, Instant, SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Role, SourceType } from '../model/normalized.ts'
 import type { Session } from '../model/session.ts'
-import type { EstimatedTokens, TokenEstimate } from '../model/tokens/token-estimate.ts'
+import type { EstimatedTokens, TokenEstimate } from '../model/token-estimate.ts'
 import type { Usage } from '../model/usage.ts'
 import type { RowBatch } from './row-batch.ts'
 

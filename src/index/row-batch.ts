@@ -1,7 +1,7 @@
 /** The rows of a chunk in a few large arrays, which threads transfer without copying. */
 import { ByteBuffer } from '../lib/byte-buffer.ts'
-import type { FileTouch } from '../model/files/touched-files.ts'
 import { TEXT_SCOPES, type TextScope } from '../model/searchable-text.ts'
+import type { FileTouch } from '../model/touched-files.ts'
 import { analyseInto } from '../search/words/analyse.ts'
 import { encodeLocator, isSearchableKind, type RowContext, roleOfKind } from './row-encoding.ts'
 import { toUnsearchableBatches, type UnsearchableBatch, type UnsearchableRow } from './unsearchable-rows.ts'

@@ -2,8 +2,8 @@
 
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { addSafely } from '../model/checked-numbers.ts'
-import type { FileTouch } from '../model/files/touched-files.ts'
 import { TEXT_SCOPES } from '../model/searchable-text.ts'
+import type { FileTouch } from '../model/touched-files.ts'
 import type { SessionChunk } from './records.ts'
 import {
   AT_FIELD,

@@ -1,6 +1,5 @@
 /** What a message is: to a reader, a counter, a searcher and a converter. Nothing else interprets roles together with metadata. */
-import type { Metadata } from './metadata.ts'
-import { MISSING_MARK } from './metadata.ts'
+import { type Metadata, MISSING_MARK } from './metadata.ts'
 import type { MessageSegment, NormalizedMessage } from './normalized.ts'
 import { NO_SESSION_FACTS, type SessionFacts } from './session-facts.ts'
 

@@ -1,8 +1,8 @@
 /** Adds up what the first pass found: sessions, messages, tools and tokens. */
 
 import type { Instant } from './ids.ts'
-import { addCosts, NO_COST, type Spent } from './tokens/prices.ts'
-import { addEstimates, NO_ESTIMATE, type TokenEstimate } from './tokens/token-estimate.ts'
+import { addCosts, NO_COST, type Spent } from './prices.ts'
+import { addEstimates, NO_ESTIMATE, type TokenEstimate } from './token-estimate.ts'
 import { addUsage, NO_USAGE, type Usage } from './usage.ts'
 
 export interface Totals {

@@ -1,7 +1,7 @@
-/** Looks into the content of a message, which is a text, a list of parts, or nothing; and makes new content of it. */
+/** Reads the content of a message and its tool calls, and makes new content. */
 
-import { fieldsOf, nonEmptyStringOf, stringOf, toJsonText } from '../lib/unknown-values.ts'
-import type { Content, ContentPart, ImageDetail, ImagePart, TextPart } from './message.ts'
+import { type Fields, fieldsOf, nonEmptyStringOf, parseStructure, stringOf, toJsonText } from '../lib/unknown-values.ts'
+import type { Content, ContentPart, ImageDetail, ImagePart, TextPart, ToolCall } from './message.ts'
 
 const IMAGE_DETAILS: readonly string[] = ['auto', 'low', 'high', 'original'] satisfies readonly ImageDetail[]
 
@@ -50,3 +50,17 @@ export function fileIdOf(part: unknown): string | undefined {
 
 const isTextPart = (part: unknown): boolean => fieldsOf(part)?.['type'] === 'text'
 const isImageDetail = (detail: string): detail is ImageDetail => IMAGE_DETAILS.includes(detail)
+
+/** The name of the tool that is called. */
+export function nameOf(call: ToolCall): string {
+  return call.type === 'custom' ? call.custom.name : call.function.name
+}
+
+/**
+ * The arguments of a call: no text at all means none, and the input of a custom tool is one named `input`. Nothing where
+ * the model wrote what is no JSON object.
+ */
+export function argumentsOf(call: ToolCall): Fields | undefined {
+  if (call.type === 'custom') return { input: call.custom.input }
+  return call.function.arguments.trim() === '' ? {} : fieldsOf(parseStructure(call.function.arguments))
+}

@@ -2,10 +2,10 @@
 
 import type { IndexedMessage } from '../index/records.ts'
 import { assertNever } from '../model/error.ts'
-import { findTouchedFiles } from '../model/files/touched-files.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { NormalizedMessage, Role, SourceType } from '../model/normalized.ts'
 import { searchableTextOf } from '../model/searchable-text.ts'
+import { findTouchedFiles } from '../model/touched-files.ts'
 import { findPattern, PatternTimeLimit } from './matching.ts'
 import type { ParsedQuery, QueryNode, QueryTerm, ScopedFields, SearchScope } from './query/query.ts'
 import { normalise, removeIgnored } from './words/characters.ts'

@@ -1,7 +1,6 @@
 /** Keeps the index up to date for the server, or follows the process that does, and publishes what happens on the event bus. */
 import { randomUUID } from 'node:crypto'
-import type { App, IndexSyncProgress, SyncOutcome, WatchOutcome } from '../app.ts'
-import { currentInstant } from '../app.ts'
+import { type App, currentInstant, type IndexSyncProgress, type SyncOutcome, type WatchOutcome } from '../app.ts'
 import { debug, warn } from '../lib/logger.ts'
 import type { SyncOutcomeItem, SyncState } from '../model/api/machine.ts'
 import { AppError } from '../model/error.ts'

@@ -4,10 +4,10 @@ import type { PartTask, ReadTask, SessionChunk } from '../index/records.ts'
 import { AT_FIELD, KIND_FIELD, LINE_FIELD, PART_FIELD, RowBatchWriter } from '../index/row-batch.ts'
 import { DUPLICATE, messageKindOf, REPLAYED, roleOfKind, TRUNCATED } from '../index/row-encoding.ts'
 import { validCountOf } from '../model/checked-numbers.ts'
-import { findTouchedFiles, resolveInDirectory } from '../model/files/touched-files.ts'
 import type { Issue } from '../model/issue.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { type SearchableText, searchableTextOf, TEXT_SCOPES } from '../model/searchable-text.ts'
+import { findTouchedFiles, resolveInDirectory } from '../model/touched-files.ts'
 import { truncateOutput } from '../search/words/analyse.ts'
 
 export async function* readSession(agent: Agent, source: Source, task: ReadTask): AsyncGenerator<SessionChunk> {

@@ -14,7 +14,7 @@ import type { SourceFailure } from '../lib/failure.ts'
 import { statOf } from '../lib/files/safe-fs.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
-import { addEstimates } from '../model/tokens/token-estimate.ts'
+import { addEstimates } from '../model/token-estimate.ts'
 import { addUsage } from '../model/usage.ts'
 
 export interface ScanTask extends SourceLocation {

@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { ReadItem, ScanItem } from '../../src/agents/agent.ts'
 import codex from '../../src/agents/codex/agent.ts'
-import { serializeMessage } from '../../src/model/serialize-message.ts'
+import { serializeMessage } from '../../src/model/normalized.ts'
 import {
   assistant,
   at,

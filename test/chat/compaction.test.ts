@@ -1,6 +1,6 @@
 /** A window that is full: the conversation is summed up or less of it is sent, and what is asked is never lost. */
 import { expect, test } from 'vitest'
-import { promptOf } from '../../src/conversation/render.ts'
+import { promptOf } from '../../src/conversation/message-text.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { json, modelServer } from '../support/model-server.ts'
 import {

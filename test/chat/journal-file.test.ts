@@ -2,10 +2,10 @@ import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, truncat
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { journalPath, openJournal } from '../../src/chat/journal/journal-file.ts'
-import { writeState } from '../../src/conversation/codec/write-state.ts'
+import { writeState } from '../../src/conversation/codec/state.ts'
+import { readJournal } from '../../src/conversation/journal/event.ts'
 import { journalName } from '../../src/conversation/journal/journal-name.ts'
-import { readJournal } from '../../src/conversation/journal/read-journal.ts'
-import { promptOf } from '../../src/conversation/render.ts'
+import { promptOf } from '../../src/conversation/message-text.ts'
 import { tempFolder } from '../support/codex-log.ts'
 import {
   answerEvent,

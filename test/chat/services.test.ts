@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { serializeState } from '../../src/chat/commands/save-load.ts'
-import { readState } from '../../src/conversation/codec/read-state.ts'
+import { readState } from '../../src/conversation/codec/state.ts'
 import { tempFolder } from '../support/codex-log.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { chatServer } from '../support/model-server.ts'

@@ -1,7 +1,7 @@
 /** A turn that does not end by itself is ended: after so many requests, tokens or equal calls. It can be continued. */
 import { describe, expect, test } from 'vitest'
 import type { ChatSessionEvent } from '../../src/chat/events.ts'
-import { toolUseResultsOf } from '../../src/conversation/render.ts'
+import { toolUseResultsOf } from '../../src/conversation/message-text.ts'
 import { answer, calls } from '../support/model-chunks.ts'
 import { chatServer, json, type ModelServer, modelServer, type Reply } from '../support/model-server.ts'
 import {

@@ -1,8 +1,8 @@
 /** A turn from the prompt to the answer: what is sent, what is told, what is on disk, however it ends. */
 import { describe, expect, test } from 'vitest'
 import { serializeState } from '../../src/chat/commands/save-load.ts'
-import { readState } from '../../src/conversation/codec/read-state.ts'
-import { promptOf } from '../../src/conversation/render.ts'
+import { readState } from '../../src/conversation/codec/state.ts'
+import { promptOf } from '../../src/conversation/message-text.ts'
 import { answer, breaks, calls, refusal, stalls } from '../support/model-chunks.ts'
 import { hangUp, json, modelServer } from '../support/model-server.ts'
 import {

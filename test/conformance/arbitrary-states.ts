@@ -1,6 +1,6 @@
 /** States of Amazon Q: those that lie beside the project, and some that nobody saved. */
 import fc from 'fast-check'
-import { writeState } from '../../src/conversation/codec/write-state.ts'
+import { writeState } from '../../src/conversation/codec/state.ts'
 import { states } from '../conversation/journal/arbitrary-states.ts'
 import { vectorStates } from '../conversation/journal/shared-states.ts'
 import { conversationOf, type NamedConversation } from './corpus.ts'

@@ -3,19 +3,16 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
   type CheckpointResult,
+  checkpointAfterTool,
+  checkpointAfterTurn,
   diffCheckpoints,
   type Git,
   hasChanges,
   initCheckpoints,
+  noteUserMessage,
   restoreCheckpoint,
 } from '../../src/conversation/checkpoint.ts'
-import { readState } from '../../src/conversation/codec/read-state.ts'
-import { writeState } from '../../src/conversation/codec/write-state.ts'
-import {
-  checkpointAfterTool,
-  checkpointAfterTurn,
-  noteUserMessage,
-} from '../../src/conversation/files/checkpoint-turn.ts'
+import { readState, writeState } from '../../src/conversation/codec/state.ts'
 import { isGitInstalled, isInWorkTree, removeRepository, runGit } from '../../src/lib/git/run-git.ts'
 import { tempFolder } from '../support/codex-log.ts'
 import { conversationOf, promptsOf } from './test-states.ts'

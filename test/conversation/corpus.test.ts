@@ -3,8 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { readState } from '../../src/conversation/codec/read-state.ts'
-import { writeState } from '../../src/conversation/codec/write-state.ts'
+import { readState, writeState } from '../../src/conversation/codec/state.ts'
 import { parseJson, writeJson } from '../../src/lib/json/lossless.ts'
 import { sharedFolder } from '../support/shared-material.ts'
 

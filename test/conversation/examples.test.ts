@@ -1,12 +1,12 @@
 /** The sections "使用例" of both specifications, in our language. */
 
 import { expect, test } from 'vitest'
+import type { ToolUseResult } from '../../src/conversation/message.ts'
 import {
   AssistantMessage,
   ConversationState,
   type Environment,
   JsonMap,
-  type ToolUseResult,
   UserEnvContext,
   UserMessage,
 } from '../../src/conversation.ts'

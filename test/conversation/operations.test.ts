@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { readState } from '../../src/conversation/codec/read-state.ts'
-import { writeState } from '../../src/conversation/codec/write-state.ts'
+import { readState, writeState } from '../../src/conversation/codec/state.ts'
 import { Entries } from '../../src/conversation/entries.ts'
 import { newResponse } from '../../src/conversation/new-message.ts'
 import { EMPTY_METADATA } from '../../src/conversation/record.ts'
-import { withInvariants } from '../../src/conversation/request/invariants.ts'
-import { dropLastExchange, rewindTo, stateBranches, switchToBranch } from '../../src/conversation/rewind.ts'
+import { withInvariants } from '../../src/conversation/request.ts'
 import * as state from '../../src/conversation/state.ts'
+import { dropLastExchange, rewindTo, stateBranches, switchToBranch } from '../../src/conversation/state.ts'
 import {
   enterTangent,
   exitTangent,

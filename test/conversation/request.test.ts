@@ -1,20 +1,20 @@
 import { describe, expect, test } from 'vitest'
-import { Entries } from '../../src/conversation/entries.ts'
-import { newResponse } from '../../src/conversation/new-message.ts'
-import { EMPTY_METADATA } from '../../src/conversation/record.ts'
-import { conversationSize, isLengthy } from '../../src/conversation/request/budget.ts'
+import { conversationSize, isLengthy } from '../../src/conversation/budget.ts'
 import {
   automaticStrategy,
   clampMessageLength,
   createSummaryRequest,
   DEFAULT_STRATEGY,
   nextStrategy,
-} from '../../src/conversation/request/compact.ts'
-import { contextMessage, contextPair, hookContext } from '../../src/conversation/request/context.ts'
-import { asSendable } from '../../src/conversation/request/send.ts'
+} from '../../src/conversation/compact.ts'
+import { Entries } from '../../src/conversation/entries.ts'
+import { truncateSafeToolUseResults } from '../../src/conversation/message-text.ts'
+import { newResponse } from '../../src/conversation/new-message.ts'
+import { EMPTY_METADATA } from '../../src/conversation/record.ts'
+import { asSendable, contextMessage, contextPair, hookContext } from '../../src/conversation/request.ts'
 import { newState } from '../../src/conversation/state.ts'
-import { byteLength, truncateSafeToolUseResults } from '../../src/conversation/truncate.ts'
 import type { JsonValue } from '../../src/lib/json/lossless.ts'
+import { byteLength } from '../../src/model/token-estimate.ts'
 import { continueWith, conversationOf, ENV, prompt, toolResult, toolUse, withExchange } from './test-states.ts'
 
 const tool = (name: string) => ({ ToolSpecification: { name, description: '', input_schema: { json: null } } })

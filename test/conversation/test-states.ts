@@ -1,6 +1,7 @@
 /** Small conversations for tests. */
 
 import type { AssistantMessage, UserMessage } from '../../src/conversation/message.ts'
+import { promptOf } from '../../src/conversation/message-text.ts'
 import {
   NO_ENVIRONMENT,
   newPrompt,
@@ -8,7 +9,6 @@ import {
   newToolUse,
   newToolUseResults,
 } from '../../src/conversation/new-message.ts'
-import { promptOf } from '../../src/conversation/render.ts'
 import { type ConversationState, newState, pushAssistantMessage } from '../../src/conversation/state.ts'
 import { tangentTime } from '../../src/conversation/zoned-time.ts'
 

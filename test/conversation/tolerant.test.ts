@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { type ReadOptions, readState } from '../../src/conversation/codec/read-state.ts'
-import { writeState } from '../../src/conversation/codec/write-state.ts'
+import type { ReadOptions } from '../../src/conversation/codec/codec.ts'
+import { readState, writeState } from '../../src/conversation/codec/state.ts'
 import type { ConversationState } from '../../src/conversation/state.ts'
 import { promptsOf } from './test-states.ts'
 

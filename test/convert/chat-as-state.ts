@@ -1,6 +1,6 @@
 /** Chats as states, as Amazon Q CLI itself reads them. */
 import { readFileSync } from 'node:fs'
-import { readState } from '../../src/conversation/codec/read-state.ts'
+import { readState } from '../../src/conversation/codec/state.ts'
 import type { UserMessage } from '../../src/conversation/message.ts'
 import type { HistoryEntry } from '../../src/conversation/record.ts'
 import type { ConversationState } from '../../src/conversation/state.ts'

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type TrimResult, trimConversation } from '../../src/convert/trim.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
-import { byteLength, estimateMessage, tokensOfBytes } from '../../src/model/tokens/token-estimate.ts'
+import { byteLength, estimateMessage, tokensOfBytes } from '../../src/model/token-estimate.ts'
 import { answer, call, message, prompt, result, textOf } from './test-messages.ts'
 
 interface Result extends Omit<TrimResult, 'messages'> {

@@ -2,8 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { describeIssue } from '../../src/model/code-texts/issue-texts.ts'
-import { STORE_PROBLEMS } from '../../src/model/code-texts/read-problems.ts'
+import { describeIssue, STORE_PROBLEMS } from '../../src/model/code-texts.ts'
 import { shortSession, tempFolder, text } from '../support/codex-log.ts'
 import { fumi, lines } from '../support/run-fumi.ts'
 

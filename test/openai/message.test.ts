@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Content, fileIdOf, OpenAIMessage } from '../../src/openai.ts'
+import type { Content } from '../../src/openai/message.ts'
+import { fileIdOf, OpenAIMessage } from '../../src/openai.ts'
 
 const text = (words: string) => ({ type: 'text', text: words }) as const
 const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } } as const

@@ -9,8 +9,8 @@
  */
 import { expect } from 'vitest'
 import type { App } from '../../src/app.ts'
-import { findTouchedFiles } from '../../src/model/files/touched-files.ts'
 import { searchableTextOf } from '../../src/model/searchable-text.ts'
+import { findTouchedFiles } from '../../src/model/touched-files.ts'
 import { random } from '../support/seeded-random.ts'
 
 interface SearchedText {

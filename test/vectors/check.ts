@@ -2,8 +2,7 @@
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { readState } from '../../src/conversation/codec/read-state.ts'
-import { writeState } from '../../src/conversation/codec/write-state.ts'
+import { readState, writeState } from '../../src/conversation/codec/state.ts'
 import { CheckpointScenario, isCheckpointVector } from './checkpoints.ts'
 import { functionChecks } from './functions.ts'
 import { historyChecks } from './histories.ts'

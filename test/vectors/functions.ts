@@ -1,35 +1,36 @@
 /** Vectors of the pure functions. */
 
-import { previousTag } from '../../src/conversation/checkpoint.ts'
-import type { Codec } from '../../src/conversation/codec/codec.ts'
-import * as messageCodec from '../../src/conversation/codec/message.ts'
-import * as metadata from '../../src/conversation/codec/metadata.ts'
-import { readAs, readValueAs } from '../../src/conversation/codec/read-state.ts'
-import { numberAfterDocument, storedNumber } from '../../src/conversation/codec/stored-number.ts'
-import { writeAs } from '../../src/conversation/codec/write-state.ts'
+import * as budget from '../../src/conversation/budget.ts'
+import { previousTag, truncateDescription } from '../../src/conversation/checkpoint.ts'
+import { type Codec, readAs, readValueAs, writeAs } from '../../src/conversation/codec/codec.ts'
+import * as messageCodec from '../../src/conversation/codec/entry.ts'
+import { numberAfterDocument, storedNumber } from '../../src/conversation/codec/free-json.ts'
 import { Entries } from '../../src/conversation/entries.ts'
-import { truncateDescription } from '../../src/conversation/files/checkpoint-turn.ts'
-import { linesByAgent, linesByUser } from '../../src/conversation/files/line-tracker.ts'
-import { NATIVE_TOOLS, TRUNCATED_SUFFIX } from '../../src/conversation/limits.ts'
-import { environmentOf, NO_ENVIRONMENT, newToolUseResults } from '../../src/conversation/new-message.ts'
-import type { Tools } from '../../src/conversation/record.ts'
+import { isNativeOrigin, NATIVE_TOOLS, originLabel, TRUNCATED_SUFFIX } from '../../src/conversation/limits.ts'
+import { linesByAgent, linesByUser } from '../../src/conversation/line-tracker.ts'
 import {
   contentWithContext,
   promptOf,
   replaceContentWithToolUseResults,
   sanitizeUnicodeTags,
-} from '../../src/conversation/render.ts'
-import * as budget from '../../src/conversation/request/budget.ts'
-import { hookContext } from '../../src/conversation/request/context.ts'
-import { intoHistoryEntry, intoUserInputMessage, type UserInputMessage } from '../../src/conversation/request/send.ts'
-import { isNativeOrigin, originLabel } from '../../src/conversation/request/tool-origin.ts'
+  truncateContent,
+  truncateSafe,
+  truncateSafeInPlace,
+} from '../../src/conversation/message-text.ts'
+import { environmentOf, NO_ENVIRONMENT, newToolUseResults } from '../../src/conversation/new-message.ts'
+import type { Tools } from '../../src/conversation/record.ts'
+import {
+  hookContext,
+  intoHistoryEntry,
+  intoUserInputMessage,
+  type UserInputMessage,
+} from '../../src/conversation/request.ts'
 import {
   appendAssistantTranscript,
   appendTranscript,
   appendUserTranscript,
   type Transcript,
-} from '../../src/conversation/transcript.ts'
-import { byteLength, truncateContent, truncateSafe, truncateSafeInPlace } from '../../src/conversation/truncate.ts'
+} from '../../src/conversation/state.ts'
 import {
   isJsonArray,
   JsonMap,
@@ -39,6 +40,7 @@ import {
   parseJson,
   writeJson,
 } from '../../src/lib/json/lossless.ts'
+import { byteLength } from '../../src/model/token-estimate.ts'
 import { at, expectSame, has, items, number, text, type Vector, type Verdict } from './vector.ts'
 
 type Check = (vector: Vector) => Verdict
@@ -242,7 +244,7 @@ export const functionChecks: readonly (readonly [fn: RegExp, check: Check])[] = 
   [
     /^FileLineTracker$/,
     ({ input, output }) => {
-      const tracker = readAs(metadata.fileLineTracker, writeJson(input), { mode: 'strict' })
+      const tracker = readAs(messageCodec.fileLineTracker, writeJson(input), { mode: 'strict' })
       if (!tracker.ok) return tracker.reason
       return expectSame(
         { lines_by_user: linesByUser(tracker.value), lines_by_agent: linesByAgent(tracker.value) },

@@ -1,11 +1,11 @@
 /** Vectors of the invariants, some of them over histories given as run lengths. */
 
-import { historyEntry, userMessage } from '../../src/conversation/codec/message.ts'
+import { historyEntry, userMessage } from '../../src/conversation/codec/entry.ts'
 import { Entries } from '../../src/conversation/entries.ts'
 import type { UserEnvContext, UserMessage } from '../../src/conversation/message.ts'
 import { newPrompt, newResponse, newToolUse, newToolUseResults } from '../../src/conversation/new-message.ts'
 import type { HistoryEntry } from '../../src/conversation/record.ts'
-import { enforceConversationInvariants } from '../../src/conversation/request/invariants.ts'
+import { enforceConversationInvariants } from '../../src/conversation/request.ts'
 import type { JsonValue } from '../../src/lib/json/lossless.ts'
 import { lowered, strictly, toolsNamed } from './functions.ts'
 import { at, expectSame, items, number, text, type Vector, type Verdict } from './vector.ts'

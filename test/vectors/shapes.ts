@@ -1,11 +1,16 @@
 /** Vectors of reading and writing single types. */
 
-import { type Codec, text as textCodec, tuple, unsigned } from '../../src/conversation/codec/codec.ts'
-import * as message from '../../src/conversation/codec/message.ts'
-import * as metadata from '../../src/conversation/codec/metadata.ts'
-import { readAs, readValueAs } from '../../src/conversation/codec/read-state.ts'
+import {
+  type Codec,
+  readAs,
+  readValueAs,
+  text as textCodec,
+  tuple,
+  unsigned,
+  writeAs,
+} from '../../src/conversation/codec/codec.ts'
+import * as message from '../../src/conversation/codec/entry.ts'
 import * as state from '../../src/conversation/codec/state.ts'
-import { writeAs } from '../../src/conversation/codec/write-state.ts'
 import { imageFormatOf } from '../../src/conversation/new-message.ts'
 import { tangentTime } from '../../src/conversation/zoned-time.ts'
 import { writeJson } from '../../src/lib/json/lossless.ts'
@@ -51,27 +56,27 @@ const shapes = new Map<string, Shape>([
   ['ImageBlock', shape(message.imageBlock)],
   ['ImageFormat', shape(message.imageFormat)],
   ['ImageSource', shape(message.imageSource)],
-  ['RequestMetadata', shape(metadata.requestMetadata)],
-  ['Duration', shape(metadata.duration)],
-  ['latest_summary', shape(metadata.summary)],
+  ['RequestMetadata', shape(message.requestMetadata)],
+  ['Duration', shape(message.duration)],
+  ['latest_summary', shape(message.summary)],
   ['valid_history_range', shape(tuple(unsigned, unsigned))],
-  ['ModelInfo', shape(metadata.modelInfo)],
-  ['FileLineTracker', shape(metadata.fileLineTracker)],
-  ['FileStats', shape(metadata.fileStats)],
-  ['ToolSpecification', shape(metadata.toolSpecification)],
-  ['ToolSpec', shape(metadata.toolSpec)],
-  ['ToolInputSchema', shape(metadata.toolInputSchema)],
-  ['tool schema', shape(metadata.toolInputSchema)],
+  ['ModelInfo', shape(message.modelInfo)],
+  ['FileLineTracker', shape(message.fileLineTracker)],
+  ['FileStats', shape(message.fileStats)],
+  ['ToolSpecification', shape(message.toolSpecification)],
+  ['ToolSpec', shape(message.toolSpec)],
+  ['ToolInputSchema', shape(message.toolInputSchema)],
+  ['tool schema', shape(message.toolInputSchema)],
   ['ToolOrigin', shape(textCodec)],
-  ['Tool', shape(metadata.tool)],
-  ['tools', shape(metadata.tools)],
+  ['Tool', shape(message.tool)],
+  ['tools', shape(message.tools)],
   ['ContextManager', shape(state.contextManager)],
   ['HookTrigger', shape(state.hookTrigger)],
   ['Hook', shape(state.hook)],
   ['block', shape(message.toolUseResultBlock)],
   ['UserEnvContext', shape(message.userEnvContext)],
-  ['ChatConversationType', shape(metadata.chatConversationType)],
-  ['MessageMetaTag', shape(metadata.metaTag)],
+  ['ChatConversationType', shape(message.chatConversationType)],
+  ['MessageMetaTag', shape(message.metaTag)],
 ])
 
 export const shapeChecks: readonly (readonly [fn: RegExp, check: Check])[] = [

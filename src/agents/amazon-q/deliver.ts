@@ -1,7 +1,6 @@
 /** Puts a conversation into the store of Amazon Q or Kiro: a converted one, or a backup.  */
-import { readAs, readState } from '../../conversation/codec/read-state.ts'
-import { conversationState } from '../../conversation/codec/state.ts'
-import { writeState } from '../../conversation/codec/write-state.ts'
+import { readAs } from '../../conversation/codec/codec.ts'
+import { conversationState, readState, writeState } from '../../conversation/codec/state.ts'
 import { instantIfSet } from '../../conversation/to-messages/entry-clock.ts'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
 import type { DatabaseOutcome } from '../../lib/sqlite/database-file.ts'

@@ -1,13 +1,17 @@
 /** Reads one conversation from a row or a file: both passes, and one message by its locator. */
 
 import { isUtf8 } from 'node:buffer'
-import { summarizeHistory } from '../../conversation/history/summary.ts'
-import { answerDrafts, requestedCalls } from '../../conversation/to-messages/answer.ts'
-import { applyConversionFields, recordDraftIndex } from '../../conversation/to-messages/converted-entry.ts'
-import { inputDrafts } from '../../conversation/to-messages/input.ts'
+import { summarizeHistory } from '../../conversation/history/statistics.ts'
+import {
+  answerDrafts,
+  applyConversionFields,
+  inputDrafts,
+  recordDraftIndex,
+  requestedCalls,
+} from '../../conversation/to-messages/entry-drafts.ts'
 import { type EntryList, isParsedEntry, parseEntryAt, parseInput } from '../../conversation/to-messages/parse-entry.ts'
 import { LastResult } from '../../lib/memoize-last.ts'
-import { issueInJapanese } from '../../model/code-texts/issue-texts.ts'
+import { issueInJapanese } from '../../model/code-texts.ts'
 import { AppError } from '../../model/error.ts'
 import type { HistorySummary } from '../../model/history-summary.ts'
 import type { Instant } from '../../model/ids.ts'

@@ -1,6 +1,6 @@
 /** Fetches the bytes of a source: from a backup, from its table, or from its file. */
 
-import { readState } from '../../conversation/codec/read-state.ts'
+import { readState } from '../../conversation/codec/state.ts'
 import type { ConversationState } from '../../conversation/state.ts'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
 import { readHead, statOf } from '../../lib/files/safe-fs.ts'

@@ -1,8 +1,7 @@
 /** What a conversation state says beside its entries: header, valid range, summary, everything else. */
 
-import { requestFields } from '../../conversation/to-messages/answer.ts'
 import { EntryClock, instantIfSet } from '../../conversation/to-messages/entry-clock.ts'
-import type { EntryDraft } from '../../conversation/to-messages/entry-draft.ts'
+import { type EntryDraft, requestFields } from '../../conversation/to-messages/entry-drafts.ts'
 import {
   type EntryList,
   isParsedEntry,

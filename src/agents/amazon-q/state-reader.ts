@@ -1,9 +1,15 @@
 /** Reads the entries of a conversation, from the first or from a cursor. */
-import { answerDrafts, requestedCalls } from '../../conversation/to-messages/answer.ts'
-import { applyConversionFields, recordDraftIndex } from '../../conversation/to-messages/converted-entry.ts'
+
 import { EntryClock, type EntryTime } from '../../conversation/to-messages/entry-clock.ts'
-import type { EntryDraft } from '../../conversation/to-messages/entry-draft.ts'
-import { answeredCallIds, inputDrafts } from '../../conversation/to-messages/input.ts'
+import {
+  answerDrafts,
+  answeredCallIds,
+  applyConversionFields,
+  type EntryDraft,
+  inputDrafts,
+  recordDraftIndex,
+  requestedCalls,
+} from '../../conversation/to-messages/entry-drafts.ts'
 import {
   type EntryList,
   isParsedEntry,

@@ -1,7 +1,7 @@
 /** Makes a message of a draft: id, time, place; with what identifies an entry and what a conversion needs of it. */
 
 import type { EntryTime } from '../../conversation/to-messages/entry-clock.ts'
-import type { EntryDraft } from '../../conversation/to-messages/entry-draft.ts'
+import type { EntryDraft } from '../../conversation/to-messages/entry-drafts.ts'
 import {
   type EntryList,
   isParsedEntry,

@@ -2,7 +2,7 @@
 
 import { closeSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { readEvent } from '../../conversation/journal/event-codec.ts'
+import { readEvent } from '../../conversation/journal/event.ts'
 import { journalName } from '../../conversation/journal/journal-name.ts'
 import { copyFileAtomically } from '../../lib/files/atomic-file.ts'
 import { readRange } from '../../lib/files/file-bytes.ts'

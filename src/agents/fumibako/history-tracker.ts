@@ -1,7 +1,7 @@
 /** Tracks which entries, by number, are in the conversation, to find those that an event removes. */
 import { Entries } from '../../conversation/entries.ts'
 import type { EntryRuns } from '../../conversation/journal/event.ts'
-import { toRuns } from '../../conversation/journal/numbered-entries.ts'
+import { toRuns } from '../../conversation/journal/state-to-events.ts'
 import { type Fields, fieldsOf, isObject, listOf, stringOf } from '../../lib/unknown-values.ts'
 import { validCountOf } from '../../model/checked-numbers.ts'
 import type { JournalRecord } from './parse-event.ts'

@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path'
 import { EntryClock } from '../../conversation/to-messages/entry-clock.ts'
-import type { EntryDraft } from '../../conversation/to-messages/entry-draft.ts'
+import type { EntryDraft } from '../../conversation/to-messages/entry-drafts.ts'
 import { checksum, sha256 } from '../../lib/hash.ts'
 import type { ByteLine } from '../../lib/lines.ts'
 import { type Fields, fieldsOf, nonEmptyStringOf } from '../../lib/unknown-values.ts'

@@ -1,7 +1,6 @@
 /** Calls without a result, and results that arrived. */
 
-import { requestedCalls } from '../../conversation/to-messages/answer.ts'
-import { answeredCallIds } from '../../conversation/to-messages/input.ts'
+import { answeredCallIds, requestedCalls } from '../../conversation/to-messages/entry-drafts.ts'
 import type { ParsedEntry } from '../../conversation/to-messages/parse-entry.ts'
 import type { ToolCall } from '../../model/normalized.ts'
 import type { ByteSpan } from '../kit/source-file.ts'

@@ -1,10 +1,15 @@
 /** Interprets one line of a journal on its own: its event, as drafts of messages. */
 
 import { JOURNAL_VERSION } from '../../conversation/journal/event.ts'
-import { answerDrafts, requestFields } from '../../conversation/to-messages/answer.ts'
-import { applyConversionFields, recordDraftIndex } from '../../conversation/to-messages/converted-entry.ts'
-import type { EntryDraft } from '../../conversation/to-messages/entry-draft.ts'
-import { type CallsById, inputDrafts } from '../../conversation/to-messages/input.ts'
+import {
+  answerDrafts,
+  applyConversionFields,
+  type CallsById,
+  type EntryDraft,
+  inputDrafts,
+  recordDraftIndex,
+  requestFields,
+} from '../../conversation/to-messages/entry-drafts.ts'
 import { isParsedEntry, type ParsedEntry, parseEntryAt } from '../../conversation/to-messages/parse-entry.ts'
 import { digestOfText } from '../../lib/json/compare.ts'
 import {

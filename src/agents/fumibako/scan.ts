@@ -3,7 +3,7 @@
 import { classify } from '../../model/classify.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { addEstimates, estimateMessage, NO_ESTIMATE, type TokenEstimate } from '../../model/tokens/token-estimate.ts'
+import { addEstimates, estimateMessage, NO_ESTIMATE, type TokenEstimate } from '../../model/token-estimate.ts'
 import type { Cursor, ScanItem, Source } from '../agent.ts'
 import { readLogFile } from '../kit/log-file.ts'
 import { estimateItems, modelOf, ScanTally } from '../kit/scan-tally.ts'

@@ -1,6 +1,6 @@
 /** Makes messages of drafts, and of the pieces of an answer that is still being streamed. */
 
-import type { EntryDraft } from '../../conversation/to-messages/entry-draft.ts'
+import type { EntryDraft } from '../../conversation/to-messages/entry-drafts.ts'
 import { checksum } from '../../lib/hash.ts'
 import type { ByteLine } from '../../lib/lines.ts'
 import { stringOf } from '../../lib/unknown-values.ts'

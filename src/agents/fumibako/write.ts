@@ -2,17 +2,22 @@
 
 import { compactSummary, type EntryPair } from '../../conversation/from-messages/entry-pairs.ts'
 import { createEntryWriter, type EntryWriter } from '../../conversation/from-messages/entry-writer.ts'
-import { transcriptLines } from '../../conversation/from-messages/transcript-lines.ts'
-import { JOURNAL_VERSION, type JournalEvent, type UntimedEvent } from '../../conversation/journal/event.ts'
-import { readEventValue, writeEvent } from '../../conversation/journal/event-codec.ts'
+import {
+  JOURNAL_VERSION,
+  type JournalEvent,
+  readEventValue,
+  type UntimedEvent,
+  writeEvent,
+} from '../../conversation/journal/event.ts'
 import type { UserMessage } from '../../conversation/message.ts'
+import { transcriptLines } from '../../conversation/state.ts'
 import { digestOfText } from '../../lib/json/compare.ts'
 import { fromPortableJson, writeJson } from '../../lib/json/lossless.ts'
 import { TextBatcher } from '../../lib/text.ts'
 import { type AgentId, isUuid } from '../../model/ids.ts'
 import type { WrittenExtension } from '../../model/replay/extension.ts'
+import { createWriteFunction, takeOutput, type UnitWriter } from '../../model/replay/replay.ts'
 import type { RecordGroup, ReplayStep } from '../../model/replay/step.ts'
-import { createWriteFunction, takeOutput, type UnitWriter } from '../../model/replay/unit-writer.ts'
 import type { Session } from '../../model/session.ts'
 import type { AgentWriteOptions, WriterOutput, WrittenForm } from '../agent.ts'
 import { AGENT_ID } from './find.ts'

@@ -3,7 +3,7 @@
 import { classify } from '../../model/classify.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { estimateMessage, type TokenEstimate } from '../../model/tokens/token-estimate.ts'
+import { estimateMessage, type TokenEstimate } from '../../model/token-estimate.ts'
 import type { ReadItem, ScanItem } from '../agent.ts'
 import { hasKeys } from './place-message.ts'
 

@@ -3,9 +3,8 @@
 import { type Fields, fieldsOf, isObject, nonEmptyStringOf, numberOf, stringOf } from '../../lib/unknown-values.ts'
 import type { Channel, Media, MessageSegment, Mutable, SourceType, ToolCall } from '../../model/normalized.ts'
 import { metadataFromExtension } from '../../model/replay/extension.ts'
-import { IMAGE_PLACEHOLDER } from '../../openai/files/forms/images.ts'
-import type { MessageDraft } from '../kit/place-message.ts'
-import { NO_SEGMENTS } from '../kit/place-message.ts'
+import { IMAGE_PLACEHOLDER } from '../../openai/files/forms/datasets.ts'
+import { type MessageDraft, NO_SEGMENTS } from '../kit/place-message.ts'
 
 export interface ChatContent {
   readonly segments: readonly MessageSegment[]

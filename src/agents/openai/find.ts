@@ -1,6 +1,6 @@
 /** Finds files of conversations below a folder and recognizes them by content. They have no home of their own. */
 
-import { describeFileHead } from '../../openai/files/describe-file.ts'
+import { describeFileHead } from '../../openai/files/file-layout.ts'
 import type { FileDescription, Source } from '../agent.ts'
 import { fileBeginsWith, findLogs } from '../kit/source-file.ts'
 

@@ -11,11 +11,11 @@ import {
   toJsonText,
 } from '../../lib/unknown-values.ts'
 import type { Metadata } from '../../model/metadata.ts'
-import type { Mutable } from '../../model/normalized.ts'
 import {
   type Channel,
   isToolStatus,
   type MessageSegment,
+  type Mutable,
   type Role,
   type ToolCall,
   type ToolStatus,

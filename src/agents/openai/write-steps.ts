@@ -3,13 +3,13 @@ import type { Fields } from '../../lib/unknown-values.ts'
 import { MISSING_MARK } from '../../model/metadata.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { type ConversionChange, toConversionChange } from '../../model/replay/conversion-change.ts'
-import { attachmentNote, elementFactsOf } from '../../model/replay/element-facts.ts'
-import type { ElementFacts } from '../../model/replay/extension.ts'
-import type { WrittenElement } from '../../model/replay/extension-writer.ts'
+import type { ElementFacts, WrittenElement } from '../../model/replay/extension.ts'
 import {
   type AnswerStep,
+  attachmentNote,
   attachmentsOf,
   callsOfAnswer,
+  elementFactsOf,
   imageAddressesOf,
   type OrphanStep,
   type ReplayCall,

@@ -6,11 +6,15 @@ import { type Fields, fieldsOf, isObject, listOf, stringOf, toJsonText } from '.
 import { AppError } from '../../model/error.ts'
 import type { AgentId } from '../../model/ids.ts'
 import { type ConversionChange, toConversionChange } from '../../model/replay/conversion-change.ts'
-import type { WrittenExtension } from '../../model/replay/extension.ts'
-import { ExtensionWriter, type RecordConversion, toRecordOutcomes } from '../../model/replay/extension-writer.ts'
+import {
+  ExtensionWriter,
+  type RecordConversion,
+  toRecordOutcomes,
+  type WrittenExtension,
+} from '../../model/replay/extension.ts'
+import { createWriteFunction, takeOutput, type UnitWriter } from '../../model/replay/replay.ts'
 import type { RecordGroup, ReplayStep } from '../../model/replay/step.ts'
 import { type NameRule, UniqueCallIds, UniqueToolNames } from '../../model/replay/unique-names.ts'
-import { createWriteFunction, takeOutput, type UnitWriter } from '../../model/replay/unit-writer.ts'
 import type { Session } from '../../model/session.ts'
 import { repair } from '../../openai/check/validate.ts'
 import { PROFILES, type Profile, type ProfileName } from '../../openai/profile.ts'

@@ -2,15 +2,17 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, join, parse } from 'node:path'
 import {
+  checkpointAfterTool,
+  checkpointAfterTurn,
   createCheckpoint,
   type CheckpointResult as Done,
   diffCheckpoints,
   type FileChange,
   type Git,
   initCheckpoints,
+  noteUserMessage,
   restoreCheckpoint,
 } from '../../conversation/checkpoint.ts'
-import { checkpointAfterTool, checkpointAfterTurn, noteUserMessage } from '../../conversation/files/checkpoint-turn.ts'
 import { journalName } from '../../conversation/journal/journal-name.ts'
 import type { Checkpoint, CheckpointManager, History } from '../../conversation/record.ts'
 import type { ConversationState } from '../../conversation/state.ts'

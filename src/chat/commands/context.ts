@@ -1,10 +1,11 @@
 /** `/context`: the files that go with every request, and what a request is made of. */
+
+import { calcMaxContextFilesSize } from '../../conversation/budget.ts'
 import { newPrompt } from '../../conversation/new-message.ts'
 import type { ContextManager } from '../../conversation/record.ts'
-import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
-import { byteLength } from '../../conversation/truncate.ts'
 import { findGlobFiles } from '../../lib/files/glob.ts'
 import { composePhrase, type Phrase, type PickWording, phrase } from '../../model/phrase.ts'
+import { byteLength } from '../../model/token-estimate.ts'
 import { classifyTypedRule, contextFileTokens, type TypedRule } from '../context-files.ts'
 import { type ChatSessionEvent, errorEvent, errorText } from '../events.ts'
 import type { ChatSession } from '../session.ts'

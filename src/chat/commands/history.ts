@@ -1,9 +1,9 @@
 /** `/clear`, `/compact`, `/rewind`: change the history. */
+
+import { clampMessageLength, DEFAULT_STRATEGY } from '../../conversation/compact.ts'
 import type { AssistantMessage } from '../../conversation/message.ts'
-import { promptOf } from '../../conversation/render.ts'
-import { clampMessageLength, DEFAULT_STRATEGY } from '../../conversation/request/compact.ts'
-import { stateBranches } from '../../conversation/rewind.ts'
-import type { ConversationState } from '../../conversation/state.ts'
+import { promptOf } from '../../conversation/message-text.ts'
+import { type ConversationState, stateBranches } from '../../conversation/state.ts'
 import { composePhrase, type Phrase, phrase, untranslated } from '../../model/phrase.ts'
 import type { ChatError } from '../../openai/chat/transport.ts'
 import { compactHistory } from '../compaction.ts'

@@ -1,5 +1,5 @@
 /** `/model`: which model answers from now on. */
-import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
+import { calcMaxContextFilesSize } from '../../conversation/budget.ts'
 import { phrase, untranslated } from '../../model/phrase.ts'
 import { contextWindowNotice, listModels, resolveContextWindow, toModelInfo } from '../endpoint/models.ts'
 import { type ChatSessionEvent, errorText, noticeEvent } from '../events.ts'

@@ -1,7 +1,6 @@
 /** `/save` and `/load`: the conversation as the original program writes and reads it. */
 import { existsSync } from 'node:fs'
-import { readState } from '../../conversation/codec/read-state.ts'
-import { writeState } from '../../conversation/codec/write-state.ts'
+import { readState, writeState } from '../../conversation/codec/state.ts'
 import type { ConversationState } from '../../conversation/state.ts'
 import { replaceOwnFile } from '../../lib/files/atomic-file.ts'
 import { readRegularFile } from '../../lib/files/regular-file.ts'

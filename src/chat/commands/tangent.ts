@@ -1,5 +1,5 @@
 /** `/tangent`: a side conversation, and the ways back from it. */
-import { createSummaryRequest, DEFAULT_STRATEGY } from '../../conversation/request/compact.ts'
+import { createSummaryRequest, DEFAULT_STRATEGY } from '../../conversation/compact.ts'
 import { isInTangent, openTangents, tangentSeconds } from '../../conversation/tangent.ts'
 import { composePhrase, type Phrase, phrase } from '../../model/phrase.ts'
 import { requestSummary } from '../compaction.ts'

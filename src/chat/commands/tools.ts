@@ -1,7 +1,6 @@
 /** `/tools`: the tools and their permissions; `!command`: a shell command of the user. */
-import { NATIVE_TOOLS } from '../../conversation/limits.ts'
-import { originLabel } from '../../conversation/request/tool-origin.ts'
-import { writeBlock } from '../../conversation/truncate.ts'
+import { NATIVE_TOOLS, originLabel } from '../../conversation/limits.ts'
+import { writeBlock } from '../../conversation/message-text.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
 import { composePhrase, type Phrase, type PickWording, phrase, untranslated } from '../../model/phrase.ts'
 import { errorEvent, errorText } from '../events.ts'

@@ -1,7 +1,7 @@
 /** `/usage` and `/transcript`: the size and the text of the conversation. */
-import { conversationSize } from '../../conversation/request/budget.ts'
+import { conversationSize } from '../../conversation/budget.ts'
 import { composePhrase, phrase, untranslated } from '../../model/phrase.ts'
-import { tokensOfBytes } from '../../model/tokens/token-estimate.ts'
+import { tokensOfBytes } from '../../model/token-estimate.ts'
 import { contextWindowTokens, rangeStart, toolSpecBytes } from '../turn/request.ts'
 import { type ChatCommandDefinition, countNoun, groupDigits, markdownTable, outputEvent } from './command.ts'
 

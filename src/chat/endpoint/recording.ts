@@ -1,7 +1,7 @@
 /** A recorded conversation that answers in place of a server: no network, and the same answers every time. */
 import type { AssistantMessage, ToolUseResult } from '../../conversation/message.ts'
+import { toolUseResultsOf } from '../../conversation/message-text.ts'
 import type { HistoryEntry } from '../../conversation/record.ts'
-import { toolUseResultsOf } from '../../conversation/render.ts'
 import { writeJson } from '../../lib/json/lossless.ts'
 import { ChatFailure, type ChatTransport } from '../../openai/chat/transport.ts'
 

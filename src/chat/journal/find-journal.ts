@@ -1,7 +1,6 @@
 /** Finds and opens the journal of a conversation: a new one, one by its id, or the last one of a directory. */
 import { join } from 'node:path'
-import type { OpenedEvent } from '../../conversation/journal/event.ts'
-import { readEvent } from '../../conversation/journal/event-codec.ts'
+import { type EventOf, readEvent } from '../../conversation/journal/event.ts'
 import { CONVERSATIONS_FOLDER } from '../../conversation/journal/journal-name.ts'
 import { journalOf } from '../../conversation/journal/state-to-events.ts'
 import type { UserEnvContext } from '../../conversation/message.ts'
@@ -13,7 +12,7 @@ import { type NoticeEvent, noticeEvent } from '../events.ts'
 import { createJournal, type JournalFile, journalPath, openJournal } from './journal-file.ts'
 
 interface FoundJournal {
-  readonly opened: OpenedEvent
+  readonly opened: EventOf<'opened'>
   readonly changed: number
 }
 
@@ -62,12 +61,12 @@ export function findCopy(data: string, session: string): string | undefined {
   return copies.sort((a, b) => b.changed - a.changed)[0]?.opened.conversation_id
 }
 
-function readOpenedById(data: string, id: string): OpenedEvent | undefined {
+function readOpenedById(data: string, id: string): EventOf<'opened'> | undefined {
   const opened = readOpenedEvent(journalPath(data, id))
   return opened?.conversation_id === id ? opened : undefined
 }
 
-function readOpenedEvent(path: string): OpenedEvent | undefined {
+function readOpenedEvent(path: string): EventOf<'opened'> | undefined {
   if (!isFile(path)) return undefined
   const read = readEvent(Buffer.from(readHead(path)).toString('utf8').split('\n', 1)[0] ?? '')
   return read.ok && read.event.event === 'opened' ? read.event : undefined

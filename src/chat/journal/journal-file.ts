@@ -13,19 +13,29 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { Entries } from '../../conversation/entries.ts'
-import { JOURNAL_VERSION, type JournalEvent, type UntimedEvent } from '../../conversation/journal/event.ts'
-import { readEvent, writeEvent } from '../../conversation/journal/event-codec.ts'
+import {
+  findHeaderFault,
+  JOURNAL_VERSION,
+  type JournalEvent,
+  type LineIssue,
+  readEvent,
+  type UntimedEvent,
+  writeEvent,
+} from '../../conversation/journal/event.ts'
 import { CONVERSATIONS_FOLDER, journalName } from '../../conversation/journal/journal-name.ts'
-import { lastNumber } from '../../conversation/journal/numbered-entries.ts'
-import { findHeaderFault, type LineIssue } from '../../conversation/journal/read-journal.ts'
-import { recoveryEvents } from '../../conversation/journal/recovery-events.ts'
-import { emptyReplay, type Replay, replayEvent, replayJournal } from '../../conversation/journal/replay.ts'
+import {
+  emptyReplay,
+  lastNumber,
+  type Replay,
+  recoveryEvents,
+  replayEvent,
+  replayJournal,
+} from '../../conversation/journal/replay.ts'
 import { eventsBetween } from '../../conversation/journal/state-to-events.ts'
 import type { UserEnvContext } from '../../conversation/message.ts'
 import { environmentOf, type Machine } from '../../conversation/new-message.ts'
-import type { ConversationState } from '../../conversation/state.ts'
+import { appendUserTranscript, type ConversationState } from '../../conversation/state.ts'
 import { tangentTimeOf } from '../../conversation/tangent.ts'
-import { appendUserTranscript } from '../../conversation/transcript.ts'
 import type { TangentTime } from '../../conversation/zoned-time.ts'
 import { replaceOwnFile } from '../../lib/files/atomic-file.ts'
 import { openRegularFile, refuseSpecialAt } from '../../lib/files/regular-file.ts'

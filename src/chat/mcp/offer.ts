@@ -2,10 +2,11 @@
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { IMAGES_SUPPLIED } from '../../conversation/limits.ts'
 import type { ImageBlock, ImageFormat } from '../../conversation/message.ts'
-import { byteLength, truncateSafe } from '../../conversation/truncate.ts'
+import { truncateSafe } from '../../conversation/message-text.ts'
 import type { JsonValue } from '../../lib/json/lossless.ts'
 import { type Fields, fieldsOf, listOf, stringOf } from '../../lib/unknown-values.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
+import { byteLength } from '../../model/token-estimate.ts'
 import type { ToolRunResult } from '../tools/tool.ts'
 import { MAX_TOOL_DESCRIPTION_BYTES, MAX_TOOL_NAME_BYTES, mcpErrorReason, type RemotePrompt } from './connect.ts'
 

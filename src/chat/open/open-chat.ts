@@ -1,7 +1,7 @@
 /** Opens a chat with the settings: for `fumi chat` and the page. */
 import type { HostEnvironment } from '../../agents/agent.ts'
 import { type Configuration, profileKeyVariable } from '../../config/config.ts'
-import { readJournal } from '../../conversation/journal/read-journal.ts'
+import { readJournal } from '../../conversation/journal/event.ts'
 import { replayJournal } from '../../conversation/journal/replay.ts'
 import type { LogToConvert } from '../../convert.ts'
 import { dataDirectory } from '../../lib/files/data-directory.ts'

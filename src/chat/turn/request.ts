@@ -1,4 +1,6 @@
 /** The request of a turn: the part of the history that is sent, its size, and its form as OpenAI messages. */
+
+import { assistantChars, userChars, valueChars } from '../../conversation/budget.ts'
 import {
   CONTEXT_ENTRY_END_HEADER,
   CONTEXT_ENTRY_START_HEADER,
@@ -7,19 +9,18 @@ import {
   MAX_CONVERSATION_STATE_HISTORY_LEN,
 } from '../../conversation/limits.ts'
 import type { EnvState, ImageBlock, ToolUseResult, UserMessage } from '../../conversation/message.ts'
+import { hasToolUseResults, writeBlock } from '../../conversation/message-text.ts'
 import type { History, HistoryEntry } from '../../conversation/record.ts'
-import { hasToolUseResults } from '../../conversation/render.ts'
-import { assistantChars, userChars, valueChars } from '../../conversation/request/budget.ts'
 import {
   type AssistantResponseMessage,
   asSendable,
   type Sendable,
   type SendInput,
   type UserInputMessage,
-} from '../../conversation/request/send.ts'
+} from '../../conversation/request.ts'
 import type { ConversationState } from '../../conversation/state.ts'
-import { byteLength, writeBlock } from '../../conversation/truncate.ts'
 import { plainJson, writeJson } from '../../lib/json/lossless.ts'
+import { byteLength } from '../../model/token-estimate.ts'
 import { toImagePart, toTextPart } from '../../openai/content.ts'
 import { mimeOf, toDataUri } from '../../openai/media.ts'
 import type { ContentPart, FilePart } from '../../openai/message.ts'

@@ -1,5 +1,5 @@
 /** The tool calls of an answer: each is checked and decided or asked about before the first one runs; then all run. */
-import { trackWrite } from '../../conversation/files/line-tracker.ts'
+
 import {
   IMAGES_SUPPLIED,
   MAX_NUMBER_OF_IMAGES_PER_REQUEST,
@@ -7,16 +7,18 @@ import {
   TOOL_FAILED_PREFIX,
   TOOL_USE_INTERRUPTED,
 } from '../../conversation/limits.ts'
+import { trackWrite } from '../../conversation/line-tracker.ts'
 import type { AssistantToolUse, ImageBlock, ToolUseResult } from '../../conversation/message.ts'
+import { truncateSafeToolUseResults, writeBlock } from '../../conversation/message-text.ts'
 import { newToolUseResults, newToolUseResultsWithImages } from '../../conversation/new-message.ts'
 import type { Tools } from '../../conversation/record.ts'
-import { byteLength, truncateSafeToolUseResults, writeBlock } from '../../conversation/truncate.ts'
 import { isJsonObject, type JsonValue, parseJson, plainJson } from '../../lib/json/lossless.ts'
 import { type Phrase, phrase, untranslated } from '../../model/phrase.ts'
+import { byteLength } from '../../model/token-estimate.ts'
 import { legalToolName } from '../../openai/check/legal-names.ts'
+import { nameOf } from '../../openai/content.ts'
 import type { ToolCall } from '../../openai/message.ts'
 import type { Profile } from '../../openai/profile.ts'
-import { nameOf } from '../../openai/tool-calls.ts'
 import {
   type ChatSessionEvent,
   noticeEvent,

@@ -1,9 +1,10 @@
 /** A turn: the waiting message is sent, tools are run and their results sent, until the model has no more calls. */
+
+import { calcMaxContextFilesSize } from '../../conversation/budget.ts'
 import type { UntimedEvent } from '../../conversation/journal/event.ts'
 import { TOOL_USE_INTERRUPTED, TOOL_USES_INTERRUPTED_REPLY } from '../../conversation/limits.ts'
 import type { AssistantToolUse } from '../../conversation/message.ts'
 import { newCancelledToolUses, newResponse } from '../../conversation/new-message.ts'
-import { calcMaxContextFilesSize } from '../../conversation/request/budget.ts'
 import type { ChatEnding } from '../../model/api/chat.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import {

@@ -1,8 +1,7 @@
 /** `fumi search`: searches the messages of all sessions. */
 import type { Command } from 'commander'
 import type { App, MessageHit, SearchAnswer } from '../../app.ts'
-import { queryFaultInJapanese } from '../../model/code-texts/query-fault-texts.ts'
-import { incompleteReasonOf } from '../../model/code-texts/read-problems.ts'
+import { incompleteReasonOf, queryFaultInJapanese } from '../../model/code-texts.ts'
 import { AppError } from '../../model/error.ts'
 import { defineCommand, JSON_OPTION } from '../define-command.ts'
 import { addQueryOptions, buildQueryText, parseLimit, type QueryOptions } from '../index-queries/filters.ts'

@@ -1,4 +1,4 @@
-/** What a codec is, and the codecs of single values, lists, tuples and maps. */
+/** What a codec is, how to run one, and the codecs of single values, lists, tuples and maps. */
 
 import {
   isJsonArray,
@@ -11,9 +11,82 @@ import {
   jsonEntries,
   markJson,
   markMapKeys,
+  parseJson,
+  writeMarkedJson,
 } from '../../lib/json/lossless.ts'
 import { Entries } from '../entries.ts'
-import { addRepair, describeKind, formatPath, type ReadContext, UnreadableError } from './read-context.ts'
+import type { SetAside } from '../record.ts'
+import { type TangentTime, tangentTime } from '../zoned-time.ts'
+
+export type RepairCode =
+  | 'missing_field'
+  | 'unreadable_field'
+  | 'unknown_member'
+  | 'old_context_manager'
+  | 'text_summary'
+  | 'bare_history'
+  | 'entry_set_aside'
+
+/** Something the original program would have refused, and what was done instead. */
+export interface Repair {
+  readonly code: RepairCode
+  /** `$.history[3].user.timestamp` */
+  readonly path: string
+  /** A sentence for a person. Never conversation text. */
+  readonly reason: string
+}
+
+export interface ReadContext {
+  /** As the original reads: it refuses what it does not know of, and drops unknown fields. */
+  readonly strict: boolean
+  /** Whether some text may hold half of a surrogate pair, which the original refuses. */
+  readonly refusesLoneSurrogates: boolean
+  readonly path: (string | number)[]
+  /** The field that is being read below that path, where it holds a single value. */
+  leaf: string | undefined
+  readonly repairs: Repair[]
+  readonly setAside: SetAside[]
+  readonly duplicates: ReadonlyMap<object, string>
+  readonly now: TangentTime
+}
+
+/** Thrown and caught inside the codec only. */
+export class UnreadableError extends Error {
+  readonly path: string
+  readonly field: string | undefined
+
+  constructor(context: ReadContext, reason: string, field?: string) {
+    super(reason)
+    this.path = formatPath(context.leaf === undefined ? context.path : [...context.path, context.leaf])
+    this.field = field
+  }
+}
+
+export function addRepair(context: ReadContext, code: RepairCode, reason: string): void {
+  context.repairs.push({ code, path: formatPath(context.path), reason })
+}
+
+/** Whether the object names a key twice. Asking a map for an object costs memory in the object, so an empty one is not asked. */
+export function hasDuplicateKeys(value: object, { duplicates }: ReadContext): boolean {
+  return duplicates.size > 0 && duplicates.has(value)
+}
+
+export function formatPath(path: readonly (string | number)[]): string {
+  let text = '$'
+  for (const step of path) {
+    if (typeof step === 'number') text += `[${step}]`
+    else text += /^[A-Za-z_]\w*$/.test(step) ? `.${step}` : `[${JSON.stringify(step)}]`
+  }
+  return text
+}
+
+/** A value's kind in words, without the value. */
+export function describeKind(value: unknown): string {
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'an array'
+  if (typeof value === 'object') return value.constructor?.name === 'JsonNumber' ? 'a number' : 'an object'
+  return typeof value === 'undefined' ? 'nothing' : `a ${typeof value}`
+}
 
 export interface Codec<T> {
   /** Gives the same object back where nothing had to change. Throws Unreadable. */
@@ -196,4 +269,95 @@ export function dictionary<T>(codec: Codec<T>, key: Codec<string> = text): Codec
       return [...lowered.keys()].some(isMovedKey) ? markMapKeys(lowered, context.marks) : Object.fromEntries(lowered)
     },
   }
+}
+
+export interface ReadOptions {
+  /**
+   * `tolerant`, the usual mode, also loads what the original refuses, mends it, says so, and drops nothing.
+   * `strict` reads as the original does, down to refusing what it refuses and dropping fields it does not know.
+   */
+  readonly mode?: 'tolerant' | 'strict'
+  /** When a tangent began that does not say it. */
+  readonly now?: TangentTime
+}
+
+export interface Read<T> {
+  readonly ok: true
+  readonly value: T
+  /** Empty in strict mode, and for everything the original would have loaded. */
+  readonly repairs: readonly Repair[]
+}
+
+export interface NotRead {
+  readonly ok: false
+  /** A sentence for a person, with the place. Never conversation text. */
+  readonly reason: string
+  /** `$.history[3].user` */
+  readonly path: string
+  /** The field or variant at fault, where there is one. */
+  readonly field?: string
+}
+
+/** Any type of the model, by its codec. */
+export function readAs<T>(codec: Codec<T>, source: string, options: ReadOptions = {}): Read<T> | NotRead {
+  return readText(source, (value, context) => codec.read(value, context), options)
+}
+
+export function readValueAs<T>(codec: Codec<T>, value: unknown, options: ReadOptions = {}): Read<T> | NotRead {
+  return readValue(value, (given, context) => codec.read(given, context), options)
+}
+
+const NO_DUPLICATES: ReadonlyMap<object, string> = new Map()
+/** The original's parser stops at the 128th level. */
+const MAX_STRICT_DEPTH = 127
+
+export function readText<T>(
+  source: string,
+  read: (value: JsonValue, context: ReadContext) => T,
+  options: ReadOptions,
+): Read<T> | NotRead {
+  const strict = options.mode === 'strict'
+  const parsed = parseJson(source, strict ? { duplicates: true, maxDepth: MAX_STRICT_DEPTH } : {})
+  if (parsed.ok) return readValue(parsed.value, read, options, parsed.duplicates, /\\u[dD][89a-fA-F]/.test(source))
+  const place = parsed.at === undefined ? '' : ` at character ${parsed.at + 1}`
+  return { ok: false, reason: `${parsed.reason}${place}`, path: '$' }
+}
+
+export function readValue<V, T>(
+  value: V,
+  read: (value: V, context: ReadContext) => T,
+  options: ReadOptions,
+  duplicates: ReadonlyMap<object, string> = NO_DUPLICATES,
+  mayHoldLoneSurrogates = true,
+): Read<T> | NotRead {
+  const strict = options.mode === 'strict'
+  const context: ReadContext = {
+    strict,
+    refusesLoneSurrogates: strict && mayHoldLoneSurrogates,
+    path: [],
+    leaf: undefined,
+    repairs: [],
+    setAside: [],
+    duplicates,
+    now: options.now ?? tangentTime(0n),
+  }
+  try {
+    return { ok: true, value: read(value, context), repairs: context.repairs }
+  } catch (error) {
+    if (!(error instanceof UnreadableError)) throw error
+    const { path, field } = error
+    return { ok: false, reason: `${error.message} at ${path}`, path, ...(field !== undefined && { field }) }
+  }
+}
+
+export interface WriteOptions {
+  /** `compact` is what the database holds, `pretty` what `/save` writes: two spaces, no newline at the end. */
+  readonly style?: 'compact' | 'pretty'
+  /** `known` leaves out everything the original program does not know, so that it loads the result. */
+  readonly keep?: 'all' | 'known'
+}
+
+export function writeAs<T>(codec: Codec<T>, value: T, options: WriteOptions = {}): string {
+  const keep = options.keep ?? 'all'
+  return writeMarkedJson((marks) => codec.lower(value, { keep, marks }), options.style === 'pretty' ? 2 : 0)
 }

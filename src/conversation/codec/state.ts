@@ -1,4 +1,4 @@
-/** The codecs of the whole state: context, checkpoints, tangents, and our own additions. */
+/** The codec of the complete state: context, checkpoints, tangents and our own additions. Reads and writes a state. */
 
 import {
   isJsonArray,
@@ -18,13 +18,32 @@ import type {
   StateExtension,
 } from '../state.ts'
 import { findTangentTimeFault, type TangentTime } from '../zoned-time.ts'
-import { type Codec, dictionary, entryList, flag, integer, list, nullable, text, tuple, unsigned } from './codec.ts'
+import {
+  addRepair,
+  type Codec,
+  describeKind,
+  dictionary,
+  entryList,
+  flag,
+  integer,
+  list,
+  type NotRead,
+  nullable,
+  type Read,
+  type ReadContext,
+  type ReadOptions,
+  readText,
+  readValue,
+  text,
+  tuple,
+  UnreadableError,
+  unsigned,
+  type WriteOptions,
+  writeAs,
+} from './codec.ts'
+import { fileLineTracker, fileStats, history, modelInfo, summary, timestamp, tools, userMessage } from './entry.ts'
 import { freeJson } from './free-json.ts'
-import { history, timestamp, userMessage } from './message.ts'
-import { fileLineTracker, fileStats, modelInfo, summary, tools } from './metadata.ts'
-import { addRepair, describeKind, type ReadContext, UnreadableError } from './read-context.ts'
-import { defaulted, optional, required, struct, whenSet } from './struct.ts'
-import { names } from './variants.ts'
+import { defaulted, names, optional, required, struct, whenSet } from './struct.ts'
 
 export const hookTrigger: Codec<HookTrigger> = names(
   'hook trigger',
@@ -202,4 +221,38 @@ function fieldIn(object: JsonObject, key: string): JsonValue | undefined {
 
 function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return isJsonArray(value) ? value : []
+}
+
+export function readState(source: string, options: ReadOptions = {}): Read<ConversationState> | NotRead {
+  return readText(source, (value, context) => readStateOrHistory(value, context), options)
+}
+
+/** For a value that was parsed elsewhere. Its numbers are what that parser made of them. */
+export function readStateValue(value: unknown, options: ReadOptions = {}): Read<ConversationState> | NotRead {
+  return readValue(value, (given, context) => readStateOrHistory(given, context), options)
+}
+
+export function writeState(state: ConversationState, options: WriteOptions = {}): string {
+  return writeAs(conversationState, state, options)
+}
+
+function readStateOrHistory(value: unknown, context: ReadContext): ConversationState {
+  if (context.strict) return conversationState.read(value, context)
+  const state = conversationState.read(isBareHistory(value) ? wrapBareHistory(value, context) : value, context)
+  return context.setAside.length === 0 ? state : withSetAside(state, context.setAside)
+}
+
+/** A state may be given as an array too, but then its first element is the conversation's id. */
+function isBareHistory(value: unknown): value is readonly JsonValue[] {
+  return isJsonArray(value) && typeof value[0] !== 'string'
+}
+
+function wrapBareHistory(history: readonly JsonValue[], context: ReadContext): JsonValue {
+  addRepair(context, 'bare_history', 'a history without its state')
+  return { history }
+}
+
+function withSetAside(state: ConversationState, found: readonly SetAside[]): ConversationState {
+  const known = state.fumibako?.set_aside ?? []
+  return { ...state, fumibako: { ...state.fumibako, set_aside: [...known, ...found] } }
 }

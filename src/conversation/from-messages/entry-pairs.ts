@@ -1,14 +1,13 @@
 /** Pairs what was said to the model with what it answered: the entries of a history, in strict turns. */
 
 import { toWellFormed } from '../../lib/text.ts'
-import { stringOf } from '../../lib/unknown-values.ts'
 import { assertNever } from '../../model/error.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { toConversionChange } from '../../model/replay/conversion-change.ts'
-import { attachmentNote } from '../../model/replay/element-facts.ts'
 import type { ElementFacts } from '../../model/replay/extension.ts'
 import {
   type AnswerStep,
+  attachmentNote,
   attachmentsOf,
   callsOfAnswer,
   type RecordGroup,
@@ -18,8 +17,7 @@ import {
 } from '../../model/replay/step.ts'
 import type { UserMessage } from '../message.ts'
 import { EMPTY_METADATA, type HistoryEntry, type Summary } from '../record.ts'
-import { PendingInput, type UserInput } from './pending-input.ts'
-import { toToolUse, type UseNaming, type WrittenToolUse } from './tool-uses.ts'
+import { PendingInput, toToolUse, type UseNaming, type UserInput, type WrittenToolUse } from './pending-input.ts'
 
 /** An entry, and what it was made of. */
 export interface EntryPair {
@@ -165,7 +163,7 @@ export class EntryPairs {
     const { open, before } = continued ? { open: continued, before: NO_PAIRS } : this.#next()
     open.texts.push(...textMessages.map(messageText).filter((text) => text !== ''))
     for (const call of calls) open.uses.push({ ...toToolUse(call, this.#naming), group: step.group })
-    open.message_id ??= stringOf((textMessages[0] ?? calls[0]?.message)?.metadata?.['message_id']) ?? null
+    open.message_id ??= (textMessages[0] ?? calls[0]?.message)?.metadata?.message_id ?? null
     this.#addGroup(step.group)
     this.#assignGroups()
     return before

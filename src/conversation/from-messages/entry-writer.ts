@@ -1,16 +1,16 @@
 /** How every writer of entries begins: with whom records go, and how calls are named. */
 
 import type { ConversionChange } from '../../model/replay/conversion-change.ts'
-import type { WrittenExtension } from '../../model/replay/extension.ts'
 import {
   ExtensionWriter,
   type ExtensionWriterOptions,
   type RecordConversion,
   toRecordOutcomes,
-} from '../../model/replay/extension-writer.ts'
+  type WrittenExtension,
+} from '../../model/replay/extension.ts'
 import type { RecordGroup } from '../../model/replay/step.ts'
 import { type EntryPair, EntryPairs } from './entry-pairs.ts'
-import { createUseNaming } from './tool-uses.ts'
+import { createUseNaming } from './pending-input.ts'
 
 /** What there is to say beside the bytes. */
 type WriterNotice =

@@ -1,14 +1,127 @@
-/** Counts conversations by pattern, entries, turns and tools, as the specification's tables do. */
+/** Groups a history into turns, and counts conversations by pattern, entries, turns and tools. */
+
 import type { PatternShares, Share } from '../../model/api/stats.ts'
 import {
   type ConversationPattern,
   type HistorySummary,
   PATTERNS,
+  type Patterned,
   type ToolCount,
   type TurnStatus,
 } from '../../model/history-summary.ts'
-import type { HistorySource } from './read-history.ts'
-import { summarizeHistory, sumToolCounts } from './summary.ts'
+import { type HistoryToolUse, inputPrompt } from './entry.ts'
+import { type HistorySource, type HistoryStep, readHistory, toolName } from './read-history.ts'
+
+/**
+ * The pattern of a conversation; null when it has no entry that can be understood.
+ *
+ * @example
+ * conversationPattern([[prompt, { Response: { content: 'Hi.' } }]]) // { pattern: 'simple', incomplete: false }
+ */
+export function conversationPattern(history: HistorySource): Patterned | null {
+  return patternOf(readHistory(history).steps)
+}
+
+export function patternOf(steps: readonly HistoryStep[]): Patterned | null {
+  const last = steps.at(-1)
+  if (!last) return null
+  const asking = steps.filter(({ response }) => response.ToolUse).length
+  return { pattern: asking === 0 ? 'simple' : asking === 1 ? 'single' : 'complex', incomplete: !last.response.Response }
+}
+
+/** One turn: the entries from a prompt to the response, and what they hold. */
+export interface ConversationTurn extends Patterned {
+  /** Null for entries that follow no prompt: what a compaction left over, or results nobody waited for. */
+  readonly prompt: string | null
+  /** At least one. */
+  readonly steps: readonly HistoryStep[]
+  /** What was said on the way, where something was said. */
+  readonly thinking: readonly string[]
+  /** Null when the turn was not completed. */
+  readonly response: string | null
+  readonly toolsUsed: readonly HistoryToolUse[]
+  readonly messageIds: readonly string[]
+  /** Places in the history. What lies between them and is no step could not be understood. */
+  readonly firstEntry: number
+  readonly lastEntry: number
+  readonly status: TurnStatus
+}
+
+/**
+ * Every entry that can be understood is in exactly one turn. A cancellation with words of the user ends the open turn
+ * and opens the next one; without words it stays inside.
+ *
+ * @example
+ * for (const turn of conversationTurns(state)) console.log(turn.prompt, turn.toolsUsed.length, turn.status)
+ */
+export function conversationTurns(history: HistorySource): readonly ConversationTurn[] {
+  return groupTurns(readHistory(history).steps)
+}
+
+export function groupTurns(steps: readonly HistoryStep[]): readonly ConversationTurn[] {
+  const turns: ConversationTurn[] = []
+  let open: HistoryStep[] = []
+  const close = (status: TurnStatus): void => {
+    const pattern = patternOf(open)
+    if (pattern) turns.push(toTurn(open, pattern, status))
+    open = []
+  }
+  for (const step of steps) {
+    if (inputPrompt(step.input) !== undefined) close(step.input.content.CancelledToolUses ? 'cancelled' : 'incomplete')
+    open.push(step)
+    if (step.response.Response) close('complete')
+  }
+  close('incomplete')
+  return turns
+}
+
+function toTurn(steps: readonly HistoryStep[], pattern: Patterned, status: TurnStatus): ConversationTurn {
+  const first = steps.at(0)
+  const last = steps.at(-1)
+  const toolUseAnswers = steps.flatMap(({ response }) => response.ToolUse ?? [])
+  return {
+    ...pattern,
+    prompt: (first && inputPrompt(first.input)) ?? null,
+    steps,
+    thinking: toolUseAnswers.map(({ content }) => content).filter((content) => content !== ''),
+    response: last?.response.Response?.content ?? null,
+    toolsUsed: toolUseAnswers.flatMap(({ tool_uses }) => tool_uses),
+    messageIds: steps.flatMap(({ response }) => (response.Response ?? response.ToolUse).message_id ?? []),
+    firstEntry: first?.index ?? 0,
+    lastEntry: last?.index ?? 0,
+    status,
+  }
+}
+
+/**
+ * Counts one conversation. What it gives is small, so that many can be kept; `statisticsOf` adds them up.
+ *
+ * @example
+ * const { pattern, turns, toolUses } = summarizeHistory(state)
+ */
+export function summarizeHistory(history: HistorySource): HistorySummary {
+  const { steps, unreadable, isHistory } = readHistory(history)
+  const overall = patternOf(steps)
+  const uses = steps.flatMap(({ response }) => response.ToolUse?.tool_uses ?? [])
+  return {
+    isHistory,
+    entries: steps.length + unreadable.length,
+    unreadableEntries: unreadable.length,
+    pattern: overall?.pattern ?? null,
+    incomplete: overall?.incomplete ?? false,
+    turns: groupTurns(steps).map(({ pattern, incomplete, status }) => ({ pattern, incomplete, status })),
+    toolUses: uses.length,
+    tools: sumToolCounts(uses.map((use) => ({ name: toolName(use), uses: 1 }))),
+  }
+}
+
+/** Equal names added up, most used first. */
+export function sumToolCounts(counts: readonly ToolCount[]): readonly ToolCount[] {
+  const byName = new Map<string, number>()
+  for (const { name, uses } of counts) byName.set(name, (byName.get(name) ?? 0) + uses)
+  const named = Array.from(byName, ([name, uses]) => ({ name, uses }))
+  return named.sort((a, b) => b.uses - a.uses || (a.name < b.name ? -1 : 1))
+}
 
 /** Means are rounded to one decimal, shares to whole percent. Everything is 0 where there is nothing to count. */
 export interface HistoryStatistics {

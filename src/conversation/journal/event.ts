@@ -1,281 +1,317 @@
-/** What happens in a conversation, one event for one line of its journal. The types are the JSON itself. */
+/** The events of a journal, one for each line: their fields, which are the JSON itself, and how they are read and written. */
 
-import type { JsonValue } from '../../lib/json/lossless.ts'
+import { isJsonObject, type JsonValue, jsonEntries, parseJson, writeJson } from '../../lib/json/lossless.ts'
+import type { IssueCode } from '../../model/issue.ts'
 import type { Usage } from '../../model/usage.ts'
-import type { AssistantMessage, Open, ToolUseResult, UserEnvContext, UserMessage } from '../message.ts'
-import type {
-  Checkpoint,
-  CheckpointManager,
-  ContextManager,
-  FileLineTracker,
-  FileStats,
-  HistoryEntry,
-  ModelInfo,
-  RequestMetadata,
-  SetAside,
-  Summary,
-  Tools,
-  Unsigned,
-} from '../record.ts'
-import type { TangentTime } from '../zoned-time.ts'
+import {
+  type Codec,
+  dictionary,
+  flag,
+  integer,
+  list,
+  nullable,
+  readValueAs,
+  text,
+  tuple,
+  unsigned,
+  writeAs,
+} from '../codec/codec.ts'
+import {
+  assistantMessage,
+  fileLineTracker,
+  fileStats,
+  historyEntry,
+  modelInfo,
+  requestMetadata,
+  summary,
+  tools,
+  toolUseResult,
+  userEnvContext,
+  userMessage,
+} from '../codec/entry.ts'
+import { freeJson } from '../codec/free-json.ts'
+import { contextManager, setAside, tangentStart } from '../codec/state.ts'
+import { type Field, type FieldValues, optional, required, struct, whenSet } from '../codec/struct.ts'
+import type { Checkpoint, CheckpointManager } from '../record.ts'
 
-/** Raised when an older program would misread a journal. New events do not raise it: they are kept and passed over. */
+/** Raised when an older program would misread a journal. New events do not raise it: older programs keep and skip them. */
 export const JOURNAL_VERSION = 1
 
-interface EventBase<Name extends string> {
-  readonly event: Name
-  /** When it was written, UTC. */
-  readonly at: string
-}
+const count = integer(0, Number.MAX_SAFE_INTEGER)
+const number = integer(1, Number.MAX_SAFE_INTEGER)
 
-/** Numbers of entries from … to, both included, in the order in which a history holds them. */
+/** Numbers of entries from … to, both included, in the order of a history. */
 export type EntryRuns = readonly (readonly [from: number, to: number])[]
+const runs: Codec<EntryRuns> = list(tuple(number, number))
 
-/** The first line, and one more each time somebody goes on. */
-export interface OpenedEvent extends EventBase<'opened'> {
-  readonly journal: number
-  readonly conversation_id: string
-  readonly cwd: string | null
-  /** The version of the program that writes. */
-  readonly program: string | null
-  /** The conversation that this one was copied from. */
-  readonly continues?: { readonly agent: string; readonly session: string }
-}
+const usage = struct<Usage>('Usage', {
+  input_tokens: required(count),
+  cached_input_tokens: required(count),
+  output_tokens: required(count),
+  reasoning_output_tokens: required(count),
+  total_tokens: required(count),
+})
 
-/** The message that waits to be sent; null when it was given up. */
-export interface NextMessageEvent extends EventBase<'next_message'> {
-  readonly message: UserMessage | null
-}
+/** Without what grows with every checkpoint. */
+const managerFields = struct<Omit<CheckpointManager, 'checkpoints' | 'tag_index' | 'file_stats_cache'>>(
+  'CheckpointManager',
+  {
+    shadow_repo_path: required(text),
+    work_tree_path: required(text),
+    current_turn: required(unsigned),
+    tools_in_turn: required(unsigned),
+    pending_user_message: optional(text),
+    message_locked: required(flag),
+  },
+)
 
-/** A piece of the answer that is being streamed. */
-export interface DeltaEvent extends EventBase<'delta'> {
-  readonly text: string
-}
-
-/** The waiting message was answered. */
-export interface EntryEvent extends EventBase<'entry'> {
-  readonly number: number
-  readonly assistant: AssistantMessage
-  readonly request_metadata: RequestMetadata | null
-}
-
-/** The answer broke off: what had come of it. */
-export interface InterruptedEvent extends EventBase<'interrupted'> {
-  readonly number: number
-  readonly assistant: AssistantMessage
-  readonly request_metadata: RequestMetadata | null
-  readonly reason: Open<'cancelled' | 'crashed' | 'timed_out' | 'cut' | 'refused'>
-}
-
-/** An exchange that took place elsewhere, or was changed afterwards. Aside: only for others to name it. */
-export interface CopiedEvent extends EventBase<'copied'> {
-  readonly number: number
-  readonly entry: HistoryEntry
-  readonly into: Open<'history' | 'aside'>
-  /** The entry in whose place it stands. */
-  readonly instead_of?: number
-}
-
-export interface ToolStartedEvent extends EventBase<'tool_started'> {
-  readonly tool_use_id: string
-  readonly name: string
-}
-
-/** The whole result; the message that takes it to the model may hold less. */
-export interface ToolFinishedEvent extends EventBase<'tool_finished'> {
-  readonly result: ToolUseResult
-  readonly duration_ms?: number
-}
-
-export interface TangentEnteredEvent extends EventBase<'tangent_entered'> {
-  readonly name: string | null
-  readonly started: TangentTime
-  readonly nested: boolean
-}
-
-export interface TangentLeftEvent extends EventBase<'tangent_left'> {
-  /** Its last exchange comes along. */
-  readonly tail: boolean
-}
-
-/** A tangent was left, and what it came to is told to the main conversation. */
-export interface TangentSummaryEvent extends EventBase<'tangent_summed_up'> {
-  readonly number: number
-  readonly summary: string
-  readonly timestamp: string | null
-  readonly env_context: UserEnvContext
-}
-
-export interface RewoundEvent extends EventBase<'rewound'> {
-  /** The entry of the history that is now the last one; -1 for none. */
-  readonly to: number
-  readonly name: string | null
-  /** What was left behind stays as a branch. */
-  readonly keep: boolean
-}
-
-export interface BranchTakenEvent extends EventBase<'branch_taken'> {
-  readonly branch: number
-}
-
-/** The history is now made of these entries. */
-export interface HistoryChangedEvent extends EventBase<'history'> {
+const addedCheckpoint = struct<{
+  readonly checkpoint: Omit<Checkpoint, 'history_snapshot'>
   readonly entries: EntryRuns
-}
+}>('added', {
+  checkpoint: required(
+    struct('Checkpoint', {
+      tag: required(text),
+      timestamp: required(text),
+      description: required(text),
+      is_turn: required(flag),
+      tool_name: optional(text),
+    }),
+  ),
+  entries: required(runs),
+})
 
-export interface BranchesChangedEvent extends EventBase<'branches'> {
-  readonly branches: readonly { readonly name: string | null; readonly after: number; readonly entries: EntryRuns }[]
-}
+const EVENT_FIELDS = {
+  /** The first line, and one more each time somebody continues the conversation. */
+  opened: {
+    journal: required(number),
+    conversation_id: required(text),
+    cwd: optional(text),
+    /** The version of the program that writes. */
+    program: optional(text),
+    /** The conversation that this one was copied from. */
+    continues: whenSet(
+      struct<{ readonly agent: string; readonly session: string }>('continues', {
+        agent: required(text),
+        session: required(text),
+      }),
+    ),
+  },
+  /** The message that waits to be sent; null when it was given up. */
+  next_message: { message: required(nullable(userMessage)) },
+  /** A piece of the answer that is being streamed. */
+  delta: { text: required(text) },
+  /** The waiting message was answered. */
+  entry: {
+    number: required(number),
+    assistant: required(assistantMessage),
+    request_metadata: optional(requestMetadata),
+  },
+  /** The answer broke off; `assistant` is what had arrived. */
+  interrupted: {
+    number: required(number),
+    assistant: required(assistantMessage),
+    request_metadata: optional(requestMetadata),
+    /** `cancelled`, `crashed`, `timed_out`, `cut` or `refused`. */
+    reason: required(text),
+  },
+  /** An entry that was made elsewhere, or was changed afterwards. */
+  copied: {
+    number: required(number),
+    entry: required(historyEntry),
+    /** `history`, or `aside` for an entry that only other events name. */
+    into: required(text),
+    /** The entry that this one replaces. */
+    instead_of: whenSet(number),
+  },
+  tool_started: { tool_use_id: required(text), name: required(text) },
+  /** The complete result; the message that takes it to the model may hold less. */
+  tool_finished: { result: required(toolUseResult), duration_ms: whenSet(count) },
+  tangent_entered: { name: optional(text), started: required(tangentStart), nested: required(flag) },
+  /** With `tail`, the last exchange is kept. */
+  tangent_left: { tail: required(flag) },
+  /** A tangent was left, and its summary was added to the main conversation. */
+  tangent_summed_up: {
+    number: required(number),
+    summary: required(text),
+    timestamp: optional(text),
+    env_context: required(userEnvContext),
+  },
+  rewound: {
+    /** The entry of the history that is now the last one; -1 for none. */
+    to: required(integer(-1, Number.MAX_SAFE_INTEGER)),
+    name: optional(text),
+    /** The entries after it stay as a branch. */
+    keep: required(flag),
+  },
+  branch_taken: { branch: required(count) },
+  /** The history now consists of these entries. */
+  history: { entries: required(runs) },
+  branches: {
+    branches: required(
+      list(
+        struct<{ readonly name: string | null; readonly after: number; readonly entries: EntryRuns }>('Branch', {
+          name: optional(text),
+          after: required(count),
+          entries: required(runs),
+        }),
+      ),
+    ),
+  },
+  /** A compaction: the summary replaces all but the newest entries. */
+  summary: { summary: required(nullable(summary)), keep: required(count) },
+  window: { range: required(tuple(unsigned, unsigned)) },
+  /** Lines are added; beyond 10,000 the oldest are dropped. */
+  transcript: { lines: required(list(text)) },
+  /** The old lines from … to stay, and these follow. */
+  transcript_changed: { from: required(count), to: required(count), lines: required(list(text)) },
+  checkpoint: {
+    manager: required(managerFields),
+    /** Positions in the list before this event. */
+    dropped: required(list(count)),
+    /** At the end of the list. */
+    added: required(list(addedCheckpoint)),
+    stats: required(dictionary(fileStats)),
+  },
+  /** Files and history were restored to a checkpoint. */
+  restored: { tag: required(text), hard: required(flag) },
+  context: { context_manager: required(nullable(contextManager)) },
+  context_length: { bytes: required(nullable(unsigned)) },
+  tools: { tools: required(tools) },
+  mcp: { enabled: required(flag) },
+  model: { model_info: required(nullable(modelInfo)) },
+  /** Which agent answers from now on. An agent of the same name in another file is another agent. */
+  agent: {
+    name: required(text),
+    /** `own` or `project`. */
+    place: required(text),
+    /** The agent's file; null for the built-in agent. */
+    path: optional(text),
+    /** Hash of a project's file when the user trusted it. */
+    sha256: optional(text),
+  },
+  /** Null: the file is no longer tracked. */
+  line_tracker: { path: required(text), tracker: required(nullable(fileLineTracker)) },
+  /** What one request used. It precedes the entry that it paid for. */
+  usage: {
+    model: optional(text),
+    usage: required(usage),
+    /** The server did not count. */
+    estimated: required(flag),
+    /** `answer` or `compaction`. */
+    purpose: required(text),
+  },
+  cleared: {},
+  /** Something failed, and the state is unchanged. `what`: `request`, `tool`, `compaction` or `checkpoint`. */
+  failed: { what: required(text), reason: required(text) },
+  set_aside: { parts: required(list(setAside)) },
+  /** Fields of the state that no other event covers, as the state has them. */
+  fields: {
+    set: required(freeJson),
+    removed: required(list(text)),
+    /** All keys of the state in order, where that is not the usual order. */
+    order: whenSet(list(text)),
+  },
+} as const satisfies { readonly [name: string]: { readonly [key: string]: Field<unknown> } }
 
-/** A compaction: the summary stands for all but the newest entries. */
-export interface SummaryEvent extends EventBase<'summary'> {
-  readonly summary: Summary | null
-  readonly keep: number
-}
+export type EventName = keyof typeof EVENT_FIELDS
 
-export interface WindowMovedEvent extends EventBase<'window'> {
-  readonly range: readonly [Unsigned, Unsigned]
-}
+/** `at`: when the event was written, UTC. */
+export type EventOf<Name extends EventName> = { readonly event: Name; readonly at: string } & FieldValues<
+  (typeof EVENT_FIELDS)[Name]
+>
 
-/** Lines are added; of more than 10,000 the oldest go. */
-export interface TranscriptEvent extends EventBase<'transcript'> {
-  readonly lines: readonly string[]
-}
-
-/** Of the lines that were there, those from … to stay, and others follow. */
-export interface TranscriptChangedEvent extends EventBase<'transcript_changed'> {
-  readonly from: number
-  readonly to: number
-  readonly lines: readonly string[]
-}
-
-/** All but what grows with every checkpoint. */
-export type ManagerFields = Omit<CheckpointManager, 'checkpoints' | 'tag_index' | 'file_stats_cache'>
-export type CheckpointFields = Omit<Checkpoint, 'history_snapshot'>
-
-export interface CheckpointsChangedEvent extends EventBase<'checkpoint'> {
-  readonly manager: ManagerFields
-  /** Places in the list, as it was. */
-  readonly dropped: readonly number[]
-  /** At its end. */
-  readonly added: readonly { readonly checkpoint: CheckpointFields; readonly entries: EntryRuns }[]
-  readonly stats: ReadonlyMap<string, FileStats>
-}
-
-/** Files and history are again as they were at a checkpoint. */
-export interface RestoredEvent extends EventBase<'restored'> {
-  readonly tag: string
-  readonly hard: boolean
-}
-
-export interface ContextChangedEvent extends EventBase<'context'> {
-  readonly context_manager: ContextManager | null
-}
-
-export interface ContextMeasuredEvent extends EventBase<'context_length'> {
-  readonly bytes: Unsigned | null
-}
-
-export interface ToolsChangedEvent extends EventBase<'tools'> {
-  readonly tools: Tools
-}
-
-export interface McpSwitchedEvent extends EventBase<'mcp'> {
-  readonly enabled: boolean
-}
-
-export interface ModelChosenEvent extends EventBase<'model'> {
-  readonly model_info: ModelInfo | null
-}
-
-/** Which agent answers from now on, and where its file is: an agent of the same name elsewhere is another one. */
-export interface AgentChosenEvent extends EventBase<'agent'> {
-  readonly name: string
-  readonly place: Open<'own' | 'project'>
-  /** Of its file; null for the built-in one. */
-  readonly path: string | null
-  /** Of a project's file, as it was when the user trusted it. */
-  readonly sha256: string | null
-}
-
-/** Null: the file is no longer followed. */
-export interface LinesTrackedEvent extends EventBase<'line_tracker'> {
-  readonly path: string
-  readonly tracker: FileLineTracker | null
-}
-
-/** What one request used. It comes before the entry that it paid for. */
-export interface UsageEvent extends EventBase<'usage'> {
-  readonly model: string | null
-  readonly usage: Usage
-  /** The endpoint did not count. */
-  readonly estimated: boolean
-  readonly purpose: Open<'answer' | 'compaction'>
-}
-
-export type ClearedEvent = EventBase<'cleared'>
-
-/** Something did not work; the state is as it was. */
-export interface FailedEvent extends EventBase<'failed'> {
-  readonly what: Open<'request' | 'tool' | 'compaction' | 'checkpoint'>
-  readonly reason: string
-}
-
-export interface PartsSetAsideEvent extends EventBase<'set_aside'> {
-  readonly parts: readonly SetAside[]
-}
-
-/** Fields of the state that no other event tells, as they are written in it. */
-export interface FieldsChangedEvent extends EventBase<'fields'> {
-  readonly set: JsonValue
-  readonly removed: readonly string[]
-  /** All keys of the state in their order, where that is not the usual one. */
-  readonly order?: readonly string[]
-}
-
-/** From a later program: kept as it is. */
-export interface UnknownEvent extends EventBase<'unknown'> {
+/** From a later program, and kept unchanged. */
+interface UnknownEvent {
+  readonly event: 'unknown'
+  readonly at: string
   readonly name: string
   readonly record: JsonValue
 }
 
-export type JournalEvent =
-  | OpenedEvent
-  | NextMessageEvent
-  | DeltaEvent
-  | EntryEvent
-  | InterruptedEvent
-  | CopiedEvent
-  | ToolStartedEvent
-  | ToolFinishedEvent
-  | TangentEnteredEvent
-  | TangentLeftEvent
-  | TangentSummaryEvent
-  | RewoundEvent
-  | BranchTakenEvent
-  | HistoryChangedEvent
-  | BranchesChangedEvent
-  | SummaryEvent
-  | WindowMovedEvent
-  | TranscriptEvent
-  | TranscriptChangedEvent
-  | CheckpointsChangedEvent
-  | RestoredEvent
-  | ContextChangedEvent
-  | ContextMeasuredEvent
-  | ToolsChangedEvent
-  | McpSwitchedEvent
-  | ModelChosenEvent
-  | AgentChosenEvent
-  | LinesTrackedEvent
-  | UsageEvent
-  | ClearedEvent
-  | FailedEvent
-  | PartsSetAsideEvent
-  | FieldsChangedEvent
-  | UnknownEvent
+export type JournalEvent = { readonly [Name in EventName]: EventOf<Name> }[EventName] | UnknownEvent
 
-export type EventName = Exclude<JournalEvent['event'], 'unknown'>
-
-/** Without its time, which is the same for all that are told at once. */
+/** Without its time, which events of one moment share. */
 export type UntimedEvent<E = JournalEvent> = E extends JournalEvent ? Omit<E, 'at'> : never
+
+/** The header's version comes first, so that the first bytes of a file identify a journal. */
+function eventCodec(name: EventName): Codec<JournalEvent> {
+  const { journal, ...fields }: { readonly [key: string]: Field<unknown> } = EVENT_FIELDS[name]
+  const all = { ...(journal && { journal }), event: required(text), at: required(text), ...fields }
+  return struct<{ readonly [key: string]: unknown }>(name, all) as unknown as Codec<JournalEvent>
+}
+
+const EVENT_CODECS: ReadonlyMap<string, Codec<JournalEvent>> = new Map(
+  (Object.keys(EVENT_FIELDS) as EventName[]).map((name) => [name, eventCodec(name)]),
+)
+
+/** Without the newline. */
+export function writeEvent(event: JournalEvent): string {
+  if (event.event === 'unknown') return writeJson(event.record)
+  return writeAs(EVENT_CODECS.get(event.event) as Codec<JournalEvent>, event)
+}
+
+interface EventFault {
+  readonly code: IssueCode
+  /** A sentence for a person. Never conversation text. */
+  readonly reason: string
+}
+
+type ReadEventResult = { readonly ok: true; readonly event: JournalEvent } | ({ readonly ok: false } & EventFault)
+
+/** One line, without its newline. */
+export function readEvent(line: string): ReadEventResult {
+  const parsed = parseJson(line)
+  if (parsed.ok) return readEventValue(parsed.value)
+  const code = /levels deep/.test(parsed.reason) ? 'too_deep' : 'bad_json'
+  return { ok: false, code, reason: parsed.reason }
+}
+
+export function readEventValue(value: JsonValue): ReadEventResult {
+  if (!isJsonObject(value)) return { ok: false, code: 'not_an_object', reason: 'JSON, but no event of a journal' }
+  const fields = new Map(jsonEntries(value))
+  const name = fields.get('event')
+  if (typeof name !== 'string') return { ok: false, code: 'unknown_shape', reason: 'no event of a journal' }
+  const codec = EVENT_CODECS.get(name)
+  if (!codec) {
+    const at = fields.get('at')
+    return { ok: true, event: { event: 'unknown', at: typeof at === 'string' ? at : '', name, record: value } }
+  }
+  const read = readValueAs(codec, value)
+  return read.ok ? { ok: true, event: read.value } : { ok: false, code: 'unknown_shape', reason: read.reason }
+}
+
+export interface LineIssue extends EventFault {
+  /** From 1; blank lines count. */
+  readonly line: number
+}
+
+/** Reads the text of a journal. A last line without its newline counts if it is complete. */
+export function readJournal(text: string): {
+  readonly events: readonly JournalEvent[]
+  readonly issues: readonly LineIssue[]
+} {
+  const events: JournalEvent[] = []
+  const issues: LineIssue[] = []
+  const lines = text.split('\n')
+  lines.forEach((line, at) => {
+    if (line.trim() === '') return
+    const isLast = at === lines.length - 1
+    const read = readEvent(line)
+    const fault = read.ok ? findHeaderFault(read.event, at + 1) : isLast ? CUT_SHORT : read
+    if (read.ok) events.push(read.event)
+    if (fault) issues.push({ code: fault.code, reason: fault.reason, line: at + 1 })
+  })
+  return { events, issues }
+}
+
+const CUT_SHORT: EventFault = { code: 'cut_short', reason: 'the last line is cut short; all before it was read' }
+
+/** What is wrong with a readable event at its position in the journal. */
+export function findHeaderFault(event: JournalEvent, line: number): EventFault | undefined {
+  if (event.event === 'opened' && event.journal > JOURNAL_VERSION)
+    return { code: 'unknown_shape', reason: `written by a later version (journal ${event.journal}); update fumibako` }
+  if (event.event !== 'opened' && line === 1)
+    return { code: 'unknown_shape', reason: 'the journal does not begin with its header' }
+  return undefined
+}

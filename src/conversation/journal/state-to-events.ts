@@ -1,21 +1,36 @@
-/** The other way: the events that lead from one state to another, or make a state out of nothing. */
+/** The events that lead from one state to another, or that make a state from nothing. */
 
-import { historyEntry } from '../codec/message.ts'
-import { writeAs } from '../codec/write-state.ts'
-import type { History, HistoryEntry } from '../record.ts'
-import { stateBranches } from '../rewind.ts'
-import type { ConversationCheckpoint, ConversationState } from '../state.ts'
-import { diffManagers, isManagerChanged } from './checkpoint-changes.ts'
-import { type EntryRuns, JOURNAL_VERSION, type JournalEvent, type OpenedEvent, type UntimedEvent } from './event.ts'
-import { lastNumber, type NumberedEntries, type NumberedEntry, toRuns } from './numbered-entries.ts'
-import { emptyReplay, type Replay, replayEvent } from './replay.ts'
-import * as same from './same-parts.ts'
-import { enterableTangents, fieldsChange, trackerChanges, transcriptChange } from './state-differences.ts'
+import { isSameJson } from '../../lib/json/compare.ts'
+import { JsonMap, type JsonValue, parseJson, writeJson } from '../../lib/json/lossless.ts'
+import { type Codec, nullable, tuple, unsigned, writeAs } from '../codec/codec.ts'
+import { fileLineTracker, historyEntry, modelInfo, summary, tools as toolsCodec, userMessage } from '../codec/entry.ts'
+import { checkpointManager, contextManager, conversationCheckpoint, extension } from '../codec/state.ts'
+import { Entries } from '../entries.ts'
+import type { CheckpointManager, History, HistoryEntry } from '../record.ts'
+import {
+  appendTranscript,
+  type ConversationCheckpoint,
+  type ConversationState,
+  newState,
+  stateBranches,
+  type Transcript,
+} from '../state.ts'
+import { openTangents } from '../tangent.ts'
+import { type EntryRuns, type EventOf, JOURNAL_VERSION, type JournalEvent, type UntimedEvent } from './event.ts'
+import {
+  emptyReplay,
+  FIELD_CODECS,
+  lastNumber,
+  type NumberedEntries,
+  type NumberedEntry,
+  type Replay,
+  replayEvent,
+} from './replay.ts'
 
-/** Finds the number under which an entry was told: by itself, or by its text where it was read from elsewhere. */
+/** Finds the number of an entry: by the object, or by its text where it was read from elsewhere. */
 class EntryNumbers {
   readonly #numbers = new Map<HistoryEntry, number>()
-  /** Made when an entry is met that is not known by itself: most journals never need it. */
+  /** Filled when an unknown object is met: most journals never need it. */
   readonly #texts = new Map<string, number>()
   #known = 0
   #encoded = 0
@@ -38,17 +53,31 @@ class EntryNumbers {
 
 const encodedEntry = (entry: HistoryEntry): string => writeAs(historyEntry, entry)
 
-export interface JournalOptions {
+/** Whether two values are the same object, or are written the same. */
+const isSame = <T>(codec: Codec<T>, a: T, b: T): boolean => a === b || writeAs(codec, a) === writeAs(codec, b)
+
+const rangeCodec = tuple(unsigned, unsigned)
+const orNull = {
+  context: nullable(contextManager),
+  extension: nullable(extension),
+  manager: nullable(checkpointManager),
+  message: nullable(userMessage),
+  model: nullable(modelInfo),
+  size: nullable(unsigned),
+  summary: nullable(summary),
+} as const
+
+interface JournalOptions {
   readonly at: string
   readonly cwd?: string | null
   readonly program?: string | null
-  readonly continues?: NonNullable<OpenedEvent['continues']>
+  readonly continues?: NonNullable<EventOf<'opened'>['continues']>
 }
 
-/** A whole journal that folds to this state. */
+/** A complete journal that folds to this state. */
 export function journalOf(state: ConversationState, options: JournalOptions): readonly JournalEvent[] {
   const { at, cwd = null, program = null, continues } = options
-  const opened: OpenedEvent = {
+  const opened: EventOf<'opened'> = {
     journal: JOURNAL_VERSION,
     event: 'opened',
     at,
@@ -113,7 +142,7 @@ class EventBuilder {
     const wanted = enterableTangents(after) ?? []
     const inside = (open ?? []).findIndex(({ name, main }, at) => {
       const other = wanted[at]
-      return !other || name !== other.name || !same.tangentCheckpoint(main, other.main)
+      return !other || name !== other.name || !isSame(conversationCheckpoint, main, other.main)
     })
     const sharedCount = inside < 0 ? (open ?? []).length : inside
     for (let depth = (open ?? []).length; depth > sharedCount; depth--)
@@ -127,11 +156,11 @@ class EventBuilder {
 
   addConversation({ history, next_message, transcript, latest_summary }: MainConversation): void {
     this.#addHistory(history)
-    if (!same.message(this.#state.next_message, next_message))
+    if (!isSame(orNull.message, this.#state.next_message, next_message))
       this.#add({ event: 'next_message', message: next_message })
     const lines = transcriptChange(this.#state.transcript, transcript)
     if (lines) this.#add(lines)
-    if (!same.summaries(this.#state.latest_summary, latest_summary))
+    if (!isSame(orNull.summary, this.#state.latest_summary, latest_summary))
       this.#add({ event: 'summary', summary: latest_summary, keep: history.length })
   }
 
@@ -139,7 +168,7 @@ class EventBuilder {
     const now = this.#state.history
     const shared = now.shared(wanted)
     const isLonger = shared === now.length
-    // Nothing but this history was told, or it is not worth looking.
+    // The journal holds only this history, or too little is new to look for known entries.
     if (isLonger && (this.#replay.allEntries.length === now.length || wanted.length <= shared + 1))
       return this.#append(wanted.slice(shared))
     const numbers = wanted.toArray().map((entry) => this.#entryNumbers.numberOf(entry, this.#replay.allEntries))
@@ -164,7 +193,7 @@ class EventBuilder {
   }
 
   /**
-   * Tells those aside that nobody has told.
+   * Entries without a number are recorded first, outside the history.
    * @param before the history that this one replaces
    */
   #runsOf(history: History, before?: History): EntryRuns {
@@ -177,12 +206,12 @@ class EventBuilder {
   addParts(after: ConversationState): void {
     const { valid_history_range: range, tools, context_manager, context_message_length: bytes, mcp_enabled } = after
     const now = this.#state
-    if (!same.range(now.valid_history_range, range)) this.#add({ event: 'window', range })
-    if (!same.toolCatalogueTools(now.tools, tools)) this.#add({ event: 'tools', tools })
-    if (!same.context(now.context_manager, context_manager)) this.#add({ event: 'context', context_manager })
-    if (!same.size(now.context_message_length, bytes)) this.#add({ event: 'context_length', bytes })
+    if (!isSame(rangeCodec, now.valid_history_range, range)) this.#add({ event: 'window', range })
+    if (!isSame(toolsCodec, now.tools, tools)) this.#add({ event: 'tools', tools })
+    if (!isSame(orNull.context, now.context_manager, context_manager)) this.#add({ event: 'context', context_manager })
+    if (!isSame(orNull.size, now.context_message_length, bytes)) this.#add({ event: 'context_length', bytes })
     const model_info = after.model_info ?? null
-    if (!same.model(now.model_info ?? null, model_info)) this.#add({ event: 'model', model_info })
+    if (!isSame(orNull.model, now.model_info ?? null, model_info)) this.#add({ event: 'model', model_info })
     if (now.mcp_enabled !== mcp_enabled) this.#add({ event: 'mcp', enabled: mcp_enabled })
     for (const change of trackerChanges(now.file_line_tracker, after.file_line_tracker)) this.#add(change)
   }
@@ -190,8 +219,8 @@ class EventBuilder {
   addRest(after: ConversationState): void {
     const { checkpoint_manager: manager } = after
     if (manager && manager !== this.#state.checkpoint_manager) {
-      const change = diffManagers(this.#state.checkpoint_manager, manager, (history) => this.#runsOf(history))
-      if (isManagerChanged(this.#state.checkpoint_manager, change)) this.#add({ event: 'checkpoint', ...change })
+      const change = managerChange(this.#state.checkpoint_manager, manager, (history) => this.#runsOf(history))
+      if (change) this.#add(change)
     }
     const branches = after.fumibako?.branches
     if (branches && branches !== stateBranches(this.#state))
@@ -206,9 +235,147 @@ class EventBuilder {
   }
 }
 
-/** The entry of which one half was mended before sending, in the same place from the front or from the end. */
+/** The entry that was repaired before sending: one half is the same, at the same position from the start or from the end. */
 function originalEntry(history: History, at: number, before: History): HistoryEntry | undefined {
   const entry = history.at(at)
   const others = [before.at(at), before.at(at + before.length - history.length)]
   return others.find((one) => one && (one.user === entry?.user || one.assistant === entry?.assistant))
+}
+
+export function toRuns(numbers: Iterable<number>): EntryRuns {
+  const runs: [number, number][] = []
+  for (const number of numbers) {
+    const last = runs.at(-1)
+    if (last && last[1] === number - 1) last[1] = number
+    else runs.push([number, number])
+  }
+  return runs
+}
+
+/** @param runsOf names the entries of a history */
+function managerChange(
+  before: CheckpointManager | null,
+  after: CheckpointManager,
+  runsOf: (history: History) => EntryRuns,
+): UntimedEvent<EventOf<'checkpoint'>> | undefined {
+  const { checkpoints, tag_index: _, file_stats_cache, ...manager } = after
+  const remaining = new Set(checkpoints)
+  const known = before?.checkpoints ?? []
+  const dropped = known.flatMap((one, at) => (remaining.has(one) ? [] : [at]))
+  const added = checkpoints.slice(known.length - dropped.length).map(({ history_snapshot, ...checkpoint }) => ({
+    checkpoint,
+    entries: runsOf(history_snapshot),
+  }))
+  const stats = new JsonMap([...file_stats_cache].filter(([tag, one]) => before?.file_stats_cache.get(tag) !== one))
+  // Leaving a tangent makes a new manager even where nothing in it changes.
+  if (before && dropped.length === 0 && added.length === 0 && stats.size === 0) {
+    const { checkpoints: _, tag_index: __, file_stats_cache: ___, ...fields } = before
+    if (isSameJson(fields, manager)) return undefined
+  }
+  return { event: 'checkpoint', manager, dropped, added, stats }
+}
+
+/** The open tangents from the outermost in. Nothing when the state says it in a way that entering them would not. */
+function enterableTangents(
+  state: ConversationState,
+): readonly { readonly name: string | null; readonly main: ConversationCheckpoint }[] | undefined {
+  const { tangent_state, fumibako } = state
+  const named = fumibako?.tangents
+  if (!tangent_state) return named ? undefined : []
+  if (named && (named.length === 0 || (named.length === 1 && named[0]?.name === null))) return undefined
+  const open = openTangents(state).map(({ name, checkpoint }, at) => ({
+    name,
+    main: at === 0 && checkpoint === null ? tangent_state : at === 0 ? null : checkpoint,
+  }))
+  const complete = open.filter((one): one is { name: string | null; main: ConversationCheckpoint } => one.main !== null)
+  return complete.length === open.length ? complete : undefined
+}
+
+/** Most often some lines more; of a full transcript the oldest are gone. */
+function transcriptChange(now: Transcript, wanted: Transcript): UntimedEvent | undefined {
+  const shared = now.shared(wanted)
+  if (shared === now.length && shared === wanted.length) return undefined
+  const from = shared === now.length ? 0 : countDroppedLines(now, wanted)
+  const to = from === undefined ? shared : now.length
+  const lines = wanted.slice(from === undefined ? shared : now.length - from).toArray()
+  const appended = from === undefined ? undefined : lines.reduce(appendTranscript, now)
+  if (appended && appended.length === wanted.length) return { event: 'transcript', lines }
+  return { event: 'transcript_changed', from: from ?? 0, to, lines }
+}
+
+/** How many lines went at the front, where all others are still there. */
+function countDroppedLines(now: Transcript, wanted: Transcript): number | undefined {
+  const first = wanted.at(0)
+  for (let from = 1; from < now.length && from <= MAX_DROPPED_LINES; from++) {
+    const rest = now.slice(from)
+    if (rest.at(0) === first && rest.shared(wanted) === rest.length) return from
+  }
+  return undefined
+}
+
+const MAX_DROPPED_LINES = 100
+
+/** In order. Files whose order changed are removed and added again. */
+function trackerChanges(
+  now: ConversationState['file_line_tracker'],
+  wanted: ConversationState['file_line_tracker'],
+): readonly UntimedEvent[] {
+  if (now === wanted) return []
+  const paths = [...wanted.keys()]
+  const isPrefix = [...now.keys()].every((path, at) => path === paths[at])
+  const removals = isPrefix
+    ? []
+    : [...now.keys()].map((path) => ({ event: 'line_tracker' as const, path, tracker: null }))
+  const changed = [...wanted].filter(([path, tracker]) => {
+    const known = isPrefix ? now.get(path) : undefined
+    return !known || !isSame(fileLineTracker, known, tracker)
+  })
+  return [...removals, ...changed.map(([path, tracker]) => ({ event: 'line_tracker' as const, path, tracker }))]
+}
+
+/** Apart from the histories: their entries were named, so that they need not be written to be compared. */
+function isSameManager(now: CheckpointManager | null, wanted: CheckpointManager | null): boolean {
+  return now && wanted ? isSame(orNull.manager, withoutHistories(now), withoutHistories(wanted)) : now === wanted
+}
+
+const withoutHistories = (manager: CheckpointManager): CheckpointManager => ({
+  ...manager,
+  checkpoints: manager.checkpoints.map((one) => ({ ...one, history_snapshot: Entries.of() })),
+})
+
+const KNOWN_FIELDS: ReadonlySet<string> = new Set([...Object.keys(newState('')), 'model_info'])
+
+/** What no other event has told. */
+function fieldsChange(now: ConversationState, wanted: ConversationState): UntimedEvent | undefined {
+  const before = definedFields(now)
+  const after = definedFields(wanted)
+  const set = new JsonMap<JsonValue>()
+  for (const [key, value] of after)
+    if (!isCovered(key, now, wanted, before.get(key))) set.set(key, encodeField(key, value))
+  const removed = [...before.keys()].filter((key) => !after.has(key) && !KNOWN_FIELDS.has(key))
+  const hasUnknownField = [...after.keys()].some((key) => !KNOWN_FIELDS.has(key) && !FIELD_CODECS.has(key))
+  const remainingKeys = [...before.keys()].filter((key) => !removed.includes(key))
+  const keys = [...new Set([...remainingKeys, ...set.keys()])]
+  const order = hasUnknownField && keys.join('\n') !== [...after.keys()].join('\n') ? [...after.keys()] : undefined
+  if (set.size === 0 && removed.length === 0 && !order) return undefined
+  return { event: 'fields', set, removed, ...(order && { order }) }
+}
+
+const definedFields = (state: ConversationState): ReadonlyMap<string, unknown> =>
+  new Map(Object.entries(state).filter(([, value]) => value !== undefined))
+
+function isCovered(key: string, now: ConversationState, wanted: ConversationState, before: unknown): boolean {
+  const after = wanted[key as keyof ConversationState] as unknown
+  if (before === after) return true
+  if (key === 'checkpoint_manager') return isSameManager(now.checkpoint_manager, wanted.checkpoint_manager)
+  if (key === 'fumibako') return isSame(orNull.extension, now.fumibako ?? null, wanted.fumibako ?? null)
+  if (KNOWN_FIELDS.has(key)) return true
+  return before !== undefined && writeJson(encodeField(key, before)) === writeJson(encodeField(key, after))
+}
+
+function encodeField(key: string, value: unknown): JsonValue {
+  const codec: Codec<unknown> | undefined = FIELD_CODECS.get(key)
+  if (!codec) return value as JsonValue
+  const parsed = parseJson(writeAs(codec, value))
+  return parsed.ok ? parsed.value : null
 }

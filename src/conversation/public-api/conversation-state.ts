@@ -1,31 +1,61 @@
-/** ConversationState as library users know it from the specification: one conversation, whose state moves on. */
+/** ConversationState as the specification names it: one conversation, whose state moves on. */
 
+import { JsonMap } from '../../lib/json/lossless.ts'
 import { AppError } from '../../model/error.ts'
-import type { Repair } from '../codec/read-context.ts'
-import { type NotRead, type Read, readState, readStateValue } from '../codec/read-state.ts'
-import { type WriteOptions, writeState } from '../codec/write-state.ts'
+import { calcMaxContextFilesSize } from '../budget.ts'
+import type { NotRead, Read, Repair, WriteOptions } from '../codec/codec.ts'
+import { readState, readStateValue, writeState } from '../codec/state.ts'
+import { type CompactStrategy, createSummaryRequest } from '../compact.ts'
+import { DEFAULT_CONTEXT_WINDOW_TOKENS, NATIVE_TOOLS } from '../limits.ts'
 import type * as data from '../message.ts'
 import { environmentOf, type Machine } from '../new-message.ts'
-import type { ModelInfo, RequestMetadata } from '../record.ts'
-import { type CompactStrategy, createSummaryRequest } from '../request/compact.ts'
-import type { ContextInput } from '../request/context.ts'
-import { withInvariants } from '../request/invariants.ts'
-import { asSendable, type Sendable } from '../request/send.ts'
-import { dropLastExchange, rewindTo, stateBranches, switchToBranch } from '../rewind.ts'
+import type { ContextManager, ModelInfo, RequestMetadata, Tool, ToolOrigin, ToolSpec, Tools } from '../record.ts'
+import { asSendable, type ContextInput, type Sendable, withInvariants } from '../request.ts'
 import * as core from '../state.ts'
+import { appendUserTranscript, dropLastExchange, rewindTo, stateBranches, switchToBranch } from '../state.ts'
 import * as tangent from '../tangent.ts'
-import { appendUserTranscript } from '../transcript.ts'
 import type { TangentTime } from '../zoned-time.ts'
-import { AssistantMessage } from './assistant-message.ts'
-import {
-  type AgentSettings,
-  type ConfiguredTool,
-  modelFromId,
-  newContextManager,
-  toolCatalogue,
-} from './conversation-setup.ts'
-import { normalizeTimestamp } from './timestamp.ts'
-import { UserMessage } from './user-message.ts'
+import { AssistantMessage, normalizeTimestamp, UserMessage } from './user-message.ts'
+
+export interface AgentSettings {
+  readonly name: string
+  /** Those that begin with `file://` become context files. */
+  readonly resources?: readonly string[]
+  readonly hooks?: ContextManager['hooks']
+}
+
+/** A tool of the catalogue; without an origin it is a built-in one. */
+export interface ConfiguredTool extends ToolSpec {
+  readonly origin?: ToolOrigin
+}
+
+export function toolCatalogue(config: Readonly<Record<string, ConfiguredTool>>): Tools {
+  const tools = new JsonMap<Tool[]>()
+  for (const { name, description, input_schema, origin = NATIVE_TOOLS } of Object.values(config)) {
+    const tool = { ToolSpecification: { name, description, input_schema: { json: input_schema } } }
+    tools.set(origin, [...(tools.get(origin) ?? []), tool])
+  }
+  return tools
+}
+
+/** A model of which only the id is known gets the usual window. */
+export function modelFromId(id: string | null | undefined): ModelInfo | undefined {
+  return id ? { model_name: id, model_id: id, context_window_tokens: DEFAULT_CONTEXT_WINDOW_TOKENS } : undefined
+}
+
+export function newContextManager(
+  agent: AgentSettings | undefined,
+  model: ModelInfo | undefined,
+): ContextManager | null {
+  if (!agent) return null
+  const files = (agent.resources ?? []).filter((resource) => resource.startsWith('file://'))
+  return {
+    max_context_files_size: calcMaxContextFilesSize(model && Number(model.context_window_tokens)),
+    current_profile: agent.name,
+    paths: files.map((resource) => resource.replace(/^(?:file:\/\/)+/, '')),
+    hooks: agent.hooks ?? new JsonMap(),
+  }
+}
 
 /** The machine and the clock that a conversation lives with. */
 export interface Environment extends Machine {

@@ -1,26 +1,45 @@
-/** UserMessage as library users know it from the specification: a value with methods. Nothing changes in place. */
+/** UserMessage and AssistantMessage as the specification names them: values with methods. No method changes a message in place. */
 
+import { AppError } from '../../model/error.ts'
 import type * as data from '../message.ts'
-import {
-  environmentOf,
-  type Machine,
-  NO_ENVIRONMENT,
-  newCancelledToolUses,
-  newPrompt,
-  newToolUseResults,
-  newToolUseResultsWithImages,
-} from '../new-message.ts'
-import type { Tools } from '../record.ts'
 import {
   contentWithContext,
   hasToolUseResults,
   promptOf,
   replaceContentWithToolUseResults,
   toolUseResultsOf,
-} from '../render.ts'
-import { intoHistoryEntry, intoUserInputMessage, type UserInputMessage } from '../request/send.ts'
-import { truncateMessage, type Warn } from '../truncate.ts'
-import { normalizeTimestamp } from './timestamp.ts'
+  truncateMessage,
+  type Warn,
+} from '../message-text.ts'
+import {
+  environmentOf,
+  type Machine,
+  NO_ENVIRONMENT,
+  newCancelledToolUses,
+  newPrompt,
+  newResponse,
+  newToolUse,
+  newToolUseResults,
+  newToolUseResultsWithImages,
+} from '../new-message.ts'
+import type { Tools } from '../record.ts'
+import { intoHistoryEntry, intoUserInputMessage, type UserInputMessage } from '../request.ts'
+import { formatStoredTime, parseZonedTime } from '../zoned-time.ts'
+
+/** Spelled as the original stores it. Throws for a text that is no time with offset. */
+export function normalizeTimestamp(timestamp: string): string
+export function normalizeTimestamp(timestamp: string | null): string | null
+export function normalizeTimestamp(timestamp: string | null): string | null {
+  if (timestamp === null) return null
+  const zoned = parseZonedTime(timestamp)
+  if (!zoned)
+    throw new AppError(
+      'bad_usage',
+      'a message needs a time with its offset, such as 2025-10-25T14:53:00+09:00',
+      'メッセージの時刻は、2025-10-25T14:53:00+09:00 のように時差まで指定してください',
+    )
+  return formatStoredTime(zoned)
+}
 
 /**
  * Its fields are the message's JSON, so that it can stand wherever a plain message is asked for.
@@ -135,3 +154,50 @@ export const UserEnvContext = {
     return environmentOf(machine, log)
   },
 } as const
+
+/**
+ * An answer: text alone, or text with tool uses.
+ *
+ * @example
+ * AssistantMessage.newResponse('msg_123', 'Here is the answer.').content()
+ */
+export class AssistantMessage {
+  readonly #message: data.AssistantMessage
+
+  constructor(message: data.AssistantMessage) {
+    this.#message = message
+  }
+
+  static newResponse(messageId: string | null, content: string): AssistantMessage {
+    return new AssistantMessage(newResponse(messageId, content))
+  }
+
+  static newToolUse(
+    messageId: string | null,
+    content: string,
+    toolUses: readonly data.AssistantToolUse[],
+  ): AssistantMessage {
+    return new AssistantMessage(newToolUse(messageId, content, toolUses))
+  }
+
+  messageId(): string | null {
+    return this.#body().message_id
+  }
+
+  content(): string {
+    return this.#body().content
+  }
+
+  /** Nothing for a plain response; an empty list for a tool use without tools. */
+  toolUses(): readonly data.AssistantToolUse[] | undefined {
+    return 'ToolUse' in this.#message ? this.#message.ToolUse.tool_uses : undefined
+  }
+
+  toJSON(): data.AssistantMessage {
+    return this.#message
+  }
+
+  #body(): { readonly message_id: string | null; readonly content: string } {
+    return 'Response' in this.#message ? this.#message.Response : this.#message.ToolUse
+  }
+}

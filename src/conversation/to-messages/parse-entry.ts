@@ -1,10 +1,41 @@
-/** One exchange of a history, in whatever shape it was written: a pair, an object, or what only the strict model knows. */
+/** Reads one exchange of a history in any shape: a pair, an object, or what only the strict model knows. */
 
-import type { JsonValue } from '../../lib/json/lossless.ts'
-import { type Fields, fieldsOf, isObject } from '../../lib/unknown-values.ts'
-import { historyEntry } from '../codec/message.ts'
-import { readValueAs } from '../codec/read-state.ts'
-import { needsExact } from './exact-text.ts'
+import { type JsonValue, writeJson } from '../../lib/json/lossless.ts'
+import { type Fields, fieldsOf, isObject, listOf, toJsonText } from '../../lib/unknown-values.ts'
+import { readValueAs } from '../codec/codec.ts'
+import { historyEntry } from '../codec/entry.ts'
+
+/** @param exact the value was read to the letter */
+export const exactText = (value: unknown, exact: boolean): string =>
+  exact ? writeJson(value as JsonValue) : toJsonText(value)
+
+/**
+ * Whether arguments or results, which alone hold values of unknown meaning, may not be what they were: numbers that
+ * JavaScript would change, and fields that a list of entries may have made shorter elsewhere.
+ */
+export function needsExact({ input, answer }: Pick<ParsedEntry, 'input' | 'answer'>): boolean {
+  const uses = listOf(answer.body['tool_uses'])
+  if (uses.some((use) => isObject(use) && hasUnsafeValue(use['args'], 0))) return true
+  const results = listOf(input.body['tool_use_results'])
+  return results.some(
+    (result) =>
+      isObject(result) &&
+      listOf(result['content']).some((block) => isObject(block) && hasUnsafeValue(block['Json'], 0)),
+  )
+}
+
+const MAX_DEPTH = 200
+
+function hasUnsafeValue(value: unknown, depth: number): boolean {
+  if (typeof value === 'number') return Math.abs(value) > Number.MAX_SAFE_INTEGER
+  if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return false
+  for (const key in value)
+    if (SHORTENED.has(key) || hasUnsafeValue((value as Record<string, unknown>)[key], depth + 1)) return true
+  return false
+}
+
+/** Beside them, or in their place, something may be missing: see `EntryList.at`. */
+const SHORTENED: ReadonlySet<string> = new Set(['Bytes', 'chunks', 'args'])
 
 /** Exchanges as they lie somewhere. */
 export interface EntryList {

@@ -1,6 +1,6 @@
 /** Checks a conversation as Amazon Q CLI stores it: whether the program loads it, and whether its service accepts it. */
 import { isUtf8 } from 'node:buffer'
-import { readState } from '../../conversation/codec/read-state.ts'
+import { readState } from '../../conversation/codec/state.ts'
 import {
   CONTEXT_ENTRY_START_HEADER,
   DUMMY_TOOL_NAME,
@@ -13,15 +13,14 @@ import {
   USER_ENTRY_START_HEADER,
 } from '../../conversation/limits.ts'
 import type { AssistantMessage, AssistantToolUse, ImageBlock, UserMessage } from '../../conversation/message.ts'
+import { contentWithContext, promptOf, toolUseResultsOf, writeBlock } from '../../conversation/message-text.ts'
 import type { History, Tools } from '../../conversation/record.ts'
-import { contentWithContext, promptOf, toolUseResultsOf } from '../../conversation/render.ts'
 import type { ConversationState } from '../../conversation/state.ts'
-import { writeBlock } from '../../conversation/truncate.ts'
 import { isJsonObject } from '../../lib/json/lossless.ts'
 import { MAX_LINE_BYTES } from '../../lib/lines.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
 import { phrase } from '../../model/phrase.ts'
-import { byteLength } from '../../model/tokens/token-estimate.ts'
+import { byteLength } from '../../model/token-estimate.ts'
 import {
   AMAZON_Q_RULES,
   type AmazonQReport,

@@ -4,7 +4,7 @@ import { type ByteLine, decodeLine, MAX_LINE_BYTES, splitLines } from '../../lib
 import { parseStructure } from '../../lib/unknown-values.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { ProblemCode } from '../../openai/check/problem.ts'
-import { checkRecord } from '../../openai/files/check-record.ts'
+import { checkRecord } from '../../openai/files/check-file.ts'
 import { detectFileLayout, type FileLayout } from '../../openai/files/file-layout.ts'
 import { isMessageLike, SHAPE_TEXTS } from '../../openai/files/record-shape.ts'
 import type { Profile, ProfileName } from '../../openai/profile.ts'

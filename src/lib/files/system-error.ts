@@ -1,5 +1,5 @@
 /** Describes errors of the file system to a person: why a file cannot be read or written, and what to do next. */
-import { FILE_PROBLEMS } from '../../model/code-texts/read-problems.ts'
+import { FILE_PROBLEMS } from '../../model/code-texts.ts'
 import { AppError } from '../../model/error.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { SpecialFileError } from './regular-file.ts'

@@ -1,7 +1,7 @@
 /** A database as a file, without opening it with SQLite: header, fingerprint, and the problems it can have. */
 import { closeSync, fstatSync, readSync, realpathSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { STORE_PROBLEMS } from '../../model/code-texts/read-problems.ts'
+import { STORE_PROBLEMS } from '../../model/code-texts.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { openRegularFile, specialKindOf } from '../files/regular-file.ts'
 

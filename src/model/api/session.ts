@@ -1,8 +1,8 @@
 /** Sessions: `GET /api/sessions`, `GET /api/sessions/:id`, marks and the command that goes on with one. */
 import type { NormalizedMessage, Role } from '../normalized.ts'
+import type { Spent } from '../prices.ts'
 import type { Session } from '../session.ts'
-import type { Spent } from '../tokens/prices.ts'
-import type { EstimatedTokens } from '../tokens/token-estimate.ts'
+import type { EstimatedTokens } from '../token-estimate.ts'
 import type { Usage } from '../usage.ts'
 import type { FilterQuery, Pagination, Reply } from './envelope.ts'
 

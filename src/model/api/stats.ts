@@ -1,5 +1,5 @@
 /** `GET /api/stats/*`: what the sessions add up to. Every one of them takes the filters of the list. */
-import type { Spent } from '../tokens/prices.ts'
+import type { Spent } from '../prices.ts'
 import type { Usage } from '../usage.ts'
 import type { FilterQuery, Reply } from './envelope.ts'
 

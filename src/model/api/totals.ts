@@ -1,5 +1,5 @@
 /** The totals tab of a conversation: `GET /api/sessions/:id/totals`. Reads the whole log; again only what was added. */
-import type { Spent } from '../tokens/prices.ts'
+import type { Spent } from '../prices.ts'
 import type { Usage } from '../usage.ts'
 import type { Reply } from './envelope.ts'
 

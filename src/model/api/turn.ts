@@ -1,6 +1,6 @@
 /** A session as a whole, before its messages are read: turns, the kinds of all messages, hits of a find. */
 
-import type { Spent } from '../tokens/prices.ts'
+import type { Spent } from '../prices.ts'
 import type { Usage } from '../usage.ts'
 import type { Reply } from './envelope.ts'
 

@@ -1,9 +1,9 @@
 /** A turn: request an answer, run the tools that it calls, repeat until it calls none. */
 import { type Fields, nonEmptyStringOf, numberOf } from '../../lib/unknown-values.ts'
+import { argumentsOf, nameOf } from '../content.ts'
 import type { ToolCall } from '../message.ts'
 import { OpenAIMessage } from '../openai-message.ts'
 import type { Completion } from '../stream/completion.ts'
-import { argumentsOf, nameOf } from '../tool-calls.ts'
 import { runRounds, type SendSettings, type TurnSteps } from './loop.ts'
 import type { ChatEvent, ChatResult, ToolOutcome, TurnUsage } from './settings.ts'
 import type { RegisteredTool } from './tool-registry.ts'

@@ -2,11 +2,10 @@
 
 import { stringOf } from '../../lib/unknown-values.ts'
 import { phrase } from '../../model/phrase.ts'
+import { nameOf } from '../content.ts'
 import type { Profile } from '../profile.ts'
-import { nameOf } from '../tool-calls.ts'
-import { type CheckedEntry, callsOfEntry, isResultEntry, type ReportEntryProblem } from './entry.ts'
 import { makeCallId } from './legal-names.ts'
-import { OMITTED_PHRASE } from './problem.ts'
+import { type CheckedEntry, callsOfEntry, isResultEntry, OMITTED_PHRASE, type ReportEntryProblem } from './problem.ts'
 
 /** The answer to a call whose result is not there. */
 export const MISSING_RESULT = 'aborted'

@@ -1,5 +1,8 @@
-/** What a server would refuse in a list of messages, and what mends it. */
+/** What a server would reject in a list of messages, and the repair. */
+
+import type { Fields } from '../../lib/unknown-values.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
+import type { ToolCall } from '../message.ts'
 
 /** Each has a case in `test/openai/problems/`. */
 export type ProblemCode =
@@ -54,3 +57,26 @@ export interface Problem {
 export type ReportProblem = (path: string, code: ProblemCode, what: Phrase, repair: Phrase) => void
 
 export const OMITTED_PHRASE = phrase('leaves it out', '省く')
+
+export interface CheckedEntry {
+  /** Its index in the list that was given; an added message has that of the message it belongs to. */
+  readonly at: number
+  readonly message: Fields
+  /** Of the tool, where a result names it: a server may not take it, but it helps to find the call. */
+  readonly tool?: string
+}
+
+/** Like a Report, for any message of the list. */
+export type ReportEntryProblem = (
+  entry: CheckedEntry,
+  path: string,
+  code: ProblemCode,
+  what: Phrase,
+  repair: Phrase,
+) => void
+
+/** Of a message whose calls are in their proper form. */
+export const callsOfEntry = ({ message }: CheckedEntry): readonly ToolCall[] =>
+  (message['tool_calls'] as readonly ToolCall[] | undefined) ?? []
+
+export const isResultEntry = ({ message }: CheckedEntry): boolean => message['role'] === 'tool'

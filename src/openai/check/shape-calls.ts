@@ -12,10 +12,8 @@ import {
 import { phrase } from '../../model/phrase.ts'
 import type { ToolCall } from '../message.ts'
 import type { Profile } from '../profile.ts'
-import { legalToolName, makeCallId, toLegalCallId } from './legal-names.ts'
-import type { ReportProblem } from './problem.ts'
-import { OMITTED_PHRASE } from './problem.ts'
-import { pickKnownFields } from './shape-fields.ts'
+import { legalToolName, makeCallId, pickKnownFields, toLegalCallId } from './legal-names.ts'
+import { OMITTED_PHRASE, type ReportProblem } from './problem.ts'
 
 /** @param seed tells this message from others, for ids that must be made */
 export function shapeCalls(given: unknown, profile: Profile, seed: string, report: ReportProblem): readonly ToolCall[] {

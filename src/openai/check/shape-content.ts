@@ -5,9 +5,8 @@ import { phrase } from '../../model/phrase.ts'
 import { fileIdOf, toTextPart } from '../content.ts'
 import type { Role } from '../message.ts'
 import type { Profile } from '../profile.ts'
-import type { ReportProblem } from './problem.ts'
-import { OMITTED_PHRASE } from './problem.ts'
-import { pickKnownFields } from './shape-fields.ts'
+import { pickKnownFields } from './legal-names.ts'
+import { OMITTED_PHRASE, type ReportProblem } from './problem.ts'
 
 /** @returns a text, a list that is not empty, or what stands for nothing */
 export function shapeContent(content: unknown, role: Role, profile: Profile, report: ReportProblem): unknown {

@@ -1,7 +1,18 @@
-/** How a file's records lie in it, told by its beginning. */
+/** Tells from a file's beginning how its records are arranged, and which format they have. */
+
 import { closeTruncatedJson } from '../../lib/json/salvage.ts'
+import { trimCharacters } from '../../lib/text.ts'
 import { parseStructure } from '../../lib/unknown-values.ts'
-import { detectRecordShape, isForeignShape, isMessageLike } from './record-shape.ts'
+import { type Phrase, phrase } from '../../model/phrase.ts'
+import type { FileFormat } from './file-conversation.ts'
+import {
+  detectRecordShape,
+  type ForeignShape,
+  isForeignShape,
+  isMessageLike,
+  type RecordShape,
+  SHAPE_TEXTS,
+} from './record-shape.ts'
 
 export type FileLayout =
   /** One record on each line. */
@@ -68,3 +79,81 @@ const BACKSLASH = 92
 const CLOSE_ARRAY = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
+
+export interface FileKind {
+  readonly layout: FileLayout
+  /** Of the records that were seen, those of the largest kind; conversations come before what is refused. */
+  readonly format: FileFormat | ForeignShape
+  readonly isConversation: boolean
+  /** A sentence for a person. */
+  readonly why: Phrase
+}
+
+const MAX_RECORDS = 50
+
+/** @param head the file's beginning, cut anywhere. Nothing when there is no JSON in it. */
+export function describeFileHead(head: string): FileKind | undefined {
+  const text = head.replace(/^[\0\uFEFF]+/, '')
+  const layout = detectFileLayout(text)
+  const counts = new Map<FileFormat | ForeignShape, number>()
+  let records = 0
+  for (const value of readRecords(text, layout)) {
+    const format = fileFormatOf(detectRecordShape(value), layout)
+    counts.set(format, (counts.get(format) ?? 0) + 1)
+    records++
+  }
+  const [best] = [...counts].sort(compareRanks)
+  if (!best) return undefined
+  const [format, count] = best
+  const isConversation = !isForeignShape(format as RecordShape)
+  if (counts.size === 1) return { layout, format, isConversation, why: SHAPE_TEXTS[format] }
+  const others = records - count
+  return {
+    layout,
+    format,
+    isConversation,
+    why: phrase(
+      `${SHAPE_TEXTS[format].en}; ${others} of the first ${records} records are other`,
+      `${SHAPE_TEXTS[format].ja}。先頭 ${records} 件のうち ${others} 件は別の形`,
+    ),
+  }
+}
+
+/** Another agent's records decide, then those with a conversation, then the larger number. */
+function compareRanks(
+  a: readonly [FileFormat | ForeignShape, number],
+  b: readonly [FileFormat | ForeignShape, number],
+): number {
+  return rankOf(a[0]) - rankOf(b[0]) || b[1] - a[1]
+}
+
+function rankOf(format: FileFormat | ForeignShape): number {
+  if (format === 'codex' || format === 'amazon-q') return 0
+  return isForeignShape(format as RecordShape) ? 2 : 1
+}
+
+/** The same record on a line is an example for fine-tuning. */
+export const fileFormatOf = (shape: RecordShape, layout: FileLayout): FileFormat | ForeignShape =>
+  shape === 'messages' && layout === 'lines' ? 'sft' : shape
+
+function readRecords(text: string, layout: FileLayout): readonly unknown[] {
+  if (layout === 'lines') return readLineRecords(text)
+  const value = parseBeginning(text)
+  if (value === undefined) return []
+  return layout === 'list' && Array.isArray(value) ? value.slice(0, MAX_RECORDS) : [value]
+}
+
+function readLineRecords(text: string): readonly unknown[] {
+  const lines = text.split('\n', MAX_RECORDS + 1).filter((line) => line.trim() !== '')
+  const values = lines.slice(0, MAX_RECORDS).flatMap((line, at) => {
+    const value = at === lines.length - 1 ? parseBeginning(line) : parseStructure(line)
+    return value === undefined ? [] : [value]
+  })
+  return values
+}
+
+/** The value, or as much of it as the text holds. */
+const parseBeginning = (text: string): unknown => {
+  const bare = trimCharacters(text, /[\0\s]/)
+  return parseStructure(bare) ?? parseStructure(closeTruncatedJson(bare) ?? '')
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { describeFileHead } from './describe-file.ts'
+import { describeFileHead } from './file-layout.ts'
 import { readRecord } from './read-record.ts'
 import { detectRecordShape } from './record-shape.ts'
 

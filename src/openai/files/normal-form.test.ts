@@ -1,10 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readRecord } from './read-record.ts'
-import { writeMessageArray, writeMessagesRecord, writeShareGptRecord } from './write-record.ts'
 
 const json = JSON.stringify
-const toMessage = (role: string, content: unknown, more: object = {}) => ({ role, content, ...more })
 
 describe('the normal form', () => {
   test('keeps any list of messages exactly', () => {
@@ -20,15 +18,17 @@ describe('the normal form', () => {
           const list = JSON.parse(json(messages)) as unknown
           const record = JSON.parse(json({ messages, ...more })) as unknown
           const [bare, object] = [readRecord(list, false), readRecord(record, true)]
-          expect(bare.ok && writeMessageArray(bare.conversation)).toEqual(list)
+          expect(bare.ok && bare.conversation.branches[0].messages).toEqual(list)
           if (object.ok && object.conversation.format !== 'llamafactory')
-            expect(writeMessagesRecord(object.conversation)).toEqual(record)
+            expect({ messages: object.conversation.branches[0].messages, ...object.conversation.header }).toEqual(
+              record,
+            )
         },
       ),
     )
   })
 
-  test('adds ids to ShareGPT calls and removes them again', () => {
+  test('adds ids to ShareGPT calls', () => {
     const conversations = [
       { from: 'human', value: 'Both?' },
       { from: 'function_call', value: '[{"name":"f","arguments":{"n":1}},{"name":"f","arguments":{"n":2}}]' },
@@ -45,18 +45,7 @@ describe('the normal form', () => {
       ['assistant', undefined],
       ['assistant', undefined],
     ])
-    expect(writeShareGptRecord(reading.conversation)).toEqual({ conversations, tools: '[]' })
-  })
-
-  test('writes words and calls of one message as two entries', () => {
-    const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
-    const reading = readRecord([toMessage('assistant', 'Looking.', { tool_calls: [call] })], false)
-    expect(reading.ok && writeShareGptRecord(reading.conversation)).toEqual({
-      conversations: [
-        { from: 'gpt', value: 'Looking.' },
-        { from: 'function_call', value: '{"name":"f","arguments":{}}' },
-      ],
-    })
+    expect(reading.conversation.header).toEqual({ tools: '[]' })
   })
 })
 

@@ -4,7 +4,7 @@ import type { FileConversation } from './file-conversation.ts'
 import * as chat from './forms/chat.ts'
 import { readChatGpt } from './forms/chatgpt.ts'
 import { readClaude } from './forms/claude.ts'
-import { readShareGpt } from './forms/sharegpt.ts'
+import { readShareGpt } from './forms/datasets.ts'
 import { detectRecordShape, type ForeignShape, isForeignShape } from './record-shape.ts'
 
 export type ReadRecordResult =

@@ -3,7 +3,6 @@
 import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../lib/unknown-values.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { FileFormat } from './file-conversation.ts'
-import { RESPONSE_ITEM_TYPES } from './forms/responses.ts'
 
 /** Records that hold no conversation for us. Some are another agent's. */
 export type ForeignShape =
@@ -182,9 +181,17 @@ const hasKnownRole = (value: unknown): boolean => isObject(value) && KNOWN_ROLES
 export const isMessageLike = (value: unknown): boolean =>
   hasKnownRole(value) || (isObject(value) && typeof value['role'] === 'string' && 'content' in value)
 
-/** Many programs call something a message: only what else the API has tells its items. */
+/** Items of the Responses API other than messages: many programs call something a message. */
+const RESPONSE_ITEM_TYPES: ReadonlySet<string> = new Set([
+  'function_call',
+  'custom_tool_call',
+  'function_call_output',
+  'custom_tool_call_output',
+  'reasoning',
+])
+
 const isResponseItem = (value: unknown): boolean =>
-  isObject(value) && value['type'] !== 'message' && RESPONSE_ITEM_TYPES.has(stringOf(value['type']) ?? '')
+  isObject(value) && RESPONSE_ITEM_TYPES.has(stringOf(value['type']) ?? '')
 
 /** Buttons and users have roles too: one at least must be a speaker's. */
 export const isMessageList = (list: readonly unknown[]): boolean =>

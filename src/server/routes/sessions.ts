@@ -1,8 +1,7 @@
 /** `/api/sessions`: the list, one of them, the user's marks. */
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import type { App, SessionListOptions, SessionOrder } from '../../app.ts'
-import { currentInstant } from '../../app.ts'
+import { type App, currentInstant, type SessionListOptions, type SessionOrder } from '../../app.ts'
 import { SESSION_SORTS, type SessionSort, type SessionsMeta } from '../../model/api/session.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { Role } from '../../model/normalized.ts'

@@ -1,6 +1,6 @@
 /** A query that was not understood, with the place in it that was not. */
 import type { SearchAnswer } from '../../app.ts'
-import { queryFaultInJapanese } from '../../model/code-texts/query-fault-texts.ts'
+import { queryFaultInJapanese } from '../../model/code-texts.ts'
 import { phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../api-problem.ts'
 

@@ -1,6 +1,5 @@
 /** Changes as they happen. A page that nobody looks at holds no connection, and asks for what it missed when it is back. */
-import type { LiveEvent } from '../../model/api/machine.ts'
-import { LIVE_EVENTS } from '../../model/api/machine.ts'
+import { LIVE_EVENTS, type LiveEvent } from '../../model/api/machine.ts'
 import { apiPath } from './client.ts'
 
 type LiveListener = (event: LiveEvent) => void

@@ -1,5 +1,5 @@
 /** Numbers for people: short, and never more exact than they are. */
-import type { Spent } from '../../model/tokens/prices.ts'
+import type { Spent } from '../../model/prices.ts'
 
 /** 950, 48k, 1.2M, 3.4G. The same in every language: columns line up. */
 export function short(value: number): string {

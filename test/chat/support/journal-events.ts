@@ -1,8 +1,8 @@
 import { createJournal, type JournalFile } from '../../../src/chat/journal/journal-file.ts'
 import type { JournalEvent } from '../../../src/conversation/journal/event.ts'
 import { journalOf } from '../../../src/conversation/journal/state-to-events.ts'
+import { promptOf } from '../../../src/conversation/message-text.ts'
 import { NO_ENVIRONMENT, newPrompt, newResponse } from '../../../src/conversation/new-message.ts'
-import { promptOf } from '../../../src/conversation/render.ts'
 import { type ConversationState, newState } from '../../../src/conversation/state.ts'
 
 const AT = '2026-03-01T10:00:00.000Z'

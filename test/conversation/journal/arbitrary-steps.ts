@@ -8,22 +8,24 @@ import {
   type NewCheckpoint,
   restoreCheckpoint,
 } from '../../../src/conversation/checkpoint.ts'
-import { writeState } from '../../../src/conversation/codec/write-state.ts'
-import { trackWrite } from '../../../src/conversation/files/line-tracker.ts'
-import type { JournalEvent, UntimedEvent } from '../../../src/conversation/journal/event.ts'
-import { writeEvent } from '../../../src/conversation/journal/event-codec.ts'
-import { lastNumber } from '../../../src/conversation/journal/numbered-entries.ts'
-import { type Replay, replayJournal } from '../../../src/conversation/journal/replay.ts'
+import { writeState } from '../../../src/conversation/codec/state.ts'
+import { type JournalEvent, type UntimedEvent, writeEvent } from '../../../src/conversation/journal/event.ts'
+import { lastNumber, type Replay, replayJournal } from '../../../src/conversation/journal/replay.ts'
 import { eventsBetween, journalOf } from '../../../src/conversation/journal/state-to-events.ts'
+import { trackWrite } from '../../../src/conversation/line-tracker.ts'
 import { EMPTY_METADATA } from '../../../src/conversation/record.ts'
-import { withInvariants } from '../../../src/conversation/request/invariants.ts'
-import { dropLastExchange, rewindTo, stateBranches, switchToBranch } from '../../../src/conversation/rewind.ts'
+import { withInvariants } from '../../../src/conversation/request.ts'
 import {
+  appendUserTranscript,
   type ConversationState,
   clear,
+  dropLastExchange,
   newState,
   pushAssistantMessage,
   replaceHistoryWithSummary,
+  rewindTo,
+  stateBranches,
+  switchToBranch,
 } from '../../../src/conversation/state.ts'
 import {
   enterTangent,
@@ -32,7 +34,6 @@ import {
   exitTangentWithTail,
   isInTangent,
 } from '../../../src/conversation/tangent.ts'
-import { appendUserTranscript } from '../../../src/conversation/transcript.ts'
 import { ENV, NOW } from '../test-states.ts'
 import { assistant, metadataOrNone, text, user } from './arbitrary-states.ts'
 

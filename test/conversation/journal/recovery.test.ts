@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest'
-import { writeState } from '../../../src/conversation/codec/write-state.ts'
-import type { JournalEvent, UntimedEvent } from '../../../src/conversation/journal/event.ts'
-import { readJournal } from '../../../src/conversation/journal/read-journal.ts'
-import { recoveryEvents } from '../../../src/conversation/journal/recovery-events.ts'
-import { emptyReplay, type Replay, replayEvent, replayJournal } from '../../../src/conversation/journal/replay.ts'
+import { writeState } from '../../../src/conversation/codec/state.ts'
+import { type JournalEvent, readJournal, type UntimedEvent } from '../../../src/conversation/journal/event.ts'
+import {
+  emptyReplay,
+  type Replay,
+  recoveryEvents,
+  replayEvent,
+  replayJournal,
+} from '../../../src/conversation/journal/replay.ts'
 import { eventsBetween, journalOf } from '../../../src/conversation/journal/state-to-events.ts'
-import { withInvariants } from '../../../src/conversation/request/invariants.ts'
-import { newState, pushAssistantMessage } from '../../../src/conversation/state.ts'
-import { appendUserTranscript } from '../../../src/conversation/transcript.ts'
+import { withInvariants } from '../../../src/conversation/request.ts'
+import { appendUserTranscript, newState, pushAssistantMessage } from '../../../src/conversation/state.ts'
 import { ENV, prompt, toolResult, toolUse } from '../test-states.ts'
 import { AT, initialReplay, linesOf } from './arbitrary-steps.ts'
 

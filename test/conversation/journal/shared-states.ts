@@ -2,7 +2,7 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readState } from '../../../src/conversation/codec/read-state.ts'
+import { readState } from '../../../src/conversation/codec/state.ts'
 import type { ConversationState } from '../../../src/conversation/state.ts'
 import { openSqlite } from '../../../src/lib/sqlite/driver.ts'
 import { sharedFolder } from '../../support/shared-material.ts'

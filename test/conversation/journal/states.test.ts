@@ -2,11 +2,8 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readState } from '../../../src/conversation/codec/read-state.ts'
-import { writeState } from '../../../src/conversation/codec/write-state.ts'
-import type { JournalEvent } from '../../../src/conversation/journal/event.ts'
-import { readEvent, writeEvent } from '../../../src/conversation/journal/event-codec.ts'
-import { readJournal } from '../../../src/conversation/journal/read-journal.ts'
+import { readState, writeState } from '../../../src/conversation/codec/state.ts'
+import { type JournalEvent, readEvent, readJournal, writeEvent } from '../../../src/conversation/journal/event.ts'
 import { replayJournal } from '../../../src/conversation/journal/replay.ts'
 import { eventsBetween, journalOf } from '../../../src/conversation/journal/state-to-events.ts'
 import type { ConversationState } from '../../../src/conversation/state.ts'

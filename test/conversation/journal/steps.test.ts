@@ -1,8 +1,8 @@
 /** What the engine does, told as events, folds to what the engine gives; and a journal may end anywhere. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { writeState } from '../../../src/conversation/codec/write-state.ts'
-import { readJournal } from '../../../src/conversation/journal/read-journal.ts'
+import { writeState } from '../../../src/conversation/codec/state.ts'
+import { readJournal } from '../../../src/conversation/journal/event.ts'
 import { replayJournal } from '../../../src/conversation/journal/replay.ts'
 import { journalOf } from '../../../src/conversation/journal/state-to-events.ts'
 import { AT, arbitrarySteps, journalOfSteps, linesOf } from './arbitrary-steps.ts'

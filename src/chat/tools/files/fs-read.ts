@@ -11,11 +11,11 @@ import {
 } from '../../../conversation/limits.ts'
 import type { ImageBlock, ToolUseResultBlock } from '../../../conversation/message.ts'
 import { imageFormatOf } from '../../../conversation/new-message.ts'
-import { byteLength } from '../../../conversation/truncate.ts'
 import { openRegularHandle } from '../../../lib/files/regular-file.ts'
 import { isSystemError, systemErrorReason } from '../../../lib/files/system-error.ts'
 import { FieldReader } from '../../../lib/json/field-reader.ts'
 import { composePhrase, type Phrase, phrase } from '../../../model/phrase.ts'
+import { byteLength } from '../../../model/token-estimate.ts'
 import {
   type ChatTool,
   type ChatToolCall,

@@ -1,7 +1,7 @@
 /** Text files as tools read them, and what the model last saw of each, so that changes of others are not overwritten unseen. */
 import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
-import { linesByAgent, linesByUser } from '../../../conversation/files/line-tracker.ts'
+import { linesByAgent, linesByUser } from '../../../conversation/line-tracker.ts'
 import type { ConversationState } from '../../../conversation/state.ts'
 import { replaceOwnFile } from '../../../lib/files/atomic-file.ts'
 import { openRegularHandle, readRegularFile } from '../../../lib/files/regular-file.ts'

@@ -1,6 +1,6 @@
 /** execute_bash: a command in a shell of its own, in the working directory, and what the sandbox had to do with its end. */
 import { NATIVE_TOOLS, TOOL_USE_INTERRUPTED } from '../../../conversation/limits.ts'
-import { sanitizeUnicodeTags } from '../../../conversation/render.ts'
+import { sanitizeUnicodeTags } from '../../../conversation/message-text.ts'
 import type { FieldReader } from '../../../lib/json/field-reader.ts'
 import { type Phrase, phrase } from '../../../model/phrase.ts'
 import { type EnvironmentBuilder, ownEnvironment } from '../../processes/process-group.ts'

@@ -9,11 +9,10 @@ import type {
   Showing,
   ToolCallItem,
 } from '../../../model/api/message.ts'
-import { diffOfToolCall } from '../../../model/files/file-change.ts'
-import { findTouchedFiles } from '../../../model/files/touched-files.ts'
 import type { Metadata } from '../../../model/metadata.ts'
 import type { MessageSegment, NormalizedMessage, ToolCall } from '../../../model/normalized.ts'
 import { summarizeToolCall, toSingleLine } from '../../../model/tool-summary.ts'
+import { diffOfToolCall, findTouchedFiles } from '../../../model/touched-files.ts'
 import { renderHtml, renderSpecHtml } from '../render-html.ts'
 import { messageAddress, TextCuts } from './cut-texts.ts'
 import { toMediaItem } from './media.ts'

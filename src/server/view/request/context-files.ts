@@ -1,7 +1,7 @@
 /** The files that a conversation's patterns name, as they are now. A log may name any file: only those of its project are shown. */
 import { realpathSync } from 'node:fs'
 import { sep } from 'node:path'
-import type { ContextFile } from '../../../conversation/request/context.ts'
+import type { ContextFile } from '../../../conversation/request.ts'
 import type { ConversationState } from '../../../conversation/state.ts'
 import { findGlobFiles } from '../../../lib/files/glob.ts'
 import { readRegularFile } from '../../../lib/files/regular-file.ts'

@@ -1,10 +1,10 @@
 /** One request as the model saw it, made again from what the conversation was then. */
 import type { App, SessionEntry } from '../../../app.ts'
-import { calcMaxContextFilesSize, dropMatchedContextFiles } from '../../../conversation/request/budget.ts'
-import { withInvariants } from '../../../conversation/request/invariants.ts'
+import { calcMaxContextFilesSize, dropMatchedContextFiles } from '../../../conversation/budget.ts'
+import { withInvariants } from '../../../conversation/request.ts'
 import { type ConversationState, modelOf } from '../../../conversation/state.ts'
 import type { BudgetItem, RequestItem, RequestPart, RequestPartKind, Supposition } from '../../../model/api/state.ts'
-import { tokensOfBytes } from '../../../model/tokens/token-estimate.ts'
+import { tokensOfBytes } from '../../../model/token-estimate.ts'
 import { readCurrentFiles } from './context-files.ts'
 import { contextParts, historyParts, inputParts } from './request-parts.ts'
 

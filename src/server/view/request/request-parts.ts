@@ -1,16 +1,16 @@
 /** The pieces of a request in the order in which the model gets them. Their texts make up the whole. */
 import { TRUNCATED_SUFFIX, USER_ENTRY_END_HEADER, USER_ENTRY_START_HEADER } from '../../../conversation/limits.ts'
 import type { UserMessage } from '../../../conversation/message.ts'
+import { contentWithContext, promptOf, toolUseResultsOf } from '../../../conversation/message-text.ts'
 import type { HistoryEntry, Tools } from '../../../conversation/record.ts'
-import { contentWithContext, promptOf, toolUseResultsOf } from '../../../conversation/render.ts'
 import {
   CONTEXT_ACKNOWLEDGEMENT,
   type ContextFile,
   contextMessage,
+  intoAssistantResponse,
   SUMMARY_PREAMBLE,
   summaryContext,
-} from '../../../conversation/request/context.ts'
-import { intoAssistantResponse } from '../../../conversation/request/send.ts'
+} from '../../../conversation/request.ts'
 import type { ConversationState } from '../../../conversation/state.ts'
 import { type JsonValue, plainJson } from '../../../lib/json/lossless.ts'
 import type { RequestPart, RequestPartKind } from '../../../model/api/state.ts'

@@ -2,7 +2,7 @@
 import type { App, SessionAnnotation, SessionEntry } from '../../../app.ts'
 import type { MarkItem, SessionItem } from '../../../model/api/session.ts'
 import type { SessionId } from '../../../model/ids.ts'
-import { NO_COST } from '../../../model/tokens/prices.ts'
+import { NO_COST } from '../../../model/prices.ts'
 
 /** Something was written so many milliseconds ago at most. */
 const LIVE_WITHIN_MS = 90_000

@@ -2,11 +2,11 @@
 
 import { fieldsOf, listOf, numberOf, stringOf } from '../../../lib/unknown-values.ts'
 import type { EventCount, RateLimit, SessionFile, SessionTool, TurnTotals } from '../../../model/api/totals.ts'
-import { findTouchedFiles } from '../../../model/files/touched-files.ts'
 import { type Instant, instantFromMs, toInstant } from '../../../model/ids.ts'
 import type { NormalizedMessage } from '../../../model/normalized.ts'
-import { addCosts, costOfUsage, NO_COST, type PriceList, type Spent } from '../../../model/tokens/prices.ts'
+import { addCosts, costOfUsage, NO_COST, type PriceList, type Spent } from '../../../model/prices.ts'
 import { qualifiedToolName } from '../../../model/tool-summary.ts'
+import { findTouchedFiles } from '../../../model/touched-files.ts'
 import { addUsage, NO_USAGE, type Usage } from '../../../model/usage.ts'
 import { promptLineOf } from './prompt-line.ts'
 

@@ -5,7 +5,7 @@ import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../
 import type { ContextItem, StateItem, ToolOriginItem } from '../../../model/api/state.ts'
 import { toInstant } from '../../../model/ids.ts'
 import type { Metadata } from '../../../model/metadata.ts'
-import { tokensOfBytes } from '../../../model/tokens/token-estimate.ts'
+import { tokensOfBytes } from '../../../model/token-estimate.ts'
 import { renderHtml } from '../render-html.ts'
 import { toCheckpointItems } from './session-detail.ts'
 

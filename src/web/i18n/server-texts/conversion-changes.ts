@@ -1,6 +1,6 @@
 /** What a conversion changes and cannot keep, by codes; why a hand-off cannot be. */
 import type { LossItem, RepairItem, WarningItem } from '../../../model/api/convert.ts'
-import { WARNING_TEXTS_JA } from '../../../model/code-texts/warning-texts.ts'
+import { WARNING_TEXTS_JA } from '../../../model/code-texts.ts'
 import { describeChange } from '../../../model/replay/conversion-change.ts'
 import { inPageLanguage, type TranslatedSentence, translateSentence, translateText } from './translate.ts'
 

@@ -1,0 +1,116 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import type { Instant } from './ids.ts'
+import { addCosts, costOfUsage, findPrice, LIST_PRICES, mergePriceLists, NO_COST, type PriceList } from './prices.ts'
+import { addUsage, type Usage } from './usage.ts'
+
+const at = (day: string): Instant => `${day}T12:00:00.000Z` as Instant
+const NOW = at('2026-11-15')
+
+const used = (input: number, cached: number, output: number): Usage => ({
+  input_tokens: input,
+  cached_input_tokens: cached,
+  output_tokens: output,
+  reasoning_output_tokens: 0,
+  total_tokens: input + output,
+})
+
+const LIST: PriceList = {
+  as_of: '2026-01-01',
+  source: 'a test',
+  models: {
+    river: [{ input: 2, cached_input: 0.5, output: 8 }],
+    'river-2025-01-01': [{ input: 5, output: 15 }],
+    brook: 'river',
+    'lake-*': [{ input: 1, output: 1 }],
+    'lake-deep-*': [{ input: 3, output: 3 }],
+    pond: [
+      { input: 10, output: 40 },
+      { from: '2025-06-10', input: 2, output: 8 },
+    ],
+    spring: [{ from: '2026-01-01', input: 1, output: 1 }],
+  },
+}
+
+describe('what tokens cost', () => {
+  test('input, cached input and output each at their price for a million', () => {
+    expect(costOfUsage(used(3_000_000, 1_000_000, 500_000), 'river', NOW, LIST)).toEqual({
+      usd: 4 + 0.5 + 4,
+      unpriced_tokens: 0,
+    })
+    expect(costOfUsage(used(1000, 1000, 0), 'pond', NOW, LIST).usd).toBeCloseTo(0.002)
+  })
+
+  test('at the price of the day', () => {
+    const on = (day: string) => costOfUsage(used(1_000_000, 0, 0), 'pond', at(day), LIST).usd
+    expect([on('2025-06-09'), on('2025-06-10'), on('2026-01-01')]).toEqual([10, 2, 2])
+  })
+
+  test('is not guessed for a model without a price, or before its first price', () => {
+    for (const model of ['stream', 'river-deluxe', 'riverbed', undefined, 'constructor', '__proto__', ''])
+      expect(costOfUsage(used(10, 0, 5), model, NOW, LIST)).toEqual({ usd: 0, unpriced_tokens: 15 })
+    expect(costOfUsage(used(10, 0, 5), 'spring', at('2025-12-31'), LIST)).toEqual({ usd: 0, unpriced_tokens: 15 })
+  })
+
+  test.each([
+    ['brook', 2],
+    ['openai/river', 2],
+    ['RIVER', 2],
+    ['river-2026-03-04', 2],
+    ['river-20260304', 2],
+    ['river@20260304', 2],
+    ['river-latest', 2],
+    ['river-2025-01-01', 5],
+    ['lake-blue', 1],
+    ['lake-deep-blue', 3],
+  ])('%s is known', (model, input) => {
+    expect(findPrice(model, NOW, LIST)?.input).toBe(input)
+  })
+
+  test('adds up, whatever the order', () => {
+    const usage = fc.tuple(fc.nat(1e6), fc.nat(1e6), fc.nat(1e6)).map(([a, b, c]) => used(a + b, b, c))
+    fc.assert(
+      fc.property(usage, usage, fc.constantFrom('river', 'unheard'), (a, b, model) => {
+        const separate = addCosts(costOfUsage(a, model, NOW, LIST), costOfUsage(b, model, NOW, LIST))
+        const together = costOfUsage(addUsage(a, b), model, NOW, LIST)
+        expect(separate.usd).toBeCloseTo(together.usd, 6)
+        expect(separate.unpriced_tokens).toBe(together.unpriced_tokens)
+        expect(addCosts(separate, NO_COST)).toEqual(separate)
+      }),
+    )
+  })
+
+  test('one list goes before another, model by model', () => {
+    const mine: PriceList = { as_of: '', source: 'mine', models: { river: [{ input: 7, output: 7 }] } }
+    const both = mergePriceLists(mine, LIST)
+    expect(findPrice('brook', NOW, both)?.input).toBe(7)
+    expect(findPrice('pond', NOW, both)?.input).toBe(2)
+    expect(both.as_of).toBe(LIST.as_of)
+  })
+})
+
+describe('the built-in list', () => {
+  test.each([
+    ['gpt-5-codex', { input: 1.25, cached_input: 0.125, output: 10 }],
+    ['gpt-5.2-codex', { input: 1.75, cached_input: 0.175, output: 14 }],
+    ['codex-mini-latest', { input: 1.5, cached_input: 0.375, output: 6 }],
+    ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', { input: 3, cached_input: 0.3, output: 15 }],
+    ['claude-opus-4.5', { input: 5, cached_input: 0.5, output: 25 }],
+    ['claude-sonnet-4-20250514', { input: 3, cached_input: 0.3, output: 15 }],
+  ])('knows %s', (model, price) => {
+    expect(findPrice(model, NOW, LIST_PRICES)).toEqual(price)
+  })
+
+  test('is in order: cached input is never dearer, days ascend, names of others lead to prices', () => {
+    for (const [model, entry] of Object.entries(LIST_PRICES.models)) {
+      const prices = typeof entry === 'string' ? LIST_PRICES.models[entry] : entry
+      if (prices === undefined || typeof prices === 'string') throw new Error(`${model} leads nowhere`)
+      expect(prices.map(({ from = '' }) => from)).toEqual(prices.map(({ from = '' }) => from).sort())
+      for (const { input, cached_input = 0, output } of prices) {
+        expect(cached_input).toBeLessThan(input)
+        expect(output).toBeGreaterThan(input)
+      }
+    }
+    expect(LIST_PRICES.as_of).toMatch(/^\d{4}-\d{2}-\d{2}$/)
+  })
+})

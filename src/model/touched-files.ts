@@ -1,0 +1,142 @@
+/** The files that a tool call names, and what it changes in each, as far as the call itself says it. */
+
+import type { NormalizedMessage } from './normalized.ts'
+
+export type FileTouchKind = 'named' | 'added' | 'updated' | 'deleted'
+
+export interface FileTouch {
+  readonly path: string
+  readonly how: FileTouchKind
+}
+
+const PATH_KEYS = new Set([
+  'path',
+  'file_path',
+  'filepath',
+  'file',
+  'filename',
+  'target_file',
+  'notebook_path',
+  'paths',
+  'files',
+])
+const PATCH_HEADER = /^\*\*\* (Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$/gm
+const MAX_FILES = 200
+const MAX_PATH_LENGTH = 1024
+const KIND_BY_ACTION = { Add: 'added', Update: 'updated', Delete: 'deleted' } as const
+
+/** Each path once, as it stands in the call; those of a patch with what it does to them. */
+export function findTouchedFiles({ source_type, tool_call }: NormalizedMessage): readonly FileTouch[] {
+  if (source_type !== 'tool_call' || !tool_call) return NO_FILES
+  const found = new Map<string, FileTouchKind>()
+  const patch = tool_call.input ?? tool_call.arguments ?? ''
+  if (patch.includes('*** ')) addFromPatch(patch.replaceAll('\\n', '\n'), found)
+  const json = tool_call.arguments_json ?? tool_call.input_json
+  if (json) addFromValue(json, found, 0)
+  return found.size === 0 ? NO_FILES : Array.from(found, ([path, kind]) => ({ path, how: kind }))
+}
+
+const NO_FILES: readonly FileTouch[] = []
+
+function addFromPatch(text: string, found: Map<string, FileTouchKind>): void {
+  for (const [, action, path, moved] of text.matchAll(PATCH_HEADER)) {
+    if (moved !== undefined) addFile(found, moved.trim(), 'added')
+    if (path !== undefined) addFile(found, path.trim(), KIND_BY_ACTION[action as keyof typeof KIND_BY_ACTION])
+  }
+}
+
+function addFromValue(value: object, found: Map<string, FileTouchKind>, depth: number): void {
+  if (depth > 4) return
+  for (const key in value) {
+    const one = (value as { [key: string]: unknown })[key]
+    if (PATH_KEYS.has(key))
+      for (const path of Array.isArray(one) ? one : [one]) if (isPath(path)) addFile(found, path, 'named')
+    if (typeof one === 'object' && one !== null) addFromValue(one, found, depth + 1)
+  }
+}
+
+const isPath = (value: unknown): value is string =>
+  typeof value === 'string' && value !== '' && value.length <= MAX_PATH_LENGTH && !value.includes('\n')
+
+function addFile(found: Map<string, FileTouchKind>, path: string, kind: FileTouchKind): void {
+  if (path === '' || path.length > MAX_PATH_LENGTH || found.size >= MAX_FILES) return
+  if (kind !== 'named' || !found.has(path)) found.set(path, kind)
+}
+
+/** A path that a call gives in relation to the directory it ran in. */
+export function resolveInDirectory(path: string, directory: string | undefined): string {
+  if (directory === undefined || /^(?:[/\\~]|[A-Za-z]:)/.test(path)) return path
+  const separator = directory.includes('\\') && !directory.includes('/') ? '\\' : '/'
+  const parts = directory.split(separator)
+  for (const part of path.split(/[/\\]/)) {
+    if (part === '..') parts.pop()
+    else if (part !== '.' && part !== '') parts.push(part)
+  }
+  return parts.join(separator)
+}
+
+const PATCH_LINE = /^\*\*\* (?:(?:Add|Update|Delete) File: (.+)|Move to: (.+)|End Patch.*)$/
+
+/** @param path as the call names it */
+export function diffOfToolCall({ tool_call }: NormalizedMessage, path: string): string | undefined {
+  if (!tool_call) return undefined
+  const text = tool_call.input ?? tool_call.arguments ?? ''
+  if (text.includes('*** ')) {
+    const patch = findPatch(text) ?? findPatch(findString(tool_call.arguments_json, '*** '))
+    const part = patch && patchPartOf(patch, path)
+    if (part !== undefined) return part
+  }
+  const json = tool_call.arguments_json ?? tool_call.input_json
+  return json ? diffOfEdit(json as Record<string, unknown>) : undefined
+}
+
+const findPatch = (text: string | undefined): string | undefined =>
+  text !== undefined && /^\*\*\* (?:Add|Update|Delete) File: /m.test(text) ? text : undefined
+
+/** The first text, however deep, that holds something. */
+function findString(value: unknown, needle: string, depth = 0): string | undefined {
+  if (typeof value === 'string') return value.includes(needle) ? value : undefined
+  if (typeof value !== 'object' || value === null || depth > 4) return undefined
+  for (const one of Object.values(value)) {
+    const found = findString(one, needle, depth + 1)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** The stretch of a patch that speaks of the file. */
+function patchPartOf(patch: string, path: string): string | undefined {
+  const lines: string[] = []
+  let isWantedFile = false
+  for (const line of patch.split('\n')) {
+    const header = PATCH_LINE.exec(line)
+    const moved = header?.[2]
+    if (header && moved === undefined) isWantedFile = header[1]?.trim() === path
+    if (isWantedFile || moved?.trim() === path) lines.push(line)
+  }
+  return lines.length === 0 ? undefined : lines.join('\n').trimEnd()
+}
+
+/** The names that tools have for what was there and what is there now. */
+const OLD_TEXT_KEYS = ['old_str', 'old_string', 'old_text']
+const NEW_TEXT_KEYS = ['new_str', 'new_string', 'new_text', 'file_text', 'content']
+
+function diffOfEdit(call: Record<string, unknown>): string | undefined {
+  const before = firstText(call, OLD_TEXT_KEYS)
+  const after = firstText(call, NEW_TEXT_KEYS)
+  if (before === undefined && after === undefined) return undefined
+  return [...prefixLines('-', before), ...prefixLines('+', after)].join('\n')
+}
+
+function firstText(call: Record<string, unknown>, names: readonly string[]): string | undefined {
+  for (const name of names) if (typeof call[name] === 'string') return call[name]
+  return undefined
+}
+
+const prefixLines = (prefix: string, text: string | undefined): readonly string[] =>
+  text === undefined || text === ''
+    ? []
+    : text
+        .replace(/\n$/, '')
+        .split('\n')
+        .map((line) => `${prefix}${line}`)
