@@ -1,4 +1,4 @@
-/** The description of the API as a page for people. */
+/** Renders the OpenAPI description as docs/api.md. */
 
 const METHODS = ['get', 'post', 'put']
 
@@ -17,15 +17,16 @@ export function apiMarkdown(document) {
   return `${parts.join('\n\n')}\n`
 }
 
-const INTRODUCTION = `\`fumi serve\` answers at \`http://localhost:4680\`. Every request carries the token that \`fumi token\` prints, as \`Authorization: Bearer …\`; a browser has a cookie instead, from the one-time link that \`fumi serve\` opens and \`fumi token --link\` prints. \`/api/health\` alone needs none.
-
-Replies are JSON: \`{ "data": …, "meta": … }\`, or \`{ "errors": [{ "code", "status", "title", "detail", "meta" }] }\`. Times are UTC in ISO 8601. Ids of sessions and messages are encoded as parts of an address: \`encodeURIComponent\`. No endpoint opens a file that a client names. Encrypted reasoning is told by its hash and length alone.
-
-The same as OpenAPI 3.1: \`/api/openapi.json\`.
+const INTRODUCTION = `This page describes the HTTP API of \`fumi serve\`, by default at \`http://localhost:4680\`. The same description as OpenAPI 3.1 is at \`/api/openapi.json\`.
 
 \`\`\`sh
 fumi token --header | curl -H @- 'http://localhost:4680/api/sessions?per_page=5'
-\`\`\``
+\`\`\`
+
+- **Authentication.** Send the token that \`fumi token\` prints as \`Authorization: Bearer …\`. Browsers have a cookie instead, which they get from a one-time link (\`fumi serve\`, \`fumi token --link\`). Only \`/api/health\` needs neither.
+- **Replies** are JSON: \`{ "data": …, "meta": … }\`, or \`{ "errors": [{ "code", "status", "title", "detail", "meta" }] }\`. Times are UTC in ISO 8601.
+- **Ids** of sessions and messages in addresses must be encoded with \`encodeURIComponent\`.
+- **Limits.** No endpoint opens a file that a client names. Encrypted reasoning appears only as a hash and a length.`
 
 function endpoint(method, path, { summary, description, parameters = [], requestBody, responses }) {
   const lines = [`### ${method.toUpperCase()} ${path}`, `${summary}.${description ? ` ${description}` : ''}`]
