@@ -1,6 +1,6 @@
 /**
- * The backup: what other programs overwrite, so that nothing seen is ever lost. Each state of a row is taken apart into
- * entries that are stored once, and comes back to the byte.
+ * The backup of rows that other programs overwrite. Each state of a row is split into entries, each stored once, and
+ * can be restored byte for byte.
  */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -32,14 +32,14 @@ import type {
 } from './records.ts'
 
 /**
- * Throws an AppError when there is a backup and it cannot be used.
- * @param directory the data directory; it and the file in it are made when something is first kept
+ * Throws an AppError if there is a backup that cannot be used.
+ * @param directory the data directory; it and the file are created with the first backup
  */
 export function openBackupDatabase(directory: string): BackupDatabase {
   return new BackupDatabase(join(directory, 'keep.sqlite3'))
 }
 
-/** Every door that writes does so at once or not at all, and waits for other processes that write. */
+/** Every method that writes is atomic and waits for other writing processes. */
 export class BackupDatabase {
   readonly path: string
   #open: BackupTables | undefined
@@ -51,24 +51,27 @@ export class BackupDatabase {
     if (existsSync(path)) this.#tables()
   }
 
-  /** Keeps a row as it was at that moment. */
+  /** Backs up the current state of a row. */
   put(capture: Capture, from: RowOrigin, at: Instant): BackupResult {
     const arrival = { capture, hash: sha256(capture.bytes), from, at }
     return this.#write((tables) => putCapture(tables, arrival))
   }
 
-  /** Keeps a row that is no conversation. */
+  /** Backs up a row that is not a conversation. */
   putUnreadable(bytes: Uint8Array, from: RowOrigin, at: Instant): BackupResult {
     return this.#write((tables) => putUnreadable(tables, bytes, from, at))
   }
 
-  /** Says which rows a store has: the sessions of all others have vanished, all that are left were seen at this moment. */
+  /**
+   * Reports which rows a complete listing of a store found. Sessions of other rows have vanished; the rows found count
+   * as seen now.
+   */
   sweep(store: string, keysSeen: Iterable<string>, at: Instant): readonly EndedSession[] {
     const keys = new Set(keysSeen)
     return this.#exists() ? this.#write((tables) => endVanished(tables, store, keys, at)) : []
   }
 
-  /** By row key, as they were given with the last `put`. */
+  /** By row key, as passed to the last `put`. */
   fingerprints(store: string): ReadonlyMap<string, string> {
     return this.#read<ReadonlyMap<string, string>>(
       () => new Map(),
@@ -76,7 +79,7 @@ export class BackupDatabase {
     )
   }
 
-  /** Which session `put` would say; nothing is written. */
+  /** The session that `put` would return. Writes nothing. */
   match(capture: Capture, location: RowLocation): SessionMatch {
     return this.#read<SessionMatch>(
       () => ({ session: makeSessionId(capture.agent, capture.native_id), first_number: 1 }),
@@ -84,7 +87,7 @@ export class BackupDatabase {
     )
   }
 
-  /** In the order in which they were first kept. */
+  /** In the order of their first backup. */
   list(filter: BackupFilter = {}): readonly BackedUpSession[] {
     return this.#read<readonly BackedUpSession[]>(
       () => [],
@@ -100,8 +103,8 @@ export class BackupDatabase {
   }
 
   /**
-   * The row as it was last, to the byte. A session that was in several rows: the one that reaches furthest, or the one
-   * that is asked for. Throws `not_found`.
+   * The last state of the row, byte for byte. For a session in several rows: the row with the most entries, or the one
+   * given. Throws `not_found`.
    */
   bytes(session: SessionId, location?: RowLocation): Uint8Array {
     return this.#read(
@@ -110,7 +113,7 @@ export class BackupDatabase {
     )
   }
 
-  /** The same row with every kept entry in its history, also those that it had dropped: for reading. */
+  /** The row with all backed-up entries in its history, including those it had dropped. For reading only. */
   conversation(session: SessionId): Uint8Array {
     return this.#read(
       () => throwNotBackedUp(session),
@@ -118,7 +121,7 @@ export class BackupDatabase {
     )
   }
 
-  /** One entry in every way in which its owner wrote it, the latest first. */
+  /** Every spelling of one entry, latest first. */
   spellings(session: SessionId, number: number): readonly Uint8Array[] {
     return this.#read(
       () => throwNotBackedUp(session),
@@ -126,14 +129,14 @@ export class BackupDatabase {
     )
   }
 
-  /** Takes a session out and remembers that it is not wanted, whether it is here or not. */
+  /** Deletes a session and remembers that it is forgotten, even if it is not in the backup. */
   forget(session: ForgottenSession, at: Instant): void {
     this.#tables().db.pragma('secure_delete = ON')
     this.#write((tables) => forgetBackup(tables, session, at))
     this.#tables().db.pragma('wal_checkpoint(TRUNCATE)')
   }
 
-  /** It is wanted again. Whether it was forgotten. */
+  /** Returns whether the session was forgotten. */
   unforget(session: SessionId): boolean {
     return this.#exists() && this.#write((tables) => unforgetSession(tables, session))
   }
@@ -145,7 +148,7 @@ export class BackupDatabase {
     )
   }
 
-  /** A row that is not to be kept. */
+  /** Whether the row belongs to a forgotten session. */
   isForgotten(capture: Capture): boolean {
     return this.#read(
       () => false,
@@ -153,7 +156,7 @@ export class BackupDatabase {
     )
   }
 
-  /** Of files that are kept whole. */
+  /** Copies of complete files. */
   get copies(): FileCopies {
     this.#copies ??= openFileCopies(dirname(this.path))
     return this.#copies
@@ -184,7 +187,7 @@ export class BackupDatabase {
     return withDatabaseErrors(this.path, () => tables.db.transaction(() => work(tables)).immediate())
   }
 
-  /** In one transaction, so that all of it is of one moment. */
+  /** One transaction, so that all results describe the same state. */
   #read<T>(fallback: () => T, work: (tables: BackupTables) => T): T {
     if (!this.#exists()) return fallback()
     const tables = this.#tables()

@@ -1,4 +1,4 @@
-/** Stores whose owners overwrite rows: finds them, backs up what changed, restores. */
+/** Finds stores whose programs overwrite rows, backs up what changed, and restores it. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Agent, HostEnvironment, Source } from '../agents/agent.ts'
@@ -29,13 +29,13 @@ export interface StoreContext {
   readonly wishes: AgentSourceConfigs
 }
 
-/** The rows of the stores at the paths, or of all stores of this machine. */
+/** Rows of the stores at the given paths, or of all stores of this machine. */
 export async function* findStores(paths: readonly string[], context: StoreContext): AsyncGenerator<StoreRows> {
   for (const { agent, path, added } of storeRoots(paths, context)) {
     if (!(await pathExists(path))) continue
     const byStore = new Map<string, Source[]>()
     for await (const source of agent.find(path)) {
-      // Elsewhere than at a store's own path it is a file that holds no rows.
+      // A source without a key is a file without rows, except at the path of a store itself.
       if (source.key === undefined && added) continue
       if (paths.length === 0 && !isSourceEnabled(source, context.wishes)) continue
       byStore.set(source.path, [...(byStore.get(source.path) ?? []), source])
@@ -46,7 +46,7 @@ export async function* findStores(paths: readonly string[], context: StoreContex
 
 export type WatchableStore = Pick<StoreRows, 'agent' | 'store'>
 
-/** Also stores that do not exist yet, where their owner will make them. */
+/** Includes stores that do not exist yet, at the paths where their program will create them. */
 export async function findWatchableStores(
   paths: readonly string[],
   context: StoreContext,
@@ -79,21 +79,21 @@ export const pathExists = async (path: string): Promise<boolean> =>
 export interface StoreBackup {
   readonly store: string
   readonly rows: number
-  /** Rows that nobody had written since they were last kept. They were not even read. */
+  /** Number of rows unchanged since the last backup, which were not even read. */
   readonly untouched: number
   readonly puts: readonly BackupResult[]
-  /** Conversations that are now here alone. */
+  /** Conversations that now exist only in the backup. */
   readonly ended: readonly EndedSession[]
   readonly issues: readonly Issue[]
 }
 
 export interface BackUpOptions {
   readonly now: () => Instant
-  /** A row is done. */
+  /** Called after each row. */
   readonly onRow?: (source: Source) => void
 }
 
-/** Nothing when there is no such store. */
+/** Returns undefined if the store does not exist. */
 export async function backUpStore(
   agent: Agent,
   store: string,
@@ -105,7 +105,7 @@ export async function backUpStore(
   return backUpSources(agent, store, sources, database, options)
 }
 
-/** @param sources all that there is in the store now: what is missing among them has vanished */
+/** @param sources all current rows of the store: missing ones count as vanished */
 export async function backUpSources(
   agent: Agent,
   store: string,
@@ -125,14 +125,14 @@ export async function backUpSources(
     else results.push(...(await backUpRowSafely(agent, source, database, now(), issues)))
     onRow?.(source)
   }
-  // A store that could not be listed has one source without a key: then nothing is known to be gone.
+  // A store that could not be listed yields one source without a key. Nothing can then be said about missing rows.
   const isListed = sources.every(({ key }) => key !== undefined)
   const swept = isListed ? database.sweep(store, seen, now()) : []
   const ended = [...results.flatMap((put) => put.ended), ...swept]
   return { store, rows: seen.length, untouched, puts: results, ended, issues }
 }
 
-/** A row that brings out a bug is not kept; the others are. */
+/** If a row triggers a bug, only this row is not backed up. */
 async function backUpRowSafely(...parameters: Parameters<typeof backUpRow>): Promise<readonly BackupResult[]> {
   const [, { path, key }, , , issues] = parameters
   try {
@@ -173,7 +173,7 @@ export interface BackupServiceOptions {
   readonly now: () => Instant
 }
 
-/** A kept conversation, ready to be read. */
+/** A backed-up conversation, ready to be read. */
 export interface BackedUpLog {
   readonly agent: Agent
   readonly source: Source
@@ -188,12 +188,12 @@ export class BackupService {
     this.#options = options
   }
 
-  /** The rows of the stores at the paths, or of all stores of this machine. */
+  /** Rows of the stores at the given paths, or of all stores of this machine. */
   async *stores(paths: readonly string[]): AsyncGenerator<StoreRows> {
     yield* findStores(paths, await this.#options.context())
   }
 
-  /** Stores that are worth watching, whether they exist already or not. */
+  /** Stores to watch, including those that do not exist yet. */
   async watchable(paths: readonly string[]): Promise<readonly WatchableStore[]> {
     return findWatchableStores(paths, await this.#options.context())
   }
@@ -208,13 +208,13 @@ export class BackupService {
     return backUpSources(agent, store, sources, database(), { now, ...(onRow && { onRow }) })
   }
 
-  /** After a change. Nothing when the store is gone. */
+  /** Backs up a store after a change. Returns undefined if the store is gone. */
   async backUpAgain(agent: Agent, store: string): Promise<StoreBackup | undefined> {
     const { database, now } = this.#options
     return (await pathExists(store)) ? backUpStore(agent, store, database(), { now }) : undefined
   }
 
-  /** Conversations that are kept and no longer in their store: one of the paths, or any. */
+  /** Backed-up conversations that are no longer in their store. @param paths limits the result to these stores */
   async *onlyInBackup(live: ReadonlySet<string>, paths: readonly string[]): AsyncGenerator<BackedUpLog> {
     const { wishes } = await this.#options.context()
     const isRequested = ({ agent, store }: BackedUpSession): boolean =>
@@ -230,7 +230,7 @@ export class BackupService {
     return agentServing(session.agent, (await this.#options.context()).agents)
   }
 
-  /** Puts it back into its store. @param directory for which it is meant, where it is not its own */
+  /** Restores a conversation to its store. @param directory the directory to restore it for, if not its own */
   async restore(session: BackedUpSession, directory: string | undefined): Promise<RestoreResult> {
     const options = { now: new Date(this.#options.now()), backups: join(this.#options.directory, 'backups') }
     const agent = await this.agentOf(session)

@@ -6,11 +6,11 @@ import { LayoutTable } from './layout-table.ts'
 import { PieceTable } from './piece-table.ts'
 
 /**
- * `entry` is a tree: each entry knows the one before it, and a generation is the path from a root to its `head_id`, so
- * that what two generations share is there once. `layout` says how a row was put together when it was last seen: `recipe`
- * names its pieces in order, `frame` is what lies between them. `part` holds the pieces that a layout has beside its entries;
- * they go when no layout needs them. A piece that went leaves a `hole`, and the next one takes its number and with it its room
- * in the file. Entries, spellings and generations never go, unless the user wants a session forgotten.
+ * `entry` is a tree: each entry refers to the previous one, and a generation is the path from a root to its `head_id`.
+ * Entries shared by generations are stored once. `layout` describes the last state of a row: `recipe` lists its pieces
+ * in order, `frame` contains the bytes between them. `part` lists pieces of a layout other than entries, which are
+ * deleted when no layout needs them. A deleted piece leaves a `hole`; the next piece reuses its number and thereby its
+ * space in the file. Entries, spellings and generations are deleted only when the user forgets a session.
  */
 const FIRST_VERSION = `
 CREATE TABLE store (
@@ -105,7 +105,7 @@ CREATE TABLE part (
 CREATE INDEX part_by_piece ON part (piece_id);
 `
 
-/** Sessions that the user does not want; `claim` and `first_record` are those of their headers. */
+/** Sessions that the user forgot. `claim` and `first_record` are those of the session header. */
 const FORGOTTEN_VERSION = `
 CREATE TABLE forgotten (
   session TEXT PRIMARY KEY,
@@ -115,7 +115,7 @@ CREATE TABLE forgotten (
 ) STRICT, WITHOUT ROWID;
 `
 
-/** The application id is `fumk` in ASCII: a backup of fumibako. */
+/** The application id is `fumk` in ASCII. */
 export const BACKUP_FORMAT: DatabaseFormat = { application: 0x66756d6b, migrations: [FIRST_VERSION, FORGOTTEN_VERSION] }
 
 export interface BackupTables {

@@ -1,13 +1,13 @@
-/** The entries of a conversation: a tree, because generations that share a beginning share its entries. */
+/** The entries of a conversation, as a tree: generations with the same beginning share its entries. */
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { getRows, getValues, insertRow, runStatement } from '../lib/sqlite/statements.ts'
 
 export interface StoredEntry {
   readonly id: number
   readonly parent: StoredEntry | undefined
-  /** Hash of what was said, hex. */
+  /** Hash of the entry's content, hex. */
   readonly identity: string
-  /** How it was spelt when it was last seen. */
+  /** The last spelling of the entry. */
   piece: number
 }
 
@@ -21,7 +21,7 @@ interface EntryRow {
 
 /** All entries of one conversation, in memory. */
 export class EntryTree {
-  /** Identity by hash of the bytes, for every spelling ever seen. */
+  /** Hash of the bytes to identity, for every known spelling. */
   readonly #known = new Map<string, string>()
   readonly #entries = new Map<number, StoredEntry>()
   readonly #children = new Map<string, StoredEntry>()
@@ -45,7 +45,7 @@ export class EntryTree {
     if (!this.#known.has(hash)) this.#known.set(hash, identity)
   }
 
-  /** @param hash of the bytes */
+  /** @param hash hash of the bytes */
   identityOf(hash: string): string | undefined {
     return this.#known.get(hash)
   }
@@ -58,7 +58,7 @@ export class EntryTree {
     return this.#children.get(childKey(parent, identity))
   }
 
-  /** From the first entry to this one. */
+  /** Entries from the first one to `head`. */
   path(head: number | null): readonly StoredEntry[] {
     const path: StoredEntry[] = []
     for (let at = head === null ? undefined : this.#entries.get(head); at; at = at.parent) path.push(at)
@@ -78,7 +78,7 @@ export class EntryTable {
   treeOf(conversation: number | undefined): EntryTree {
     const tree = new EntryTree()
     if (conversation === undefined) return tree
-    // Parents come before their children: an entry is added after the one it follows.
+    // Ordered by id, so that parents come before their children.
     const entries = getRows<EntryRow>(
       this.#db,
       `SELECT entry.id, parent_id, lower(hex(identity)) AS identity, piece_id, lower(hex(hash)) AS hash
@@ -97,7 +97,7 @@ export class EntryTable {
     return tree
   }
 
-  /** The entry that follows `parent`, with these bytes as its spelling; added when there is none. */
+  /** Returns the entry with this content after `parent` and sets its spelling. Adds it if missing. */
   addAfter(
     tree: EntryTree,
     conversation: number,
@@ -121,7 +121,7 @@ export class EntryTable {
     return entry
   }
 
-  /** The newest spelling first. */
+  /** Newest spelling first. */
   spellings(entry: StoredEntry): readonly number[] {
     return getValues(
       this.#db,

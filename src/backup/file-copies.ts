@@ -1,4 +1,7 @@
-/** Copies of files that their program only appends to, for the day they are gone; kept in pieces, so that an append costs its own size. */
+/**
+ * Copies of append-only files, kept in case the files disappear. Stored in pieces, so that an append costs only its own
+ * size.
+ */
 
 import { closeSync, existsSync, fstatSync, openSync, rmSync, type Stats, utimesSync, writeSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -14,8 +17,8 @@ import type { AgentId } from '../model/ids.ts'
 import { packPiece, unpackPiece } from './piece-table.ts'
 
 /**
- * `size` is what is copied of a file so far, and `probe` tells the file when it was copied to its end. A path has several copies when
- * another file took its place: only the latest one is added to.
+ * `size` is the number of bytes copied so far. `probe` identifies the file's state when it was completely copied. A
+ * path has several copies if the file was replaced; only the latest one grows.
  */
 const FIRST_VERSION = `
 CREATE TABLE copy (
@@ -40,10 +43,10 @@ CREATE TABLE piece (
 ) STRICT;
 `
 
-/** Files that were renamed are found by it. */
+/** Finds renamed files. */
 const INODE_INDEX_VERSION = 'CREATE INDEX copy_inode ON copy (inode)'
 
-/** The application id is `fumc` in ASCII: copies of fumibako. */
+/** The application id is `fumc` in ASCII. */
 export const COPIES_FORMAT: DatabaseFormat = {
   application: 0x66756d63,
   migrations: [FIRST_VERSION, INODE_INDEX_VERSION],
@@ -93,7 +96,7 @@ export class CopyTables {
     )
   }
 
-  /** The latest first. */
+  /** Latest first. */
   ofInode(agent: AgentId, inode: number): readonly FileCopy[] {
     const sql = `${SELECT_COPY} WHERE inode = ? AND agent = ? ORDER BY id DESC`
     return (this.#db.prepare(sql).all(inode, agent) as CopyRow[]).map(toFileCopy)
@@ -136,7 +139,7 @@ export class CopyTables {
     yield* this.#db.prepare(sql).iterate(copy) as Iterable<CopyPiece & { readonly body: Buffer }>
   }
 
-  /** All at once or nothing. The first piece may take the place of one that was there. */
+  /** Atomic. The first piece may replace an existing one. */
   append(
     copy: number,
     pieces: readonly { readonly start: number; readonly bytes: Buffer }[],
@@ -174,41 +177,41 @@ const toFileCopy = ({ root, ...rest }: CopyRow): FileCopy => ({ ...rest, ...(roo
 const toFileCopyOrUndefined = (row: unknown): FileCopy | undefined =>
   row === undefined ? undefined : toFileCopy(row as CopyRow)
 
-/** Compresses nearly as well as a whole log. */
+/** Large enough to compress nearly as well as a complete log. */
 const PIECE_BYTES = 1 << 18
-/** A last piece that is smaller is made anew with what is appended to it. */
+/** A smaller last piece is rewritten together with the appended bytes. */
 const MIN_LAST_PIECE_BYTES = 1 << 16
-/** Pieces of one transaction. */
+/** Number of pieces per transaction. */
 const PIECES_PER_TRANSACTION = 16
-/** So much of a beginning tells files apart. */
+/** Length of the beginning by which files are compared. */
 const HEAD_BYTES = 1024
-/** Bytes of files with what was copied. */
+/** Limit for the total size of restored files. */
 const MAX_RESTORED_BYTES = 512 << 20
 
-/** @param directory the data directory; it and the file in it are made with the first copy */
+/** @param directory the data directory; it and the file are created with the first copy */
 export const openFileCopies = (directory: string): FileCopies => new FileCopies(join(directory, 'copies.sqlite3'))
 
 export class FileCopies {
   readonly path: string
   #open: { readonly tables: CopyTables; close(): void } | undefined
   #restored: TempFolder | undefined
-  /** The one that was asked for last comes last. */
+  /** Restored files, least recently used first. */
   readonly #files = new Map<string, { readonly path: string; readonly size: number }>()
   #count = 0
   readonly #maxRestoredBytes: number
 
-  /** @param maxRestoredBytes bytes of files with what was copied */
+  /** @param maxRestoredBytes limit for the total size of restored files */
   constructor(path: string, maxRestoredBytes = MAX_RESTORED_BYTES) {
     this.path = path
     this.#maxRestoredBytes = maxRestoredBytes
   }
 
-  /** Those of one path: the latest last. */
+  /** Copies of the same path are listed oldest first. */
   list(): readonly FileCopy[] {
     return this.#exists() ? withDatabaseErrors(this.path, () => this.#tables().list()) : []
   }
 
-  /** Copies what is new in a file. What cannot be read is left for the next time. */
+  /** Copies new bytes of a file. A file that cannot be read is skipped until the next call. */
   copyFile(agent: AgentId, path: string, root: string | undefined): void {
     const stat = statOf(path)
     const known = this.#exists() ? withDatabaseErrors(this.path, () => this.#tables().latest(agent, path)) : undefined
@@ -254,7 +257,10 @@ export class FileCopies {
     if (before && change === 'rewritten') tables.drop(before.id)
   }
 
-  /** What the file is to a copy. One that was written anew begins alike and is not shorter: its new copy takes the old one's place. */
+  /**
+   * Compares the file with its copy. A file that is not shorter and has the same beginning was rewritten: its new copy
+   * replaces the old one.
+   */
   #compareFile(file: number, { size }: Stats, copy: FileCopy): 'grown' | 'rewritten' | 'another' {
     if (size < copy.size) return 'another'
     const tables = this.#tables()
@@ -265,19 +271,19 @@ export class FileCopies {
     return head.equals(readRange(file, 0, head.length)) ? 'rewritten' : 'another'
   }
 
-  /** A file that was renamed. */
+  /** Finds the copy of a renamed file. */
   #findRenamed({ ino }: Stats, agent: AgentId): FileCopy | undefined {
     return this.#tables()
       .ofInode(agent, ino)
       .find((copy) => !existsSync(copy.path))
   }
 
-  /** A file with what was copied. It is there as long as this is open, and not too many others are asked for. */
+  /** Writes the copy to a file, which exists until this object is closed or more recent ones need the space. */
   restore(id: number): string {
     try {
       return this.#restore(id)
     } catch (error) {
-      // The disk that it is restored to is not the one that it lies on.
+      // The error concerns the temporary disk, not the database.
       if (isSystemError(error)) throw error
       return withDatabaseErrors(this.path, () => {
         throw error
@@ -312,7 +318,7 @@ export class FileCopies {
     return this.#cacheRestored(key, path, copy.size)
   }
 
-  /** Files that were not asked for in a long time go. */
+  /** Deletes the least recently used files. */
   #cacheRestored(key: string, path: string, size: number): string {
     this.#files.delete(key)
     let sum = size
@@ -327,7 +333,7 @@ export class FileCopies {
     return path
   }
 
-  /** Takes every copy of these paths out. */
+  /** Deletes all copies of these paths. */
   forget(paths: readonly string[]): void {
     if (this.#exists()) withDatabaseErrors(this.path, () => this.#tables().remove(paths))
   }
@@ -353,7 +359,7 @@ export class FileCopies {
   }
 }
 
-/** Some systems do not let go of a file that somebody reads; it goes with its folder. */
+/** Some systems cannot delete a file that is open. It is deleted later with its folder. */
 function removeUnlessOpen(path: string): void {
   try {
     rmSync(path)

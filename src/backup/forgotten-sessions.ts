@@ -1,11 +1,11 @@
-/** Takes a session out of the backup, and remembers that it is not wanted. */
+/** Deletes a session from the backup and remembers that it is forgotten. */
 
 import type { Db } from '../lib/sqlite/own-database.ts'
 import type { Capture } from '../model/capture.ts'
 import { type Instant, makeSessionId, type SessionId } from '../model/ids.ts'
 import type { BackupTables } from './backup-tables.ts'
 
-/** A session is the same when it claims the same id and begins with the same record. */
+/** Identifies a session by its claimed id and its first record. */
 export interface ForgottenSession {
   readonly session: SessionId
   readonly claim: string
@@ -21,7 +21,10 @@ export function readForgotten(db: Db): readonly ForgottenRecord[] {
   return db.prepare(sql).all() as ForgottenRecord[]
 }
 
-/** A row begins with a conversation that is not wanted. What begins otherwise under the same id is another one. */
+/**
+ * Whether the row begins with a forgotten session. A row with the same id but another first record is a different
+ * session.
+ */
 export function isForgottenRow({ db }: BackupTables, { agent, native_id, entries }: Capture): boolean {
   const plain = makeSessionId(agent, native_id)
   const named = readForgotten(db).filter(({ claim }) => claim === plain || claim.startsWith(`${plain}~`))
@@ -29,7 +32,7 @@ export function isForgottenRow({ db }: BackupTables, { agent, native_id, entries
   return first !== undefined && named.some(({ first_record }) => first_record === first)
 }
 
-/** All that no other session needs goes with it. */
+/** Also deletes everything that no other session needs. */
 export function forgetBackup(
   tables: BackupTables,
   { session, claim, first_record }: ForgottenSession,
@@ -49,7 +52,7 @@ export function forgetBackup(
   for (const piece of pieces) tables.pieces.drop(piece)
 }
 
-/** @returns the pieces that they were made of */
+/** @returns the pieces of the deleted entries */
 function dropUnneededEntries({ db, entries, generations }: BackupTables, conversation: number): readonly number[] {
   const tree = entries.treeOf(conversation)
   const remaining = generations.ofConversation(conversation)
@@ -59,7 +62,7 @@ function dropUnneededEntries({ db, entries, generations }: BackupTables, convers
   const drops = ['DELETE FROM spelling WHERE entry_id = ?', 'DELETE FROM entry WHERE id = ?'].map((sql) =>
     db.prepare(sql),
   )
-  // Children first: an entry is added after the one it follows.
+  // Children first, because they refer to their parents.
   for (const id of (all as number[]).filter((one) => !needed.has(one))) {
     const entry = tree.entry(id)
     if (entry) pieces.push(...entries.spellings(entry))

@@ -1,4 +1,4 @@
-/** Rows of other programs' stores, and the sessions (generations) that they hold and held. */
+/** Rows of other programs' stores, and the sessions (generations) that they hold or held. */
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { getRow, getRows, getValue, getValues, insertRow, runStatement } from '../lib/sqlite/statements.ts'
 import type { AgentId, Instant, SessionId } from '../model/ids.ts'
@@ -32,7 +32,7 @@ export class RowTable {
     return this.store(path) ?? insertRow(this.#db, 'INSERT INTO store (path) VALUES (?)', path)
   }
 
-  /** Every row that holds something was seen at that moment. */
+  /** Updates the time of all rows that hold a session. */
   markSwept(store: number, at: Instant): void {
     runStatement(this.#db, 'UPDATE store SET swept_at = ? WHERE id = ?', at, store)
   }
@@ -58,7 +58,7 @@ export class RowTable {
     return getRows(this.#db, sql, store)
   }
 
-  /** The rows that hold a generation now. */
+  /** The rows that currently hold a generation. */
   rowsWith(generation: number): readonly number[] {
     return getValues(this.#db, 'SELECT id FROM row WHERE generation_id = ?', generation)
   }
@@ -110,7 +110,7 @@ interface BackedUpRow {
   readonly ended_how: EndReason | null
 }
 
-/** Who is still in its row was seen when the store was last swept. */
+/** A session still in its row was last seen by the last sweep of the store. */
 const LAST_SEEN_COLUMN = `CASE WHEN ended_at IS NULL THEN max(last_seen, coalesce(swept_at, '')) ELSE last_seen END`
 
 const SELECT_GENERATION = 'SELECT id, session, conversation_id, head_id, entries, first_seen FROM generation'
@@ -150,14 +150,14 @@ export class GenerationTable {
     return getRow(this.#db, `${SELECT_GENERATION} WHERE session = ?`, session)
   }
 
-  /** The latest first. */
+  /** Latest first. */
   ofConversation(conversation: number): readonly Generation[] {
     const sql = `${SELECT_GENERATION} WHERE conversation_id = ?
       ORDER BY (SELECT max(revision) FROM layout WHERE generation_id = generation.id) DESC`
     return getRows(this.#db, sql, conversation)
   }
 
-  /** The same bytes in the same row. */
+  /** The generation with the same bytes in the same row. */
   unreadable(row: number, hash: string): Generation | undefined {
     const sql = `${SELECT_GENERATION} WHERE conversation_id IS NULL
       AND id IN (SELECT generation_id FROM layout WHERE row_id = ? AND hash = ?)`
@@ -174,7 +174,7 @@ export class GenerationTable {
     runStatement(this.#db, 'UPDATE generation SET head_id = ?, entries = ? WHERE id = ?', headId, entries, id)
   }
 
-  /** It is in its row, even if it had ended before. */
+  /** Marks the generation as current, even if it had ended. */
   markSeen(id: number, at: Instant): void {
     const sql = 'UPDATE generation SET last_seen = max(last_seen, ?), ended_at = NULL, ended_how = NULL WHERE id = ?'
     runStatement(this.#db, sql, at, id)
@@ -196,7 +196,7 @@ export class GenerationTable {
     return row && toBackedUpSession(row)
   }
 
-  /** In the order in which they were first backed up. */
+  /** In the order of their first backup. */
   list({ store, agent, native_id, kind, alive }: BackupFilter): readonly BackedUpSession[] {
     const conditions = [
       ...(store === undefined ? [] : ['path = :store']),

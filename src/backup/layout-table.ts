@@ -1,11 +1,11 @@
-/** How rows are put together: the last layout of each generation in each row, to the byte. */
+/** The last layout of each generation in each row, from which the row is restored byte for byte. */
 
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { getRow, getValue, getValues, runStatement } from '../lib/sqlite/statements.ts'
 import type { ByteSpan, Capture } from '../model/capture.ts'
 import { type PieceTable, packPiece, unpackPiece } from './piece-table.ts'
 
-/** A piece of a row and how many bytes of the frame stand before it. */
+/** A piece of a row, with the number of bytes of the frame before it. */
 export interface RecipePart {
   readonly gap: number
   readonly piece: number
@@ -16,7 +16,7 @@ export interface RowPiece extends ByteSpan {
   readonly isEntry: boolean
 }
 
-/** Entries and repeats in the order of their bytes. */
+/** Entries and repeated pieces in byte order. */
 export function cutRow(capture: Capture): readonly RowPiece[] {
   const cuts: RowPiece[] = []
   const { entries, repeats } = capture
@@ -36,7 +36,7 @@ export function cutRow(capture: Capture): readonly RowPiece[] {
   return cuts
 }
 
-/** What lies between the cuts. */
+/** The bytes outside the cuts. */
 export function frameBetween(bytes: Uint8Array, cuts: readonly ByteSpan[]): Buffer {
   const between: Uint8Array[] = []
   let at = 0
@@ -48,7 +48,7 @@ export function frameBetween(bytes: Uint8Array, cuts: readonly ByteSpan[]): Buff
   return Buffer.concat(between)
 }
 
-/** Entries of the conversation that the row itself no longer holds, for a row that shows them all. */
+/** Entries that the row itself has dropped, inserted to show the complete conversation. */
 export interface MissingEntries {
   readonly before: readonly Uint8Array[]
   readonly after: readonly Uint8Array[]
@@ -77,7 +77,7 @@ export function assembleRow(
   return Buffer.concat(chunks)
 }
 
-/** Small numbers, and the same ones for pieces that follow each other again: what a compressor likes. */
+/** Stores differences: small numbers, and repeated ones for repeated sequences, compress well. */
 export function encodeRecipe(parts: readonly RecipePart[]): Buffer {
   const bytes: number[] = []
   let expected = 0
@@ -104,7 +104,7 @@ export function decodeRecipe(bytes: Uint8Array): readonly RecipePart[] {
   return parts
 }
 
-/** Seven bits to a byte, the lowest first. */
+/** Seven bits per byte, lowest first. */
 function writeVarint(bytes: number[], value: number): void {
   let remaining = value
   for (; remaining >= 128; remaining = Math.floor(remaining / 128)) bytes.push((remaining % 128) + 128)
@@ -121,13 +121,13 @@ function readVarint(reader: { readonly bytes: Uint8Array; at: number }): number 
 }
 
 export interface RowLayout {
-  /** How many kept entries stand before the row's first one. */
+  /** Number of backed-up entries before the row's first one. */
   readonly skip: number
-  /** How many entries the row holds. */
+  /** Number of entries in the row. */
   readonly entries: number
-  /** Of the whole row, in bytes. */
+  /** Size of the row in bytes. */
   readonly size: number
-  /** Of the whole row, hex. */
+  /** Hash of the row, hex. */
   readonly hash: string
   readonly parts: readonly RecipePart[]
   readonly frame: Uint8Array
@@ -142,7 +142,7 @@ interface LayoutRow {
   readonly frame: Buffer
 }
 
-/** Where a generation has several, the one that reaches furthest, then the latest. */
+/** Of several layouts of a generation: the one that reaches furthest, then the latest. */
 export const BEST_LAYOUT_FIRST = 'ORDER BY skip + entries DESC, revision DESC LIMIT 1'
 const LATEST_IN_ROW = 'AND row_id = ? ORDER BY revision DESC LIMIT 1'
 const SELECT_LAYOUT = 'SELECT skip, entries, size, hash, recipe, frame FROM layout WHERE generation_id = ?'
@@ -157,8 +157,8 @@ export class LayoutTable {
   }
 
   /**
-   * Takes the place of the generation's last layout in that row. One without entries never takes the place of one that
-   * has some: without that one nobody would know where in the row the entries go.
+   * Replaces the last layout of the generation in this row. A layout without entries never replaces one with entries,
+   * which shows where entries belong in the row.
    * @returns the number of bytes stored
    */
   save(generation: number, row: number, layout: RowLayout): number {
@@ -184,13 +184,16 @@ export class LayoutTable {
     return recipe.length + frame.length
   }
 
-  /** Whether a generation's row, when it was last seen there, was this one to the byte. */
+  /** Whether the last state of the row was identical, and of this generation. */
   isLast(generation: number, row: number, hash: string): boolean {
     const sql = `SELECT lower(hex(hash)) FROM layout WHERE generation_id = ? ${LATEST_IN_ROW}`
     return getValue<string>(this.#db, sql, generation, row) === hash
   }
 
-  /** How many entries the row lacked at its front; where the generation was never in that row, the best there is. */
+  /**
+   * Number of entries dropped from the front of the row, or, for a generation that was never in this row, in its best
+   * layout.
+   */
   skip(generation: number, row: number | undefined): number {
     const select = 'SELECT skip FROM layout WHERE generation_id = ?'
     const inRow =
@@ -198,12 +201,12 @@ export class LayoutTable {
     return inRow ?? getValue<number>(this.#db, `${select} ${BEST_LAYOUT_FIRST}`, generation) ?? 0
   }
 
-  /** As it was last, in any row or in a given one. */
+  /** The last layout, in any row or in the given one. */
   read(generation: number, row?: number): RowLayout | undefined {
     return row === undefined ? this.#find(BEST_LAYOUT_FIRST, generation) : this.#find(LATEST_IN_ROW, generation, row)
   }
 
-  /** The one to read the whole conversation by. */
+  /** The layout for reading the complete conversation. */
   readWithEntries(generation: number): RowLayout | undefined {
     return this.#find(`AND blank = 0 ${BEST_LAYOUT_FIRST}`, generation) ?? this.read(generation)
   }

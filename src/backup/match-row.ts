@@ -1,4 +1,4 @@
-/** Compares a captured row with the backup: what of it is known, and which session it belongs to. Writes nothing. */
+/** Compares a captured row with the backup: what is new in it, and which session it belongs to. Writes nothing. */
 import { sha256 } from '../lib/hash.ts'
 import type { Capture } from '../model/capture.ts'
 import { makeSessionId, type SessionId } from '../model/ids.ts'
@@ -11,8 +11,8 @@ import type { RowLocation, SessionMatch } from './records.ts'
 const MIN_SUFFIX_DIGITS = 6
 
 /**
- * `~` and the first digits of the hash of an entry that tells this session from the others; more digits where six are
- * taken. Two stores may hold the same entry: then the digits are those of the hash together with the store's path.
+ * `~` and the first digits of the hash of an entry that distinguishes this session; six digits, or more on a collision.
+ * If two stores contain the same entry, the path of the store is hashed too.
  */
 export function freeSessionName(
   plain: SessionId,
@@ -27,26 +27,26 @@ export function freeSessionName(
     }
 }
 
-/** A generation as far as the decision needs it. */
+/** What matching needs to know of a generation. */
 export interface EntryLine {
   readonly identities: readonly string[]
-  /** How many of them the row lacked at its front when it was last seen. */
+  /** Number of entries missing from the front of the row when it was last seen. */
   readonly skip: number
-  /** The row that is looked at held this generation until now. */
+  /** The captured row held this generation until now. */
   readonly isHere: boolean
-  /** Another row holds it. */
+  /** Another row holds this generation. */
   readonly isElsewhere: boolean
 }
 
 export type GenerationMatch<L> =
-  /** Nothing that is kept goes on here. */
+  /** The row continues no generation: a new session begins. */
   | { readonly kind: 'begin' }
-  /** The row's first entry is number `skip + 1` of this generation; what it has beyond the generation's end is new. */
+  /** The row's first entry is number `skip + 1` of this generation. Entries beyond the generation's end are new. */
   | { readonly kind: 'same'; readonly line: L; readonly skip: number }
-  /** As before up to number `skip + shared`, and from there on something else, or nothing. */
+  /** Like `same` up to entry `skip + shared`; after that the row differs or ends. */
   | { readonly kind: 'branch'; readonly line: L; readonly skip: number; readonly shared: number }
 
-/** @param lines all generations of this conversation, the latest first */
+/** @param lines all generations of this conversation, latest first */
 export function matchGeneration<L extends EntryLine>(row: readonly string[], lines: readonly L[]): GenerationMatch<L> {
   if (row.length === 0) return matchEmptyRow(lines)
   const borders = prefixBorders(row)
@@ -70,15 +70,15 @@ export function matchGeneration<L extends EntryLine>(row: readonly string[], lin
   return isOlderCopy ? { kind: 'same', line: branched.line, skip: branched.skip } : { kind: 'branch', ...branched }
 }
 
-/** A row without entries says nothing of its own: it belongs to what was there. */
+/** A row without entries cannot be told apart, so it belongs to the generation that was in the row. */
 function matchEmptyRow<L extends EntryLine>(lines: readonly L[]): GenerationMatch<L> {
   const line = lines.find((one) => one.isHere) ?? lines[0]
   return line ? { kind: 'same', line, skip: line.identities.length } : { kind: 'begin' }
 }
 
 /**
- * How many entries at a generation's end are the row's beginning; nothing when it does not go on. Entries may have been
- * lost at the front, but only if the row does not still begin as the generation does.
+ * Number of entries at the end of a generation with which the row begins; undefined if the row does not continue it.
+ * The row may have lost entries at its front, but then it must not begin like the generation.
  */
 function continuesLine(row: readonly string[], borders: readonly number[], line: EntryLine): number | undefined {
   const stored = line.identities
@@ -88,7 +88,7 @@ function continuesLine(row: readonly string[], borders: readonly number[], line:
   return overlap > commonBeginning(row, stored, 0) ? overlap : undefined
 }
 
-/** Where a row began when it was last seen is a beginning too. */
+/** Also tries the entry with which the row began when it was last seen. */
 export function sharedBeginning(row: readonly string[], line: EntryLine): { skip: number; shared: number } | undefined {
   const fromStart = { skip: 0, shared: commonBeginning(row, line.identities, 0) }
   const fromSkip = { skip: line.skip, shared: commonBeginning(row, line.identities, line.skip) }
@@ -102,7 +102,7 @@ function commonBeginning(row: readonly string[], stored: readonly string[], skip
   return length
 }
 
-/** The longest end of `stored` that `row` begins with, in linear time (Knuth, Morris, Pratt). */
+/** The longest suffix of `stored` that is a prefix of `row`, in linear time (Knuth-Morris-Pratt). */
 function findOverlap(stored: readonly string[], row: readonly string[], borders: readonly number[]): number {
   let matched = 0
   for (const identity of stored) {
@@ -112,7 +112,7 @@ function findOverlap(stored: readonly string[], row: readonly string[], borders:
   return matched
 }
 
-/** For each beginning of `row`, the length of its longest proper end that is a beginning too. */
+/** For each prefix of `row`, the length of its longest proper suffix that is also a prefix. */
 function prefixBorders(row: readonly string[]): readonly number[] {
   const borders = [0]
   let length = 0
@@ -124,7 +124,7 @@ function prefixBorders(row: readonly string[]): readonly number[] {
   return borders
 }
 
-/** The first of those that score highest. */
+/** The first candidate with the highest score. */
 function firstBest<T>(candidates: readonly T[], score: (candidate: T) => number): T | undefined {
   let found: T | undefined
   for (const candidate of candidates) if (found === undefined || score(candidate) > score(found)) found = candidate
@@ -132,7 +132,7 @@ function firstBest<T>(candidates: readonly T[], score: (candidate: T) => number)
 }
 
 export interface HashedPiece extends RowPiece {
-  /** Of the bytes, hex. */
+  /** Hash of the bytes, hex. */
   readonly hash: string
 }
 
@@ -145,12 +145,12 @@ export interface RowComparison {
   readonly conversation: number | undefined
   readonly tree: EntryTree
   readonly cuts: readonly HashedPiece[]
-  /** Of the row's entries, in order. */
+  /** Identities of the row's entries, in order. */
   readonly identities: readonly string[]
   readonly lines: readonly GenerationLine[]
   readonly step: GenerationMatch<GenerationLine>
   readonly session: SessionId
-  /** What the session is to be called that has this name until now. */
+  /** New name of the session whose current name is taken over. */
   readonly renamed?: SessionId
 }
 
@@ -173,7 +173,7 @@ export function compareRow(tables: BackupTables, capture: Capture, location: Row
   }
 }
 
-/** A row that holds to the byte what it held last time: nothing is cut and nothing compared. */
+/** A row identical to its last state: nothing needs to be cut or compared. */
 export interface UnchangedRow {
   readonly row: StoreRow
   readonly generation: Generation
@@ -210,7 +210,7 @@ const toMatch = ({ session, first_seen }: Generation, skip: number): SessionMatc
   first_seen,
 })
 
-/** Bytes that were seen before are the same entry; only of others is it asked what they say. */
+/** Known bytes are a known entry. Only unknown bytes are parsed for their content. */
 function identitiesOf(capture: Capture, cuts: readonly HashedPiece[], tree: EntryTree): readonly string[] {
   const hashes = cuts.filter((cut) => cut.isEntry).map((cut) => cut.hash)
   return capture.entries.map((entry, at) => tree.identityOf(hashes[at] ?? '') ?? sha256(entry.identity()))
@@ -249,7 +249,7 @@ function chooseNames(
   const named = (identity: string | undefined): SessionId =>
     freeSessionName(plain, identity ?? sha256(location.store), location.store, isTaken)
   if (step.kind === 'begin') return { session: isTaken(plain) ? named(identities[0]) : plain }
-  // A row that went back keeps the name, unless another row still holds what it went back from.
+  // A row that was rolled back keeps its name, unless another row still holds the longer version.
   const { line, skip, shared } = step
   if (line.isElsewhere) return { session: named(identities[shared]) }
   return { session: line.generation.session, renamed: named(line.identities[skip + shared]) }

@@ -1,4 +1,4 @@
-/** Pieces of bytes, each stored once and compressed where that helps. */
+/** Pieces of bytes, each stored once and compressed if that saves space. */
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import { sha256 } from '../lib/hash.ts'
 import type { Db } from '../lib/sqlite/own-database.ts'
@@ -8,9 +8,9 @@ import { AppError } from '../model/error.ts'
 const METHOD_PLAIN = 0
 const METHOD_BROTLI = 1
 
-/** Below this nothing is gained. */
+/** Smaller pieces do not become smaller. */
 const MIN_BYTES_TO_COMPRESS = 48
-/** Beyond it, higher qualities take ten times as long and gain three parts in a hundred. */
+/** Higher qualities take ten times as long and save three percent. */
 const BROTLI_QUALITY = 5
 
 export function packPiece(bytes: Uint8Array): Buffer {
@@ -36,7 +36,7 @@ export function unpackPiece(stored: Uint8Array): Buffer {
   }
 }
 
-/** A window as small as the piece: setting up a larger one takes longer than the compression of a small piece. */
+/** Uses a window no larger than the piece: setting up a larger one takes longer than compressing. */
 function brotliCompress(bytes: Uint8Array): Buffer {
   const window = Math.min(22, Math.max(constants.BROTLI_MIN_WINDOW_BITS, Math.ceil(Math.log2(bytes.length + 16))))
   return brotliCompressSync(bytes, {
@@ -69,7 +69,7 @@ function prependMethod(method: number, body: Uint8Array): Buffer {
 
 export interface StoredPiece {
   readonly id: number
-  /** What it added to the file; 0 when it was there. */
+  /** Bytes added to the file; 0 if the piece was already stored. */
   readonly stored: number
 }
 
@@ -102,7 +102,7 @@ export class PieceTable {
     return bytes
   }
 
-  /** Unless something still needs it. */
+  /** Deletes the piece unless something still refers to it. */
   drop(id: number): void {
     const users = ['part', 'entry', 'spelling'].map(
       (table) => `AND NOT EXISTS (SELECT 1 FROM ${table} WHERE piece_id = :id)`,

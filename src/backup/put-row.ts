@@ -1,4 +1,4 @@
-/** Backs up a row: its new pieces, its entries in the tree, its layout, and the sessions that end with it. */
+/** Backs up a row: stores new pieces, entries and the layout, and ends sessions that the row no longer holds. */
 
 import { sha256 } from '../lib/hash.ts'
 import type { Capture } from '../model/capture.ts'
@@ -16,7 +16,7 @@ import {
 } from './match-row.ts'
 import type { BackupResult, EndedSession, EndReason, RowOrigin } from './records.ts'
 
-/** The row holds this generation now. */
+/** Records that the row now holds this generation. */
 export function assignRow(
   tables: BackupTables,
   row: StoreRow,
@@ -31,7 +31,7 @@ export function assignRow(
   return previous === undefined ? [] : endIfUnused(tables, previous, at, endReason)
 }
 
-/** After a complete look at a store: what rows that were not there held has vanished. */
+/** After a complete listing of a store, ends the sessions of rows that were not found. */
 export function endVanished(
   tables: BackupTables,
   store: string,
@@ -61,7 +61,7 @@ function endIfUnused(
   return [{ session: previous.session, how: reason }]
 }
 
-/** A row that came in. */
+/** A row to back up. */
 export interface IncomingRow {
   readonly capture: Capture
   /** SHA-256 of the row, hex. */
@@ -119,7 +119,7 @@ function putChanged(tables: BackupTables, incoming: IncomingRow): BackupResult {
 
 const skippedEntries = ({ step }: RowComparison): number => (step.kind === 'begin' ? 0 : step.skip)
 
-/** How many entries its session had before. */
+/** Number of entries that the session had before. */
 function entriesBefore({ step }: RowComparison): number {
   if (step.kind === 'begin') return 0
   return step.kind === 'same' ? step.line.path.length : step.skip + step.shared
@@ -148,7 +148,7 @@ function putPieces(
   return { parts, stored }
 }
 
-/** @returns the row's last entry, or the one before its first where it has none */
+/** @returns the row's last entry, or the one before its first if it has none */
 function putEntries(
   tables: BackupTables,
   conversation: number,
@@ -200,7 +200,7 @@ function endReasonOf(previous: Generation, conversation: number, comparison: Row
   return line && sharedBeginning(comparison.identities, line) ? 'truncated' : 'cleared'
 }
 
-/** Bytes that are no conversation: one session for each row and content. */
+/** Backs up bytes that are not a conversation, as one session per row and content. */
 export function putUnreadable(tables: BackupTables, bytes: Uint8Array, from: RowOrigin, at: Instant): BackupResult {
   const { rows, generations, layouts } = tables
   const hash = sha256(bytes)

@@ -1,4 +1,4 @@
-/** Gives back what is kept: rows to the byte, whole conversations, older spellings. */
+/** Reads the backup: rows byte for byte, complete conversations, older spellings. */
 import { sha256 } from '../lib/hash.ts'
 import { AppError } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
@@ -8,7 +8,7 @@ import type { Generation } from './generation-table.ts'
 import { assembleRow } from './layout-table.ts'
 import type { RowLocation } from './records.ts'
 
-/** The row as it was last. */
+/** The last state of the row. */
 export function readBackedUpRow(tables: BackupTables, session: SessionId, location: RowLocation | undefined): Buffer {
   const { rows, layouts } = tables
   const generation = findGeneration(tables, session)
@@ -30,7 +30,7 @@ export function readBackedUpRow(tables: BackupTables, session: SessionId, locati
   return bytes
 }
 
-/** The row as it was last, with all entries that are kept, also those that it had dropped. */
+/** The last state of the row with all backed-up entries, including those it had dropped. */
 export function readFullConversation(tables: BackupTables, session: SessionId): Buffer {
   const generation = findGeneration(tables, session)
   const layout = tables.layouts.readWithEntries(generation.id)
@@ -44,7 +44,7 @@ export function readFullConversation(tables: BackupTables, session: SessionId): 
   })
 }
 
-/** One entry in every way in which its owner ever wrote it, the latest first. */
+/** Every spelling of one entry, latest first. */
 export function readSpellings(tables: BackupTables, session: SessionId, number: number): readonly Buffer[] {
   const entry = entriesOfGeneration(tables, findGeneration(tables, session))[number - 1]
   if (!entry)
@@ -69,7 +69,7 @@ function entriesOfGeneration({ entries }: BackupTables, generation: Generation):
   return entries.treeOf(generation.conversation_id).path(generation.head_id)
 }
 
-/** A row may hold a piece many times; it is unpacked once. */
+/** Caches unpacked pieces, because a row may contain one many times. */
 function pieceReader({ pieces }: BackupTables): (id: number) => Buffer {
   const cache = new Map<number, Buffer>()
   return (id) => {

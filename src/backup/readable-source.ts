@@ -1,4 +1,4 @@
-/** Which session a row is, by what was kept of it, and where the sessions are read that are kept here alone. */
+/** Assigns rows to backed-up sessions, and makes sources of sessions that exist only in the backup. */
 import type { Agent, Source } from '../agents/agent.ts'
 import type { SourceLocation } from '../index/records.ts'
 import { AppError } from '../model/error.ts'
@@ -6,7 +6,7 @@ import type { SessionId } from '../model/ids.ts'
 import type { BackupDatabase } from './backup-database.ts'
 import type { BackedUpSession } from './records.ts'
 
-/** A row with the session id, the numbers and the time that it has in the backup. */
+/** Returns the source with its session id, numbers and time from the backup. */
 export async function withBackupIdentity(agent: Agent, source: Source, database: BackupDatabase): Promise<Source> {
   if (!agent.volatile || source.key === undefined || database.list({ store: source.path }).length === 0) return source
   const captured = await agent.volatile.capture(source)
@@ -18,7 +18,7 @@ export async function withBackupIdentity(agent: Agent, source: Source, database:
   return { ...source, session, first_entry: first_number, ...(first_seen !== undefined && { first_seen }) }
 }
 
-/** A session as it was last seen, with every entry that it ever had. */
+/** The last state of a session, with all entries it ever had. */
 export function backedUpSource(backedUp: BackedUpSession, database: BackupDatabase): Source {
   const { agent, store, key, session, first_seen } = backedUp
   const bytes = backedUp.kind === 'conversation' ? database.conversation(session) : database.bytes(session)
@@ -27,7 +27,7 @@ export function backedUpSource(backedUp: BackedUpSession, database: BackupDataba
 
 const COPY_KEY_PREFIX = 'copy:'
 
-/** The key of a file that is read from its copy. */
+/** Key of a file that is read from its copy. */
 export const copyKeyOf = (id: number): string => `${COPY_KEY_PREFIX}${id}`
 
 export const isCopyKey = (key: string | undefined): key is string => key?.startsWith(COPY_KEY_PREFIX) ?? false
@@ -38,7 +38,7 @@ export interface ReadableLocation extends SourceLocation {
   readonly claim?: string
 }
 
-/** What an agent is given to read, for a source that the index knows. Throws `not_found` when it is no longer kept. */
+/** Returns what the agent reads for an indexed source. Throws `not_found` if its backup is gone. */
 export function readableSource(location: ReadableLocation, database: () => BackupDatabase, session?: string): Source {
   const { agent, path, key, root, claim } = location
   const identity = {

@@ -1,29 +1,29 @@
-/** What the backup is given and what it returns. */
+/** Arguments and results of the backup. */
 import type { AgentId, Instant, SessionId } from '../model/ids.ts'
 
-/** A row of another program's store, which its owner overwrites. */
+/** A row of another program's store, which that program overwrites. */
 export interface RowLocation {
   /** Path of the store. */
   readonly store: string
-  /** What distinguishes the row from the others of that store. */
+  /** Identifies the row in its store. */
   readonly key: string
 }
 
 export interface RowOrigin extends RowLocation {
-  /** The capture's own, where there is one. */
+  /** The agent named by the row itself, if any. */
   readonly agent: AgentId
-  /** Kept beside the row and given back by `fingerprints`: an equal one means that the row need not be read again. */
+  /** Stored with the row and returned by `fingerprints`. If it is equal, the row need not be read. */
   readonly fingerprint?: string
 }
 
 export type EndReason =
   /** Its row holds another conversation. */
   | 'overwritten'
-  /** Its row holds the same conversation, begun anew. */
+  /** Its row holds the same conversation, started again. */
   | 'cleared'
-  /** Its row holds the same conversation, gone back to an earlier entry. */
+  /** Its row holds the same conversation, rolled back to an earlier entry. */
   | 'truncated'
-  /** Its row is gone. */
+  /** Its row was deleted. */
   | 'vanished'
 
 export interface EndedSession {
@@ -34,35 +34,35 @@ export interface EndedSession {
 export interface BackupResult {
   readonly session: SessionId
   readonly change: BackupChange
-  /** The number of the row's first entry, counted from 1 over all kept entries of the session. */
+  /** Number of the row's first entry, counted from 1 over all backed-up entries of the session. */
   readonly first_number: number
-  /** Entries that the session did not have before. */
+  /** Entries that are new to the session. */
   readonly new_entries: number
-  /** What this added to the backup, compressed. */
+  /** Compressed bytes added to the backup. */
   readonly stored_bytes: number
-  /** Sessions that this put an end to, by their names as they are now. */
+  /** Sessions that ended with this state, by their new names. */
   readonly ended: readonly EndedSession[]
-  /** The name that a session has now whose old one went over to `session`. */
+  /** New name of the session whose old name `session` has taken over. */
   readonly renamed?: SessionId
 }
 
 export type BackupChange =
-  /** A session that was not known. */
+  /** The session is new. */
   | 'new'
-  /** New entries at its end. */
+  /** Entries were added at its end. */
   | 'grown'
-  /** No new entries, but other bytes: a summary, a model, entries spelt anew or dropped at the front. */
+  /** No new entries, but other bytes: a summary, a model, entries spelled differently or dropped from the front. */
   | 'changed'
-  /** The very same bytes as last time. */
+  /** The same bytes as last time. */
   | 'unchanged'
-  /** It went back to an earlier entry; what it was before is a session of its own. */
+  /** Rolled back to an earlier entry. The longer version is a session of its own. */
   | 'branched'
 
-/** Which session a row belongs to, told without keeping it. */
+/** The session a row belongs to, determined without a backup. */
 export interface SessionMatch {
   readonly session: SessionId
   readonly first_number: number
-  /** Absent for a session that is not kept yet. */
+  /** Absent if the session is not backed up yet. */
   readonly first_seen?: Instant
 }
 
@@ -70,15 +70,15 @@ export interface BackedUpSession extends RowLocation {
   readonly session: SessionId
   readonly agent: AgentId
   readonly kind: 'conversation' | 'unreadable'
-  /** The agent's own id of the conversation; absent when it could not be read. */
+  /** The agent's own id of the conversation. Absent if the row is unreadable. */
   readonly native_id?: string
-  /** All entries that are kept, those that its row has dropped included. */
+  /** Number of backed-up entries, including those that the row has dropped. */
   readonly entries: number
-  /** The number of the first entry that its row held when it was last seen. */
+  /** Number of the first entry in the last state of the row. */
   readonly first_number: number
-  /** Bytes of its row. */
+  /** Size of the row in bytes. */
   readonly size: number
-  /** Another number means that `bytes` and `conversation` may give something else. */
+  /** Changes whenever `bytes` or `conversation` may return something else. */
   readonly revision: number
   readonly first_seen: Instant
   readonly last_seen: Instant
@@ -91,6 +91,6 @@ export interface BackupFilter {
   readonly agent?: AgentId
   readonly native_id?: string
   readonly kind?: BackedUpSession['kind']
-  /** True: only sessions that are still in their store. False: only those that are kept here alone. */
+  /** True: only sessions still in their store. False: only sessions that exist nowhere else. */
   readonly alive?: boolean
 }

@@ -1,4 +1,4 @@
-/** Puts a kept conversation back into the store it came from, with what stood there safe beforehand. */
+/** Restores a conversation to its store, after saving what it replaces. */
 import type { Agent, Source } from '../agents/agent.ts'
 import { writeBackupFile } from '../lib/files/atomic-file.ts'
 import { AppError } from '../model/error.ts'
@@ -8,14 +8,14 @@ import type { BackedUpSession } from './records.ts'
 
 export interface RestoreOptions {
   readonly now: Date
-  /** Below it the replaced row is written to a file of its own. */
+  /** Parent folder of the file to which the replaced row is saved. */
   readonly backups: string
   readonly directory?: string
 }
 
 export interface RestoreResult {
   readonly store: string
-  /** What stood there before, where something did. */
+  /** Path of the saved row, if one was replaced. */
   readonly backup: string | undefined
   readonly repairs: readonly string[]
 }
@@ -58,7 +58,7 @@ export async function restoreSession(
   return { store: session.store, backup, repairs: loadable.repairs }
 }
 
-/** Read anew, as its owner will read it. */
+/** Reads the row again, as its owner will read it. */
 async function checkRestored(agent: Agent, source: Source, text: string): Promise<void> {
   const now = await agent.volatile?.capture(source)
   if (now?.kind === 'conversation' && Buffer.from(text).equals(now.capture.bytes)) return

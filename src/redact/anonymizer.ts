@@ -7,8 +7,8 @@ import { isDataUri, rewriteMessage, rewriteSession, type TextRewriter } from './
 
 /**
  * One run: with the same key, a word is always replaced by the same word, so ids of calls and results still match.
- * Keeps roles, kinds, times, numbers, punctuation, identifier keys, text lengths and path depths. Keeps word
- * frequencies too: somebody who knows the text can recognize it.
+ * Keeps roles, kinds, times, numbers, punctuation, identifier keys, text lengths and path depths. Word frequencies also
+ * stay, so a person who knows the text can recognize it.
  */
 export class Anonymizer {
   readonly #contentRewriter: TextRewriter
@@ -101,7 +101,7 @@ export class WordReplacer {
     return [all.slice(0, 8), all.slice(8, 12), all.slice(12, 16), all.slice(16, 20), all.slice(20)].join('-')
   }
 
-  /** Each stretch depends on those before it, so that different words stay different. */
+  /** Each step depends on the previous letters, so that different words stay different. */
   #permuteWord(word: string, isHex: boolean): string {
     const characters = Array.from(word, (character) => character.codePointAt(0) ?? 0)
     if (characters.length > MAX_PERMUTED_LENGTH) return this.#shiftLongWord(characters, word, isHex)
@@ -116,7 +116,7 @@ export class WordReplacer {
     return result
   }
 
-  /** Each letter moves by its own amount. A collision is possible but practically excluded. */
+  /** Shifts each letter by its own amount. A collision is possible but extremely unlikely. */
   #shiftLongWord(characters: readonly number[], word: string, isHex: boolean): string {
     const seed = sha256(`${this.#key} ${word}`)
     let digits = ''
@@ -156,12 +156,12 @@ export class WordReplacer {
   }
 }
 
-/** Longer words are so many that collisions need no counting. */
+/** Longer words are so numerous that collisions do not matter. */
 const MAX_PERMUTED_LENGTH = 18
 const DIGITS_PER_CHARACTER = 4
 const HASH_LENGTH = 64
 
-/** Exact in a double. */
+/** Small enough for exact arithmetic in a double. */
 const MAX_PERMUTATION_SIZE = 2 ** 44
 
 function takeStretch(characters: readonly number[], from: number, isHex: boolean) {
@@ -181,7 +181,9 @@ function takeStretch(characters: readonly number[], from: number, isHex: boolean
 
 const ROUNDS = 4
 
-/** A permutation of the numbers below `size`: a Feistel network over two halves, walked until it is inside again. */
+/**
+ * A permutation of the numbers below `size`: a Feistel network over two halves, repeated until the result is in range.
+ */
 function permute(index: number, size: number, key: string): number {
   const rows = Math.ceil(Math.sqrt(size))
   const columns = Math.ceil(size / rows)
@@ -214,7 +216,7 @@ const createRange = (first: number, last: number): Alphabet & { readonly first: 
   at: (index) => first + index,
 })
 
-/** The largest scripts, and those that share blocks with others. */
+/** The largest scripts, and those that share Unicode blocks with others. */
 const ALPHABET_RANGES = [
   createRange(0x61, 0x7a),
   createRange(0x41, 0x5a),
@@ -268,7 +270,7 @@ function blockAlphabetOf(codePoint: number): Alphabet | undefined {
   return alphabet
 }
 
-/** Excludes letters of a range, or two letters could become one. */
+/** Excludes letters of other ranges; otherwise two letters could become one. */
 const isInBlock = (codePoint: number, kind: string): boolean =>
   characterKind(codePoint) === kind &&
   !ALPHABET_RANGES.some(({ first, last }) => codePoint >= first && codePoint <= last)

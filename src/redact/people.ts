@@ -1,14 +1,14 @@
-/** Finds what names people: e-mail addresses, users in the paths of home directories, user names that are known. */
+/** Finds text that identifies people: e-mail addresses, users in paths of home directories, known user names. */
 import type { RedactionSpan } from './secrets.ts'
 
 export interface People {
-  /** As words, wherever they stand. */
+  /** User names, also found as words outside of paths. */
   readonly users: readonly string[]
-  /** A home directory that does not tell by its form that it is one. */
+  /** A home directory that cannot be recognized by its form. */
   readonly home?: string
 }
 
-/** Whoever uses this machine. */
+/** The user of this machine. */
 export function peopleOnMachine({ home, variables: { USER, USERNAME } }: MachineUser): People {
   const users = [USER, USERNAME].flatMap((name) => (name && name !== 'root' ? name : []))
   return { users, home }
@@ -19,9 +19,9 @@ interface MachineUser {
   readonly variables: { readonly [name: string]: string | undefined }
 }
 
-/** What stands for a user: `user-1`. */
+/** Our placeholder for a user: `user-1`. */
 const USER_PLACEHOLDER = /^user-\d+$/
-/** Folders beside home directories that are nobody's, and words that stand for any user. */
+/** Folders next to home directories that belong to no user, and words that stand for any user. */
 const GENERIC_NAMES = new Set([
   'shared',
   'public',
@@ -34,7 +34,7 @@ const GENERIC_NAMES = new Set([
   'you',
   'me',
 ])
-/** Too common as words to be taken for a name. */
+/** Words too common to be treated as names. */
 const COMMON_WORDS = new Set([
   ...['admin', 'administrator', 'app', 'build', 'code', 'codespace', 'dev', 'developer', 'docker', 'ec2-user', 'git'],
   ...['home', 'jenkins', 'node', 'runner', 'sandbox', 'test', 'ubuntu', 'vscode', 'work', 'www-data'],
@@ -43,25 +43,28 @@ const MIN_WORD_LENGTH = 3
 
 const isPersonalName = (name: string): boolean => !USER_PLACEHOLDER.test(name) && !GENERIC_NAMES.has(name.toLowerCase())
 
-/** Names worth looking for as words. */
+/** Names that are distinctive enough to search for as words. */
 export const searchableNames = (names: Iterable<string>): readonly string[] =>
   [...new Set(names)].filter(
     (name) => name.length >= MIN_WORD_LENGTH && isPersonalName(name) && !COMMON_WORDS.has(name.toLowerCase()),
   )
 
-/** One that begins in ASCII ends where ASCII ends: in many scripts no space follows. */
+/**
+ * A name that begins in ASCII ends at the first character outside ASCII, because many scripts do not put a space after
+ * it.
+ */
 const USER_NAME = String.raw`(?:[A-Za-z0-9_][A-Za-z0-9._-]*|[\p{L}_][\p{L}\p{N}._-]*)`
 const HOME_PATH = new RegExp(
   String.raw`((?:(?:\/|%2F)(?:home|Users)|\b[A-Za-z]:(?:\\{1,4}|\/)Users)(?:\/|%2F|\\{1,4}))(${USER_NAME}(?:(?: ${USER_NAME}){1,2}(?=[\\/]))?)`,
   'gu',
 )
-/** An escape before the address belongs to the text around it. */
+/** An escape sequence before the address is part of the surrounding text. */
 const EMAIL =
   /(?:(\\[nrtbf])|(?<![A-Za-z0-9._%+-]))([A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24})/g
-/** Names of pictures, of units of a system, and the user of a repository's address look like addresses. */
+/** File names of images, names of systemd units, and the user of a repository's address look like addresses. */
 const NOT_EMAIL = /^git@|@\dx\.\w+$|\.(?:service|socket|timer|target|mount|slice)$/i
 
-/** The users that paths in a text name. */
+/** User names in the paths of a text. */
 export function findUsersInPaths(text: string): readonly string[] {
   return findHomes(text).map(({ start, end }) => text.slice(start, end))
 }
@@ -97,7 +100,7 @@ function findHomes(text: string): readonly RedactionSpan[] {
 
 const toSpan = (start: number, text: string, kind: string): RedactionSpan => ({ start, end: start + text.length, kind })
 
-/** A pattern that finds any of the words where it is not a part of a longer one. Nothing where there are none. */
+/** A pattern that matches any of the words, but not inside a longer word. Undefined without words. */
 export function wordsPattern(words: readonly string[]): RegExp | undefined {
   if (words.length === 0) return undefined
   const longestFirst = [...words].sort((a, b) => b.length - a.length).map(escapePattern)

@@ -7,19 +7,19 @@ import { findSecrets, type RedactionSpan } from './secrets.ts'
 
 export interface RedactionResult {
   readonly redactions: readonly Redaction[]
-  /** Images in messages. They stay, and were not checked. */
+  /** Number of images in messages. They are unchanged and unchecked. */
   readonly images: number
 }
 
-/** Characters of text checked at once. */
+/** Number of characters checked at once. */
 const BATCH_CHARACTERS = 1 << 20
 /** Shorter secrets may be ordinary words, so only longer ones are also replaced elsewhere. */
 const MIN_SECRET_LENGTH = 12
 const NO_EDITS: readonly TextEdit[] = []
 
 /**
- * One run: the same secret always gets the same placeholder. A secret that only its context reveals is also replaced
- * where it appears alone later; call `learn` with all messages first to replace it everywhere.
+ * One run: the same secret always gets the same placeholder. A secret recognized only by its context is also replaced
+ * where it later appears alone. To replace it everywhere, call `learn` with all messages first.
  */
 export class Redactor {
   readonly #placeholders = new Placeholders()
@@ -52,7 +52,7 @@ export class Redactor {
     }
   }
 
-  /** The directory reveals a user name, which is then also replaced as a word; so redact the header first. */
+  /** The directory reveals a user name, which is then replaced as a word too. Redact the header before the messages. */
   async session(session: Session): Promise<Session> {
     for (const name of findUsersInPaths(`${session.cwd ?? ''}/`)) this.#users.add(name)
     this.#words = wordsPattern(searchableNames(this.#users))
@@ -209,7 +209,7 @@ interface TextEdit {
   readonly text: string
 }
 
-/** A match that overlaps a secret is ignored: a password before an `@` is not an address. */
+/** Ignores a match that overlaps a secret: a password before an `@` is not an address. */
 function createEdits(
   text: string,
   secrets: readonly RedactionSpan[],
@@ -224,7 +224,7 @@ function createEdits(
   }))
 }
 
-/** Of overlapping spans, the first in the list names the kind. */
+/** The first of several overlapping spans determines the kind. */
 function mergeOverlapping(spans: readonly RedactionSpan[]): readonly RedactionSpan[] {
   if (spans.length < 2) return spans
   const ranks = spans.map((span, rank) => ({ ...span, rank })).sort((a, b) => a.start - b.start || a.rank - b.rank)
@@ -250,7 +250,7 @@ function applyEdits(text: string, edits: readonly TextEdit[]): string {
   return at === 0 ? text : result + text.slice(at)
 }
 
-/** The position after the edits; inside an edit, its start or end. */
+/** Position after the edits. A position inside an edit moves to its start or end. */
 function shiftPosition(edits: readonly TextEdit[], position: number, side: 'start' | 'end'): number {
   let shift = 0
   for (const { start, end, text } of edits) {

@@ -1,4 +1,4 @@
-/** Rewrites every text of a message and leaves its structure. */
+/** Rewrites every text of a message and keeps its structure. */
 
 import { JsonMap } from '../lib/json/lossless.ts'
 import { findStringEnd, isClosing, isOpening, unquote } from '../lib/json/scanner.ts'
@@ -6,19 +6,19 @@ import { isObject, parseStructure } from '../lib/unknown-values.ts'
 import type { Annotation, MessageSegment, NormalizedMessage } from '../model/normalized.ts'
 import type { Session } from '../model/session.ts'
 
-/** A rewriter that can also move positions in a text. */
+/** A rewriter that can also map positions in a text. */
 export interface TextRewriter extends ValueRewriter {
   /** Treats the text as plain, even if it is JSON. */
   plain(text: string): { readonly text: string; move(position: number, side: 'start' | 'end'): number }
 }
 
-/** The complete text is base64 data. */
+/** Whether the complete text is base64 data. */
 export function isDataUri(text: string): boolean {
   const head = /^data:[\w/+.-]*;base64,/.exec(text)?.[0]
   return head !== undefined && !/[^\w+/=-]/.test(text.slice(head.length))
 }
 
-/** Keeps role, kind, time and id. @param metadataRewriter for metadata, if different */
+/** Keeps role, kind, time and id. @param metadataRewriter used for metadata; default: the same rewriter */
 export function rewriteMessage(
   message: NormalizedMessage,
   rewriter: TextRewriter,
@@ -34,7 +34,7 @@ export function rewriteMessage(
   }
 }
 
-/** Keeps the id of the agent and the times. */
+/** Keeps the agent's id and the times. */
 export function rewriteSession(session: Session, rewriter: TextRewriter): Session {
   const { agent, kind, started_at, last_at, relation, ...texts } = session
   return {
@@ -68,7 +68,7 @@ function rewriteAnnotation(
   return { ...annotation, ...position }
 }
 
-/** Neither method gets JSON: for a text that is JSON, they get the strings inside. */
+/** For a text that is JSON, the methods get the strings in it, not the JSON. */
 interface ValueRewriter {
   /** @param key of the field with the text, or with the list that contains it */
   text(text: string, key: string | undefined): string
@@ -87,7 +87,7 @@ function rewriteValue(value: unknown, rewriter: ValueRewriter, key?: string, lev
   return isPlainObject(value) ? rewriteObject(value, rewriter, levels) : value
 }
 
-/** Deeper values would overflow the stack, and cannot be written as JSON either. */
+/** Deeper values would overflow the stack, and cannot be serialized as JSON either. */
 const MAX_DEPTH = 400
 
 function rewriteList(
@@ -142,7 +142,7 @@ function rewriteObject(object: { readonly [key: string]: unknown }, rewriter: Va
 const isPlainObject = (value: object): value is { readonly [key: string]: unknown } =>
   isObject(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)
 
-/** A plain text, JSON, or lines of which some are JSON. */
+/** A plain text, JSON, or lines some of which are JSON. */
 function rewriteText(text: string, rewriter: ValueRewriter, key?: string): string {
   if (!JSON_START.test(text)) return rewriter.text(text, key)
   if (parseStructure(text)) return rewriteJson(text, rewriter)
@@ -154,7 +154,7 @@ function rewriteText(text: string, rewriter: ValueRewriter, key?: string): strin
 
 const JSON_START = /^\s*[{[]/m
 
-/** JSON lines alone, other lines grouped. */
+/** Each JSON line separately, other lines grouped. */
 function splitJsonLines(text: string): readonly string[] {
   const sections: string[] = []
   let open: string[] = []
@@ -169,7 +169,7 @@ function splitJsonLines(text: string): readonly string[] {
   return open.length > 0 ? [...sections, open.join('\n')] : sections
 }
 
-/** Rewrites only the strings that change. @param json valid JSON */
+/** Changes only the strings that the rewriter changes. @param json valid JSON */
 function rewriteJson(json: string, rewriter: ValueRewriter): string {
   const pieces: string[] = []
   const keys: (string | undefined)[] = []

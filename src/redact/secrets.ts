@@ -1,21 +1,21 @@
-/** Finds secrets in texts by the recommended rules of secretlint and some forms of our own, many texts at a time. */
+/** Finds secrets in many texts at once, with the recommended rules of secretlint and patterns of our own. */
 
-/** A stretch of a text that is not to be shown. `start` and `end` count UTF-16 units. */
+/** Part of a text to redact. `start` and `end` count UTF-16 units. */
 export interface RedactionSpan {
   readonly start: number
   readonly end: number
-  /** What it is: `github`, `aws`, `email` … */
+  /** Kind of secret: `github`, `aws`, `email` … */
   readonly kind: string
 }
 
 type SpansByText = ReadonlyMap<string, readonly RedactionSpan[]>
 
-/** One call costs as much as looking through a few kilobytes. */
+/** The fixed cost of one call equals scanning a few kilobytes. */
 const BATCH_CHARACTERS = 1 << 20
-/** No rule reaches over it by design; a match that does is looked for again in each text alone. */
+/** Rules should not match across it. If one does, each text is scanned again on its own. */
 const BATCH_SEPARATOR = '\n\n\n'
 
-/** The secrets of each text that has some. */
+/** Secrets by text, for texts that contain any. */
 export async function findSecrets(texts: Iterable<string>): Promise<SpansByText> {
   const found = new Map<string, readonly RedactionSpan[]>()
   const add = async (batch: readonly string[]): Promise<void> => {
@@ -36,7 +36,7 @@ export async function findSecrets(texts: Iterable<string>): Promise<SpansByText>
   return found
 }
 
-/** No rule matches less. */
+/** No rule matches shorter secrets. */
 const MIN_SECRET_LENGTH = 12
 
 async function findInBatch(texts: readonly string[]): Promise<SpansByText> {
@@ -61,16 +61,16 @@ const shiftSpan = ({ start, end, kind }: RedactionSpan, by: number): RedactionSp
   kind,
 })
 
-/** A letter that belongs to an escape must not hide the beginning of a secret. As long as the text. */
+/** Blanks escape sequences, because their letter would hide the beginning of a secret. Keeps the length. */
 const blankEscapes = (text: string): string => (text.includes('\\') ? text.replace(/\\[nrt]/g, '  ') : text)
 
-/** A key whose end was cut off is a key. */
+/** A private key is a secret even if its end is missing. */
 const TRUNCATED_KEY = /-----BEGIN (?:[A-Z]+ )?PRIVATE KEY(?: BLOCK)?-----[\sA-Za-z0-9+/=\\]{40,}/g
 
 async function lintText(content: string): Promise<readonly RedactionSpan[]> {
   const { lintSource, rules } = await loadSecretlint()
   const { messages } = await lintSource({
-    // The name lets the rule for npm look for tokens of its configuration; the file is not opened.
+    // The name makes the npm rule search for tokens. The file itself is never opened.
     source: { filePath: '.npmrc', content, contentType: 'text', ext: '' },
     options: { config: { rules }, noPhysicFilePath: true },
   })
@@ -82,7 +82,7 @@ async function lintText(content: string): Promise<readonly RedactionSpan[]> {
   return [...spans, ...findTokens(content)]
 }
 
-/** Some rules report where their pattern begins and how long the secret is, which is not where it stands. */
+/** Some rules report the start of their pattern with the length of the secret. This finds the actual position. */
 function locateSecret(content: string, span: RedactionSpan, data: unknown): RedactionSpan {
   const values = Object.values((data ?? {}) as object).filter((one): one is string => typeof one === 'string')
   const secret = values.sort((a, b) => b.length - a.length)[0] ?? ''
@@ -94,10 +94,10 @@ function locateSecret(content: string, span: RedactionSpan, data: unknown): Reda
   return { ...span, start: start + scheme.length, end: start + scheme.length + name.length }
 }
 
-/** Of an address only name and password are secret. */
+/** In a URL, only user name and password are secret. */
 const USER_INFO = /^([a-z][a-z0-9+.-]*:\/\/)([^@/\s]+)@/i
 
-/** Comments could switch rules off, and one rule opens files: neither has a place here. */
+/** The comments filter would let a text switch rules off, and the gcp rule opens files. */
 const EXCLUDED_RULES = /-(?:filter-comments|gcp)$/
 
 let loadedSecretlint: ReturnType<typeof importSecretlint> | undefined
@@ -118,13 +118,14 @@ async function importSecretlint() {
   return { lintSource, rules }
 }
 
-// Secrets whose form gives them away, and which the rules of secretlint do not look for.
-
-/** What stands before a form and makes it the end of something else. */
+/** A character before a token that shows it is part of a longer word. */
 const WORD_CHARACTER = /[A-Za-z0-9]/
 const LOWERCASE_LETTER = /[a-z]/
 
-/** Each begins with letters: so most of a text is passed over quickly. The secret is the group, where there is one. */
+/**
+ * Each pattern begins with letters, so that most text is skipped quickly. The secret is the first group if there is
+ * one.
+ */
 const TOKEN_FORMS: readonly (readonly [kind: string, form: RegExp, glued?: RegExp])[] = [
   ['jwt', /eyJ[\w-]{8,2000}\.eyJ[\w-]{8,8000}\.[\w-]{16,1000}/g],
   ['authorization', /[Aa]uthorization["']?\s{0,4}[:=]\s{0,4}["']?(?:Bearer|Basic|Token)\s{1,4}([\w.~+/=-]{12,4000})/g],
@@ -133,7 +134,8 @@ const TOKEN_FORMS: readonly (readonly [kind: string, form: RegExp, glued?: RegEx
   ['google', /AIza[\w-]{35}(?![\w-])/g],
   ['stripe', /(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,200}/g],
   ['azure', /(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/]{40,120}={0,2})/g],
-  // As a file of settings has it: what stands for a value elsewhere, and numbers, are none. A name may be longer: PGPASSWORD.
+  // Assignments as in configuration files. Placeholders and numbers are not secrets. The name may have a prefix:
+  // PGPASSWORD.
   [
     'setting',
     /(?:PASSWORD|PASSWD|SECRET|TOKEN|API_?KEY|(?:ACCESS|PRIVATE|SECRET)_KEY)(?:_\d{1,3})?=["']?((?!\d+(?![^\s"'])|(?:process|os|import|env)\.)[^\s"'$<>{}()[\],;|&`\\]{8,1000})/g,

@@ -1,4 +1,4 @@
-/** Checks candidates of the index against their messages, and makes hits of those that match. */
+/** Checks candidates of the index against the message bodies and turns those that match into hits. */
 import type { LoadedMessage, MessageStore } from '../messages/message-store.ts'
 import type { SessionId } from '../model/ids.ts'
 import { bestSnippet, DEFAULT_SNIPPET_LENGTH, hitBaseOf, type MessageHit, searchFieldsOf } from './hit.ts'
@@ -7,12 +7,12 @@ import type { ParsedQuery } from './query/query.ts'
 import type { SearchCandidate } from './text-index/candidates.ts'
 
 export interface CandidateCheckOptions {
-  /** UTF-16 units of a snippet. */
+  /** Maximum length of a snippet in UTF-16 units. */
   readonly length?: number | undefined
-  /** The index did not say that the candidates match. */
+  /** The candidates come from rows that the index did not match, so the body decides. */
   readonly isDoubtful?: boolean
   readonly time?: PatternTimeLimit
-  /** Collects the sessions of messages that may match: they can no longer be read, or patterns take too long in them. */
+  /** Collects sessions that may have missed matches: a message is unreadable, or patterns ran out of time. */
   readonly unread?: Set<SessionId>
 }
 
@@ -22,7 +22,7 @@ export interface CheckedHit {
   readonly row: number
 }
 
-/** The candidates that match; of some the messages say no. */
+/** Returns the candidates whose bodies match. */
 export async function checkCandidates(
   store: MessageStore,
   query: ParsedQuery,
@@ -35,7 +35,7 @@ export async function checkCandidates(
   const checkOne = (candidate: SearchCandidate, loaded: LoadedMessage | undefined): CheckedHit | [] => {
     const { row, session, isTruncated } = candidate
     const base = hitBaseOf(candidate)
-    // Without a message the index decides alone.
+    // Without a body, the index alone decides.
     if (loaded?.kind !== 'body') {
       if (!hasPatterns && !isDoubtful) return { hit: { ...base, scope: 'prompt' }, score: 0, row }
       unread?.add(session)

@@ -1,4 +1,4 @@
-/** Searches text that the index leaves out: the middle of long output, and logs that are not indexed yet. */
+/** Searches text that is not indexed: the middle of long output, and logs that are not indexed yet. */
 import { closeSync, readSync } from 'node:fs'
 import { setImmediate } from 'node:timers/promises'
 import type { Agent, Source } from '../agents/agent.ts'
@@ -38,17 +38,19 @@ export interface DeepSearchOptions {
 
 export type DeepSearchEvent =
   | { readonly kind: 'hit'; readonly hit: MessageHit }
-  /** How many of the sessions that are not completely indexed have been searched. */
+  /** Number of incompletely indexed sessions searched so far. */
   | { readonly kind: 'progress'; readonly done: number; readonly total: number }
-  /** How many sessions were not searched to the end: their log cannot be read, or the query's patterns take too long in it. */
+  /** `unread` counts sessions not searched to the end: their log is unreadable, or the patterns take too long in it. */
   | { readonly kind: 'end'; readonly unread: number }
 
-/** The first hits are shown at once. */
+/** Size of the first page, small so that the first hits appear immediately. */
 const FIRST_PAGE_ROWS = 20
 const PAGE_ROWS = 200
-/** Other work of this process runs after so many milliseconds. */
+/** Yields to other work of the process after this many milliseconds. */
 const YIELD_AFTER_MS = 10
-/** After so many logs in which patterns used up their time, no other is searched: each one blocks the process for a second. */
+/**
+ * The search stops after this many logs in which patterns ran out of time: each one blocks the process for a second.
+ */
 const MAX_SLOW_LOGS = 5
 
 interface DeepSearchState {
@@ -59,7 +61,7 @@ interface DeepSearchState {
   readonly unread: Set<SessionId>
 }
 
-/** In one log. */
+/** State of the search in one log. */
 interface LogSearchState extends DeepSearchState {
   readonly time: PatternTimeLimit
 }
@@ -110,7 +112,7 @@ async function* searchIndex(
 
 type SourceSessions = readonly [PartlyIndexedSession, ...PartlyIndexedSession[]]
 
-/** Sessions that one source holds are looked for together, when the turn of the newest comes. */
+/** Sessions in the same source are searched together, at the position of the newest. */
 function groupBySource(sessions: readonly PartlyIndexedSession[]): Iterable<SourceSessions> {
   const groups = new Map<string, [PartlyIndexedSession, ...PartlyIndexedSession[]]>()
   for (const session of sessions) {
@@ -133,7 +135,7 @@ async function* searchSource(
   if (missing.length > 0) yield* searchLog(search, missing, await loadAgent(source.agent), source)
 }
 
-/** Messages of which only head and tail are indexed. */
+/** Searches messages of which only head and tail are indexed. */
 async function* searchTruncated(
   { query, index, messages, signal, unread, time }: LogSearchState,
   session: PartlyIndexedSession,
@@ -153,7 +155,7 @@ async function* searchTruncated(
   }
 }
 
-/** By the bytes of one message. What can no longer be read is looked at as a message that is gone. */
+/** Checks the raw bytes of one message. An unreadable one counts as a possible match, and is then reported as gone. */
 async function spanMayContain(
   path: string,
   [offset, length]: readonly [number, number],
@@ -174,12 +176,12 @@ function sourceOrUndefined(session: PartlyIndexedSession, messages: MessageStore
   }
 }
 
-/** Looks through a source's raw bytes for what a query needs. */
+/** Size of the pieces in which raw bytes of a source are read. */
 const PIECE_BYTES = 1 << 20
-/** The same memory for one piece after another; nobody waits between filling it and looking at it. */
+/** Reused for every piece. Safe because nothing is awaited between filling and checking it. */
 const scanBuffer = Buffer.allocUnsafeSlow(PIECE_OVERLAP_BYTES + PIECE_BYTES)
 
-/** False: it is not there, for sure. */
+/** False only if the source certainly contains no match. */
 async function mayContainQuery(source: Source, test: RawByteTest, signal?: AbortSignal): Promise<boolean> {
   if (source.bytes) return test.piece(Buffer.from(source.bytes)) || test.mayContain()
   if (source.key !== undefined) return true
@@ -188,7 +190,7 @@ async function mayContainQuery(source: Source, test: RawByteTest, signal?: Abort
       ? await scanCompressedFile(source.path, test, signal)
       : scanPlainFile(source.path, test, signal)
   } catch {
-    // Who reads it is told what is wrong with it.
+    // Reading the source will report the error.
     return true
   }
 }
@@ -228,11 +230,13 @@ async function scanCompressedFile(path: string, test: RawByteTest, signal: Abort
   }
 }
 
-/** Searches a log that is not in the index, or not to its end, by reading it. */
 const MAX_KNOWN_ROWS = 1e6
 const UNREADABLE_CODES: ReadonlySet<IssueCode> = new Set<IssueCode>(['unreadable', 'internal_error'])
 
-/** Leaves out what the index finds. @param sessions that the source holds and that the query is about */
+/**
+ * Searches a log that is not completely indexed, and leaves out hits of the index. @param sessions the sessions of the
+ * source that the query covers
+ */
 async function* searchLog(
   { query, index, unread, time }: LogSearchState,
   sessions: readonly PartlyIndexedSession[],
@@ -267,7 +271,7 @@ async function* searchLog(
   for (const { id, hit } of found) if (!repeated.has(id)) yield hit
 }
 
-/** The filters of a query on a message that is not in the index. Those about its session hold already. */
+/** Applies the filters to a message that is not indexed. Filters on its session were applied before. */
 const matchesFilters = (message: NormalizedMessage, filters: readonly QueryFilter[]): boolean =>
   filters.every((filter) => {
     const isMatch = isMatchOf(message, filter)

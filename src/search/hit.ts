@@ -1,4 +1,4 @@
-/** A message that was found, with the part of its text that shows best why. */
+/** A search hit: a message with the snippet that shows best why it matches. */
 
 import type { IndexedMessage } from '../index/records.ts'
 import { assertNever } from '../model/error.ts'
@@ -18,13 +18,16 @@ import {
   toNormalizedText,
 } from './words/term-spellings.ts'
 
-/** Goes on with the character before it: marks, joiners, selectors, skin tones, half-width voicing marks, later letters of a Korean syllable. */
+/**
+ * Characters that belong to the one before them: marks, joiners, selectors, skin tones, half-width voicing marks, later
+ * letters of a Korean syllable.
+ */
 const EXTENDS_CHARACTER = /^(?:\u200d|[\p{M}\uff9e\uff9f\u1160-\u11ff\p{Emoji_Modifier}\u{e0020}-\u{e007f}])/u
 /** Two of these letters make a flag. */
 const FLAG_LETTERS = /\p{Regional_Indicator}+$/u
 const MAX_CHARACTER_LENGTH = 32
 
-/** The nearest place at or before `at`. A character that is longer than any that is meant to be read is cut all the same. */
+/** The nearest character boundary at or before `at`. Cuts characters of absurd length. */
 export function edgeBefore(text: string, at: number): number {
   let edge = Math.max(0, Math.min(at, text.length))
   const first = edge - MAX_CHARACTER_LENGTH
@@ -32,7 +35,7 @@ export function edgeBefore(text: string, at: number): number {
   return isInsidePair(text, edge) ? edge - 1 : edge
 }
 
-/** The nearest place at or behind `at`. */
+/** The nearest character boundary at or after `at`. */
 export function edgeAfter(text: string, at: number): number {
   let edge = Math.max(0, Math.min(at, text.length))
   const last = edge + MAX_CHARACTER_LENGTH
@@ -55,19 +58,19 @@ const isInsidePair = (text: string, at: number): boolean =>
   (text.charCodeAt(at) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 1) & 0xfc00) === 0xd800
 
 export interface Snippet {
-  /** A stretch of the text as it was said. */
+  /** Part of the original text. */
   readonly text: string
-  /** Where in it the words and patterns stand that were asked for, in UTF-16 units, in order, apart from each other. */
+  /** Matches of words and patterns, in UTF-16 units, in order and without overlap. */
   readonly highlights: readonly TextRange[]
-  /** The text goes on before and after it. */
+  /** Whether text was cut off before and after the snippet. */
   readonly cutBefore: boolean
   readonly cutAfter: boolean
 }
 
-/** What is asked for more often than this is not looked at again. */
+/** Further matches of the same term are ignored. */
 const MAX_RANGES_PER_TERM = 64
 
-/** A place, and the number of the term or pattern that was found there. */
+/** A match and the number of its term or pattern. */
 interface TermHit {
   readonly start: number
   readonly end: number
@@ -75,9 +78,9 @@ interface TermHit {
 }
 
 /**
- * Where most of the different words stand together, or the beginning where none of them stands.
+ * Returns the part of the text with the most different terms, or the beginning if none occurs in it.
  *
- * @param length at most this many UTF-16 units
+ * @param length maximum, in UTF-16 units
  */
 export function makeSnippet(
   query: ParsedQuery,
@@ -96,7 +99,7 @@ export function makeSnippet(
   }
 }
 
-/** In the order of the text. */
+/** Sorted by position. */
 function findHits(query: ParsedQuery, text: string, time: PatternTimeLimit): readonly TermHit[] {
   const normalizedText = toNormalizedText(text)
   const toOriginal = originalRanges(text, normalizedText.normal)
@@ -116,7 +119,7 @@ function findHits(query: ParsedQuery, text: string, time: PatternTimeLimit): rea
 
 const spellingsByQuery = new WeakMap<ParsedQuery, readonly (readonly TermSpelling[])[]>()
 
-/** The same for every text of a search. */
+/** Cached, because they are the same for every text of a search. */
 function spellingsOfQuery(query: ParsedQuery): readonly (readonly TermSpelling[])[] {
   let spelling = spellingsByQuery.get(query)
   if (!spelling) {
@@ -126,7 +129,7 @@ function spellingsOfQuery(query: ParsedQuery): readonly (readonly TermSpelling[]
   return spelling
 }
 
-/** What is asked for, without what is excluded. */
+/** Terms that must or may match, without the excluded ones. */
 function requiredTerms(node: QueryNode): readonly QueryTerm[] {
   switch (node.kind) {
     case 'term':
@@ -150,7 +153,7 @@ function findAllRanges(normalizedText: NormalizedText, spelling: TermSpelling): 
   return ranges
 }
 
-/** Of the hits that fit into one snippet, those with most different words; then those that are most; then the first. */
+/** Of the groups of hits that fit into a snippet: the most different terms, then the most hits, then the first. */
 function bestHits(hits: readonly TermHit[], length: number): readonly TermHit[] {
   let best: readonly TermHit[] = []
   let bestScore = 0
@@ -166,7 +169,7 @@ function bestHits(hits: readonly TermHit[], length: number): readonly TermHit[] 
   return best.length > 0 ? best : hits.slice(0, 1)
 }
 
-/** The hits with some of the text before and behind them, cut between words where one ends nearby. */
+/** Surrounds the hits with text, cut between words if a boundary is close. */
 function chooseWindow(text: string, hits: readonly TermHit[], length: number): TextRange {
   if (text.length <= length) return [0, text.length]
   const first = hits[0]?.start ?? 0
@@ -178,7 +181,7 @@ function chooseWindow(text: string, hits: readonly TermHit[], length: number): T
   return [start, end === text.length ? end : Math.max(beforeSpace(text, end, last), start)]
 }
 
-/** So far a cut may move to spare a word. */
+/** How far a cut may move to avoid splitting a word. */
 const MAX_CUT_SHIFT = 24
 
 function afterSpace(text: string, at: number, most: number): number {
@@ -202,11 +205,11 @@ function mergeRanges(ranges: readonly TextRange[]): readonly TextRange[] {
   return all
 }
 
-// Finds in the text as it was said what was found in its normal form, whose characters are fewer or more.
-
-/** What may compose with the character before it: marks, the half-width voicing marks, and the later letters of a Korean syllable. */
+/**
+ * Characters that may compose with the one before: marks, half-width voicing marks, later letters of a Korean syllable.
+ */
 const COMPOSES = '\\p{M}\\uff9e\\uff9f\\u1160-\\u11ff\\u3131-\\u318e\\uffa0-\\uffdc'
-/** Before one of these a text may be cut before it is normalised. */
+/** A text can be cut before one of these without changing its normal form. */
 const INERT = new RegExp(`[^${COMPOSES}]`, 'gu')
 const CLUSTER = new RegExp(`[\\s\\S][${COMPOSES}]*`, 'gu')
 const BLOCK_LENGTH = 512
@@ -217,7 +220,7 @@ interface TextBlock {
   readonly text: string
 }
 
-/** From places in the normal form to places in the text. */
+/** Maps ranges of the normal form to ranges of the original text, whose length may differ. */
 function originalRanges(text: string, normal: string): (range: TextRange) => TextRange {
   if (text === normal) return (range) => range
   const blocks = blocksOf(text)
@@ -236,7 +239,7 @@ function blocksOf(text: string): readonly TextBlock[] {
   return blocks
 }
 
-/** The characters of the text that became the one at `at` of the normal form. */
+/** The range of the text that became the character at `at` of the normal form. */
 function clusterAt(blocks: readonly TextBlock[], at: number): TextRange {
   const block = blocks.findLast((one) => one.normalStart <= at)
   if (!block) return [0, 0]
@@ -252,7 +255,7 @@ function clusterAt(blocks: readonly TextBlock[], at: number): TextRange {
   return [block.start + block.text.length, block.start + block.text.length]
 }
 
-/** The characters of a cluster where each stays by itself; all of it where some compose, change places or vanish. */
+/** Splits a cluster into characters, or returns it unsplit if some of them compose, reorder or disappear. */
 function splitCluster(cluster: string): readonly string[] {
   const characters = Array.from(cluster)
   if (characters.length === 1) return characters
@@ -270,13 +273,13 @@ export interface MessageHit {
   readonly role: Role
   readonly source_type: SourceType
   readonly tool?: string
-  /** Where in the message it was found. */
+  /** The field that matched. */
   readonly scope: SearchScope
-  /** Absent when the source is gone. */
+  /** Absent if the source is gone. */
   readonly snippet?: Snippet
 }
 
-/** Letters. */
+/** UTF-16 units. */
 export const DEFAULT_SNIPPET_LENGTH = 240
 
 export type HitBase = Omit<MessageHit, 'scope' | 'snippet'>
@@ -285,7 +288,7 @@ export function hitBaseOf({ session, id, timestamp, role, source_type, tool }: I
   return { session_id: session, message_id: id, timestamp, role, source_type, ...(tool !== undefined && { tool }) }
 }
 
-/** A message that was found without the index. */
+/** A hit that was found without the index. */
 export function hitFromMessage(
   query: ParsedQuery,
   message: NormalizedMessage,
@@ -326,7 +329,7 @@ const SCOPE_WEIGHTS: { readonly [scope in SearchScope]?: number } = {
   output: 0.5,
 }
 
-/** The field that shows best why it was found. */
+/** Snippet of the field that shows best why the message matches. */
 export function bestSnippet(query: ParsedQuery, fields: ScopedFields, length: number, time?: PatternTimeLimit) {
   let best: { scope: SearchScope; snippet: Snippet; score: number } | undefined
   for (const [scope, text] of Object.entries(fields) as [SearchScope, string][]) {
@@ -340,7 +343,7 @@ export function bestSnippet(query: ParsedQuery, fields: ScopedFields, length: nu
 
 const EMPTY_SNIPPET: Snippet = { text: '', highlights: [], cutBefore: false, cutAfter: false }
 
-/** The words that are highlighted, whole, the most usual first. */
+/** Complete words that are highlighted, most frequent first. */
 export function highlightedWords(hits: readonly MessageHit[]): readonly string[] {
   const counts = new Map<string, number>()
   for (const { snippet: excerpt } of hits)

@@ -21,7 +21,10 @@ import {
   toNormalizedText,
 } from './words/term-spellings.ts'
 
-/** How long the patterns of one search may take together. A pattern that somebody typed can take for ever on a short text. */
+/**
+ * Time limit for all patterns of one search together, because a regular expression may take forever even on a short
+ * text.
+ */
 export class PatternTimeLimit {
   #remainingMs: number
   #isSpending = false
@@ -30,12 +33,12 @@ export class PatternTimeLimit {
     this.#remainingMs = milliseconds
   }
 
-  /** From here on no pattern is found anywhere: the search is not complete. */
+  /** If true, patterns no longer match anything and the search is incomplete. */
   get isExhausted(): boolean {
     return this.#remainingMs <= 0
   }
 
-  /** What `work` returns, or nothing when the time was up before. Work inside of work needs no watch of its own. */
+  /** Returns the result of `work`, or undefined if the time ran out. Nested calls share the outer timer. */
   run<T>(work: () => T): T | undefined {
     if (this.isExhausted) return undefined
     if (this.#isSpending) return work()
@@ -51,7 +54,7 @@ export class PatternTimeLimit {
   }
 }
 
-/** Whether they all say yes to one of the texts, or no where they are excluded. When the time is up, they do not. */
+/** Whether each pattern matches one of the texts, or none if it is excluded. False if the time ran out. */
 export function matchesPatterns(
   patterns: readonly QueryPattern[],
   texts: readonly string[],
@@ -63,10 +66,10 @@ export function matchesPatterns(
   return patterns.every(({ expression }) => hasNoBacktracking(expression)) ? test() : (time.run(test) ?? false)
 }
 
-/** Nothing in it repeats or branches, so there is nothing to try again and again. */
+/** Without repetition or alternatives, matching cannot backtrack. */
 const hasNoBacktracking = ({ source }: RegExp): boolean => !/[*+?{|]|\\[1-9k]/.test(source)
 
-/** The first places of a pattern in a text; none when the time is up. */
+/** The first matches of a pattern in a text; none if the time ran out. */
 export function findPattern(
   expression: RegExp,
   text: string,
@@ -84,13 +87,13 @@ export function findPattern(
   return hasNoBacktracking(expression) ? search() : (time.run(search) ?? [])
 }
 
-/** Stops work that takes too long in the middle of it, even inside of a regular expression. */
+/** Run in a `vm` context, whose timeout interrupts even a regular expression. */
 const workScript = new Script('work()')
 let workContext: Context | undefined
 
 /**
- * What `work` returns, or nothing when it took longer. A watching thread is started for each call, which costs about a tenth of a
- * millisecond.
+ * Returns the result of `work`, or undefined after the timeout. Each call starts a watchdog thread, which takes about a
+ * tenth of a millisecond.
  *
  * @param milliseconds at least 1
  */
@@ -111,10 +114,9 @@ const isTimeoutError = (error: unknown): boolean =>
   typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
 
 /**
- * By its words and patterns alone; filters are about what is known of a message, not about what it says. On words it agrees with FTS5
- * over the analysed text.
+ * Checks words and patterns only; the caller applies filters. For words it agrees with FTS5 over the analysed text.
  *
- * @param time what the patterns of the search have left; the same one for all messages of a search
+ * @param time shared by all messages of a search
  */
 export function matchesQuery(
   query: ParsedQuery,
@@ -170,7 +172,9 @@ function compileNode(node: QueryNode): TextTest {
   }
 }
 
-/** The same query with sessions in place of marks, which the index does not know. */
+/**
+ * Replaces filters on annotations by the sessions that satisfy them, because the index does not contain annotations.
+ */
 export function resolveAnnotationFilters(query: ParsedQuery, annotations: readonly SessionAnnotation[]): ParsedQuery {
   if (!query.filters.some(({ kind }) => kind === 'is' || kind === 'tag')) return query
   return { ...query, filters: query.filters.map((filter) => resolveFilter(filter, annotations)) }
@@ -185,7 +189,7 @@ function resolveFilter(filter: QueryFilter, annotations: readonly SessionAnnotat
   return { kind: 'sessions', ids: matching.map(({ session }) => session), not: filter.not }
 }
 
-/** Sessions whose name, tags or note say it. */
+/** Sessions whose name, tags or note match. */
 export function findSessionsByAnnotation(
   query: ParsedQuery,
   annotations: readonly SessionAnnotation[],

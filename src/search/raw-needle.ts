@@ -1,20 +1,23 @@
-/** Tells by raw bytes that a log cannot hold what a query asks for. Never wrong when it says no. */
+/**
+ * Rules out logs by their raw bytes before they are parsed. It may miss a chance to rule one out, but never rules out a
+ * match.
+ */
 import { isAscii } from 'node:buffer'
 import type { ParsedQuery, QueryNode, QueryTerm } from './query/query.ts'
 import { removeIgnored, toNormalForm } from './words/characters.ts'
 
-/** Given the pieces of a file, each beginning with the end of the one before, until it answers. */
+/** Feed it the pieces of a file, each overlapping the one before. */
 export interface RawByteTest {
-  /** True: it may be there, no need to look further. */
+  /** Returns true if the file may match; no further pieces are then needed. */
   piece(bytes: Buffer): boolean
-  /** After the last piece. */
+  /** The answer after the last piece. */
   mayContain(): boolean
 }
 
-/** How far pieces must overlap. */
+/** Required overlap of pieces. */
 export const PIECE_OVERLAP_BYTES = 256
 
-/** Nothing when bytes cannot tell: then every log has to be read. */
+/** Returns undefined if bytes cannot rule anything out: every log must then be parsed. */
 export function rawByteTestOf({ must }: ParsedQuery): (() => RawByteTest) | undefined {
   if (!must) return undefined
   const needles: Needle[] = []
@@ -60,17 +63,17 @@ function needleConditionOf(node: QueryNode, needles: Needle[]): NeedleCondition 
   return node.kind === 'any' ? (seen) => parts.some((part) => part(seen)) : (seen) => parts.every((part) => part(seen))
 }
 
-/** Where an identifier may be cut, and runs of characters that have no case and no other form. */
+/** Parts that every spelling of an identifier contains unchanged, and runs of characters without case or variants. */
 const NEEDLE_PARTS = /[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[\u3041-\u3096\u4e00-\u9fff\uac00-\ud7a3]+/g
 
-/** Bytes that must stand there, but for the case of letters. */
+/** Bytes that must occur, ignoring case. */
 interface Needle {
   readonly bytes: Uint8Array
-  /** By two bytes in a row: how far on the needle may end next where they stand; 0 where it may end here. */
+  /** For each pair of bytes, how far the needle's end can advance; 0 if the needle may end here. */
   readonly steps: Uint8Array
 }
 
-/** The longest piece that must stand in the bytes as it is. */
+/** The longest part of a term that must occur unchanged in the bytes. */
 function needleOf({ text }: QueryTerm): Needle | undefined {
   const pieces = text.normalize('NFKC').match(NEEDLE_PARTS) ?? []
   let longest = ''
@@ -79,7 +82,7 @@ function needleOf({ text }: QueryTerm): Needle | undefined {
   return bytes.length === 0 || bytes.length > PIECE_OVERLAP_BYTES / 2 ? undefined : makeNeedle(bytes)
 }
 
-/** A needle of one byte ends in no two: it may end anywhere. */
+/** A one-byte needle contains no pair, so it may end anywhere. */
 function makeNeedle(bytes: Buffer): Needle {
   const steps = new Uint8Array(1 << 16).fill(Math.max(0, bytes.length - 1))
   for (let at = 1; at < bytes.length; at++)
@@ -90,7 +93,7 @@ function makeNeedle(bytes: Buffer): Needle {
 
 const bothCases = (byte: number): readonly number[] => (byte >= 0x61 && byte <= 0x7a ? [byte, byte - 0x20] : [byte])
 
-/** By the way of Boyer, Moore and Horspool, with pairs: the longer the needle, the fewer bytes are looked at. */
+/** Boyer-Moore-Horspool on pairs of bytes: the longer the needle, the fewer bytes are examined. */
 function containsNeedle(bytes: Buffer, { bytes: needle, steps }: Needle): boolean {
   const last = needle.length - 1
   const end = bytes.length
@@ -110,14 +113,14 @@ function containsNeedle(bytes: Buffer, { bytes: needle, steps }: Needle): boolea
 
 const toLowerByte = (byte: number): number => (byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte)
 
-// Finds characters in raw bytes that the search takes for others, so that the bytes around them prove nothing.
+// Some characters are equivalent to others for the search. If a log contains one of them, its bytes prove nothing.
 
-/** What needles are made of: ASCII letters and digits, hiragana, Han, Hangul. */
+/** Needles consist of ASCII letters and digits, hiragana, Han and Hangul. */
 const NEEDLE_CHARACTERS = /[a-z0-9\u3041-\u3096\u4e00-\u9fff\uac00-\ud7a3]/
-/** What composes with the character before it. */
+/** Characters that compose with the one before. */
 const COMPOSES = /[\p{M}\u1160-\u11ff\ud7b0-\ud7ff]/u
 
-/** By its first three bytes in UTF-8, of which two bytes' sequences have but two. */
+/** Lookup by the first three bytes of the UTF-8 sequence, or by both bytes of a two-byte sequence. */
 let ambiguousTable: Uint8Array | undefined
 
 const TWO_BYTE_SLOTS = 32 * 64
@@ -126,7 +129,7 @@ const slotOf = (first: number, second: number, third: number): number =>
     ? ((first - 0xc0) << 6) | (second & 63)
     : TWO_BYTE_SLOTS + (((first - 0xe0) << 12) | ((second & 63) << 6) | (third & 63))
 
-/** Between them lie Han, Hangul, and characters that mean nothing to others: each is only itself. */
+/** The gaps between the blocks are Han, Hangul and private characters, which are equivalent only to themselves. */
 const CODE_POINT_BLOCKS = [
   [0x80, 0x3400],
   [0xa000, 0xac00],
@@ -149,7 +152,7 @@ function buildAmbiguousTable(): Uint8Array {
 }
 
 const HIRAGANA = /^[\u3041-\u3096]$/
-/** Letters that may lose accents, which the normal form keeps. */
+/** Latin letters are folded to their base letter, which NFKC does not do. */
 const LATIN = /\p{Script=Latin}/u
 
 function isAmbiguous(character: string): boolean {
@@ -163,7 +166,7 @@ function isAmbiguous(character: string): boolean {
 const BLOCK_BYTES = 4096
 const UNICODE_ESCAPE = Buffer.from('\\u')
 
-/** Is one of them among the bytes? */
+/** Whether the bytes contain an ambiguous character. */
 function hasAmbiguousCharacter(bytes: Buffer): boolean {
   if (hasAmbiguousEscape(bytes)) return true
   if (isAscii(bytes)) return false
@@ -187,7 +190,7 @@ function hasAmbiguousBetween(bytes: Buffer, from: number, to: number, ambiguousS
 
 const DIGIT_ZERO = 0x30
 
-/** Escapes of control characters and signs are as usual as they are harmless. */
+/** Escapes of control characters and punctuation are frequent and harmless. */
 function hasAmbiguousEscape(bytes: Buffer): boolean {
   for (let at = bytes.indexOf(UNICODE_ESCAPE); at >= 0; at = bytes.indexOf(UNICODE_ESCAPE, at + 2)) {
     const isControl =

@@ -1,4 +1,4 @@
-/** Searches: the one entry to this folder. Candidates come from the text index and are checked against their messages. */
+/** The public interface of the search. Candidates come from the text index and are checked against their messages. */
 import type { SessionAnnotation } from '../annotations/annotations.ts'
 import type { IndexReader } from '../index/reader.ts'
 import type { SessionEntry } from '../index/records.ts'
@@ -19,12 +19,12 @@ import { findNewestRows, findRows, hasShortPrefix, replaceShortPrefixes } from '
 
 export interface SearchOptions {
   readonly filter?: SessionFilter
-  /** `relevance` orders the newest few hundred. */
+  /** `relevance` sorts only the newest few hundred. */
   readonly order?: 'newest' | 'relevance'
   readonly limit?: number
-  /** Continues after an earlier answer: its `next`. */
+  /** `next` of the previous answer. */
   readonly after?: number
-  /** UTF-16 units of a snippet. */
+  /** Maximum length of a snippet in UTF-16 units. */
   readonly snippet?: number
 }
 
@@ -35,20 +35,20 @@ export type SearchAnswer =
       readonly total: number
       readonly total_is: 'exact' | 'at_least'
       readonly hits: readonly MessageHit[]
-      /** Sessions whose title matches, or the name, tags and note that the user gave them. */
+      /** Sessions that match by title, or by the user's name, tags or note. */
       readonly titles: readonly SessionEntry[]
-      /** The sessions of the hits and titles. */
+      /** The sessions of hits and titles. */
       readonly sessions: readonly SessionEntry[]
-      /** Their annotations. */
+      /** Annotations of these sessions. */
       readonly marks: readonly SessionAnnotation[]
-      /** False: the logs hold more than the index, or a pattern took too long. */
+      /** False if some logs are not completely indexed, or a pattern took too long. */
       readonly complete: boolean
       readonly left: Unindexed
-      /** There are more hits after this. */
+      /** Pass it as `after` to get more hits. */
       readonly next?: number
     }
 
-/** A message, and how many of its session stand before it. */
+/** A match, with the number of messages of its session before it. */
 export interface MessageMatch {
   readonly message_id: string
   readonly offset: number
@@ -62,14 +62,14 @@ export type MatchingSessionsAnswer = QueryProblem | { readonly kind: 'found'; re
 
 const DEFAULT_HITS = 20
 const MAX_COUNTED_ROWS = 1000
-/** How many of the newest are ordered by relevance, and how many messages are checked for one answer. */
+/** Limit of hits sorted by relevance, and of messages checked for one answer. */
 const MAX_RANKED_ROWS = 200
 const MAX_CHECKED_MESSAGES = 2000
-/** Messages that are checked together, so that one watch over the patterns serves all of them. */
+/** Messages checked together, so that they share one timer for patterns. */
 const MESSAGES_PER_CHECK = 50
 const MAX_MATCHES = 10_000
 const MAX_MATCHING_ROWS = 20_000
-/** The same for searches without hits, which wait for all of them anyway. */
+/** The same for searches that return all matches at once. */
 const MATCHES_PER_CHECK = 200
 
 export class Search {
@@ -117,14 +117,14 @@ export class Search {
     }
   }
 
-  /** What `search` finds, then everything that the index leaves out, as it is found. */
+  /** Yields the result of `search`, then everything found outside the index. */
   async *deepSearch(text: string, options: DeepSearchOptions = {}): AsyncGenerator<QueryProblem | DeepSearchEvent> {
     const query = this.#parse(text)
     if (query.kind === 'problem') yield query
     else yield* deepSearch(query, this.#index, this.#messages, options)
   }
 
-  /** Every message of a session that matches, in its order. */
+  /** Every matching message of a session, in session order. */
   async findMatches(session: SessionId, text: string): Promise<MessageMatchesAnswer> {
     const query = this.#parse(text)
     if (query.kind === 'problem') return query
@@ -152,7 +152,7 @@ export class Search {
     return { kind: 'found', spots: matches, complete: left.sessions === 0 && rows.length <= MAX_MATCHES }
   }
 
-  /** Sessions with a message, a title or an annotation that matches. */
+  /** Sessions with a matching message, title or annotation. */
   async findSessions(text: string, filter: SessionFilter): Promise<MatchingSessionsAnswer> {
     const query = this.#parse(text)
     if (query.kind === 'problem') return query
@@ -172,15 +172,15 @@ export class Search {
     return { kind: 'found', sessions }
   }
 
-  /** The text as a query, with sessions in place of what the user says about them. */
+  /** Parses the text and replaces conditions on annotations by sessions. */
   #parse(text: string): ParsedQuery | QueryProblem {
     const query = parseQuery(text)
     return query.kind === 'problem' ? query : resolveAnnotationFilters(query, this.#annotations())
   }
 
   /**
-   * A prefix that every other message has, such as `s*`, is found in the newest messages sooner than in the index, which then only has
-   * to say that there are more than are counted. Undefined for any other query.
+   * A prefix that matches most messages, such as `s*`, is answered faster from the newest messages; the index then only
+   * confirms that there are more. Returns undefined for other queries.
    */
   async #searchNewest(query: ParsedQuery, { filter, snippet }: SearchOptions, wanted: number) {
     if (!hasShortPrefix(query) || query.patterns.length > 0 || query.scopes?.includes('context')) return undefined
@@ -196,9 +196,9 @@ export class Search {
   }
 
   /**
-   * One more than wanted, so that it is known whether there are more.
+   * Collects one hit more than wanted, to know whether there are more.
    * @param first the newest rows
-   * @returns with the last row that was checked
+   * @returns the hits and the last row checked
    */
   async #collect(
     query: ParsedQuery,
@@ -231,7 +231,7 @@ export class Search {
 }
 
 interface IndexAnswer {
-  /** The newest, one more than are counted. */
+  /** The newest rows, one more than the limit of the count. */
   readonly rows: readonly number[]
   readonly titles: readonly SessionId[]
   readonly left: Unindexed

@@ -1,4 +1,4 @@
-/** Filters of a query, and the periods that `before:`, `after:` and `on:` name. */
+/** Parses the filters of a query and the periods of `before:`, `after:` and `on:`. */
 import { type Instant, instantFromMs, toInstant } from '../../model/ids.ts'
 import type { Role } from '../../model/normalized.ts'
 import type { Lexeme } from './lexemes.ts'
@@ -12,7 +12,7 @@ export interface Period {
 const CALENDAR = /^(\d{4})(?:[-/](\d{1,2})(?:[-/](\d{1,2})(?:[T ](\d{1,2}):(\d\d))?)?)?$/
 const RELATIVE = /^(\d{1,4})([hdwmy])$/
 
-/** @param now what `today` and `7d` count from */
+/** @param now reference time for `today` and `7d` */
 export function parsePeriod(text: string, now: Date): Period | undefined {
   const named = NAMED_DAYS[text.toLowerCase()]
   if (named !== undefined) return dayPeriod(now, named)
@@ -31,7 +31,7 @@ const dayPeriod = (now: Date, daysAway: number): Period | undefined => {
   return makePeriod(at(daysAway), at(daysAway + 1))
 }
 
-/** An hour, or the day that was so long ago. */
+/** An hour, or a complete day. */
 function periodAgo(count: number, unit: string, now: Date): Period | undefined {
   if (unit === 'h') {
     const from = now.getTime() - count * 3_600_000
@@ -78,7 +78,7 @@ const ROLE_VALUES: readonly Role[] = ['user', 'assistant', 'tool', 'system', 'me
 const HAS_VALUES = ['error', 'image'] as const
 const IS_VALUES = ['starred'] as const
 
-/** @param now what `today` and `7d` count from */
+/** @param now reference time for `today` and `7d` */
 export function parseFilter(lexeme: FilterLexeme, now: Date): QueryFilter | ScopeFilter | QueryProblem {
   const { key, value, not } = lexeme
   switch (key) {
@@ -112,7 +112,9 @@ export function parseFilter(lexeme: FilterLexeme, now: Date): QueryFilter | Scop
   }
 }
 
-/** `after:2026-11` is from its first day on, `before:2026-11` until its first day begins, `on:2026-11` the month. */
+/**
+ * `after:2026-11` starts with the first day of November, `before:2026-11` ends before it, `on:2026-11` is the month.
+ */
 function parseTimeFilter(lexeme: FilterLexeme, key: 'before' | 'after' | 'on', now: Date): QueryFilter | QueryProblem {
   const period = parsePeriod(lexeme.value, now)
   if (!period)
@@ -143,7 +145,7 @@ const unknownValue = (lexeme: FilterLexeme, what: string, allowed: readonly stri
 
 const problemRange = ({ start, end }: FilterLexeme) => ({ kind: 'problem', start, end }) as const
 
-/** Filters of the same name and sign are one, which any of their values satisfies. */
+/** Merges filters with the same name and sign: any of their values satisfies the result. */
 export function joinFilters(filters: readonly QueryFilter[]): readonly QueryFilter[] {
   const all: QueryFilter[] = []
   for (const filter of filters) {
@@ -156,7 +158,7 @@ export function joinFilters(filters: readonly QueryFilter[]): readonly QueryFilt
   return all
 }
 
-/** Those that were asked for, without those that were excluded. */
+/** The included scopes minus the excluded ones. */
 export function combineScopes(filters: readonly ScopeFilter[]): readonly SearchScope[] | undefined {
   if (filters.length === 0) return undefined
   const wanted = filters.filter((one) => !one.not).map((one) => one.scope)

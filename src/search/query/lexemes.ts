@@ -1,4 +1,4 @@
-/** Cuts what was typed into words, phrases, filters, patterns and signs. */
+/** Splits a query into words, phrases, filters, patterns and signs. */
 import type { NameFilter, QueryProblem } from './query.ts'
 
 interface LexemeRange {
@@ -20,10 +20,10 @@ export type FilterKey = NameFilter | 'role' | 'has' | 'is' | 'before' | 'after' 
 const FILTER_PREFIX = /^(agent|project|model|tool|session|file|tag|role|has|is|before|after|on|scope|in):/i
 const PATTERN_END = /\/([imsu]*)(?=[\s)]|$)/g
 const STAR_INSIDE = /[\p{L}\p{M}\p{N}_]\*[\p{L}\p{M}\p{N}_]/u
-/** What closes each sign that opens a phrase. */
+/** Closing sign for each opening quotation mark. */
 const QUOTES: { readonly [open: string]: string | undefined } = { '"': '"', '「': '」', '『': '』', '｢': '｣' }
 
-/** @returns what was typed, or the first thing that is wrong with it */
+/** @returns the lexemes, or the first error */
 export function splitLexemes(input: string): readonly Lexeme[] | QueryProblem {
   const typed = toAsciiSigns(input)
   const lexemes: Lexeme[] = []
@@ -39,7 +39,10 @@ export function splitLexemes(input: string): readonly Lexeme[] | QueryProblem {
   return lexemes
 }
 
-/** The signs as a Japanese keyboard or a word processor writes them mean the same; each stays one UTF-16 unit long. */
+/**
+ * Replaces full-width signs and typographic quotation marks by ASCII. Each replacement has the same length in UTF-16
+ * units.
+ */
 const toAsciiSigns = (input: string): string =>
   input
     .replaceAll(/[\uff01-\uff5e]/g, (sign) => String.fromCharCode(sign.charCodeAt(0) - 0xfee0))
@@ -68,7 +71,10 @@ function signAt(typed: string, start: number, depth: number): Lexeme | undefined
   return word === 'AND' ? { kind: 'and', start, end } : undefined
 }
 
-/** A path begins with a slash too; a pattern ends with one that nothing but flags follows. */
+/**
+ * Distinguishes patterns from paths, which begin with a slash too: after the closing slash of a pattern only flags
+ * follow.
+ */
 function patternAt(typed: string, input: string, start: number, at: number, not: boolean): Lexeme | undefined {
   if (typed[at] !== '/') return undefined
   for (const { 0: found, 1: flags = '', index } of typed.slice(at + 1).matchAll(PATTERN_END)) {
@@ -79,7 +85,7 @@ function patternAt(typed: string, input: string, start: number, at: number, not:
   return undefined
 }
 
-/** By a backslash that is not itself escaped. */
+/** Whether an unescaped backslash precedes. */
 function isEscaped(typed: string, at: number): boolean {
   let slashes = 0
   while (typed[at - 1 - slashes] === '\\') slashes++
@@ -146,7 +152,7 @@ function wordAt(typed: string, start: number, at: number, not: boolean, depth: n
   return { kind: 'word', text, prefix: text !== word, not, start, end }
 }
 
-/** A word ends at a space, and inside of a group at the parenthesis that closes it: `(call(x) y)`. */
+/** A word ends at a space or, in a group, at the parenthesis that closes the group: `(call(x) y)`. */
 function wordEnd(typed: string, start: number, depth: number): number {
   let inner = 0
   for (let at = start; at < typed.length; at++) {

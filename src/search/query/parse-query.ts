@@ -1,4 +1,4 @@
-/** Reads what was typed into a search box. */
+/** Parses the text of a search box. */
 import type { QueryFault } from '../../model/api/search.ts'
 import { spellingsOfTerm } from '../words/term-spellings.ts'
 import { combineScopes, joinFilters, parseFilter, type ScopeFilter } from './filters.ts'
@@ -10,10 +10,10 @@ const MAX_TERMS = 200
 const MAX_DEPTH = 20
 
 /**
- * All words are required; `OR` stands between alternatives and binds tighter than the space; `-` excludes. Filters, and patterns between
- * slashes, hold for the whole query. Never throws.
+ * All terms are required; `OR` separates alternatives and binds tighter than the space; `-` excludes. Filters, and
+ * patterns between slashes, apply to the complete query. Never throws.
  *
- * @param now what `today` and `7d` count from
+ * @param now reference time for `today` and `7d`
  */
 export function parseQuery(input: string, now: Date = new Date()): ParsedQuery | QueryProblem {
   const all = { start: 0, end: input.length }
@@ -46,15 +46,15 @@ export function parseQuery(input: string, now: Date = new Date()): ParsedQuery |
 
 type InputRange = Pick<Lexeme, 'start' | 'end'>
 type Group = Pick<AllOf, 'of' | 'not'>
-/** What stands on one side of an `OR`. */
+/** Operand of an `OR`. */
 type Operand =
   | { readonly kind: 'node'; readonly node: QueryNode; readonly not: boolean }
   | { readonly kind: 'filter'; readonly filter: QueryFilter | ScopeFilter }
   | { readonly kind: 'pattern'; readonly pattern: QueryPattern }
-  /** Signs alone, or an empty group. */
+  /** Only signs, or an empty group. */
   | { readonly kind: 'nothing' }
 
-/** Goes along the lexemes. After the first problem, what it collects no longer matters. */
+/** Recursive descent over the lexemes. After the first problem, its results are meaningless. */
 class QueryParser {
   readonly filters: QueryFilter[] = []
   readonly scopes: ScopeFilter[] = []
@@ -70,7 +70,7 @@ class QueryParser {
     this.#now = now
   }
 
-  /** Up to the parenthesis that closes it, or the end. */
+  /** Parses up to the closing parenthesis or the end. */
   group(depth: number): Group {
     const of: QueryNode[] = []
     const not: QueryNode[] = []
@@ -88,7 +88,7 @@ class QueryParser {
     return { of, not }
   }
 
-  /** One operand, or several with `OR` between them. Filters and patterns are put aside. */
+  /** Parses operands joined by `OR`. Filters and patterns are collected separately. */
   #alternatives(depth: number): Operand {
     const first = this.#lexemes[this.#at]
     const operands = [this.#operand(depth)]
@@ -203,7 +203,7 @@ class QueryParser {
   }
 }
 
-/** `agent:a OR agent:b` says no more than `agent:a agent:b`. */
+/** `agent:a OR agent:b` means the same as `agent:a agent:b`. */
 function areSameFilters(operands: readonly Operand[]): boolean {
   const kinds = operands.map((one) =>
     one.kind === 'filter' && 'values' in one.filter && !one.filter.not ? one.filter.kind : '',
@@ -211,7 +211,7 @@ function areSameFilters(operands: readonly Operand[]): boolean {
   return kinds.every((kind) => kind !== '' && kind === kinds[0])
 }
 
-/** With whole characters where the expression allows it. */
+/** Uses Unicode mode if the expression is valid in it. */
 function compilePattern(source: string, flags: string): RegExp | string {
   const typedFlags = [...new Set(flags)].join('')
   for (const all of typedFlags.includes('u') ? [typedFlags] : [`${typedFlags}u`, typedFlags]) {

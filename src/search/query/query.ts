@@ -1,10 +1,10 @@
-/** What a search asks for, as a value. */
+/** The parsed query. */
 import type { QueryFault } from '../../model/api/search.ts'
 import type { Instant, SessionId } from '../../model/ids.ts'
 import type { Role } from '../../model/normalized.ts'
 import type { Period } from './filters.ts'
 
-/** Where in a message a word may stand. `context` is what nobody typed: it is looked through only when it is asked for. */
+/** Fields of a message that can be searched. `context` is text that was not typed; it is searched only on request. */
 export const SEARCH_SCOPES = [
   'prompt',
   'answer',
@@ -17,35 +17,35 @@ export const SEARCH_SCOPES = [
 ] as const
 export type SearchScope = (typeof SEARCH_SCOPES)[number]
 
-/** All of it must hold. */
+/** All conditions must hold. */
 export interface ParsedQuery {
   readonly kind: 'query'
-  /** What must be said; nothing when filters, patterns or exclusions are all there is. */
+  /** Absent if the query consists only of filters, patterns or exclusions. */
   readonly must?: QueryNode
-  /** None of these may be said. */
+  /** None of these may match. */
   readonly mustNot: readonly QueryNode[]
   readonly patterns: readonly QueryPattern[]
   readonly filters: readonly QueryFilter[]
-  /** Where words and patterns are looked for; everywhere when it is not there. */
+  /** Fields to search; default: all except `context`. */
   readonly scopes?: readonly SearchScope[]
 }
 
 export type QueryNode = QueryTerm | AllOf | AnyOf
 
-/** One word, or words in a row; `東京` is found inside of `東京都`, while `day` is not found in `today`. */
+/** A word or a phrase. Japanese text matches inside words: `東京` matches `東京都`, but `day` does not match `today`. */
 export interface QueryTerm {
   readonly kind: 'term'
-  /** As it was typed, without quotation marks and star. */
+  /** As typed, without quotation marks and star. */
   readonly text: string
-  /** It was in quotation marks: an identifier means just itself, not the same parts in another spelling. */
+  /** Quoted: identifiers match only in this spelling. */
   readonly exact: boolean
-  /** The last word may go on. */
+  /** The last word is a prefix. */
   readonly prefix: boolean
 }
 
 export interface AllOf {
   readonly kind: 'all'
-  /** At least one. */
+  /** At least one of these must match. */
   readonly of: readonly QueryNode[]
   readonly not: readonly QueryNode[]
 }
@@ -55,7 +55,7 @@ export interface AnyOf {
   readonly of: readonly QueryNode[]
 }
 
-/** A regular expression over the text as it was said. */
+/** A regular expression, applied to the original text. */
 export interface QueryPattern {
   readonly expression: RegExp
   readonly not: boolean
@@ -64,31 +64,31 @@ export interface QueryPattern {
 export type NameFilter = 'agent' | 'project' | 'model' | 'tool' | 'session' | 'file' | 'tag'
 
 export type QueryFilter =
-  /** One of the values; with `not`, none of them. */
+  /** One of the values; none of them if `not`. */
   | { readonly kind: NameFilter; readonly values: readonly string[]; readonly not: boolean }
   | { readonly kind: 'role'; readonly values: readonly Role[]; readonly not: boolean }
   | { readonly kind: 'has'; readonly values: readonly ('error' | 'image')[]; readonly not: boolean }
-  /** What the user says about its session. */
+  /** A condition on the annotation of the session. */
   | { readonly kind: 'is'; readonly what: 'starred'; readonly not: boolean }
-  /** Of one of these: not typed, but put in place of what the user says about sessions. */
+  /** One of these sessions. Never typed: it replaces conditions on annotations. */
   | { readonly kind: 'sessions'; readonly ids: readonly SessionId[]; readonly not: boolean }
-  /** In one of these. */
+  /** Within one of these periods. */
   | { readonly kind: 'on'; readonly values: readonly Period[]; readonly not: boolean }
-  /** Not before `from`, and before `until`. */
+  /** From `from` (inclusive) until `until` (exclusive). */
   | { readonly kind: 'time'; readonly from?: Instant; readonly until?: Instant; readonly not: boolean }
 
-/** Why an input is no query. */
+/** Why a text is not a valid query. */
 export interface QueryProblem {
   readonly kind: 'problem'
   readonly code: QueryFault
-  /** The stretch of the input that is wrong, in UTF-16 units. */
+  /** The invalid part of the text, in UTF-16 units. */
   readonly start: number
   readonly end: number
   readonly what: string
   readonly advice: string
-  /** What of it is the same in every language: the values that there are, or where a pattern breaks. */
+  /** Language-independent detail: the valid values, or the error of the regular expression. */
   readonly detail?: string
 }
 
-/** A message's texts by scope. */
+/** The searchable text of a message by scope. */
 export type ScopedFields = { readonly [scope in SearchScope]?: string }

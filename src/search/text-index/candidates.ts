@@ -1,4 +1,4 @@
-/** Messages and sessions that the index finds, and what a search may miss because it is not indexed. */
+/** Messages and sessions that the index finds, and the sources that are not completely indexed. */
 import { MESSAGE_COLUMNS, type MessageRow, toIndexedMessage } from '../../index/message-window.ts'
 import { cachedQuery } from '../../index/query-cache.ts'
 import type { IndexedMessage, SourceLocation } from '../../index/records.ts'
@@ -11,16 +11,16 @@ import type { ParsedQuery } from '../query/query.ts'
 import { messageConditions } from './conditions.ts'
 import { findRows, matchExpression, type RowSearchOptions, sessionConditions } from './find-rows.ts'
 
-/** A message that the index says is meant. */
+/** A message that matches according to the index. */
 export interface SearchCandidate extends IndexedMessage {
-  /** Not all that it says is in the index. */
+  /** Part of the text is not indexed. */
   readonly isTruncated: boolean
 }
 
 export const findCandidates = (db: Db, query: ParsedQuery, options: RowSearchOptions): readonly SearchCandidate[] =>
   readCandidates(db, findRows(db, query, options))
 
-/** In the order of the ids; a row may be gone since it was found, when its log was read anew meanwhile. */
+/** In the order of the ids. Leaves out rows that were deleted since, because their log was read again. */
 export function readCandidates(db: Db, ids: readonly number[]): readonly SearchCandidate[] {
   const row = prepareCached(
     db,
@@ -40,11 +40,11 @@ export const toCandidate = (row: MessageRow): SearchCandidate => ({
 export interface TitleSearchOptions {
   readonly filter?: SessionFilter | undefined
   readonly limit: number
-  /** Sessions that are named otherwise than in the index. */
+  /** Further sessions that match by the name the user gave them. */
   readonly more: readonly SessionId[]
 }
 
-/** Sessions whose title says it, newest first. */
+/** Sessions whose title matches, newest first. */
 export function findSessionsByTitle(
   db: Db,
   query: ParsedQuery,
@@ -69,17 +69,17 @@ interface TitleRow {
   readonly last_at: number
 }
 
-/** A session of which the index does not know all that is said. */
+/** A session whose text is not completely indexed. */
 export interface PartlyIndexedSession extends SourceLocation {
   readonly session: number
   readonly name: SessionId
   readonly root?: string
   readonly indexed: boolean
-  /** What its source calls it, where that may hold several sessions. */
+  /** The id inside the source, if the source can hold several sessions. */
   readonly claim?: string
 }
 
-/** Newest first; those that a query may be about. */
+/** Sessions that the query may concern, newest first. */
 export function findPartlyIndexedSessions(
   db: Db,
   query: ParsedQuery,
@@ -110,7 +110,7 @@ export function findPartlyIndexedSessions(
   }))
 }
 
-/** Messages of a session of which not all is in the index, as far as the query's filters let them through. */
+/** Truncated messages of a session that satisfy the query's filters. */
 export function findTruncatedMessages(db: Db, query: ParsedQuery, session: number): readonly SearchCandidate[] {
   const { message, from, until } = messageConditions(query.filters)
   const rows = prepareCached(
@@ -121,7 +121,7 @@ export function findTruncatedMessages(db: Db, query: ParsedQuery, session: numbe
   return rows.map(toCandidate)
 }
 
-/** What a search may miss because it is not in the index. */
+/** What a search may miss because it is not indexed. */
 export interface Unindexed {
   readonly sessions: number
   readonly bytes: number

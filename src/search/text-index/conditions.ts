@@ -1,4 +1,4 @@
-/** The filters of a query as SQL conditions, and the ranges of row ids that they leave. */
+/** Translates the filters of a query into SQL conditions and ranges of row ids. */
 
 import { cachedQuery } from '../../index/query-cache.ts'
 import { ERROR, firstIdAt, IMAGE, ROLES } from '../../index/row-encoding.ts'
@@ -15,14 +15,14 @@ export interface SqlCondition {
 }
 
 export interface MessageConditions {
-  /** With `t` for the session and `m` for the message. */
+  /** Refers to the session as `t` and the message as `m`. */
   readonly session: SqlCondition
   readonly message: SqlCondition
-  /** Holds for every session with rows that satisfy `message`; of what is not in the index it says nothing. */
+  /** True for every session with rows that satisfy `message`. Meaningless for sessions that are not indexed. */
   readonly indexed: SqlCondition
-  /** Ids of all messages that satisfy one of the conditions, each found by an index of its own: there may be few. */
+  /** Conditions of which a message must satisfy one. Each has an index of its own and may match few rows. */
   readonly rare: readonly SqlCondition[]
-  /** Ids: not before, and before. */
+  /** Range of ids: `from` is inclusive, `until` exclusive. */
   readonly from: number
   readonly until: number
 }
@@ -70,7 +70,7 @@ export function messageConditions(filters: readonly QueryFilter[]): MessageCondi
         break
       case 'is':
       case 'tag':
-        // The index knows nothing of annotations: `resolveAnnotationFilters` puts sessions in their place.
+        // The index does not contain annotations. `resolveAnnotationFilters` has already replaced these filters.
         session.push({ sql: `${sign}(0)`, values: [] })
         break
       case 'tool':
@@ -146,7 +146,7 @@ const messagesTouching = (names: readonly string[]): SqlCondition => ({
   values: names,
 })
 
-/** What a message has, as flags of its kind. */
+/** Flags of the message kind for a `has:` filter. */
 export const kindFlagsOf = ({ values }: Extract<QueryFilter, { readonly kind: 'has' }>): readonly number[] =>
   values.map((what) => (what === 'error' ? ERROR : IMAGE))
 
@@ -166,24 +166,24 @@ const anyCondition = (sign: string, values: readonly string[], sql: string): Sql
   }
 }
 
-/** Not before `low`, and before `high`. */
+/** `low` is inclusive, `high` exclusive. */
 export interface RowRange {
   readonly low: number
   readonly high: number
 }
 
 export interface RowRanges {
-  /** Newest first, apart from each other. */
+  /** Newest first, without overlap. */
   readonly ranges: readonly RowRange[]
-  /** Ids as JSON; nothing when every session is meant. */
+  /** Session ids as JSON; absent if all sessions are included. */
   readonly sessions?: string
 }
 
 export const ALL_ROWS: RowRange = { low: 0, high: Number.MAX_SAFE_INTEGER }
 
-/** Each costs a question of its own: those that lie closest are taken together. */
+/** Each range costs a query, so the closest ones are merged. */
 const MAX_RANGES = 12
-/** Rows of a rare kind are asked for one by one up to this many. */
+/** Above this, rows are not looked up individually. */
 const MAX_RARE_ROWS = 4000
 
 export function rowRangesOf(db: Db, conditions: MessageConditions, filter: SessionFilter = {}): RowRanges {
@@ -212,7 +212,7 @@ function rangesOfSessions(db: Db, { sql, values }: SqlCondition): RowRanges {
   })
 }
 
-/** Nothing when there are so many that they are met soon anyway. */
+/** Returns undefined if the rows are so frequent that looking them up gains nothing. */
 function rangesOfRareRows(db: Db, { sql, values }: SqlCondition): readonly RowRange[] | undefined {
   return cachedQuery(db, `rare ${sql} ${JSON.stringify(values)}`, () => {
     const rows = prepareFirstColumn(db, `${sql} LIMIT ${MAX_RARE_ROWS + 1}`).all(...values) as number[]
@@ -233,7 +233,7 @@ const clipRanges = (ranges: readonly RowRange[], { low, high }: RowRange): reado
     .map((one) => ({ low: Math.max(low, one.low), high: Math.min(high, one.high) }))
     .filter((one) => one.low < one.high)
 
-/** Newest first; the narrowest gaps are closed until there are few enough. */
+/** Newest first. Closes the narrowest gaps until there are few enough ranges. */
 function mergeRanges(ranges: readonly RowRange[]): readonly RowRange[] {
   const separate: RowRange[] = []
   for (const range of ranges.toSorted((a, b) => b.high - a.high)) {

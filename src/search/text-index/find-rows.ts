@@ -1,4 +1,4 @@
-/** The rows that a query finds in the index, newest first. */
+/** Finds the rows that match a query in the text index, newest first. */
 
 import { FIRST_MESSAGE_ID, ROLES } from '../../index/row-encoding.ts'
 import { TEXT_COLUMNS } from '../../index/schema.ts'
@@ -12,10 +12,10 @@ import { BOUNDARY } from '../words/identifiers.ts'
 import { spellingsOfTerm, type TermSpelling, type TermUnit } from '../words/term-spellings.ts'
 import { messageConditions, type RowRange, rowRangesOf, type SqlCondition } from './conditions.ts'
 
-/** The columns that hold each scope; a table need not have all of them. */
+/** Columns of each scope. A table may lack some scopes. */
 export type ScopeColumns = { readonly [scope in SearchScope]?: string }
 
-/** For `MATCH`; nothing when the query does not say what must be there. */
+/** The operand of `MATCH`, or undefined if the query has no required terms. */
 export function matchExpression(query: ParsedQuery, columns: ScopeColumns): string | undefined {
   if (!query.must) return undefined
   const must = expressionOf(query.must)
@@ -26,14 +26,14 @@ export function matchExpression(query: ParsedQuery, columns: ScopeColumns): stri
   )
 }
 
-/** For `rowid NOT IN (… MATCH ?)`, where there is no expression for what must be there, only for what must not. */
+/** The operand of `rowid NOT IN (… MATCH ?)`, for queries with excluded terms but no required ones. */
 export function exclusionExpression(query: ParsedQuery, columns: ScopeColumns): string | undefined {
   return query.must || query.mustNot.length === 0
     ? undefined
     : limitToScopes(query, columns, anyExpression(query.mustNot))
 }
 
-/** Matches nothing when the table has none of the scopes. */
+/** Matches nothing if the table has none of the scopes. */
 function limitToScopes(query: ParsedQuery, columns: ScopeColumns, expression: string): string {
   if (!query.scopes) return expression
   const wanted = query.scopes.flatMap((scope) => columns[scope] ?? [])
@@ -60,11 +60,9 @@ function expressionOf(node: QueryNode): string {
 const anyExpression = (nodes: readonly QueryNode[]): string =>
   nodes.map((node) => `(${expressionOf(node)})`).join(' OR ')
 
-// What FTS5 is asked for, in the words of the index.
-
 /**
- * A phrase, in quotation marks. One character of a run is in the index by itself; behind other words it is the beginning of a pair, or
- * the last of its run.
+ * A quoted FTS5 phrase. The index contains each single character of a run; before other words a character stands for
+ * the beginning of a pair, or for the end of its run.
  */
 function ftsPhraseOf({ units, prefix }: TermSpelling): string {
   const last = units.at(-1)
@@ -74,7 +72,10 @@ function ftsPhraseOf({ units, prefix }: TermSpelling): string {
   return `"${words.join(' ')}"${isOne || (prefix && last?.kind === 'word') ? ' *' : ''}`
 }
 
-/** A run at the end may go on in the text; one that is followed by something must end there, which its last character says. */
+/**
+ * A run at the end of a phrase may continue in the text. A run before another unit must end there, which its last
+ * character ensures.
+ */
 function pairsOf(run: TermUnit, mayGoOn: boolean): readonly string[] {
   const characters = [...run.text].map(toIndexWord)
   const pairs = characters.slice(1).map((character, at) => `${characters[at]}${character}`)
@@ -87,17 +88,17 @@ const MAX_PREFIX_WORDS = 24
 const isShortPrefixTerm = ({ text, prefix }: QueryTerm): boolean =>
   prefix && text.length <= MAX_SHORT_PREFIX_LENGTH && /^[\p{L}\p{N}]+$/u.test(text)
 
-/** Does it ask for such a beginning? */
+/** Whether the query contains a very short prefix. */
 export const hasShortPrefix = ({ must }: ParsedQuery): boolean => must !== undefined && nodeHasShortPrefix(must)
 
 const nodeHasShortPrefix = (node: QueryNode): boolean =>
   node.kind === 'term' ? isShortPrefixTerm(node) : node.of.some(nodeHasShortPrefix)
 
 /**
- * A query that asks for some of the words that begin so instead, and so never finds what the other would not. Nothing when none of
- * the words does.
+ * Replaces short prefixes by some of the words that begin with them. The new query never finds more than the original
+ * one. Returns undefined if no word begins with a prefix.
  *
- * @param words of messages that the query finds
+ * @param words words of messages that match the query
  */
 export function replaceShortPrefixes(query: ParsedQuery, words: readonly string[]): ParsedQuery | undefined {
   const must = query.must && replaceInNode(query.must, words)
@@ -118,12 +119,12 @@ function replaceInNode(node: QueryNode, words: readonly string[]): QueryNode | u
 
 export interface RowSearchOptions {
   readonly filter?: SessionFilter | undefined
-  /** Only rows before this one: the last that was seen. */
+  /** Only rows before this one, the last of the previous page. */
   readonly before?: number | undefined
   readonly limit: number
 }
 
-/** Ids, newest first. */
+/** Row ids, newest first. */
 export function findRows(db: Db, query: ParsedQuery, options: RowSearchOptions): readonly number[] {
   const [only, ...more] = textTablesFor(query).map((table) => findRowsInTable(db, table, query, options))
   if (!only || more.length === 0) return only ?? []
@@ -169,7 +170,7 @@ function searchConditions(db: Db, query: ParsedQuery, filter: SessionFilter | un
   const { ranges, sessions } = rowRangesOf(db, conditions, filter)
   const { sql, values } = conditions.message
   if (sessions === undefined) return { where: conditions.message, ranges }
-  // With a plus, so that no index on sessions is taken: it would lose the order of ids.
+  // The + prevents SQLite from using the index on sessions, which would lose the order of ids.
   const where: SqlCondition = {
     sql: `${sql} AND +m.session_id IN (SELECT value FROM json_each(?))`,
     values: [...values, sessions],
@@ -178,8 +179,8 @@ function searchConditions(db: Db, query: ParsedQuery, filter: SessionFilter | un
 }
 
 /**
- * CROSS JOIN: the text's index is gone through first, in its own order; other tables only where they are asked. CAST: a large
- * number of JavaScript is bound as a real one, with which FTS5 cannot narrow its range and, compared by `=`, lets every row pass.
+ * CROSS JOIN makes SQLite walk the text index first, in its order. CAST is necessary because large JavaScript numbers
+ * are bound as REAL: FTS5 cannot narrow its range with those and, with `=`, lets every row pass.
  */
 function findMatching(
   db: Db,
@@ -197,18 +198,18 @@ function findMatching(
 
 const META_ROLE = ROLES.indexOf('meta')
 
-/** What nobody said is shown only to those who ask for it. */
+/** Meta messages are returned only on request. */
 const isAboutMeta = ({ filters }: ParsedQuery): boolean =>
   filters.some((filter) => filter.kind === 'role' && !filter.not && filter.values.includes('meta'))
 
-/** Rows that satisfy the conditions, whatever they say. */
+/** Rows that satisfy the conditions, whatever their text. */
 function findUnconditional(db: Db, where: SqlCondition, { low, high }: RowRange, limit: number): number[] {
   const sql = `SELECT m.id FROM message m
     WHERE m.id >= ? AND m.id < ? AND m.kind & 384 = 0 AND ${where.sql} ORDER BY m.id DESC LIMIT ?`
   return prepareFirstColumn(db, sql).all(Math.max(low, FIRST_MESSAGE_ID), high, ...where.values, limit) as number[]
 }
 
-/** The newest rows that satisfy the filters, whatever they say. */
+/** The newest rows that satisfy the filters, whatever their text. */
 export function findNewestRows(db: Db, query: ParsedQuery, options: RowSearchOptions): readonly number[] {
   const { where, ranges } = searchConditions(db, query, options.filter)
   const sql = `SELECT m.id FROM message m WHERE m.id >= ? AND m.id < ? AND m.kind & 384 = 0 AND ${where.sql} ORDER BY m.id DESC LIMIT ?`
@@ -228,7 +229,7 @@ export function findNewestRows(db: Db, query: ParsedQuery, options: RowSearchOpt
   return found
 }
 
-/** In pieces, so that of what must not be said only so much is looked up as lies between the answers. */
+/** Works in ranges, so that excluded terms are looked up only between the rows returned. */
 function findNotMatching(
   db: Db,
   { name }: TextTable,
@@ -250,7 +251,7 @@ function findNotMatching(
   return found.slice(0, limit)
 }
 
-/** Does the index find this one? */
+/** Whether the index finds this row. */
 export function isFoundByIndex(db: Db, query: ParsedQuery, row: number): boolean {
   return textTablesFor(query).some(({ name, columns }) => {
     const must = matchExpression(query, columns)
@@ -259,7 +260,7 @@ export function isFoundByIndex(db: Db, query: ParsedQuery, row: number): boolean
   })
 }
 
-/** Conditions on sessions alone: those of a filter and those of a query. */
+/** Conditions on sessions, from the filter and from the query. */
 export function sessionConditions(query: ParsedQuery, filter: SessionFilter = {}): SqlCondition {
   const filterSql = filterConditions({ kind: 'any', ...filter })
   const querySql = messageConditions(query.filters).session

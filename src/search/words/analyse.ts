@@ -1,4 +1,4 @@
-/** Turns a text into the words that FTS5 indexes; of long tool output only head and tail. */
+/** Converts a text to the words that FTS5 indexes. Long tool output is reduced to head and tail. */
 
 import { ByteBuffer } from '../../lib/byte-buffer.ts'
 import type { SearchScope } from '../query/query.ts'
@@ -21,21 +21,21 @@ import {
 import { addIdentifierParts, BOUNDARY, beginText, maxBytesForParts } from './identifiers.ts'
 import { writeUnicodeWords } from './unicode.ts'
 
-/** In UTF-16 units, as all lengths here. */
+/** In UTF-16 units, like all lengths in this file. */
 const MAX_OUTPUT_LENGTH = 1280
 const HEAD_LENGTH = 1024
 const TAIL_LENGTH = 256
 
 export interface TruncatedText {
-  /** What to index. No phrase reaches from its head to its tail. */
+  /** The text to index. No phrase matches across the gap between head and tail. */
   readonly text: string
-  /** How much was left out; 0 when nothing was. */
+  /** Length of the text left out. */
   readonly removed: number
 }
 
 /**
- * Of tool output that is longer than 1,280 characters the first 1,024 and the last 256, without the words that would be cut in two; of
- * everything else all.
+ * Keeps the first 1,024 and the last 256 characters of tool output longer than 1,280, without the words cut in two.
+ * Other text stays complete.
  */
 export function truncateOutput(text: string, scope: SearchScope): TruncatedText {
   if (scope !== 'output' || text.length <= MAX_OUTPUT_LENGTH) return { text, removed: 0 }
@@ -53,12 +53,12 @@ function isBorder(text: string, at: number): boolean {
   return !isInWord(next) || !isInWord(characterKindBefore(text, at))
 }
 
-/** The tokenizer that the result is made for. */
+/** The FTS5 tokenizer that `analyseInto` writes for. */
 export const TOKENIZER = `unicode61 remove_diacritics 2 tokenchars '${BOUNDARY}'`
 
 /**
- * The text's own words in their order; runs of characters of a script without spaces become overlapping pairs and their last character.
- * Before them each different character of the runs by itself, behind them the parts of each different identifier.
+ * Writes the words in order. Runs of scripts without spaces become overlapping pairs and their last character. Before
+ * the words come the different characters of all runs, after them the parts of the different identifiers.
  */
 export function analyseInto(text: string, into: ByteBuffer): void {
   if (isAscii(text)) writeAsciiWords(text, into)
@@ -72,15 +72,15 @@ export function analyse(text: string): string {
   return Buffer.from(scratchBuffer.take().buffer).toString('utf8')
 }
 
-// Writes the words of a text that is all ASCII and, behind them, the parts of its identifiers; four characters at a step.
+// The fast path for ASCII text examines four characters per step.
 
-/** A zero behind the last character ends the last word. */
+/** Zeros after the last character end the last word. */
 const PADDING_BYTES = 4
 const SPACE = 0x20
 const GAP_BYTE = PHRASE_GAP.charCodeAt(0)
 const BOUNDARY_BYTE = BOUNDARY.charCodeAt(0)
 
-/** Underscores become spaces, gaps become boundaries, and case is left to the tokenizer. */
+/** Underscores become spaces and gaps become boundaries. The tokenizer folds case. */
 function writeAsciiWords(input: string, into: ByteBuffer): void {
   const text = input.includes(PHRASE_GAP) ? input.replaceAll(PHRASE_GAP, ` ${PHRASE_GAP} `) : input
   into.reserve(text.length + maxBytesForParts(text.length) + 2 * PADDING_BYTES)
@@ -91,7 +91,7 @@ function writeAsciiWords(input: string, into: ByteBuffer): void {
   const { buffer, int32s: groups } = into
   for (let at = end; at < end + PADDING_BYTES; at++) buffer[at] = 0
   beginText()
-  /** Up to here all words are looked at. */
+  /** Words before this position have been processed. */
   let scannedTo = first
   for (let group = first >> 2; group * 4 < end; group++) {
     const here = groups[group] ?? 0
@@ -113,8 +113,8 @@ function writeAsciiWords(input: string, into: ByteBuffer): void {
 }
 
 /**
- * Sets the highest bit of each of four bytes that is an upper case letter or a digit. Of bytes below 128, adding 128 - n sets the highest
- * bit of those from n on, and nothing is carried over.
+ * Sets the highest bit of each of four bytes that is an upper case letter or a digit. For bytes below 128, adding 128 -
+ * n sets the highest bit if the byte is n or more, and never carries over.
  */
 function capitalsAndDigits(group: number): number {
   const digits = (group + (0x80 - 0x30) * EACH_BYTE) & ~(group + (0x80 - 0x3a) * EACH_BYTE)
@@ -131,10 +131,10 @@ function boundariesAndGaps(group: number): number {
 
 const EACH_BYTE = 0x01010101
 
-/** The number of the byte with the lowest bit that is set. */
+/** Index of the byte that contains the lowest set bit. */
 const lowestByte = (bits: number): number => (31 - Math.clz32(bits & -bits)) >> 3
 
-/** Here the kind of the characters changes, so that the word has parts: `tU`, `a2`, `A2`, `TTp`. */
+/** Whether an identifier is split here, because the kind of character changes: `tU`, `a2`, `A2`, `TTp`. */
 function isPartBorder(bytes: Uint8Array, at: number, first: number): boolean {
   const here = ASCII_KINDS[bytes[at] ?? 0]
   const before = at === first ? SEPARATOR : ASCII_KINDS[bytes[at - 1] ?? 0]

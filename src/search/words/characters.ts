@@ -1,22 +1,24 @@
-/** What each character is to the search: part of a word, of a run without spaces, a picture, or nothing. */
+/** Classifies characters for the search: part of a word, part of a run without spaces, pictograph, or separator. */
 
 export const SEPARATOR = 0
-/** Also letters that have no case. */
+/** Includes letters without case. */
 export const LOWER = 1
 export const UPPER = 2
 export const DIGIT = 3
-/** Vowel signs and the like: part of a word, but written in code. */
+/** Vowel signs and similar: part of a word, but stored under another code point. */
 export const MARK = 4
-/** As if it were not there: accents that compose with nothing, variation selectors, soft hyphens, joiners. */
+/** Treated as absent: accents that do not compose, variation selectors, soft hyphens, joiners. */
 export const IGNORED = 5
-/** Of a script that is written without spaces, or whose words are looked for by their pieces: Han, kana, Hangul, Thai, … */
+/**
+ * Characters of scripts written without spaces, or whose words are searched by their parts: Han, kana, Hangul, Thai …
+ */
 export const RUN = 6
-/** The same, written in code. */
+/** A mark within a run, stored under another code point. */
 export const RUN_MARK = 7
-/** A word by itself, written in code. */
+/** A word by itself, stored under another code point. */
 export const PICTURE = 8
 
-/** A separator that phrases do not reach across: the control character for that purpose. */
+/** A separator that no phrase matches across. */
 export const PHRASE_GAP = '\x1f'
 
 export const ASCII_KINDS: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => {
@@ -29,21 +31,21 @@ export const ASCII_KINDS: Uint8Array = Uint8Array.from({ length: 128 }, (_, code
 export const isAscii = (text: string): boolean => !/[^\x00-\x7f]/.test(text)
 
 export interface CharacterTables {
-  /** By UTF-16 unit. Surrogates are separators here: `characterKindOf` knows about pairs. */
+  /** By UTF-16 unit. Surrogates count as separators here; `characterKindOf` handles pairs. */
   readonly kinds: Uint8Array
-  /** By UTF-16 unit: the same letter without case, and a Latin one without its accents. */
+  /** By UTF-16 unit: the letter in lower case, Latin letters also without accents. */
   readonly folds: Uint16Array
 }
 
 let characterTables: CharacterTables | undefined
 
-/** Tables take some milliseconds to make; plain ASCII does without them. */
+/** Built on first use, which takes milliseconds. ASCII text does not need them. */
 export function loadCharacterTables(): CharacterTables {
   characterTables ??= { kinds: makeKinds(), folds: makeFolds() }
   return characterTables
 }
 
-/** Of any code point of a text in NFKC. */
+/** Accepts any code point of a text in NFKC. */
 export function characterKindOf(point: number): number {
   if (point < 128) return ASCII_KINDS[point] ?? SEPARATOR
   if (point < 0x10000) return loadCharacterTables().kinds[point] ?? SEPARATOR
@@ -55,7 +57,7 @@ export function characterKindOf(point: number): number {
   return SEPARATOR
 }
 
-/** Of the character that begins there; a separator behind the end. */
+/** Kind of the character that begins at `at`; a separator after the end. */
 export function characterKindAt(text: string, at: number): number {
   const unit = text.charCodeAt(at)
   if (unit < 128) return ASCII_KINDS[unit] ?? SEPARATOR
@@ -64,7 +66,7 @@ export function characterKindAt(text: string, at: number): number {
     : (loadCharacterTables().kinds[unit] ?? SEPARATOR)
 }
 
-/** Of the character that ends there; a separator before the beginning. */
+/** Kind of the character that ends at `at`; a separator before the beginning. */
 export function characterKindBefore(text: string, at: number): number {
   const isPair = (text.charCodeAt(at - 1) & 0xfc00) === 0xdc00 && (text.charCodeAt(at - 2) & 0xfc00) === 0xd800
   return characterKindAt(text, isPair ? at - 2 : at - 1)
@@ -74,27 +76,30 @@ export const isInWord = (kind: number): boolean => kind !== SEPARATOR && kind <=
 
 export const isInRun = (kind: number): boolean => kind === RUN || kind === RUN_MARK
 
-/** In NFKC. Putting a row of marks in order takes time that grows with its square: every thirty of them are closed off, by one that is ignored. */
+/**
+ * Converts to NFKC. Normalizing a sequence of marks takes quadratic time, so an ignored character is inserted after
+ * every thirty.
+ */
 export const normalise = (text: string): string =>
   (hasManyMarks(text) ? text.replaceAll(THIRTY_MARKS, '$&\u034f') : text).normalize('NFKC')
 
 const THIRTY_MARKS = /\p{M}{30}(?=\p{M})/gu
 const MARK_SAMPLE_STEP = 256
 
-/** Told by a few places: a row that lies between two of them is short enough. */
+/** Samples the text: sequences that fit between two samples are short enough. */
 function hasManyMarks(text: string): boolean {
   for (let at = MARK_SAMPLE_STEP; at < text.length; at += MARK_SAMPLE_STEP)
     if (/\p{M}/u.test(text.slice(at - 1, at + 2))) return true
   return false
 }
 
-/** A text in NFKC without what is ignored. */
+/** Removes ignored characters from a text in NFKC. */
 export const removeIgnored = (normal: string): string => normal.replaceAll(IGNORABLE_CHARACTER, '')
 
-/** As it is compared: without case, accents and other forms. */
+/** The form in which texts are compared: without case, accents and variants. */
 export const toNormalForm = (text: string): string => foldCase(removeIgnored(normalise(text)))
 
-/** Unit by unit: without case, and Latin letters without accents. */
+/** Folds each unit: lower case, Latin letters without accents. */
 export function foldCase(text: string): string {
   if (isAscii(text)) return text.toLowerCase()
   const { folds } = loadCharacterTables()
@@ -108,9 +113,9 @@ export function foldCase(text: string): string {
 }
 
 /**
- * The code point that stands for it in the index. FTS5's tokenizer cuts words at marks and drops pictures; private characters it takes for
- * letters. So marks and pictures, which all lie below 0x20000, are written as private characters, and the private characters of a
- * text, which mean nothing to others, are separators.
+ * The code point that represents a character in the index. FTS5's tokenizer splits words at marks and drops
+ * pictographs, but treats private-use characters as letters. Marks and pictographs, all below 0x20000, are therefore
+ * mapped to private use. Private-use characters of the text itself become separators.
  */
 export function toIndexCodePoint(point: number, kind: number): number {
   if (kind === UPPER && point < 128) return point | 0x20
@@ -120,7 +125,7 @@ export function toIndexCodePoint(point: number, kind: number): number {
   return String.fromCodePoint(point).toLowerCase().codePointAt(0) ?? point
 }
 
-/** A word as it is written in the index. */
+/** A word as stored in the index. */
 export function toIndexWord(word: string): string {
   let all = ''
   for (const character of word) {
@@ -131,7 +136,7 @@ export function toIndexWord(word: string): string {
   return all
 }
 
-/** Blocks as they are after NFKC, which has already undone half-width kana and compatibility forms. */
+/** Blocks after NFKC, which replaces half-width kana and compatibility forms. */
 const RUN_RANGES = [
   '\\u2e80-\\u2eff', // radicals
   '\\u3005-\\u3007\\u3021-\\u302f\\u3031-\\u3035\\u303b\\u303c', // iteration marks, zero, counting rods, tone marks
@@ -145,15 +150,15 @@ const RUN_RANGES = [
 ].join('')
 const PICTURE_RANGES =
   '\\u231a\\u231b\\u2328\\u23cf\\u23e9-\\u23fa\\u25fb-\\u25fe\\u2600-\\u27bf\\u2b05-\\u2b07\\u2b1b\\u2b1c\\u2b50\\u2b55'
-/** Letters to Unicode, separators to FTS5. */
+/** Unicode calls these letters, FTS5 separators. */
 const FTS_SEPARATOR_LETTERS = '\\u19b0-\\u19c0\\u19c8\\u19c9\\u1cf2\\u1cf3'
 const IGNORABLE_RANGES = '\\u0300-\\u036f\\u3099\\u309a\\p{Default_Ignorable_Code_Point}'
 const IGNORABLE_CHARACTER = new RegExp(`[${IGNORABLE_RANGES}]`, 'gu')
-/** Where letters with case are that the tables, which go by units, do not know. */
+/** Range of cased letters beyond the 16-bit tables. */
 const CASED_BEYOND_BMP = /[\u{10400}-\u{1e943}]/u
 const MEANINGLESS_RANGES = '\\p{Co}\\p{Cs}\\p{Noncharacter_Code_Point}'
 
-/** Later ones overrule. What has no meaning yet counts as a letter, as it does to FTS5. */
+/** Later ranges take precedence. Unassigned characters count as letters, as in FTS5. */
 const KIND_RANGES: readonly (readonly [characters: string, kind: number])[] = [
   ['\\p{L}\\p{Cn}', LOWER],
   ['\\p{Lu}\\p{Lt}', UPPER],
@@ -190,6 +195,6 @@ function makeFolds(): Uint16Array {
   return folds
 }
 
-/** Each at the index of its own number. */
+/** Each character is at the index of its code. */
 const allUnits = (): string =>
   Buffer.from(Uint16Array.from({ length: 0x10000 }, (_, unit) => unit).buffer).toString('utf16le')

@@ -1,15 +1,15 @@
-/** The parts of an identifier: `getUserName` is found by `get`, `user` and `name` too. */
+/** Splits identifiers into parts, so that `get`, `user` and `name` find `getUserName`. */
 
 import type { ByteBuffer } from '../../lib/byte-buffer.ts'
 import { ASCII_KINDS, DIGIT, isAscii, loadCharacterTables, UPPER } from './characters.ts'
 
-/** In UTF-16 units. Longer ones are codes of some kind, not names. */
+/** In UTF-16 units. Longer words are encoded data, not names. */
 export const MAX_IDENTIFIER_LENGTH = 64
 
-/** The units of a text, or its bytes where it is all ASCII. */
+/** The units of a text, or its bytes if it is ASCII. */
 export type TextUnits = Uint16Array | Uint8Array
 
-/** Empty when the word is no name, or has no other part than itself. */
+/** Returns an empty list if the word is not an identifier, or has only one part. */
 export function identifierParts(word: string): readonly string[] {
   const ends = new Uint8Array(MAX_IDENTIFIER_LENGTH)
   const units = Uint16Array.from({ length: word.length }, (_, at) => word.charCodeAt(at))
@@ -24,11 +24,11 @@ export function identifierParts(word: string): readonly string[] {
 }
 
 /**
- * Cuts where case or kind changes: `getUser`, `HTTPServer` (but not `URLs`), `sha256`. A word that begins with a digit is no name;
- * neither are hashes, random ids and encoded bytes, which change at every other character.
+ * Splits where case or kind changes: `getUser`, `HTTPServer` (but not `URLs`), `sha256`. Words that begin with a digit
+ * are not split; neither are hashes, random ids and encoded bytes, which change at every other character.
  *
- * @param kinds of each unit; what is neither upper case nor digit goes on as a letter
- * @returns how many parts, with their ends, counted from `start`, in `into`; 0 when there is nothing to cut
+ * @param kinds of each unit; kinds other than upper case and digit count as lower case
+ * @returns the number of parts, whose ends, counted from `start`, are written to `into`; 0 if there is nothing to split
  */
 export function identifierPartEnds(
   units: TextUnits,
@@ -67,22 +67,25 @@ export function identifierPartEnds(
 const isLowerLike = (kind: number): boolean => kind !== UPPER && kind !== DIGIT
 
 /**
- * Stands before the parts of each identifier and where something was left out, so that no phrase reaches across. To FTS5 it is a word; in
- * texts and queries underscores separate words, so nobody else writes or seeks it.
+ * Written before the parts of each identifier and at gaps, so that no phrase matches across them. FTS5 treats it as a
+ * word. It cannot occur in texts or queries, where underscores separate words.
  */
 export const BOUNDARY = '_'
 
 const SPACE = 0x20
 const BOUNDARY_BYTE = BOUNDARY.charCodeAt(0)
 
-/** Bytes that the parts of all identifiers of so many characters take at most: of `aa1b`, with a space behind it, nine for five. */
+/**
+ * Upper bound for the bytes of all parts of identifiers with this total length. The worst case is `aa1b`: with its
+ * space, five bytes become nine.
+ */
 export const maxBytesForParts = (length: number): number => 2 * length + 16
 
 const partEndBuffer = new Uint8Array(MAX_IDENTIFIER_LENGTH)
 
 /**
- * The identifiers of a text by their hash: where each began, how long it was, and in which text, so that nothing need be cleared. Where two
- * want the same slot the later one has it, and the first may be added again.
+ * Hash table of the identifiers in the current text: start, length and number of the text, so that it need not be
+ * cleared. On a collision the later identifier replaces the earlier one, which may then be added twice.
  */
 const HASH_SLOTS = 4096
 const slotStarts = new Int32Array(HASH_SLOTS)
@@ -90,12 +93,15 @@ const slotLengths = new Int32Array(HASH_SLOTS)
 const slotTexts = new Float64Array(HASH_SLOTS)
 let textNumber = 0
 
-/** From now on the units are others than before. */
+/** Call it before each text: the table then treats all its entries as unused. */
 export function beginText(): void {
   textNumber++
 }
 
-/** Writes the parts of an ASCII word, if it has any and the text did not have it before. There must be room. */
+/**
+ * Writes the parts of an ASCII word, unless it has none or occurred earlier in the text. The caller ensures enough
+ * space.
+ */
 export function addIdentifierParts(
   units: TextUnits,
   start: number,

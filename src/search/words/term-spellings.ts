@@ -1,4 +1,4 @@
-/** What a term looks for, and where a text has it: the same places that FTS5 finds in the index. */
+/** Finds terms in a text without the index, at the same places where FTS5 finds them. */
 import type { QueryTerm } from '../query/query.ts'
 import {
   characterKindAt,
@@ -18,21 +18,24 @@ import {
 } from './characters.ts'
 import { identifierParts, MAX_IDENTIFIER_LENGTH } from './identifiers.ts'
 
-/** Units that follow each other. */
+/** A sequence of adjacent units. */
 export interface TermSpelling {
   /** At least one. */
   readonly units: readonly TermUnit[]
-  /** The last one, if it is a word, may go on. */
+  /** If the last unit is a word, it is a prefix. */
   readonly prefix: boolean
 }
 
-/** A word, a run of characters of a script without spaces, or a picture; folded. */
+/** A word, a run of a script without spaces, or a pictograph; folded. */
 export interface TermUnit {
   readonly kind: 'word' | 'run' | 'picture'
   readonly text: string
 }
 
-/** Any of these will do; empty when the term holds nothing that can be looked for. An identifier may also be spelt in another way. */
+/**
+ * The alternatives for a term; empty if the term contains nothing to search for. An identifier also matches in other
+ * spellings.
+ */
 export function spellingsOfTerm({ text, exact, prefix }: QueryTerm): readonly TermSpelling[] {
   const units = splitTermUnits(removeIgnored(normalise(text)))
   const [only] = units
@@ -62,7 +65,7 @@ function splitTermUnits(normal: string): readonly TermUnit[] {
   return units
 }
 
-/** A text, made ready to be searched. Both are of the same length, unit by unit. */
+/** A text prepared for searching. Both forms have the same length. */
 export interface NormalizedText {
   readonly normal: string
   readonly folded: string
@@ -76,7 +79,7 @@ export function toNormalizedText(text: string): NormalizedText {
   return { normal, folded: foldCase(normal) }
 }
 
-/** The first place at or behind `from`. */
+/** The first match at or after `from`. */
 export function findSpelling(normalizedText: NormalizedText, spelling: TermSpelling, from = 0): TextRange | undefined {
   const first = spelling.units[0]?.text ?? ''
   for (
@@ -90,7 +93,7 @@ export function findSpelling(normalizedText: NormalizedText, spelling: TermSpell
   return undefined
 }
 
-/** Where the units end that begin there, if they all follow each other. */
+/** End of the match that begins at a position, or undefined if the units do not follow each other there. */
 function endOfUnits(
   { normal, folded: text }: NormalizedText,
   { units, prefix }: TermSpelling,
@@ -141,7 +144,7 @@ function endOfIdentifierParts(
   return undefined
 }
 
-/** Not farther than a name can reach. */
+/** Limited to the maximum length of an identifier. */
 function wordAround(normal: string, at: number): TextRange {
   let from = at
   let to = at
@@ -150,7 +153,7 @@ function wordAround(normal: string, at: number): TextRange {
   return [from, to]
 }
 
-/** Either half of a pair belongs to a word when the pair does. */
+/** Both halves of a surrogate pair belong to a word if the pair does. */
 function isWordUnit(normal: string, at: number): boolean {
   const isLow = (normal.charCodeAt(at) & 0xfc00) === 0xdc00
   return isInWord(isLow ? characterKindBefore(normal, at + 1) : characterKindAt(normal, at))

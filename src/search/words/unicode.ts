@@ -1,4 +1,4 @@
-/** Writes the words of a text that is not all ASCII, folded and with a space behind each. */
+/** Writes the folded words of a text that is not ASCII, each followed by a space. */
 import { ByteBuffer } from '../../lib/byte-buffer.ts'
 import {
   characterKindOf,
@@ -26,16 +26,17 @@ import {
   maxBytesForParts,
 } from './identifiers.ts'
 
-/** Collects UTF-16 units in an array and makes a text of them, which is quicker than adding up texts. */
-
 const OUTPUT_MARGIN = 16
 
-/** Who writes goes to the array itself, and looks for room before that. */
+/**
+ * Builds a text in an array of UTF-16 units, which is faster than concatenating. Callers write to `units` directly and
+ * check for space first.
+ */
 class Utf16Writer {
   readonly units: Uint16Array
-  /** How many units are written. */
+  /** Number of units written. */
   used = 0
-  /** With more than this, there may be less room than one character takes. */
+  /** Beyond this position there may not be enough space for one character. */
   readonly flushAt: number
   readonly #bytes: Buffer
   #done = ''
@@ -46,14 +47,14 @@ class Utf16Writer {
     this.#bytes = Buffer.from(this.units.buffer)
   }
 
-  /** Puts the units aside that are written. @returns how many there are now: none */
+  /** Moves the written units to the text. @returns the new number of written units: 0 */
   flush(used: number): number {
     if (used > 0) this.#done += this.#bytes.toString('utf16le', 0, used * 2)
     this.used = 0
     return 0
   }
 
-  /** All of it; what comes next is another text. */
+  /** Returns the complete text and starts a new one. */
   take(): string {
     this.flush(this.used)
     const text = this.#done
@@ -62,7 +63,7 @@ class Utf16Writer {
   }
 }
 
-/** @returns where the next unit goes */
+/** @returns the position of the next unit */
 function putCodePoint(units: Uint16Array, at: number, point: number): number {
   if (point < 0x10000) {
     units[at] = point
@@ -81,7 +82,10 @@ const wordOutput = new Utf16Writer()
 const singleOutput = new Utf16Writer()
 const partOutput = new ByteBuffer()
 
-/** By the kinds of three characters in a row, the last in the low bits: they can only stand in a word that has parts. */
+/**
+ * Indexed by the kinds of three consecutive characters, the last in the low bits: whether an identifier is split among
+ * them.
+ */
 const PART_BORDERS: Uint8Array = Uint8Array.from({ length: 64 }, (_, lastKinds) => {
   const [first, second, third] = [lastKinds >> 4, (lastKinds >> 2) & 3, lastKinds & 3]
   const isBorder =
@@ -91,14 +95,16 @@ const PART_BORDERS: Uint8Array = Uint8Array.from({ length: 64 }, (_, lastKinds) 
   return isBorder ? 1 : 0
 })
 
-/** The text in which each character of a run was last seen; those beyond the basic plane in a set. */
+/**
+ * For each character, the number of the text in which it last occurred in a run. A set holds characters beyond the BMP.
+ */
 const lastSeenIn = new Uint32Array(0x10000)
 const seenBeyond = new Set<number>()
 let textCount = 0
 
 /**
- * Each different character of the runs by itself, in one word with a boundary; then words, pairs and pictures in their order; then the parts
- * of identifiers.
+ * Writes each different character of the runs, each as a word and with a boundary; then words, pairs and pictographs in
+ * order; then the parts of identifiers.
  *
  * @param text in NFKC
  */
@@ -134,7 +140,7 @@ function writeSeparately(point: number): void {
   wordOutput.units[wordOutput.used++] = SPACE
 }
 
-/** @returns where the word ends */
+/** @returns the end of the word */
 function writeWord(units: Uint16Array, start: number): number {
   const { kinds, folds } = loadCharacterTables()
   const out = wordOutput.units
@@ -167,7 +173,7 @@ function writeWord(units: Uint16Array, start: number): number {
   return at
 }
 
-/** Overlapping pairs and the last character. @returns where the run ends */
+/** Writes overlapping pairs and the last character. @returns the end of the run */
 function writeRun(units: Uint16Array, start: number): number {
   const { kinds } = loadCharacterTables()
   const out = wordOutput.units
@@ -235,12 +241,12 @@ function addIdentifier(units: Uint16Array, start: number, end: number): void {
   if (partWords.length > 0) partOutput.addUtf8(` ${BOUNDARY} ${partWords.join(' ')}`)
 }
 
-/** The UTF-16 units of a text in an array, which is quicker to go through than the text. */
+/** Holds the UTF-16 units of a text, because an array is faster to scan than a string. */
 
 const sharedUnits = new Uint16Array(1 << 16)
 const sharedBytes = Buffer.from(sharedUnits.buffer)
 
-/** What is behind the last unit is 0. To be used up before the next call. */
+/** The unit after the last one is 0. The result is valid until the next call. */
 function textUnitsOf(text: string): Uint16Array {
   const fits = text.length < sharedUnits.length
   const units = fits ? sharedUnits : new Uint16Array(text.length + 1)
@@ -250,7 +256,7 @@ function textUnitsOf(text: string): Uint16Array {
   return units
 }
 
-/** The code point that begins there; half of a pair stands for itself. */
+/** The code point that begins at `at`. An unpaired surrogate is returned unchanged. */
 function codePointAt(units: Uint16Array, at: number): number {
   const unit = units[at] ?? 0
   const next = units[at + 1] ?? 0
@@ -260,5 +266,5 @@ function codePointAt(units: Uint16Array, at: number): number {
 
 const isSurrogate = (unit: number): boolean => (unit & 0xf800) === 0xd800
 
-/** In units. */
+/** Length in UTF-16 units. */
 const unitLengthOf = (point: number): number => (point < 0x10000 ? 1 : 2)
