@@ -48,8 +48,8 @@ const MAY_IMPORT: { readonly [folder: string]: readonly string[] } = {
     'lib',
   ],
   server: ['app.ts', 'chat', 'config', 'convert.ts', 'export', 'redact', 'agents', 'conversation', 'model', 'lib'],
-  // Server and page render Markdown with the same bounded parser.
-  web: ['model', 'lib/markup/markdown.ts'],
+  // Server and page render Markdown and terminal output with the same parsers.
+  web: ['model', 'lib/markup/markdown.ts', 'lib/markup/ansi.ts'],
   cli: [
     'server',
     'app.ts',

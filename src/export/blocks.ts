@@ -1,5 +1,4 @@
-/** A conversation as a row of blocks, as the formats for people show it: what was said, thought and done, turn by turn. */
-
+/** Splits a conversation into blocks, turn by turn: what every format for people renders. */
 import { toPrintable } from '../lib/text.ts'
 import {
   classify,
@@ -9,16 +8,16 @@ import {
   type PromptMark,
   promptMarksOf,
   reasoningTextOf,
+  withoutInjectedText,
 } from '../model/classify.ts'
-import type { MessageSegment, NormalizedMessage, ToolCall } from '../model/normalized.ts'
+import type { Media, MessageSegment, NormalizedMessage, ToolCall } from '../model/normalized.ts'
 import { TurnTotals } from '../model/turn.ts'
 import type { Usage } from '../model/usage.ts'
-import type { ExportInput, ExportOptions } from './export-input.ts'
-import { type MessagePart, messagePartsOf } from './message-parts.ts'
+import type { ExportImage, ExportInput, ExportOptions } from './export-input.ts'
 import type { ExportOutline } from './outline.ts'
 
 export type ExportBlock =
-  /** A prompt follows. What stands before the first one has no such block. */
+  /** A prompt follows. Blocks before the first prompt belong to no turn. */
   | { readonly kind: 'turn'; readonly number: number; readonly at: string; readonly marks: readonly PromptMark[] }
   | { readonly kind: 'said'; readonly who: BlockSpeaker; readonly at: string; readonly parts: readonly MessagePart[] }
   | { readonly kind: 'thought'; readonly at: string; readonly text: string }
@@ -40,7 +39,7 @@ export interface ExportTurnTotals {
   readonly ms: number
 }
 
-/** Nothing is held back for longer than a few records, however long the conversation is. */
+/** Holds back a few records at most, however long the conversation is. */
 export async function* readBlocks(
   { messages, outline }: ExportInput,
   options: ExportOptions,
@@ -87,7 +86,6 @@ function toBlock(message: NormalizedMessage, outline: ExportOutline, all: boolea
   }
 }
 
-/** The kinds that are speech. */
 const SPEAKERS: { readonly [kind in MessageKind]?: BlockSpeaker } = {
   prompt: 'user',
   answer: 'assistant',
@@ -96,7 +94,7 @@ const SPEAKERS: { readonly [kind in MessageKind]?: BlockSpeaker } = {
   context: 'context',
 }
 
-/** A call that nothing answers is no longer under way. */
+/** A call without a result is not in progress any more. */
 const settleStatus = (call: ToolCall, source_type: string): ToolCall =>
   source_type === 'tool_call' && call.status === 'pending' ? { ...call, status: 'missing' } : call
 
@@ -114,7 +112,6 @@ class TurnCounter {
     this.#totals.add(message)
   }
 
-  /** What stands before the first prompt is no turn. */
   end(number: number): readonly ExportBlock[] {
     if (number === 0) return []
     const ms = Math.max(0, Date.parse(this.#last ?? '') - Date.parse(this.#first ?? '')) || 0
@@ -123,7 +120,7 @@ class TurnCounter {
   }
 }
 
-/** What is only named or counted: context that nobody typed, and copies. */
+/** Collects what a default export only names or counts: context and copied records. */
 class OmittedRecords {
   readonly #names = new Set<string>()
   #copied = 0
@@ -152,4 +149,30 @@ class OmittedRecords {
 function contextNames(message: NormalizedMessage): readonly string[] {
   const names = injectedNamesOf(message)
   return names.length > 0 ? names.map(toPrintable) : [message.role]
+}
+
+export type MessagePart =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'image'; readonly image: ExportImage }
+  /** An image whose bytes are elsewhere, or of a kind that is not shown. */
+  | { readonly kind: 'absent'; readonly note: string; readonly url?: string }
+
+/** @param all includes the injected parts of a prompt */
+export function messagePartsOf(message: NormalizedMessage, all: boolean): readonly MessagePart[] {
+  return message.segments.flatMap((segment): readonly MessagePart[] => {
+    if (segment.type === 'image') return [toExportImage(segment.media ?? {})]
+    const text = toPrintable(all ? (segment.text ?? '') : withoutInjectedText(segment))
+    return text.trim() === '' ? [] : [{ kind: 'text', text }]
+  })
+}
+
+/** Raster images cannot contain scripts. */
+const RASTER_DATA_URI = /^data:image\/(png|jpe?g|gif|webp|avif|bmp);base64,[\w+/-]+={0,2}$/i
+
+function toExportImage({ data_uri: given, url, mime_type, size_bytes }: Media): MessagePart {
+  const data_uri = given?.replaceAll(/\s/g, '') ?? ''
+  const extension = RASTER_DATA_URI.exec(data_uri)?.[1]?.toLowerCase().replace('jpeg', 'jpg')
+  if (extension !== undefined) return { kind: 'image', image: { data_uri, extension } }
+  const note = [mime_type, size_bytes !== undefined && `${size_bytes} bytes`].filter(Boolean).join(', ')
+  return { kind: 'absent', note: toPrintable(note), ...(url !== undefined && { url: toPrintable(url) }) }
 }

@@ -1,4 +1,4 @@
-/** What an export is made of: a session, what the user says about it, what a first reading told, and its messages. */
+/** The input and options of an export. */
 import type { NormalizedMessage } from '../model/normalized.ts'
 import type { Session } from '../model/session.ts'
 import type { TurnRange } from '../model/turn.ts'
@@ -6,9 +6,8 @@ import type { ExportOutline } from './outline.ts'
 
 export interface ExportInput {
   readonly session: Session
-  /** The agent's name for people. */
+  /** The display name. */
   readonly agent: string
-  /** What the user says about the session. */
   readonly mark?: ExportAnnotation
   readonly outline: ExportOutline
   readonly messages: AsyncIterable<NormalizedMessage>
@@ -24,23 +23,22 @@ export interface ExportAnnotation {
 export interface ExportOptions {
   /** Every record, also context, events and copies. */
   readonly all?: boolean
-  /** Only these turns, both ends included. */
+  /** Inclusive. */
   readonly turns?: TurnRange
-  /** In which the times are told that stand beside the words; UTC where none is named. */
+  /** Of displayed times; UTC by default. */
   readonly timeZone?: string
-  /** Puts an image somewhere and tells its address. Without it the image stands in the export itself. */
+  /** Stores an image and returns its address. By default images are embedded. */
   readonly placeImage?: (image: ExportImage) => string
 }
 
-/** An image whose bytes are known. */
 export interface ExportImage {
   readonly data_uri: string
-  /** Of its type: `png`, `jpeg` … */
+  /** `png`, `jpg` … */
   readonly extension: string
 }
 
 export type ExportWriter = (material: ExportInput, options: ExportOptions) => AsyncIterable<string>
 
-/** What a reader knows the session by: the user's own name goes before all others. */
+/** The user's name for the session comes first. */
 export const exportTitleOf = ({ session, mark: annotation }: ExportInput): string =>
   annotation?.name ?? session.title ?? session.first_prompt?.trim().split('\n')[0] ?? session.id

@@ -3,9 +3,9 @@ import type { ExportWriter } from './export-input.ts'
 
 export interface ExportFormatEntry {
   readonly extension: string
-  /** What goes between sessions in one stream; nothing where each session is a document of its own. */
+  /** Separates sessions in one stream. Undefined if each session is a document of its own. */
   readonly between?: string
-  /** Loaded when it is wanted: some bring a parser or a sanitiser along. */
+  /** Loaded on demand, with the parser or sanitiser that it needs. */
   load(): Promise<ExportWriter>
 }
 

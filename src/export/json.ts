@@ -1,10 +1,10 @@
-/** A session and its messages as they were read, as one line of JSON. */
+/** Exports a session and its messages as one line of JSON. */
 
 import { classify } from '../model/classify.ts'
 import { type NormalizedMessage, serializeMessage } from '../model/normalized.ts'
 import type { ExportInput, ExportOptions } from './export-input.ts'
 
-/** Every record, whether `all` is asked for or not: what it is good for, the reader decides. */
+/** Contains every record, with or without `all`. */
 export async function* exportJson(
   { session, mark: annotation, outline, messages }: ExportInput,
   { turns }: ExportOptions,

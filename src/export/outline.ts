@@ -1,4 +1,4 @@
-/** What must be known of a whole conversation before its first word is written: gathered in a reading of its own. */
+/** Facts about the complete conversation that an export needs before it writes: collected in a pass of its own. */
 import { classify } from '../model/classify.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { type SessionFacts, SessionFactsCollector, UNREPEATED_EVENT } from '../model/session-facts.ts'
@@ -7,13 +7,13 @@ import type { Usage } from '../model/usage.ts'
 
 export interface ExportOutline {
   readonly facts: SessionFacts
-  /** The messages of calls whose results follow, where call and result are shown together. */
+  /** Calls that are shown together with their results. */
   readonly answered: ReadonlySet<string>
   readonly turns: number
   readonly tools: number
   readonly errors: number
   readonly usage: Usage
-  /** Records that hold ciphertext, which no export holds. */
+  /** Records with ciphertext, which exports omit. */
   readonly encrypted: number
   readonly last_at: string | undefined
 }
@@ -24,12 +24,12 @@ export async function readOutline(messages: AsyncIterable<NormalizedMessage>): P
   return collector.outline()
 }
 
-/** For who reads the messages anyway: shown each of them, it needs no reading of its own. */
+/** For callers that read the messages anyway. */
 export class OutlineCollector {
   readonly #answered = new Set<string>()
-  /** The last call of each id that is still without a result. */
+  /** The last call of each id that has no result yet. */
   readonly #open = new Map<string, string>()
-  /** Events that tell a prompt: they are prompts where nothing else tells them. */
+  /** Events that repeat a prompt. In a log that was trimmed to its events, they are the prompts. */
   readonly #eventPrompts: string[] = []
   readonly #facts = new SessionFactsCollector()
   readonly #totals = new TurnTotals()

@@ -1,15 +1,23 @@
-/** A conversation as plain text: what was said, and a line for each tool. */
+/** Exports a conversation as plain text, with one line per tool call. */
+
 import { toPrintable } from '../lib/text.ts'
+import { exportLabelText } from '../model/export-labels.ts'
 import type { ToolCall } from '../model/normalized.ts'
 import { qualifiedToolName, summarizeToolCall, toSingleLine } from '../model/tool-summary.ts'
-import { type BlockSpeaker, type ExportBlock, readBlocks } from './blocks.ts'
+import { type BlockSpeaker, type ExportBlock, type MessagePart, readBlocks } from './blocks.ts'
 import { type ExportInput, type ExportOptions, exportTitleOf } from './export-input.ts'
-import { createTimeFormatter } from './format-values.ts'
-import type { MessagePart } from './message-parts.ts'
-import { formatArguments, formatOutcomeParts, formatOutput, STATUS_SIGNS, stringifyPretty } from './tool-text.ts'
-import { formatTurnTotals, TURN_MARK_LABELS } from './turn-labels.ts'
+import {
+  createTimeFormatter,
+  formatArguments,
+  formatOutcomeParts,
+  formatOutput,
+  formatPromptMarks,
+  formatTurnTotals,
+  STATUS_SIGNS,
+  stringifyPretty,
+} from './formatting.ts'
 
-/** With `all`, arguments, outputs and thoughts stand in it, too. */
+/** With `all` also arguments, outputs and reasoning. */
 export async function* exportPlainText(input: ExportInput, options: ExportOptions): AsyncGenerator<string> {
   const clock = createTimeFormatter(options.timeZone)
   yield `${renderHeader(input, clock)}\n`
@@ -18,7 +26,7 @@ export async function* exportPlainText(input: ExportInput, options: ExportOption
   for await (const block of readBlocks(input, options)) {
     const text = renderBlock(block, input.agent, clock, all)
     if (text === '') continue
-    // Tools that follow each other are a list.
+    // Consecutive tools form a list.
     yield `${before === 'tool' && block.kind === 'tool' && !all ? '' : '\n'}${text}\n`
     before = block.kind
   }
@@ -38,10 +46,8 @@ function renderHeader(input: ExportInput, clock: (at: string) => string): string
 
 function renderBlock(block: ExportBlock, agent: string, clock: (at: string) => string, all: boolean): string {
   switch (block.kind) {
-    case 'turn': {
-      const marks = block.marks.map((mark) => TURN_MARK_LABELS[mark]).join(', ')
-      return `── ${block.number} · ${clock(block.at)}${marks === '' ? '' : ` (${marks})`} ──`
-    }
+    case 'turn':
+      return `── ${block.number} · ${clock(block.at)}${formatPromptMarks(block.marks)} ──`
     case 'said':
       return `${speakerLabel(block.who, agent)}:\n${block.parts.map(renderPart).join('\n')}`
     case 'thought':
@@ -55,11 +61,11 @@ function renderBlock(block: ExportBlock, agent: string, clock: (at: string) => s
     case 'context':
       return `  · context: ${block.names.join(', ')}`
     case 'copied':
-      return `  · ${block.records} records copied from the parent conversation are left out`
+      return `  · ${exportLabelText('copied', [String(block.records)])}`
     case 'note':
       return `  · ${block.what}${block.text === '' ? '' : `\n${block.text}`}\n${indentText(toPrintable(stringifyPretty(block.data)))}`
     case 'end':
-      return `  ${formatTurnTotals(block.number, block.tally).join(' · ')}`
+      return `  ${formatTurnTotals(block.number, block.tally)}`
   }
 }
 

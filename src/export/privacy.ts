@@ -1,4 +1,4 @@
-/** Takes out of an export what must not be seen by others: secrets and people, or every word. */
+/** Removes private data from an export: secrets and people, or every word. */
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { Anonymizer } from '../redact/anonymizer.ts'
 import type { People } from '../redact/people.ts'
@@ -6,23 +6,23 @@ import { type RedactionResult, Redactor } from '../redact/redactor.ts'
 import type { ExportInput } from './export-input.ts'
 import { readOutline } from './outline.ts'
 
-/** How a session is read, as often as it is needed. */
-export type ReadSession = () => AsyncIterable<NormalizedMessage>
+/** Reads the session from its start. */
+type ReadSession = () => AsyncIterable<NormalizedMessage>
 
 export interface Privacy {
-  /** The user's own marks are left out: nobody can tell what a name or a note gives away. */
+  /** Annotations are left out: they may contain anything. */
   apply(input: ExportInput, open: ReadSession): Promise<ExportInput>
-  /** What was taken out so far; nothing where all words were replaced. */
+  /** What was redacted so far; undefined for anonymization. */
   redacted(): RedactionResult | undefined
 }
 
-/** Reads everything before it writes anything, so that a secret is taken out wherever it stands. */
+/** Reads the session before it writes, so that a secret is redacted wherever it occurs. */
 export function createRedaction(people: People): Privacy {
   const redactor = new Redactor(people)
   return {
     redacted: () => redactor.redacted(),
     async apply({ mark: _, ...input }, open) {
-      // Placeholders are numbered as they are met, so that one beside it says the same.
+      // Placeholders are numbered in order: the outline needs a redactor of its own.
       const outlineRedactor = new Redactor(people)
       for (const one of [redactor, outlineRedactor]) await one.learn(open())
       await outlineRedactor.session(input.session)

@@ -1,13 +1,14 @@
-/** A conversation as an example for fine-tuning: one line of JSON with chat messages and nothing else. */
+/** Exports a conversation as an example for fine-tuning: one line of JSON with chat messages. */
+
 import { toJsonText } from '../lib/unknown-values.ts'
 import { classify } from '../model/classify.ts'
 import type { NormalizedMessage, ToolCall } from '../model/normalized.ts'
 import { repair } from '../openai/check/validate.ts'
 import type { ContentPart } from '../openai/message.ts'
+import { type MessagePart, messagePartsOf } from './blocks.ts'
 import type { ExportInput, ExportOptions } from './export-input.ts'
-import { type MessagePart, messagePartsOf } from './message-parts.ts'
+import { formatOutput } from './formatting.ts'
 import type { ExportOutline } from './outline.ts'
-import { formatOutput } from './tool-text.ts'
 
 interface SftMessage {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
@@ -16,7 +17,7 @@ interface SftMessage {
   readonly tool_calls?: object[]
 }
 
-/** Nothing at all where the assistant says nothing. What was rolled back is not to be learned. */
+/** Empty without an answer of the assistant. Messages that were rolled back are left out. */
 export async function* exportSft({ messages, outline }: ExportInput, options: ExportOptions): AsyncGenerator<string> {
   const { from, to } = options.turns ?? { from: 0, to: Number.POSITIVE_INFINITY }
   const sftMessages: SftMessage[] = []
@@ -24,7 +25,7 @@ export async function* exportSft({ messages, outline }: ExportInput, options: Ex
   for await (const message of messages) {
     if (classify(message, outline.facts).isTyped) number++
     if (number > to) break
-    // Instructions hold for all turns.
+    // Instructions apply to all turns.
     if (number < from && message.role !== 'system') continue
     if (isTrainable(message, outline, options.all === true))
       addMessage(sftMessages, message, outline, options.all === true)
@@ -49,7 +50,7 @@ function addMessage(sftMessages: SftMessage[], message: NormalizedMessage, outli
   if (kind === 'answer') sftMessages.push({ role: 'assistant', content: partsText(messagePartsOf(message, all)) })
 }
 
-/** Calls belong to what was said just before them. */
+/** Calls belong to the message before them. */
 function addCall(sftMessages: SftMessage[], call: ToolCall): void {
   const toolCall = {
     ...(call.call_id !== null && { id: call.call_id }),
@@ -68,7 +69,7 @@ function callArguments({ arguments: written, arguments_json, input, input_json }
   return toJsonText(input === undefined ? (input_json ?? {}) : { input })
 }
 
-/** Results are text only: an image in one is told of. */
+/** Results are text: an image becomes `[image]`. */
 const toToolResult = (call: ToolCall, message: NormalizedMessage): SftMessage => ({
   role: 'tool',
   ...(call.call_id !== null && { tool_call_id: call.call_id }),

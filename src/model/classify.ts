@@ -156,8 +156,10 @@ export function reasoningTextOf({ metadata }: NormalizedMessage): string | undef
 }
 
 /** The source's name of a record that is no speech. */
-export const eventNameOf = ({ metadata, raw, source_type }: NormalizedMessage): string =>
-  metadata?.event_kind ?? raw.payload_type ?? raw.event_type ?? source_type
+export const eventNameOf = ({ metadata, raw, source_type }: NamedRecord): string =>
+  metadata?.event_kind ?? raw?.payload_type ?? raw?.event_type ?? source_type
+
+type NamedRecord = Pick<NormalizedMessage, 'metadata' | 'source_type'> & Partial<Pick<NormalizedMessage, 'raw'>>
 
 /** Where a prompt stands apart from the ordinary course of a conversation. */
 export type PromptMark = 'rolled_back' | 'tangent' | 'main' | 'cut' | 'pending'

@@ -11,7 +11,7 @@ export interface SessionFacts {
   readonly compaction: string | undefined
   /** Summaries that a source has at its end although they belong before everything else. */
   readonly head: readonly NormalizedMessage[]
-  isRolledBack(message: NormalizedMessage): boolean
+  isRolledBack(message: MessageLine): boolean
 }
 
 export const NO_SESSION_FACTS: SessionFacts = {
@@ -24,6 +24,12 @@ export const NO_SESSION_FACTS: SessionFacts = {
 
 /** For an event that is known to repeat nothing, when its session was not read. */
 export const UNREPEATED_EVENT: SessionFacts = { ...NO_SESSION_FACTS, eventsOnly: true }
+
+/** The id of a message says its line; one without a line in its id needs `raw`. */
+export interface MessageLine {
+  readonly id: string
+  readonly raw?: { readonly line_index: number }
+}
 
 /** Takes the messages of one session one by one. */
 export class SessionFactsCollector {
@@ -42,6 +48,17 @@ export class SessionFactsCollector {
     if (metadata.rolled_back) this.#rollBack(metadata.rolled_back, lineOf(message))
     if (metadata.kind === 'compaction' && isReadableReplacement(extensionOf(message)?.replacement))
       this.#compaction = id
+  }
+
+  /** To continue without changing what this one has collected. */
+  copy(): SessionFactsCollector {
+    const copy = new SessionFactsCollector()
+    copy.#hasMessages = this.#hasMessages
+    copy.#compaction = this.#compaction
+    for (const id of this.#duplicates) copy.#duplicates.add(id)
+    copy.#rolledBack.push(...this.#rolledBack)
+    copy.#head.push(...this.#head)
+    return copy
   }
 
   facts(): SessionFacts {
@@ -84,7 +101,7 @@ interface LineRange {
 }
 
 /** Messages point to each other by id, so lines are compared as ids have them: a copy in another file has other lines. */
-const lineOf = ({ id, raw }: NormalizedMessage): number => lineOfId(id) ?? raw.line_index
+const lineOf = ({ id, raw }: MessageLine): number => lineOfId(id) ?? raw?.line_index ?? -1
 
 function lineOfId(id: string): number | undefined {
   const line = /#(\d+)(?:\.\d+)?(?:~\d+)?$/.exec(id)?.[1]

@@ -1,5 +1,7 @@
-/** Errors as clients are told of them. This table is the only place that maps codes to HTTP. */
+/** Errors as clients see them. Only this table maps codes to HTTP statuses. */
+import type { SearchAnswer } from '../app.ts'
 import type { ApiError, ApiErrorCode, ErrorReply } from '../model/api/envelope.ts'
+import { queryFaultInJapanese } from '../model/code-texts.ts'
 import { AppError, isProgramUpdated, UPDATED_PHRASE } from '../model/error.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 
@@ -23,13 +25,12 @@ export const API_ERRORS = {
   internal_error: [500, 'This is a bug in fumibako'],
 } as const satisfies Record<ApiErrorCode, readonly [status: number, title: string]>
 
-/** Bugs say nothing of themselves to clients. */
+/** Clients learn nothing about a bug. */
 export const SEE_LOG = phrase('See the log of the server.', 'fumibako の不具合です。サーバーのログを確認してください。')
 
-/** A request that cannot be answered. */
 export class ApiProblem extends Error {
   readonly code: ApiErrorCode
-  /** What is wrong, for a person; `message` is its English. */
+  /** For a person; `message` is its English. */
   readonly phrase: Phrase
   readonly meta: ApiError['meta']
 
@@ -42,14 +43,7 @@ export class ApiProblem extends Error {
   }
 }
 
-export const httpStatusOf = (code: ApiErrorCode): number => API_ERRORS[code][0]
-
-export function toErrorReply({ code, phrase: { en, ja }, meta }: ApiProblem): ErrorReply {
-  const [status, title] = API_ERRORS[code]
-  return { errors: [{ code, status, title, detail: en, detail_ja: ja, ...(meta && { meta }) }] }
-}
-
-/** What the rest of the program throws, in the words of the API. */
+/** Maps whatever the rest of the program throws. */
 export function toApiProblem(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error
   if (isProgramUpdated(error)) return new ApiProblem('internal_error', UPDATED_PHRASE)
@@ -67,5 +61,14 @@ export function toApiProblem(error: unknown): ApiProblem {
   }
 }
 
-export const toProblemResponse = (problem: ApiProblem): Response =>
-  Response.json(toErrorReply(problem), { status: httpStatusOf(problem.code) })
+export function toProblemResponse({ code, phrase: { en, ja }, meta }: ApiProblem): Response {
+  const [status, title] = API_ERRORS[code]
+  const reply: ErrorReply = { errors: [{ code, status, title, detail: en, detail_ja: ja, ...(meta && { meta }) }] }
+  return Response.json(reply, { status })
+}
+
+export function toQueryProblem(problem: Extract<SearchAnswer, { kind: 'problem' }>): ApiProblem {
+  const { code, what, advice, start, end } = problem
+  const text = phrase(`${what}: ${advice}.`, queryFaultInJapanese(problem))
+  return new ApiProblem('invalid_query', text, { code, start, end, what, advice })
+}

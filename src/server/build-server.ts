@@ -1,4 +1,4 @@
-/** The server as one function from requests to answers. It opens no port: who listens, and where, is not its matter. */
+/** Builds the server as one function from requests to responses. `listen.ts` opens the port. */
 
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { type App, IndexDamagedError } from '../app.ts'
@@ -7,12 +7,16 @@ import { phrase } from '../model/phrase.ts'
 import { ApiProblem, toApiProblem, toProblemResponse } from './api-problem.ts'
 import { OpenChats, type OpenChatsOptions } from './chat/open-chats.ts'
 import { ServerContext } from './context.ts'
-import { type AccessOptions, checkAccess } from './guard/check-access.ts'
-import { checkOrigin, type OriginOptions } from './guard/check-origin.ts'
-import { checkRequestTarget } from './guard/check-target.ts'
-import { limitBodySize, limitRate, type RateBucketOptions } from './guard/limits.ts'
-import { addSecurityHeaders } from './guard/security-headers.ts'
-import { SIGN_IN_PATH } from './guard/sign-in-page.ts'
+import { type AccessOptions, checkAccess, SIGN_IN_PATH } from './guard/check-access.ts'
+import {
+  addSecurityHeaders,
+  checkOrigin,
+  checkRequestTarget,
+  limitBodySize,
+  limitRate,
+  type OriginOptions,
+  type RateBucketOptions,
+} from './guard/check-request.ts'
 import { IndexWatcher, type IndexWatcherOptions } from './index-watcher.ts'
 import { buildApiDocument } from './openapi/document.ts'
 import { servePage } from './page-files.ts'
@@ -31,15 +35,14 @@ export interface ServerOptions
     Omit<AccessOptions, 'port'>,
     IndexWatcherOptions,
     Pick<OpenChatsOptions, 'cwd' | 'linger'> {
-  /** Where the page was built. */
+  /** Folder of the built page. */
   readonly page: string
   readonly version: string
   readonly rate?: RateBucketOptions
 }
 
-export interface BuiltServer {
+interface BuiltServer {
   readonly api: OpenAPIHono
-  /** Begins to keep the index up to date. */
   start(): Promise<void>
   close(): Promise<void>
 }
@@ -47,12 +50,23 @@ export interface BuiltServer {
 /** A page that scrolls fast asks for a few dozen windows in a second. */
 const DEFAULT_RATE: RateBucketOptions = { burst: 1000, perSecond: 200 }
 
+const ROUTES = [
+  sessionRoutes,
+  messageRoutes,
+  turnRoutes,
+  searchRoutes,
+  statsRoutes,
+  exportRoutes,
+  convertRoutes,
+  machineRoutes,
+]
+
 export function buildServer(app: App, options: ServerOptions): BuiltServer {
   const indexWatcher = new IndexWatcher(app, options)
   const context = new ServerContext(app, indexWatcher, options.version)
   const chats = new OpenChats(app, options)
   const api = new OpenAPIHono()
-  /** Requests that are answered for the second time. */
+  /** Each request is repeated once at most. */
   const repeated = new WeakSet<Request>()
   api.onError(async (error, c) => {
     const { raw } = c.req
@@ -81,7 +95,7 @@ export function buildServer(app: App, options: ServerOptions): BuiltServer {
   api.use(SIGN_IN_PATH, limitBodySize)
   api.use(checkAccess(options))
   api.use('/api/*', limitBodySize)
-  addRoutes(api, context)
+  for (const addRoutes of ROUTES) addRoutes(api, context)
   chatRoutes(api, context, chats)
   api.get('/api/openapi.json', (c) => c.json(buildApiDocument(api, options.version)))
   api.use(servePage(options.page))
@@ -93,15 +107,4 @@ export function buildServer(app: App, options: ServerOptions): BuiltServer {
       await indexWatcher.close()
     },
   }
-}
-
-export function addRoutes(api: OpenAPIHono, context: ServerContext): void {
-  sessionRoutes(api, context)
-  messageRoutes(api, context)
-  turnRoutes(api, context)
-  searchRoutes(api, context)
-  statsRoutes(api, context)
-  exportRoutes(api, context)
-  convertRoutes(api, context)
-  machineRoutes(api, context)
 }

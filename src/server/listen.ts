@@ -8,19 +8,18 @@ import { readUserFile } from '../lib/files/regular-file.ts'
 import { isSystemError, systemErrorReason } from '../lib/files/system-error.ts'
 import { AppError } from '../model/error.ts'
 import { buildServer, type ServerOptions } from './build-server.ts'
-import { isLoopback } from './guard/check-origin.ts'
-import { createSignInCode, signInLink } from './guard/sign-in.ts'
-import { TokenFile } from './guard/token.ts'
+import { isLoopback } from './guard/check-request.ts'
+import { createSignInCode, signInLink, TokenFile } from './guard/sign-in.ts'
 import { recordServer } from './running-servers.ts'
 import { isEventStream, sendStream } from './send-stream.ts'
 
 export interface ListenOptions
   extends Pick<ServerOptions, 'page' | 'version' | 'idle' | 'rate' | 'pollEvery' | 'retryEvery' | 'cwd' | 'linger'> {
-  /** Milliseconds after which a client is dropped that takes nothing of what waits for it. */
+  /** Milliseconds after which a client that reads nothing is disconnected. */
   readonly stall?: number
   readonly host?: string
   readonly port: number
-  /** The next free one is taken where this one is not. */
+  /** Without it, the next free port is used. */
   readonly isPortFixed?: boolean
   readonly cert?: string
   readonly key?: string
@@ -30,7 +29,7 @@ export interface ListenOptions
 export interface RunningListener {
   /** Without the token. */
   readonly url: string
-  /** Signs one browser in, once and within a minute; a new one each time. */
+  /** A new sign-in link, valid once and for a minute. */
   link(): string
   readonly port: number
   readonly clients: () => number
@@ -101,7 +100,7 @@ export async function listen(app: App, options: ListenOptions): Promise<RunningL
   }
 }
 
-/** A socket is idle when neither side has taken anything; one that has nothing to send just waits for a slow answer. */
+/** Only sockets with unsent data are dropped: the others wait for a slow answer. */
 function dropStalled(http: HttpServer, milliseconds: number): void {
   http.setTimeout(milliseconds, (socket) => {
     if (socket.writableLength > 0) socket.destroy()
@@ -129,7 +128,6 @@ function readOptionFile(option: string, path: string): Buffer {
   }
 }
 
-/** @returns the port that it has */
 async function openPort(http: HttpServer, host: string, { port, isPortFixed = false }: ListenOptions): Promise<number> {
   for (let tried = 0; ; tried++) {
     const wanted = port === 0 ? 0 : port + tried

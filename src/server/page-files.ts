@@ -1,4 +1,4 @@
-/** The files of the page. All of them are known when the server starts: nothing else can be asked for. */
+/** Serves the files of the page. They are read when the server starts; no other file can be requested. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -20,7 +20,7 @@ const TYPES: { readonly [extension: string]: string } = {
 
 interface PageFile {
   readonly bytes: Buffer
-  /** Where it is worth it. */
+  /** Undefined for small files and images. */
   readonly gzipped: Buffer | undefined
   readonly type: string
   readonly tag: string
@@ -28,14 +28,14 @@ interface PageFile {
   readonly isImmutable: boolean
 }
 
-/** @param folder where the page was built; it need not exist */
+/** @param folder may be missing */
 export function servePage(folder: string): MiddlewareHandler {
   const files = new Map(
     existsSync(folder) ? Array.from(listPaths(folder), (path) => [path, readPageFile(folder, path)]) : [],
   )
   return async (c, next) => {
     if (c.req.path.startsWith('/api/') || (c.req.method !== 'GET' && c.req.method !== 'HEAD')) return next()
-    // The page itself decides what other addresses show.
+    // The page handles all other addresses.
     const isAsset = extname(c.req.path) !== ''
     const file = files.get(c.req.path) ?? (isAsset ? undefined : files.get('/index.html'))
     if (file) return sendFile(c, file)

@@ -1,4 +1,4 @@
-/** Which servers of a data directory run now: each leaves a file, readable by its user alone, while it runs. */
+/** Running servers of a data directory: each has a file, readable only by its user, while it runs. */
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceOwnFile } from '../lib/files/atomic-file.ts'
@@ -13,13 +13,13 @@ export interface RunningServer {
   /** Ends with a slash. */
   readonly url: string
   readonly pid: number
-  /** Of `TokenFile`: sign-in codes are made for it. */
+  /** Sign-in codes are valid for one instance. */
   readonly instance: string
 }
 
 const serversFolder = (directory: string): string => join(directory, 'servers')
 
-/** @returns what takes it out again */
+/** @returns a function that removes the record */
 export function recordServer(directory: string, port: number, server: RunningServer): () => void {
   const path = join(serversFolder(directory), `${port}.json`)
   try {
@@ -34,7 +34,6 @@ export function recordServer(directory: string, port: number, server: RunningSer
   }
 }
 
-/** The one that started last. */
 export function findLastStartedServer(directory: string): RunningServer | undefined {
   const started = (path: string): number => statOf(path)?.mtimeMs ?? 0
   return listNames(serversFolder(directory))

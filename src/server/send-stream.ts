@@ -1,4 +1,4 @@
-/** Writes a stream of events to its client piece by piece, as fast as the client reads it. */
+/** Streams to clients: bodies made piece by piece, and events written as fast as the client reads them. */
 import type { ServerResponse } from 'node:http'
 
 export const isEventStream = (response: Response): boolean =>
@@ -28,7 +28,7 @@ export async function sendStream(response: Response, outgoing: ServerResponse): 
   }
 }
 
-/** Returns as well when the client is gone. */
+/** Also returns when the client disconnects. */
 function waitForDrain(outgoing: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
@@ -38,5 +38,20 @@ function waitForDrain(outgoing: ServerResponse): Promise<void> {
     }
     outgoing.once('drain', done)
     outgoing.once('close', done)
+  })
+}
+
+/** Pieces as the body of a reply, made as fast as the client reads them. @param signal aborted when the client is gone */
+export function toByteStream(pieces: AsyncIterator<Uint8Array>, signal: AbortSignal): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async pull(controller) {
+      const next = signal.aborted ? undefined : await pieces.next()
+      if (next && !next.done) return controller.enqueue(next.value)
+      await pieces.return?.()
+      controller.close()
+    },
+    async cancel() {
+      await pieces.return?.()
+    },
   })
 }

@@ -1,4 +1,4 @@
-/** Which address shows which page. The list comes with the frame; the others are loaded when they are asked for. */
+/** The page of each address. All but the list load on demand. */
 import type { Component } from 'svelte'
 import HomePage from './home/HomePage.svelte'
 
@@ -15,7 +15,7 @@ export const PAGES: { readonly [path: string]: () => PageModule | Promise<PageMo
   '/statistics': () => import('./statistics/StatisticsPage.svelte'),
 }
 
-/** Fetched while nothing else is to be done: the next thing a reader opens. */
+/** Prefetches what a reader opens next. */
 export function prefetchConversationPage(): void {
   const idle = globalThis.requestIdleCallback ?? ((then: () => void) => setTimeout(then, 500))
   idle(() => void PAGES['/session']?.())

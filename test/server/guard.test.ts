@@ -2,8 +2,8 @@
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createRateBucket } from '../../src/server/guard/limits.ts'
-import { readToken, rotateToken, TokenFile } from '../../src/server/guard/token.ts'
+import { createRateBucket } from '../../src/server/guard/check-request.ts'
+import { readToken, rotateToken, TokenFile } from '../../src/server/guard/sign-in.ts'
 import { tempFolder } from '../support/codex-log.ts'
 import { HOST, type Reply, serve, type TestServer } from './test-server.ts'
 

@@ -1,6 +1,7 @@
 /** What people type into dialogs, and how a request is laid out to be read. */
 import { expect, test } from 'vitest'
 import type { RequestPart } from '../../src/model/api/state.ts'
+import { exportLabelText, parseLabelValues } from '../../src/model/export-labels.ts'
 import {
   isAbsolutePathOrEmpty,
   isTokenLimit,
@@ -8,7 +9,6 @@ import {
   parseTags,
   parseTokenCount,
 } from '../../src/web/actions/form-values.ts'
-import { fillLabel } from '../../src/web/print/filled.ts'
 import { budgetParts, formatIfJson, groupRequestParts, overBudget } from '../../src/web/state/request-budget.ts'
 
 test('turn ranges match those of the server', () => {
@@ -68,8 +68,8 @@ test('JSON is indented, other texts are unchanged', () => {
   expect(formatIfJson('plain')).toBe('plain')
 })
 
-test('labels are filled in for any document', () => {
-  expect(fillLabel('{0} of {1}', '["3","9"]')).toBe('3 of 9')
-  expect(fillLabel('{0}!', 'no json')).toBe('!')
-  expect(fillLabel('plain', undefined)).toBe('plain')
+test('labels of an exported document are translated, whatever values it has', () => {
+  expect(exportLabelText('part', parseLabelValues('["3","9"]'), 'ja')).toBe('ターン 3〜9')
+  expect(exportLabelText('turn', parseLabelValues('no json'), 'ja')).toBe('ターン ')
+  expect(exportLabelText('system', parseLabelValues(undefined), 'ja')).toBe('システム')
 })

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Series } from '../../src/model/api/stats.ts'
-import { chartLines, stackLines } from '../../src/web/statistics/chart/chart-lines.ts'
+import { chartLines, stackLines } from '../../src/web/statistics/chart.ts'
 import { findBusiestHour, heatLevel, weekdayName } from '../../src/web/statistics/heat-map.ts'
 import {
   csvHref,

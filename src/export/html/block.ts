@@ -1,27 +1,28 @@
-/** Each block of a conversation as HTML. Everything that was said goes through the sanitiser or is escaped. */
+/** Renders each block of a conversation as HTML: every text is sanitised or escaped. */
+
+import { parseAnsi } from '../../lib/markup/ansi.ts'
 import { renderMarkdown } from '../../lib/markup/html.ts'
 import { toPrintable } from '../../lib/text.ts'
+import { type ExportLabel, exportLabelText } from '../../model/export-labels.ts'
 import type { ToolCall } from '../../model/normalized.ts'
-import { formatShortDuration, qualifiedToolName, summarizeToolCall, toSingleLine } from '../../model/tool-summary.ts'
-import type { BlockSpeaker, ExportBlock, ExportTurnTotals } from '../blocks.ts'
-import { formatInteger } from '../format-values.ts'
-import { splitFences } from '../markdown/fences.ts'
-import type { MessagePart } from '../message-parts.ts'
+import { qualifiedToolName, summarizeToolCall, toSingleLine } from '../../model/tool-summary.ts'
+import type { BlockSpeaker, ExportBlock, ExportTurnTotals, MessagePart } from '../blocks.ts'
 import {
   formatArguments,
+  formatInteger,
   formatOutcomeParts,
   formatOutput,
   isDiff,
   STATUS_SIGNS,
   stringifyPretty,
-} from '../tool-text.ts'
-import { escapeHtml } from './escape.ts'
-import { type PageLabel, pageLabelText } from './labels.ts'
+  turnFacts,
+} from '../formatting.ts'
+import { splitFences } from '../markdown/safe-markdown.ts'
 
-/** A word of the page, which changes with its language. */
-export function renderLabel(name: PageLabel, ...values: readonly string[]): string {
+/** A label that the page's script translates. */
+export function renderLabel(name: ExportLabel, ...values: readonly string[]): string {
   const given = values.length === 0 ? '' : ` data-a="${escapeHtml(JSON.stringify(values))}"`
-  return `<span data-t="${name}"${given}>${escapeHtml(pageLabelText(name, values))}</span>`
+  return `<span data-t="${name}"${given}>${escapeHtml(exportLabelText(name, values))}</span>`
 }
 
 export type TimeFormatter = (at: string) => string
@@ -29,7 +30,7 @@ export type TimeFormatter = (at: string) => string
 export const renderTime = (at: string, clock: TimeFormatter, day = false): string =>
   `<time datetime="${escapeHtml(at)}"${day ? ' data-day' : ''}>${escapeHtml(clock(at))}</time>`
 
-/** All but the beginning and the end of a turn, which the page sees to. */
+/** The page itself renders the start and the end of a turn. */
 export function renderBlockHtml(block: Exclude<ExportBlock, { kind: 'turn' | 'end' }>, clock: TimeFormatter): string {
   switch (block.kind) {
     case 'said': {
@@ -62,7 +63,7 @@ export function renderBlockHtml(block: Exclude<ExportBlock, { kind: 'turn' | 'en
   }
 }
 
-/** What went wrong opens by itself. */
+/** Errors are open. */
 const renderFold = (kind: '' | ' error', summary: string, body: string): string =>
   `<details class="fold${kind}"${kind === '' ? '' : ' open'}><summary>${summary}</summary>${body}</details>\n`
 
@@ -83,7 +84,7 @@ function renderPart(part: MessagePart, who: BlockSpeaker): string {
 const MAX_PROMPT_LINES = 40
 const LONG_PROMPT_SHOWN_LINES = 24
 
-/** As it was typed, but for code. Of what was pasted in the beginning is shown, and the rest on demand. */
+/** As typed, except code. A long prompt is shown up to a limit; the rest opens on demand. */
 function renderPrompt(text: string): string {
   const lines = text.split('\n')
   if (lines.length <= MAX_PROMPT_LINES) return `<div class="words you">${renderTyped(text)}</div>\n`
@@ -91,7 +92,7 @@ function renderPrompt(text: string): string {
   return `<div class="words you">${escapeHtml(lines.slice(0, LONG_PROMPT_SHOWN_LINES).join('\n'))}${rest}</div>\n`
 }
 
-/** What stands in fences is set apart without them. */
+/** Code blocks lose their fences. */
 function renderTyped(text: string): string {
   const pieces: string[] = []
   let words: string[] = []
@@ -134,7 +135,7 @@ const renderCode = (text: string): string =>
 
 const DIFF_CLASSES: Readonly<Record<string, string>> = { '+': 'add', '-': 'del', '@': 'mark', '*': 'mark' }
 
-/** Lines that were put in and taken out, neighbours of a kind together. */
+/** Neighbouring lines of a kind share one element. */
 function renderDiffHtml(text: string): string {
   const runs: { kind: string | undefined; lines: string[] }[] = []
   for (const line of text.split('\n')) {
@@ -151,64 +152,35 @@ function renderDiffHtml(text: string): string {
     .join('\n')
 }
 
-export function renderTurnTotals(number: number, { usage, tools, errors, ms }: ExportTurnTotals): string {
-  const cached = usage.input_tokens > 0 ? Math.round((usage.cached_input_tokens / usage.input_tokens) * 100) : 0
-  const facts = [
-    renderLabel('turn', String(number)),
-    ...(ms > 0 ? [`<span>${formatShortDuration(ms)}</span>`] : []),
-    ...(tools > 0 ? [renderLabel('tools', formatInteger(tools))] : []),
-    ...(errors > 0 ? [renderLabel('failed', formatInteger(errors))] : []),
-    ...(usage.total_tokens > 0
-      ? [renderLabel('tokens', formatInteger(usage.input_tokens), String(cached), formatInteger(usage.output_tokens))]
-      : []),
-  ]
+export function renderTurnTotals(number: number, totals: ExportTurnTotals): string {
+  const facts = turnFacts(number, totals).map((fact) =>
+    typeof fact === 'string' ? `<span>${fact}</span>` : renderLabel(...fact),
+  )
   return `<p class="end">${facts.join('')}</p>\n`
 }
 
-/** The colours of a terminal as HTML; all other control is left out. */
-const SGR = /\u001b\[([\d;]*)m/g
-
-/** Sixteen colours and bold; what a program paints behind its letters is not kept. */
 function renderAnsiHtml(text: string): string {
-  if (!text.includes('\u001b[')) return escapeHtml(toPrintable(text))
-  let html = ''
-  let at = 0
-  let style: AnsiStyle = PLAIN_STYLE
-  const add = (piece: string): void => {
-    const shown = escapeHtml(toPrintable(piece))
-    if (shown !== '') html += style === PLAIN_STYLE ? shown : `<span class="${styleClasses(style)}">${shown}</span>`
-  }
-  for (const match of text.matchAll(SGR)) {
-    add(text.slice(at, match.index))
-    at = match.index + match[0].length
-    style = applyCodes(style, (match[1] ?? '').split(';').map(Number))
-  }
-  add(text.slice(at))
-  return html
+  const spans = parseAnsi(text).map(({ text: shown, classNames }) => {
+    const html = escapeHtml(toPrintable(shown))
+    const classes = classNames.split(' ').flatMap((name) => ANSI_CLASSES[name] ?? [])
+    return classes.length === 0 || html === '' ? html : `<span class="${classes.sort().join(' ')}">${html}</span>`
+  })
+  return spans.join('')
 }
 
-interface AnsiStyle {
-  readonly colour: number
-  readonly bold: boolean
+/** The page's classes for bold text and for the sixteen colours, whose bright half looks like the other. */
+const ANSI_CLASSES: { readonly [name: string]: string } = {
+  bold: 'ab',
+  ...Object.fromEntries(Array.from({ length: 15 }, (_, at) => [`fg-${at + 1}`, `a${(at + 1) % 8 || 7}`])),
 }
 
-const PLAIN_STYLE: AnsiStyle = { colour: 0, bold: false }
-
-const styleClasses = ({ colour, bold }: AnsiStyle): string =>
-  [...(colour > 0 ? [`a${colour}`] : []), ...(bold ? ['ab'] : [])].join(' ')
-
-function applyCodes(style: AnsiStyle, codes: readonly number[]): AnsiStyle {
-  let { colour, bold } = style
-  for (let at = 0; at < codes.length; at++) {
-    const code = codes[at] ?? 0
-    if (code === 0) [colour, bold] = [0, false]
-    else if (code === 1) bold = true
-    else if (code === 22) bold = false
-    else if (code === 39) colour = 0
-    // Two hundred and more colours, and those behind the letters: their numbers follow and are passed over.
-    else if (code === 38 || code === 48) at += codes[at + 1] === 5 ? 2 : 4
-    else if (code >= 30 && code <= 37) colour = (code - 30) % 8
-    else if (code >= 90 && code <= 97) colour = code - 90 || 7
-  }
-  return colour === 0 && !bold ? PLAIN_STYLE : { colour, bold }
+const HTML_ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
 }
+
+/** For text between tags and in attributes. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => HTML_ENTITIES[sign] ?? sign)

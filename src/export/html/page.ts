@@ -1,19 +1,19 @@
-/** A conversation as one HTML page that needs nothing else: no server, no network, no other file. */
+/** Exports a conversation as one self-contained HTML page. */
+
 import { sha256 } from '../../lib/hash.ts'
 import { toPrintable } from '../../lib/text.ts'
 import type { PromptMark } from '../../model/classify.ts'
+import { exportLabelText } from '../../model/export-labels.ts'
 import { toSingleLine } from '../../model/tool-summary.ts'
 import { isZeroUsage } from '../../model/usage.ts'
 import { type ExportBlock, readBlocks } from '../blocks.ts'
 import { type ExportInput, type ExportOptions, exportTitleOf } from '../export-input.ts'
-import { createTimeFormatter, formatInteger } from '../format-values.ts'
-import { renderBlockHtml, renderLabel, renderTime, renderTurnTotals, type TimeFormatter } from './block.ts'
-import { escapeHtml } from './escape.ts'
-import { pageLabelText } from './labels.ts'
+import { createTimeFormatter, formatInteger, tokensFact } from '../formatting.ts'
+import { escapeHtml, renderBlockHtml, renderLabel, renderTime, renderTurnTotals, type TimeFormatter } from './block.ts'
 import { PAGE_SCRIPT } from './script.ts'
 import { PAGE_STYLE } from './style.ts'
 
-/** The outline comes last, where it is known; the style puts it beside the letter. */
+/** The outline comes last, when it is known; the style puts it beside the conversation. */
 export async function* exportHtml(input: ExportInput, options: ExportOptions): AsyncGenerator<string> {
   const clock = createTimeFormatter(options.timeZone)
   const writer = new PageWriter(input.agent, clock)
@@ -28,7 +28,7 @@ export async function* exportHtml(input: ExportInput, options: ExportOptions): A
 
 const cspHash = (text: string): string => `'sha256-${Buffer.from(sha256(text), 'hex').toString('base64')}'`
 
-/** Nothing is fetched, nothing is sent, and no other script runs, whatever stands in the page. */
+/** The page fetches and sends nothing and runs no other script, whatever it contains. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   'img-src data:',
@@ -41,9 +41,9 @@ const CONTENT_SECURITY_POLICY = [
 function renderHead(input: ExportInput): string {
   const title = escapeHtml(toSingleLine(toPrintable(exportTitleOf(input))))
   const button = (id: string, name: 'open' | 'fold' | 'other', at = id): string =>
-    `<button type="button" id="${at}" data-t="${name}">${pageLabelText(name)}</button>`
+    `<button type="button" id="${at}" data-t="${name}">${exportLabelText(name)}</button>`
   const arrow = (id: 'previous' | 'next', sign: string): string =>
-    `<button type="button" id="${id}" data-title="${id}" title="${pageLabelText(id)}">${sign}</button>`
+    `<button type="button" id="${id}" data-title="${id}" title="${exportLabelText(id)}">${sign}</button>`
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -58,8 +58,8 @@ function renderHead(input: ExportInput): string {
 </head>
 <body class="no-script">
 <header class="bar">
-<span class="seal" aria-hidden="true">文箱</span><a class="jump" href="#outline" data-t="outline">${pageLabelText('outline')}</a><span class="name">${title}</span>
-<div class="find" role="search"><input id="search" type="search" data-title="search" placeholder="${pageLabelText('search')}" autocomplete="off" spellcheck="false"><output id="count"></output>${arrow('previous', '↑')}${arrow('next', '↓')}</div>
+<span class="seal" aria-hidden="true">文箱</span><a class="jump" href="#outline" data-t="outline">${exportLabelText('outline')}</a><span class="name">${title}</span>
+<div class="find" role="search"><input id="search" type="search" data-title="search" placeholder="${exportLabelText('search')}" autocomplete="off" spellcheck="false"><output id="count"></output>${arrow('previous', '↑')}${arrow('next', '↓')}</div>
 ${button('open', 'open')}${button('fold', 'fold')}${button('other', 'other', 'language')}
 </header>
 `
@@ -74,7 +74,6 @@ function renderHeader(input: ExportInput, options: ExportOptions, clock: TimeFor
 ${facts.map((line) => (line === '' ? '' : `<ul class="facts">${line}</ul>\n`)).join('')}${tags === '' ? '' : `<p class="tags">${tags}</p>\n`}${mark?.note ? `<p class="note">${escapeHtml(toPrintable(mark.note))}</p>\n` : ''}`
 }
 
-/** By whom and when, where, how much. */
 function headerFacts(
   { session, outline, agent }: ExportInput,
   { turns }: ExportOptions,
@@ -90,27 +89,21 @@ function headerFacts(
         ? renderLabel('part', String(turns.from), String(Math.min(turns.to, outline.turns)))
         : renderLabel('turns', formatInteger(outline.turns)),
       ...(outline.tools > 0 ? [renderLabel('tools', formatInteger(outline.tools))] : []),
-      ...(isZeroUsage(outline.usage) ? [] : [renderTokens(outline.usage)]),
+      ...(isZeroUsage(outline.usage) ? [] : [renderLabel(...tokensFact(outline.usage))]),
       ...(outline.encrypted > 0 ? [renderLabel('encrypted', formatInteger(outline.encrypted))] : []),
       ...(session.parent === undefined ? [] : [renderLabel(session.relation ?? 'child', session.parent)]),
     ],
   ]
 }
 
-function renderTokens(usage: ExportInput['outline']['usage']): string {
-  const cached = usage.input_tokens > 0 ? Math.round((usage.cached_input_tokens / usage.input_tokens) * 100) : 0
-  return renderLabel('tokens', formatInteger(usage.input_tokens), String(cached), formatInteger(usage.output_tokens))
-}
-
 const MAX_ENTRY_LENGTH = 80
 
 class PageWriter {
-  /** One line for each turn. */
   readonly outline: string[] = []
   readonly #agent: string
   readonly #clock: TimeFormatter
   #isOpen = false
-  /** The turn whose prompt is still to come. */
+  /** The turn whose prompt follows. */
   #turn: Extract<ExportBlock, { kind: 'turn' }> | undefined
   #isAgent = false
 

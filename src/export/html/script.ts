@@ -1,12 +1,12 @@
-/** What the page can do by itself: search, fold, go from turn to turn, speak two languages. */
-import { PAGE_LABELS } from './labels.ts'
+/** The script of the exported page: search, folds, keys for turns, two languages. */
+import { EXPORT_LABELS } from '../../model/export-labels.ts'
 
-/** More matches than anybody goes through; the rest is not marked. */
+/** Matches beyond this are not highlighted. */
 const MAX_HITS = 20_000
 
 export const PAGE_SCRIPT = `'use strict'
 {
-const LABELS = ${JSON.stringify(PAGE_LABELS)}
+const LABELS = ${JSON.stringify(EXPORT_LABELS)}
 const MOST = ${MAX_HITS}
 const $ = (selector) => document.querySelector(selector)
 const all = (selector) => document.querySelectorAll(selector)
@@ -16,7 +16,7 @@ document.body.classList.remove('no-script')
 let language = (navigator.language || '').startsWith('ja') ? 'ja' : 'en'
 const spoken = new WeakMap()
 const say = (key, values) => {
-  const [one, many = one] = LABELS[language][key].split('|')
+  const [one, many = one] = LABELS[key][language === 'ja' ? 1 : 0].split('|')
   return (values[0] === '1' ? one : many).replace(/\\{(\\d)\\}/g, (_, at) => values[at] ?? '')
 }
 let day, hour

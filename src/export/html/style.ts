@@ -1,4 +1,4 @@
-/** How the page looks: paper, ink and one seal. */
+/** The style of the exported page. */
 
 export const PAGE_STYLE = `
 :root {

@@ -1,24 +1,24 @@
-/** A conversation as Markdown: words first, tools and thoughts folded, what is known of it in the front matter. */
+/** Exports a conversation as Markdown, with folded tools and reasoning and a YAML front matter. */
+
 import { toPrintable } from '../../lib/text.ts'
-import type { PromptMark } from '../../model/classify.ts'
+import { exportLabelText } from '../../model/export-labels.ts'
 import type { ToolCall } from '../../model/normalized.ts'
 import { qualifiedToolName, summarizeToolCall, toSingleLine } from '../../model/tool-summary.ts'
 import { isZeroUsage } from '../../model/usage.ts'
-import { type BlockSpeaker, type ExportBlock, readBlocks } from '../blocks.ts'
+import { type BlockSpeaker, type ExportBlock, type MessagePart, readBlocks } from '../blocks.ts'
 import { type ExportInput, type ExportOptions, exportTitleOf } from '../export-input.ts'
-import { createTimeFormatter } from '../format-values.ts'
-import type { MessagePart } from '../message-parts.ts'
 import {
+  createTimeFormatter,
   formatArguments,
   formatOutcomeParts,
   formatOutput,
+  formatPromptMarks,
+  formatTurnTotals,
   isDiff,
   STATUS_SIGNS,
   stringifyPretty,
-} from '../tool-text.ts'
-import { formatTurnTotals, TURN_MARK_LABELS } from '../turn-labels.ts'
-import { fenceText, splitFences } from './fences.ts'
-import { escapeMarkdownLine, toSafeMarkdown } from './safe-markdown.ts'
+} from '../formatting.ts'
+import { escapeMarkdownLine, fenceText, splitFences, toSafeMarkdown } from './safe-markdown.ts'
 
 export async function* exportMarkdown(input: ExportInput, options: ExportOptions): AsyncGenerator<string> {
   yield `${renderFrontMatter(input, options)}\n# ${escapeMarkdownLine(toPrintable(exportTitleOf(input)))}\n`
@@ -33,7 +33,7 @@ class MarkdownWriter {
   readonly #agent: string
   readonly #options: ExportOptions
   readonly #clock: (at: string) => string
-  /** Whose heading what follows stands under. */
+  /** The last heading. */
   #under: 'nobody' | 'user' | 'agent' = 'nobody'
 
   constructor(agent: string, options: ExportOptions) {
@@ -46,7 +46,7 @@ class MarkdownWriter {
     switch (block.kind) {
       case 'turn':
         this.#under = 'user'
-        return `## ${block.number}. You · ${this.#clock(block.at)}${formatMarks(block.marks)}`
+        return `## ${block.number}. You · ${this.#clock(block.at)}${formatPromptMarks(block.marks)}`
       case 'said':
         return this.#renderSpeech(block.who, block.at, block.parts)
       case 'thought':
@@ -56,14 +56,14 @@ class MarkdownWriter {
       case 'context':
         return `*context: ${block.names.map(escapeMarkdownLine).join(', ')}*`
       case 'copied':
-        return `*${block.records} records copied from the parent conversation are left out*`
+        return `*${exportLabelText('copied', [String(block.records)])}*`
       case 'note':
         return renderDetails(
           escapeInlineHtml(`${block.what} · ${this.#clock(block.at)}`),
           renderNote(block.text, block.data),
         )
       case 'end':
-        return `*${formatTurnTotals(block.number, block.tally).join(' · ')}*\n\n---`
+        return `*${formatTurnTotals(block.number, block.tally)}*\n\n---`
     }
   }
 
@@ -71,7 +71,7 @@ class MarkdownWriter {
     const body = parts.map((part) => this.#part(part, who)).join('\n\n')
     if (who === 'user') return body
     if (who === 'assistant') return this.#underAgent(at, body)
-    return renderDetails(SPEAKER_LABELS[who], body)
+    return renderDetails(exportLabelText(who === 'context' ? 'injected' : who), body)
   }
 
   #underAgent(at: string, body: string): string {
@@ -111,11 +111,6 @@ class MarkdownWriter {
   }
 }
 
-const SPEAKER_LABELS = { summary: 'summary of what was said before', system: 'system', context: 'context' } as const
-
-const formatMarks = (marks: readonly PromptMark[]): string =>
-  marks.length === 0 ? '' : ` (${marks.map((mark) => TURN_MARK_LABELS[mark]).join(', ')})`
-
 /** @param summary on one line, as HTML */
 const renderDetails = (summary: string, body: string): string =>
   `<details>\n<summary>${summary}</summary>\n\n${body}${body === '' ? '' : '\n\n'}</details>`
@@ -126,7 +121,7 @@ const renderNote = (text: string, data: object): string =>
     ...(Object.keys(data).length === 0 ? [] : [fenceText(toPrintable(stringifyPretty(data)), 'json')]),
   ].join('\n\n')
 
-/** Two spaces end a line where it was ended, as it was typed. */
+/** Two spaces keep each line break. */
 function quoteText(text: string): string {
   const { sections } = splitFences(text)
   const lines = sections.flatMap(({ kind, lines }) =>
@@ -143,10 +138,9 @@ const shortenText = (text: string): string =>
 const escapeInlineHtml = (text: string): string =>
   toSingleLine(text).replace(/[&<>]/g, (sign) => `&#${sign.charCodeAt(0)};`)
 
-/** What is known of a session, as YAML. */
 type YamlValue = string | number | boolean | readonly string[] | { readonly [key: string]: number } | undefined
 
-/** JSON is YAML, so that no word can be anything but a word. */
+/** Values are JSON, which is YAML: no text can be anything but a text. */
 function renderFrontMatter(input: ExportInput, { turns, timeZone = 'UTC' }: ExportOptions): string {
   const { session, mark: annotation, outline } = input
   const { usage } = outline
@@ -190,10 +184,9 @@ function renderFrontMatter(input: ExportInput, { turns, timeZone = 'UTC' }: Expo
   return `---\n${lines.join('')}---\n`
 }
 
-/** Readers that know no front matter show it as Markdown: in a value they find no sign of it. */
+/** Readers without front matter show it as Markdown: values contain no Markdown characters. */
 const escaped = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** With a space behind each comma and colon, as people write it. */
 function toYaml(value: Exclude<YamlValue, undefined>): string {
   if (typeof value === 'string') return JSON.stringify(toPrintable(value)).replaceAll(/[<>&![\]`*_|]/g, escaped)
   if (typeof value !== 'object') return String(value)

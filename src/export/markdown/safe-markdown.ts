@@ -1,9 +1,8 @@
-/** Markdown that somebody said, made fit to stand in a document: it keeps its look and cannot touch what is around it. */
+/** Makes Markdown safe inside a document: it keeps its look and cannot affect what surrounds it. */
 import { type Token, type TokensList, walkTokens } from 'marked'
 import { lexMarkdown, MAX_MARKDOWN_LENGTH } from '../../lib/markup/markdown.ts'
-import { fenceText, type MarkdownSection, mapOutsideCode, splitFences } from './fences.ts'
 
-/** Headings of the document itself are above this. */
+/** The document's own headings use the levels up to this one. */
 const MAX_OWN_HEADING_LEVEL = 3
 const PROBE_HEADING = `${'#'.repeat(MAX_OWN_HEADING_LEVEL)} next`
 
@@ -14,7 +13,7 @@ const PROBE_HEADING = `${'#'.repeat(MAX_OWN_HEADING_LEVEL)} next`
  * @param placed puts the text where it will stand, such as in a quote: what is code alone may be none there
  */
 export function toSafeMarkdown(text: string, placed: (text: string) => string = (same) => same): string {
-  // Readers of Markdown end a line at a carriage return, too.
+  // Markdown readers also end lines at a carriage return.
   const trimmed = text
     .replaceAll(/\r\n?/g, '\n')
     .replace(/^(?:[ \t]*\n)+/, '')
@@ -29,7 +28,7 @@ export function toSafeMarkdown(text: string, placed: (text: string) => string = 
   return keepsStructure(plain) ? plain : inFence()
 }
 
-/** Of a text on one line, nothing is Markdown. */
+/** Escapes all Markdown in a text on one line. */
 export const escapeMarkdownLine = (text: string): string =>
   text
     .replaceAll(/\s+/g, ' ')
@@ -37,7 +36,7 @@ export const escapeMarkdownLine = (text: string): string =>
     .replaceAll(/[\\`*_~|#!&$]/g, (sign) => `\\${sign}`)
     .replaceAll(/[<>[\]]/g, entity)
 
-/** Not a backslash: readers take one for a part of the bare address before it. */
+/** Not a backslash: readers would make it part of a preceding URL. */
 const entity = (sign: string): string => ({ '<': '&lt;', '>': '&gt;' })[sign] ?? `&#${sign.charCodeAt(0)};`
 
 function keepsStructure(text: string): boolean {
@@ -56,22 +55,22 @@ function hasOnlySafeTokens(tokens: TokensList): boolean {
     if (token.type === 'html' || token.type === 'image') isOk = false
     if (token.type === 'heading' && token['depth'] <= MAX_OWN_HEADING_LEVEL) isOk = false
     if ((token.type === 'link' || token.type === 'def') && !isSafeLink(String(token['href']))) isOk = false
-    // For other readers a fence or a heading may begin on the second line.
+    // Other readers may start a fence or a heading on the second line.
     if (token.type === 'def' && token.raw.trim().includes('\n')) isOk = false
     if (isWords(token) && repairLines(token.raw.split('\n')) !== token.raw) isOk = false
-    // Nested deeper than our parser looks: another one may look there.
+    // Nested deeper than our parser reads; another parser may read it.
     if (token.type === 'text' && !token['tokens'] && mayBeUnsafe(token.raw)) isOk = false
   })
   return isOk
 }
 
-/** Blocks that hold words; `text` is also the words themselves, and then has no tokens. */
+/** Blocks of text. A `text` token without tokens is inline text. */
 const isWords = (token: Token): boolean =>
   token.type === 'text' ? token['tokens'] !== undefined : ['paragraph', 'table', 'def'].includes(token.type)
 
-/** What a program does when somebody follows it is only known of these; a name such as `app.ts:12` is no address. */
+/** Allows only schemes with known effects; `app.ts:12` has no scheme. */
 function isSafeLink(href: string): boolean {
-  // Readers decode entities and escapes, and browsers skip control characters, before they look for a scheme.
+  // Readers decode entities and escapes, and browsers skip control characters, before they read the scheme.
   const bare = href.replaceAll(/[\\<\s\p{Cc}\p{Cf}]/gu, '')
   if (/^[^/?]*&(?:#|\w+;)/.test(bare)) return false
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(bare)?.[1]?.toLowerCase()
@@ -87,7 +86,7 @@ const SAFE_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto'])
 const HARM =
   /(?<!\\)(\\*)(<(?=[a-z/!?])(?!(?:https?:\/\/|mailto:)[^\s<>]*>)|!(?=\[)|\](?=[(:][\s<>\p{Cc}\p{Cf}]*([^ \n<>]{0,200})))/giu
 
-/** Also where our own parser sees none, or does not look so deep. */
+/** Independent of our parser, which may read less. */
 const mayBeUnsafe = (text: string): boolean => escapeHarm(text) !== text
 
 type TextChange = (words: string) => string
@@ -101,7 +100,7 @@ function repairMarkdown(text: string, change: TextChange): string {
 const repairWords = ({ lines }: MarkdownSection, change: TextChange): string =>
   mapOutsideCode(repairLines(lines.map(lowerHeading)), change)
 
-/** Without lines at which a reader may end a paragraph, whatever ours does. */
+/** Escapes lines at which another parser may end a paragraph. */
 const repairLines = (lines: readonly string[]): string =>
   lines.map((line, at) => withoutFootnote(at > 0 ? withoutUnderline(line) : line)).join('\n')
 
@@ -111,10 +110,10 @@ const lowerHeading = (line: string): string =>
     (_, before: string, signs: string) => before + '#'.repeat(Math.min(6, signs.length + MAX_OWN_HEADING_LEVEL)),
   )
 
-/** A line of `===` or `---` makes a heading of the line above it. */
+/** `===` or `---` would turn the line above into a heading. */
 const withoutUnderline = (line: string): string => line.replace(/^((?:[ \t]|>)*)(=+|-+)(?=[ \t]*$)/, '$1\\$2')
 
-/** Our parser knows no footnotes. Others end a paragraph at one, and read blocks in it. */
+/** Our parser has no footnotes; others end a paragraph at one. */
 const FOOTNOTE = /^((?:[ \t]|>|[-*+][ \t]|\d{1,9}[.)][ \t])*)\[(?=\^)/
 
 const withoutFootnote = (line: string): string => line.replace(FOOTNOTE, `$1${entity('[')}`)
@@ -124,9 +123,104 @@ const escapeHarm = (text: string): string =>
     address !== undefined && isSafeLink(address) ? all : unescaped(slashes) + entity(sign),
   )
 
-/** Definitions of addresses, too. */
+/** Also escapes link definitions. */
 const escapeLinks = (text: string): string =>
   text.replace(/(?<!\\)(\\*)\[/g, (_, slashes: string) => unescaped(slashes) + entity('['))
 
-/** Backslashes before a sign, without the one that escapes it. */
+/** Removes the backslash that escapes the sign. */
 const unescaped = (slashes: string): string => slashes.slice(slashes.length % 2)
+
+/** A fenced block whose fence is longer than any in the text. */
+export function fenceText(text: string, language = ''): string {
+  const longest = text.match(/`{3,}/g)?.reduce((maximum, run) => Math.max(maximum, run.length), 2) ?? 2
+  const fence = '`'.repeat(longest + 1)
+  return `${fence}${language}\n${text}${text === '' || text.endsWith('\n') ? '' : '\n'}${fence}`
+}
+
+interface MarkdownSection {
+  readonly kind: 'words' | 'code'
+  /** Code includes its fences. */
+  readonly lines: readonly string[]
+  readonly isClosed: boolean
+}
+
+interface MarkdownSections {
+  readonly sections: readonly MarkdownSection[]
+  /** The fence that is still open at the end. */
+  readonly open: string | undefined
+}
+
+/** Also in quotes and lists. */
+const FENCE_OPENING = /^(?:[ \t]|>|[-*+][ \t]|\d{1,9}[.)][ \t])*(`{3,}|~{3,})([^\n]*)$/
+const FENCE_CLOSING = /^[ \t>]*(`{3,}|~{3,})[ \t]*$/
+
+/** Blank lines end a section of text: code spans cannot cross them. */
+export function splitFences(text: string): MarkdownSections {
+  const sections: { kind: MarkdownSection['kind']; lines: string[]; isClosed: boolean }[] = []
+  let fence: string | undefined
+  const add = (kind: MarkdownSection['kind'], line: string, isNew: boolean, isClosed = false): void => {
+    const last = sections.at(-1)
+    if (isNew || last?.kind !== kind) sections.push({ kind, lines: [line], isClosed })
+    else {
+      last.lines.push(line)
+      last.isClosed = isClosed
+    }
+  }
+  let wasBlank = true
+  for (const line of text.split('\n')) {
+    const [, opening = '', info = ''] = (fence === undefined && FENCE_OPENING.exec(line)) || []
+    if (fence === undefined && opening !== '' && !(opening.startsWith('`') && info.includes('`'))) {
+      fence = opening
+      add('code', line, true)
+    } else if (fence !== undefined) {
+      const [, closing = ''] = FENCE_CLOSING.exec(line) ?? []
+      const isClosed = closing.startsWith(fence)
+      add('code', line, false, isClosed)
+      if (isClosed) fence = undefined
+    } else {
+      const isBlank = line.trim() === ''
+      add('words', line, isBlank || wasBlank)
+      wasBlank = isBlank
+    }
+  }
+  return { sections, open: fence }
+}
+
+/**
+ * What stands between backticks stays; the rest is given to the function. A span across lines is none for a reader that
+ * ends the paragraph between them, and then others are: all of it is words.
+ */
+function mapOutsideCode(words: string, change: (text: string) => string): string {
+  const spans = findCodeSpans(words)
+  if (spans.some(({ start, end }) => words.slice(start, end).includes('\n'))) return change(words)
+  let result = ''
+  let at = 0
+  for (const { start, end } of spans) {
+    result += change(words.slice(at, start)) + words.slice(start, end)
+    at = end
+  }
+  return result + change(words.slice(at))
+}
+
+/** The next run of the same length closes a run of backticks. */
+function findCodeSpans(words: string): readonly { readonly start: number; readonly end: number }[] {
+  const runs = Array.from(words.matchAll(/(?<!\\)`+/g), ({ index, 0: run }) => ({
+    start: index,
+    end: index + run.length,
+  }))
+  const next = new Map<number, number>()
+  const closing = runs.map(() => -1)
+  for (let at = runs.length - 1; at >= 0; at--) {
+    const length = (runs[at]?.end ?? 0) - (runs[at]?.start ?? 0)
+    closing[at] = next.get(length) ?? -1
+    next.set(length, at)
+  }
+  const spans: { start: number; end: number }[] = []
+  for (let at = 0; at < runs.length; at++) {
+    const [open, close] = [runs[at], runs[closing[at] ?? -1]]
+    if (!open || !close) continue
+    spans.push({ start: open.start, end: close.end })
+    at = closing[at] ?? at
+  }
+  return spans
+}

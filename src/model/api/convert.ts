@@ -6,17 +6,6 @@ import type { Reply } from './envelope.ts'
 export const EXPORT_FORMATS = ['md', 'html', 'txt', 'json', 'sft'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
-/** `GET /api/sessions/:id/export`: the document itself, as an attachment. */
-export interface ExportQuery {
-  readonly format?: ExportFormat
-  /** `3`, `2..5`, `4..` or `..3`. */
-  readonly turns?: string
-  /** Every record, also context, events and copies. */
-  readonly all?: boolean
-  /** Secrets and people's names taken out. */
-  readonly redact?: boolean
-}
-
 /** `GET /api/convert/targets`: what a conversation can become. */
 export type TargetsReply = Reply<readonly TargetItem[]>
 

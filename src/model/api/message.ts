@@ -7,21 +7,6 @@ import type { Reply } from './envelope.ts'
  * `GET /api/sessions/:id/messages`. At most one of `offset`, `around`, `after` and `before`; the last messages with
  * `before=end`, the first ones with none of them.
  */
-export interface WindowQuery {
-  /** Counted from 0 over all messages of the session. */
-  readonly offset?: number
-  /** Ids of messages. `around` is in the middle; `after` and `before` are not among the answers. */
-  readonly around?: string
-  readonly after?: string
-  readonly before?: string
-  /** 1 to 500; 100 if not given. */
-  readonly limit?: number
-  /** `sanitized`: `segments[].text` is sanitised HTML, as the specification says; `html` is absent. */
-  readonly variant?: 'original' | 'sanitized'
-  /** `media`: images as `data_uri`, as the specification says, beside their address. */
-  readonly inline?: 'media'
-}
-
 export type WindowReply = Reply<readonly MessageItem[], WindowMeta>
 
 export interface WindowMeta {

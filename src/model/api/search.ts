@@ -1,24 +1,7 @@
 /** `GET /api/search`: what was said, anywhere. One JSON reply, or lines of JSON as they are found with `stream=1`. */
 import type { Role, SourceType } from '../normalized.ts'
-import type { FilterQuery, Reply } from './envelope.ts'
+import type { Reply } from './envelope.ts'
 import type { SessionItem } from './session.ts'
-
-export interface SearchQuery extends FilterQuery {
-  /** As `fumi search` takes it: words, "a phrase", begin*, -not, a OR b, /pattern/, agent:codex … `keyword` is another name for it. */
-  readonly q: string
-  /** prompts, answers, arguments, output, reasoning, files, titles. */
-  readonly scope?: string
-  readonly role?: string
-  /** 1 to 200; 20 if not given. Of a stream: 1 to 10,000, all of them if not given. */
-  readonly limit?: number
-  /** `next` of the reply before. */
-  readonly after?: number
-  readonly sort?: 'newest' | 'relevance'
-  /** Looks also through what the index leaves out. Only as a stream. */
-  readonly deep?: boolean
-  /** The reply is `application/x-ndjson`, one `SearchLine` each. */
-  readonly stream?: boolean
-}
 
 /** Why a query was not understood: `meta.code` of an `invalid_query`. */
 export type QueryFault =
@@ -92,12 +75,6 @@ export type SearchLine =
   | { readonly kind: 'error'; readonly detail: string; readonly detail_ja: string }
 
 /** `GET /api/files?path=`: every tool call that spoke of a file, newest first. The path is looked for in the index alone. */
-export interface FilesQuery {
-  /** Whole, or its end. */
-  readonly path: string
-  readonly limit?: number
-}
-
 export type FilesReply = Reply<readonly FileTouchItem[], { readonly total: number }>
 
 export interface FileTouchItem {

@@ -4,7 +4,7 @@ import type { Spent } from '../prices.ts'
 import type { Session } from '../session.ts'
 import type { EstimatedTokens } from '../token-estimate.ts'
 import type { Usage } from '../usage.ts'
-import type { FilterQuery, Pagination, Reply } from './envelope.ts'
+import type { Pagination, Reply } from './envelope.ts'
 
 export const SESSION_SORTS = [
   'last_at',
@@ -17,29 +17,6 @@ export const SESSION_SORTS = [
 export type SessionSort = (typeof SESSION_SORTS)[number]
 
 /** `GET /api/sessions`. Forks and sub-agents stand under their parents unless `children` or `parent` is given. */
-export interface SessionsQuery extends FilterQuery {
-  /** From 1. */
-  readonly page?: number
-  /** 1 to 100; 25 if not given. */
-  readonly per_page?: number
-  /** `next_cursor` of the reply before, instead of a page. */
-  readonly cursor?: string
-  /** With `-` before it, the greatest first: `-last_at` if not given. */
-  readonly sort?: SessionSort | `-${SessionSort}`
-  /** Who spoke in it, with commas between them: user, assistant, tool, system. All of them must have. */
-  readonly role?: string
-  /** Words of the title, of the name, tags and note that the user gave it, or of what was said, as in a search. */
-  readonly q?: string
-  /** Only those with a star. */
-  readonly starred?: boolean
-  readonly tag?: string
-  /** `all` lists children beside their parents. */
-  readonly children?: 'fold' | 'all'
-  /** Only the children of this session. */
-  readonly parent?: string
-  readonly kind?: 'conversation' | 'prompts' | 'any'
-}
-
 export type SessionsReply = Reply<readonly SessionItem[], SessionsMeta>
 
 export interface SessionsMeta {
@@ -133,11 +110,6 @@ export interface MarkBody {
 export type MarkReply = Reply<MarkItem>
 
 /** `GET /api/sessions/:id`. */
-export interface SessionQuery {
-  /** Adds `messages`, the first thousand at most, as the NormalizedMessage specification has them; `sanitized` to its letter. */
-  readonly variant?: 'original' | 'sanitized'
-}
-
 export type SessionReply = Reply<SessionDetail>
 
 export interface SessionDetail extends SessionItem {

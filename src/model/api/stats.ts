@@ -1,12 +1,7 @@
 /** `GET /api/stats/*`: what the sessions add up to. Every one of them takes the filters of the list. */
 import type { Spent } from '../prices.ts'
 import type { Usage } from '../usage.ts'
-import type { FilterQuery, Reply } from './envelope.ts'
-
-/** Days, hours and weekdays are those on the wall, or in UTC. */
-export interface StatsQuery extends FilterQuery {
-  readonly utc?: boolean
-}
+import type { Reply } from './envelope.ts'
 
 export interface Sum {
   readonly usage: Usage
@@ -47,12 +42,6 @@ export interface NamedSum extends Sum {
 }
 
 /** `GET /api/stats/series`: tokens and cost over time. */
-export interface SeriesQuery extends StatsQuery {
-  /** `agent`, `model` or `project` make one line each of the eight largest and one of the rest; one line if not given. */
-  readonly by?: 'agent' | 'model' | 'project'
-  readonly step?: 'day' | 'week' | 'month'
-}
-
 export type SeriesReply = Reply<Series>
 
 export interface Series {
@@ -143,7 +132,5 @@ export interface Patterns {
   }
 }
 
-/** `GET /api/stats/export.csv?table=`: the same tables for a spreadsheet, `text/csv` in UTF-8. */
-export interface CsvQuery extends SeriesQuery {
-  readonly table: 'series' | 'models' | 'projects' | 'agents' | 'sessions' | 'tools' | 'activity'
-}
+/** The tables of `GET /api/stats/export.csv`. */
+export const CSV_TABLES = ['series', 'models', 'projects', 'agents', 'sessions', 'tools', 'activity'] as const

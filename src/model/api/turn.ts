@@ -5,11 +5,6 @@ import type { Usage } from '../usage.ts'
 import type { Reply } from './envelope.ts'
 
 /** `GET /api/sessions/:id/turns`. */
-export interface TurnsQuery {
-  /** Waits until tokens and roll-backs are known, however long the log is. */
-  readonly wait?: boolean
-}
-
 export type TurnsReply = Reply<readonly TurnItem[], TurnsMeta>
 
 export interface TurnsMeta {
@@ -54,11 +49,6 @@ export interface ShapeItem {
 }
 
 /** `GET /api/sessions/:id/find?q=`: every message of the session that says it, in order. */
-export interface FindQuery {
-  /** As in a search; `/pattern/` too. */
-  readonly q: string
-}
-
 export type FindReply = Reply<readonly FindHit[], FindMeta>
 
 export interface FindHit {

@@ -7,8 +7,8 @@ import { classify } from '../../model/classify.ts'
 import type { Instant, SessionId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { type SessionFacts, SessionFactsCollector } from '../../model/session-facts.ts'
-import { toMessageItem } from '../view/message/message-item.ts'
-import { pairToolCalls } from '../view/message/pair-calls.ts'
+import { toMessageItem } from '../view/message-item.ts'
+import { pairToolCalls } from '../view/message-window.ts'
 
 export interface ChatHistory {
   readonly messages: readonly MessageItem[]

@@ -1,24 +1,23 @@
-/** Who may ask: browsers exchange a one-time code for a cookie; scripts send the token with each request. */
+/** Checks access: browsers exchange a one-time code for a cookie, scripts send the token with each request. */
 
+import { createHash } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
 import { fieldsOf, stringOf } from '../../lib/unknown-values.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../api-problem.ts'
-import { clientAddress, createRateBucket, type RateBucket } from './limits.ts'
-import { type SignInResult, SignIns } from './sign-in.ts'
-import { renderSignInPage, SIGN_IN_PATH } from './sign-in-page.ts'
-import type { TokenFile } from './token.ts'
+import { clientAddress, createRateBucket, type RateBucket } from './check-request.ts'
+import { type SignInResult, SignIns, type TokenFile } from './sign-in.ts'
 
 export interface AccessOptions {
-  /** Nobody is asked for it where there is none. */
+  /** Undefined: no token is needed. */
   readonly tokens: TokenFile | undefined
   readonly port: () => number
   readonly secure: boolean
 }
 
 const YEAR_SECONDS = 31_536_000
-/** Needs no token, and says next to nothing. */
+/** Needs no token, and then returns only its status. */
 const OPEN_PATH = '/api/health'
 
 export function checkAccess({ tokens, port, secure }: AccessOptions): MiddlewareHandler {
@@ -33,7 +32,7 @@ export function checkAccess({ tokens, port, secure }: AccessOptions): Middleware
     if (path === SIGN_IN_PATH && isRead) return renderSignInPage(c, 200)
     if (path === SIGN_IN_PATH && method === 'POST') {
       const session = signIn(await readCode(c), signIns, isSignedIn ? cookie : undefined, () => limitGuesses(c, wrong))
-      // Cookies of one host are shared by all its ports.
+      // All ports of a host share their cookies.
       if (session !== undefined)
         setCookie(c, cookieName(port()), session, {
           httpOnly: true,
@@ -60,7 +59,6 @@ export function checkAccess({ tokens, port, secure }: AccessOptions): Middleware
   }
 }
 
-/** Guesses are few: whoever is wrong too often waits. */
 function limitGuesses(c: Context, wrong: RateBucket): void {
   if (!wrong.take(clientAddress(c)))
     throw new ApiProblem(
@@ -74,7 +72,7 @@ async function readCode(c: Context): Promise<string> {
   return stringOf(fieldsOf(body)?.['code']) ?? ''
 }
 
-/** Nothing for a browser that is signed in already: it may open the same link twice, or one that has expired. */
+/** Undefined for a browser that is signed in: it may open a link twice, or an expired one. */
 function signIn(code: string, signIns: SignIns, cookie: string | undefined, onWrong: () => void): string | undefined {
   const signedIn = signIns.exchange(code, cookie)
   if (signedIn.kind === 'session') return signedIn.cookie
@@ -86,7 +84,7 @@ function signIn(code: string, signIns: SignIns, cookie: string | undefined, onWr
 const EXPIRED = phrase('This link has expired.', 'このリンクは期限切れです。')
 
 const REFUSED: { readonly [kind in Exclude<SignInResult['kind'], 'session' | 'signed_in'>]: Phrase } = {
-  // What an earlier run of the server gave is of no use either, and looks the same.
+  // A code of an earlier run of the server looks the same.
   wrong: EXPIRED,
   expired: EXPIRED,
   used: phrase(
@@ -95,9 +93,86 @@ const REFUSED: { readonly [kind in Exclude<SignInResult['kind'], 'session' | 'si
   ),
 }
 
-export const cookieName = (port: number): string => `fumi_${port}`
+const cookieName = (port: number): string => `fumi_${port}`
 
 const UNKNOWN = phrase(
   'Open the link that fumi token --link prints, or send the token that fumi token prints as Authorization: Bearer …',
   'fumi token --link が表示するリンクを開くか、fumi token が表示するトークンを Authorization: Bearer … として送ってください。',
 )
+
+export const SIGN_IN_PATH = '/login'
+
+const HOW_TO_SIGN_IN = phrase(
+  'Run this in a terminal on the machine where fumibako runs, and open the link that it prints:',
+  'fumibako を実行しているマシンの端末で次のコマンドを実行し、表示されたリンクを開いてください。',
+)
+const LIFETIME = phrase('A link works once, within 60 seconds.', 'リンクは 60 秒以内に 1 回だけ使えます。')
+const OLD_LINK = phrase('Links with ?token= no longer work.', '?token= の付いたリンクは使えなくなりました。')
+
+/**
+ * What follows the # reaches no server by itself: neither a program that previews links nor a proxy's log uses the code up
+ * or keeps it. The script sends it, and takes it out of the address first.
+ */
+const SCRIPT = `
+function signIn() {
+  const code = location.hash.slice(1)
+  if (code === '') return
+  history.replaceState(null, '', location.pathname)
+  const said = document.getElementById('said')
+  fetch('${SIGN_IN_PATH}', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code }),
+    credentials: 'same-origin',
+  }).then(async (answer) => {
+    if (answer.ok) return location.replace('/')
+    const { errors: [error] } = await answer.json()
+    said.textContent = document.documentElement.lang === 'ja' ? error.detail_ja : error.detail
+  }).catch((error) => { said.textContent = String(error) })
+}
+signIn()
+addEventListener('hashchange', signIn)
+`
+const STYLE = `
+:root { color-scheme: light dark }
+body { font: 1rem/1.6 system-ui, sans-serif; max-width: 36rem; margin: 15vh auto; padding: 0 1rem }
+code { font-size: 1.1rem }
+`
+
+const cspHashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+
+const POLICY = [
+  "default-src 'none'",
+  `script-src ${cspHashOf(SCRIPT)}`,
+  `style-src ${cspHashOf(STYLE)}`,
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** The page that signs a browser in with the code after the # of its address, or explains how to get one. */
+function renderSignInPage(c: Context, status: 200 | 401): Response {
+  const isJapanese = /^ja\b/i.test(c.req.header('accept-language') ?? '')
+  const say = ({ en, ja }: Phrase): string => (isJapanese ? ja : en)
+  const html = `<!doctype html>
+<html lang="${isJapanese ? 'ja' : 'en'}">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>fumibako</title>
+<style>${STYLE}</style>
+<h1>fumibako</h1>
+<p id="said" role="status">${c.req.query('token') === undefined ? '' : say(OLD_LINK)}</p>
+<p>${say(HOW_TO_SIGN_IN)}</p>
+<p><code>fumi token --link</code></p>
+<p>${say(LIFETIME)}</p>
+<script>${SCRIPT}</script>
+</html>
+`
+  return c.body(html, status, {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': POLICY,
+    'cache-control': 'no-store',
+    vary: 'accept-language',
+  })
+}

@@ -1,13 +1,84 @@
-/** Signs browsers in: a code that works once and for a minute is exchanged for a cookie. Neither contains the token. */
-import { createHmac, randomBytes } from 'node:crypto'
+/** The API token, one per data directory, and the sign-in of browsers: a code, valid once and for a minute, is exchanged for a cookie. Neither contains the token. */
+
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
 import { replaceOwnFile } from '../../lib/files/atomic-file.ts'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
+import { statOf } from '../../lib/files/safe-fs.ts'
+import { isSystemError, toReadError } from '../../lib/files/system-error.ts'
 import { warn } from '../../lib/logger.ts'
 import { AppError } from '../../model/error.ts'
-import { isSameSecret, type TokenFile } from './token.ts'
 
-export const SIGN_IN_CODE_SECONDS = 60
+const tokenPath = (directory: string): string => join(directory, 'token')
+
+/** Creates the token on first use. */
+export function readToken(directory: string): string {
+  return readTokenFile(directory) ?? rotateToken(directory)
+}
+
+/** Replaces the token: the old one becomes invalid. */
+export function rotateToken(directory: string): string {
+  const token = randomBytes(32).toString('base64url')
+  replaceOwnFile(tokenPath(directory), `${token}\n`)
+  return token
+}
+
+function readTokenFile(directory: string): string | undefined {
+  try {
+    const text = readRegularFile(tokenPath(directory)).toString().trim()
+    return TOKEN_PATTERN.test(text) ? text : undefined
+  } catch (error) {
+    // Creating the token reports a folder that is missing or a file.
+    if (isSystemError(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined
+    throw toReadError(tokenPath(directory), error)
+  }
+}
+
+const TOKEN_PATTERN = /^[\w-]{20,200}$/
+
+/** The current token. A change by another process is noticed within a second. */
+export class TokenFile {
+  readonly directory: string
+  /** Random for each start: sign-in codes are valid for one run of one server. */
+  readonly instance = randomBytes(12).toString('base64url')
+  #token: string
+  #stamp: string
+  #checkedAt = 0
+
+  constructor(directory: string) {
+    this.directory = directory
+    this.#token = readToken(directory)
+    this.#stamp = readStamp(directory)
+  }
+
+  get token(): string {
+    // A monotonic clock: the time of day may jump back.
+    const now = performance.now()
+    if (now - this.#checkedAt < 1000) return this.#token
+    this.#checkedAt = now
+    const stamp = readStamp(this.directory)
+    if (stamp === this.#stamp) return this.#token
+    this.#token = readToken(this.directory)
+    this.#stamp = readStamp(this.directory)
+    return this.#token
+  }
+
+  accepts(given: string): boolean {
+    return isSameSecret(given, this.token)
+  }
+}
+
+function readStamp(directory: string): string {
+  const found = statOf(tokenPath(directory))
+  return found ? `${found.ino} ${found.mtimeMs} ${found.size}` : ''
+}
+
+/** In constant time. */
+function isSameSecret(a: string | Buffer, b: string | Buffer): boolean {
+  return timingSafeEqual(createHash('sha256').update(a).digest(), createHash('sha256').update(b).digest())
+}
+
+const SIGN_IN_CODE_SECONDS = 60
 const SESSION_SECONDS = 31_536_000
 
 const NONCE_BYTES = 12
@@ -28,9 +99,9 @@ export const signInLink = (url: string, code: string): string => `${url}login#${
 
 export type SignInResult =
   | { readonly kind: 'session'; readonly cookie: string }
-  /** The browser has a session of its own, which goes on. */
+  /** The browser keeps the session that it has. */
   | { readonly kind: 'signed_in' }
-  /** `used`: somebody signed in with it before. */
+  /** `used`: the code was used before. */
   | { readonly kind: 'wrong' | 'expired' | 'used' }
 
 interface UsedCode {
@@ -41,7 +112,7 @@ interface UsedCode {
 export class SignIns {
   readonly #tokens: TokenFile
   readonly #now: () => number
-  /** By their random part, until they expire. */
+  /** By nonce, until they expire. */
   readonly #used = new Map<string, UsedCode>()
   readonly #revoked: Set<string>
 
@@ -64,7 +135,7 @@ export class SignIns {
       return { kind: 'wrong' }
     const now = this.#now() / 1000
     const until = head.readUInt32BE(NONCE_BYTES)
-    // A code from far ahead was made before the clock was set back.
+    // A code from the future was made before the clock was set back.
     if (until < now || until > now + SIGN_IN_CODE_SECONDS + 1) return { kind: 'expired' }
     for (const [nonce, used] of this.#used) if (used.until < now) this.#used.delete(nonce)
     const nonce = head.toString('base64url')

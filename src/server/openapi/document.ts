@@ -1,4 +1,4 @@
-/** The description of the API: paths from the endpoints, shapes from the types of `model/api`. */
+/** Builds the OpenAPI document: paths from the endpoints, schemas from the types of `model/api`. */
 import { readFileSync } from 'node:fs'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 
@@ -32,10 +32,9 @@ export function buildApiDocument(app: OpenAPIHono, version: string): ApiDocument
 const readShapes = (): ApiDocument['components']['schemas'] =>
   JSON.parse(readFileSync(new URL('./shapes.json', import.meta.url), 'utf8')) as ApiDocument['components']['schemas']
 
-/** What only streams carry is named by no path. */
+/** Types that only streams contain: no path names them. */
 const STREAMED = ['LiveEvent', 'SearchLine', 'ChatEvent']
 
-/** Those that the paths name, and those that these name. */
 function findReachableSchemas(
   paths: unknown,
   all: ApiDocument['components']['schemas'],

@@ -1,35 +1,37 @@
-/** One way to say what an endpoint takes and gives: the same words check requests and write the document. */
+/** Declares endpoints and their parameters: one declaration checks requests and documents the API. */
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
+import { parsePeriod, type SessionFilter } from '../../app.ts'
 import type { ApiErrorCode } from '../../model/api/envelope.ts'
 import { phrase } from '../../model/phrase.ts'
 import { API_ERRORS, ApiProblem } from '../api-problem.ts'
 
-export interface ApiEndpoint<Query extends z.ZodObject, Body extends z.ZodType> {
+interface ApiEndpoint<Query extends z.ZodObject, Body extends z.ZodType> {
   readonly method: 'get' | 'post' | 'put'
-  /** With `{name}` for the parts that vary. */
+  /** With parameters as `{name}`. */
   readonly path: string
   readonly summary: string
-  /** What the name does not say, in sentences. */
   readonly description?: string
   readonly query?: Query
   readonly body?: Body
-  /** The name of the reply's type in `model/api`, or its media type where it is no JSON. */
+  /** A type of `model/api`, or a media type if the reply is not JSON. */
   readonly reply: string
   readonly status?: 200 | 202
   readonly errors?: readonly ApiErrorCode[]
-  /** Returns the reply as it is sent, or a response of its own. */
-  answer(request: EndpointRequest<z.output<Query>, z.output<Body>>): object | Promise<object>
+  /** Returns the JSON reply, or a response. */
+  answer(request: EndpointRequest<Given<z.output<Query>>, Given<z.output<Body>>>): object | Promise<object>
 }
 
-export interface EndpointRequest<Query, Body> {
+/** Checked input has no undefined fields: an optional field is missing. */
+export type Given<T> = { [Name in keyof T]: Exclude<T[Name], undefined> }
+
+interface EndpointRequest<Query, Body> {
   readonly c: Context
   readonly query: Query
   readonly body: Body
-  /** A part of the path. */
   param(name: string): string
-  /** Of the client: it has gone away. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
 }
 
@@ -42,8 +44,8 @@ export function addEndpoint<Query extends z.ZodObject, Body extends z.ZodType>(
   api.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
     const result = await endpoint.answer({
       c,
-      query: checkInput(query ?? EMPTY_QUERY, c.req.query()) as z.output<Query>,
-      body: (body ? checkInput(body, await readJsonBody(c)) : undefined) as z.output<Body>,
+      query: checkInput(query ?? EMPTY_QUERY, c.req.query()) as Given<z.output<Query>>,
+      body: (body ? checkInput(body, await readJsonBody(c)) : undefined) as Given<z.output<Body>>,
       param: (name) => c.req.param(name) ?? '',
       signal: c.req.raw.signal,
     })
@@ -103,4 +105,63 @@ function groupByStatus(codes: readonly ApiErrorCode[]): ReadonlyMap<number, Path
     byStatus.set(API_ERRORS[code][0], [...(byStatus.get(API_ERRORS[code][0]) ?? []), code])
   const content = { 'application/json': { schema: { $ref: '#/components/schemas/ErrorReply' } } }
   return new Map(Array.from(byStatus, ([status, of]) => [status, { description: of.join(', '), content }]))
+}
+
+export const flagParameter = (what: string) =>
+  z
+    .enum(['1', 'true', '0', 'false'])
+    .transform((text) => text === '1' || text === 'true')
+    .optional()
+    .openapi({ description: what })
+
+export const numberParameter = (what: string, min: number, max: number) =>
+  z.coerce.number().int().min(min).max(max).optional().openapi({ description: what })
+
+export const textParameter = (what: string) => z.string().min(1).max(2000).optional().openapi({ description: what })
+
+export const FILTER_PARAMETERS = {
+  agent: textParameter('Ids of agents, with commas between them.'),
+  project: textParameter('A directory and those below it; without a slash, one of that name anywhere.'),
+  model: textParameter('A model; * stands for anything.'),
+  tool: textParameter('Only with calls of this tool.'),
+  since: textParameter('From this day on: 2026-11-15, today, 7d, or a moment.'),
+  until: textParameter('Up to the end of this day.'),
+  start_date: textParameter('Another name for since.'),
+  end_date: textParameter('Another name for until.'),
+}
+
+type FilterValues = { readonly [name in keyof typeof FILTER_PARAMETERS]?: string | undefined }
+
+export function parseSessionFilter(values: FilterValues): SessionFilter {
+  const { agent, project, model, tool } = values
+  const from = parseMoment('since', values.since ?? values.start_date, 'from')
+  const until = parseMoment('until', values.until ?? values.end_date, 'until')
+  if (from !== undefined && until !== undefined && from >= until)
+    throw new ApiProblem(
+      'invalid_period',
+      phrase('The period ends before it begins.', '期間の終わりが始まりより前です。'),
+    )
+  return {
+    ...(agent !== undefined && { agents: agent.split(',') }),
+    ...(project !== undefined && { project }),
+    ...(model !== undefined && { model }),
+    ...(tool !== undefined && { tool }),
+    ...(from !== undefined && { since: from }),
+    ...(until !== undefined && { until }),
+  }
+}
+
+function parseMoment(name: string, given: string | undefined, end: 'from' | 'until'): number | undefined {
+  if (given === undefined) return undefined
+  const period = parsePeriod(given, new Date())
+  if (!period)
+    throw new ApiProblem(
+      'invalid_period',
+      phrase(
+        `${name} takes a day or a moment: 2026-11-15, today, 7d, 12h.`,
+        `${name} には日付か日時を指定してください：2026-11-15、today、7d、12h など。`,
+      ),
+      { invalid_fields: [{ field: name, message: 'no day and no moment' }] },
+    )
+  return Date.parse(period[end])
 }

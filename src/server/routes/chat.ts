@@ -1,4 +1,4 @@
-/** `/api/chat`: a conversation is held here. Words go in by requests, what happens comes out as events. */
+/** `/api/chat`: prompts and answers arrive as requests, everything that happens is sent as events. */
 
 import { join } from 'node:path'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
@@ -9,8 +9,7 @@ import { readChatOptions } from '../chat/chat-options.ts'
 import { isWithinDirectory } from '../chat/check-line.ts'
 import type { OpenChats } from '../chat/open-chats.ts'
 import type { ServerContext } from '../context.ts'
-import { addEndpoint } from '../openapi/endpoint.ts'
-import { textParameter } from '../openapi/parameters.ts'
+import { addEndpoint, textParameter } from '../openapi/endpoint.ts'
 
 const NAME_SCHEMA = z.string().min(1).max(500).optional()
 const MAX_TEXT_LENGTH = 250_000
@@ -55,17 +54,7 @@ export function chatRoutes(api: OpenAPIHono, { app }: ServerContext, chats: Open
       'trust_needed',
       'conversation_busy',
     ],
-    answer: async ({ body: { session, directory, confirmed, profile, model, agent } }) => {
-      const chat = await chats.open({
-        ...(session !== undefined && { session }),
-        ...(directory !== undefined && { directory }),
-        ...(confirmed !== undefined && { confirmed }),
-        ...(profile !== undefined && { profile }),
-        ...(model !== undefined && { model }),
-        ...(agent !== undefined && { agent }),
-      })
-      return { data: chat.state, meta: {} }
-    },
+    answer: async ({ body }) => ({ data: (await chats.open(body)).state, meta: {} }),
   })
   addEndpoint(api, {
     method: 'post',
@@ -146,7 +135,7 @@ export function chatRoutes(api: OpenAPIHono, { app }: ServerContext, chats: Open
   addEventRoute(api, chats)
 }
 
-/** Comments that keep the line open, and find out who is gone. */
+/** Comments keep the connection open and detect clients that are gone. */
 const HEARTBEAT_MS = 15_000
 
 function addEventRoute(api: OpenAPIHono, chats: OpenChats): void {
@@ -180,10 +169,9 @@ function addEventRoute(api: OpenAPIHono, chats: OpenChats): void {
   })
 }
 
-/** Paths of a conversation's directory that begin with what was typed, for completion. */
 const MAX_PATHS = 30
 
-/** @param typed relative to the directory. Nothing outside of it is told. */
+/** @param typed relative to the chat's directory; other paths give no results */
 function completePath(typed: string, workspace: Workspace): readonly string[] {
   const slash = typed.lastIndexOf('/') + 1
   const folder = typed.slice(0, slash)

@@ -1,23 +1,28 @@
-/** `/api/convert` and `/api/handoff`: a conversation for another agent, its losses shown before anything is written. */
+/** `/api/convert` and `/api/handoff`: converts a conversation for another agent, and shows the losses before it writes anything. */
 
 import { randomBytes } from 'node:crypto'
 import { isAbsolute } from 'node:path'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { formatShellLine } from '../../agents/resume-command.ts'
-import { formsToWrite, targetsOfHandoff } from '../../convert.ts'
-import type { ConvertBody, HandoffItem, TargetItem } from '../../model/api/convert.ts'
+import type { App, SessionEntry } from '../../app.ts'
+import {
+  type Conversion,
+  type Cut,
+  convertLog,
+  formsToWrite,
+  type HandedOver,
+  handOver,
+  type LogToConvert,
+  targetsOfHandoff,
+} from '../../convert.ts'
+import type { ConvertBody, ConvertPreview, HandoffItem, HandoffPreview, TargetItem } from '../../model/api/convert.ts'
+import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../api-problem.ts'
 import type { ServerContext } from '../context.ts'
+import { LruCache } from '../lru-cache.ts'
 import { addEndpoint } from '../openapi/endpoint.ts'
-import { toByteStream } from '../view/byte-stream.ts'
-import {
-  convertedBytes,
-  convertedFileName,
-  handOverSession,
-  previewConversion,
-} from '../view/convert/conversion-preview.ts'
-import { LruCache } from '../view/lru-cache.ts'
+import { toByteStream } from '../send-stream.ts'
 
 export function convertRoutes(api: OpenAPIHono, context: ServerContext): void {
   const tickets = new PreviewTickets<ConvertBody>()
@@ -42,15 +47,8 @@ export function convertRoutes(api: OpenAPIHono, context: ServerContext): void {
     }),
     reply: 'ConvertReply',
     errors: ['session_not_found', 'source_gone', 'not_possible'],
-    answer: async ({ body: { session, to, without_extensions, max_tokens, cwd } }) => {
-      const body: ConvertBody = {
-        session,
-        to,
-        ...(without_extensions !== undefined && { without_extensions }),
-        ...(max_tokens !== undefined && { max_tokens }),
-        ...(cwd !== undefined && { cwd }),
-      }
-      const preview = await previewConversion(context.app, context.session(session), body)
+    answer: async ({ body }) => {
+      const preview = await previewConversion(context.app, context.session(body.session), body)
       const ticket = tickets.issue(body)
       return { data: { ...preview, ticket, download_url: `/api/convert/${ticket}` }, meta: {} }
     },
@@ -114,7 +112,101 @@ async function listTargets(): Promise<readonly TargetItem[]> {
   return (await formsToWrite()).map(({ name, label }) => ({ to: name, label, can_hand_off: handed.includes(name) }))
 }
 
-/** What was shown to somebody before it is done: a paper that says so, good for ten minutes. */
+type ConvertRequest = Omit<ConvertBody, 'session'>
+
+async function previewConversion(
+  app: App,
+  entry: SessionEntry,
+  wanted: ConvertRequest,
+): Promise<Omit<ConvertPreview, 'ticket' | 'download_url'>> {
+  let cut: Cut | undefined
+  const conversion = await startConversion(app, entry, wanted, (one) => {
+    cut = one
+  })
+  let bytes = 0
+  for await (const piece of conversion.pieces) if (piece.kind === 'bytes') bytes += piece.bytes.length
+  const { losses, repairs } = conversion.report()
+  return {
+    session: entry.id,
+    to: wanted.to,
+    file_name: await convertedFileName(entry, wanted.to),
+    bytes,
+    losses,
+    repairs,
+    cut: cut ? { turns_kept: cut.turns.kept, turns_summed_up: cut.turns.cut } : null,
+    handoff: await previewHandoff(app, entry, wanted),
+  }
+}
+
+async function* convertedBytes(app: App, entry: SessionEntry, wanted: ConvertRequest): AsyncGenerator<Uint8Array> {
+  const { pieces } = await startConversion(app, entry, wanted)
+  for await (const piece of pieces) if (piece.kind === 'bytes') yield piece.bytes
+}
+
+async function convertedFileName({ id }: SessionEntry, to: string): Promise<string> {
+  const form = (await formsToWrite()).find(({ name }) => name === to)
+  return `${id.replaceAll(/[^\w.-]+/g, '_')}${form?.suffix ?? '.json'}`
+}
+
+async function handOverSession(
+  app: App,
+  entry: SessionEntry,
+  { to, ...wanted }: ConvertRequest,
+  mode: { readonly isDry: boolean; readonly mayReplace: boolean },
+): Promise<HandedOver> {
+  const { environment, directory, backup } = app
+  return handOver(await findLog(app, entry), to, {
+    environment,
+    directory,
+    keep: backup,
+    ...mode,
+    ...limitsOf(wanted),
+  })
+}
+
+async function startConversion(
+  app: App,
+  entry: SessionEntry,
+  { to, without_extensions, ...wanted }: ConvertRequest,
+  onCut?: (cut: Cut) => void,
+): Promise<Conversion> {
+  return convertLog(await findLog(app, entry), to, {
+    withoutExtensions: without_extensions === true,
+    ...limitsOf(wanted),
+    ...(onCut && { onCut }),
+  })
+}
+
+const limitsOf = ({ max_tokens, cwd }: Pick<ConvertRequest, 'max_tokens' | 'cwd'>) => ({
+  ...(max_tokens !== undefined && { maxTokens: max_tokens }),
+  ...(cwd !== undefined && { cwd }),
+})
+
+async function previewHandoff(app: App, entry: SessionEntry, wanted: ConvertRequest): Promise<HandoffPreview | null> {
+  if (!(await targetsOfHandoff()).includes(wanted.to)) return null
+  try {
+    const done = await handOverSession(app, entry, wanted, { isDry: true, mayReplace: true })
+    const { source, exchanges, isReplacement, warnings } = done
+    return { possible: true, path: source.path, exchanges, replaces: isReplacement, warnings }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    const { code, phrase } = error
+    return { possible: false, code, reason: phrase.en, reason_ja: phrase.ja }
+  }
+}
+
+async function findLog(app: App, { id, path }: SessionEntry): Promise<LogToConvert> {
+  const log = await app.logOf(id)
+  if (!log)
+    throw new AppError(
+      'not_found',
+      `the log of ${id} is gone: ${path}, and no copy was kept.`,
+      `会話 ${id} のログ ${path} がなくなっています。控えもありません。`,
+    )
+  return { agent: log.agent, source: log.source, session: id }
+}
+
+/** A ticket proves that its preview was shown. It is valid for ten minutes. */
 const MAX_TICKETS = 100
 const TICKET_LIFETIME_MS = 600_000
 
@@ -127,13 +219,12 @@ export class PreviewTickets<Value> {
     return ticket
   }
 
-  /** Nothing when nobody has it, or no longer. */
   peek(ticket: string): Value | undefined {
     const issued = this.#issued.get(ticket)
     return issued && issued.until > performance.now() ? issued.value : undefined
   }
 
-  /** Good once. */
+  /** Invalidates the ticket. */
   take(ticket: string): Value | undefined {
     const value = this.peek(ticket)
     this.#issued.delete(ticket)

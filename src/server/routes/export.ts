@@ -1,4 +1,4 @@
-/** `/api/sessions/:id/export`: a conversation as a document to be saved. */
+/** `/api/sessions/:id/export`: a conversation as a document. */
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { App, SessionEntry } from '../../app.ts'
@@ -16,10 +16,9 @@ import { type People, peopleOnMachine } from '../../redact/people.ts'
 import { Redactor } from '../../redact/redactor.ts'
 import { ApiProblem } from '../api-problem.ts'
 import type { ServerContext } from '../context.ts'
-import { addEndpoint } from '../openapi/endpoint.ts'
-import { flagParameter, textParameter } from '../openapi/parameters.ts'
-import { toByteStream } from '../view/byte-stream.ts'
-import { toMarkItem } from '../view/session/session-item.ts'
+import { addEndpoint, flagParameter, textParameter } from '../openapi/endpoint.ts'
+import { toByteStream } from '../send-stream.ts'
+import { toMarkItem } from '../view/session-item.ts'
 
 const MEDIA_TYPES: { readonly [format in ExportFormat]: string } = {
   md: 'text/markdown',
@@ -58,7 +57,7 @@ export function exportRoutes(api: OpenAPIHono, context: ServerContext): void {
         headers: {
           'content-type': `${MEDIA_TYPES[query.format]}; charset=utf-8`,
           'content-disposition': `attachment; filename="${name}"`,
-          // The document brings its own style; opened from here it must still run nothing.
+          // A document opened from here must not run scripts.
           'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",
         },
       })
@@ -78,7 +77,7 @@ function parseTurns(given: string): TurnRange {
   )
 }
 
-/** A session as an export needs it: read once for what later records say of earlier ones, then again while it is written. */
+/** Reads the session once for its outline; the export reads it again while it is written. */
 async function readExportMaterial(app: App, { id, agent, path }: SessionEntry, redact: boolean): Promise<ExportInput> {
   const log = await app.logOf(id)
   const session = app.index.header(id)
@@ -99,7 +98,7 @@ async function readExportMaterial(app: App, { id, agent, path }: SessionEntry, r
     if (message.raw.line_index === 0) sessionMessages.push(message)
     outliner.add(message)
   }
-  /** What belongs to the whole comes first. */
+  /** Messages of the session itself come first. */
   async function* inOrder(): AsyncGenerator<NormalizedMessage> {
     yield* sessionMessages
     for await (const message of all()) if (message.raw.line_index > 0) yield message
@@ -115,7 +114,7 @@ async function readExportMaterial(app: App, { id, agent, path }: SessionEntry, r
   return redact ? redactMaterial(material, inOrder, peopleOnMachine(app.environment)) : material
 }
 
-/** Marks are the user's own words and may name anybody: they stay at home. */
+/** Annotations are left out: they may name anybody. */
 async function redactMaterial(
   { mark: _, ...material }: ExportInput,
   read: () => AsyncGenerator<NormalizedMessage>,

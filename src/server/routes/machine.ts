@@ -1,4 +1,4 @@
-/** The machine and what goes on: health, agents, choices, sync, live changes. */
+/** Health, agents, filter choices, sync and live changes. */
 
 import { existsSync } from 'node:fs'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
@@ -12,8 +12,7 @@ import type { Issue } from '../../model/issue.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../api-problem.ts'
 import type { ServerContext } from '../context.ts'
-import { addEndpoint } from '../openapi/endpoint.ts'
-import { textParameter } from '../openapi/parameters.ts'
+import { addEndpoint, textParameter } from '../openapi/endpoint.ts'
 
 export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
   const { app, indexWatcher } = context
@@ -88,7 +87,7 @@ export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
   addLiveRoute(api, context)
 }
 
-/** Comments that keep the line open, and find out who is gone. */
+/** Comments keep the connection open and detect clients that are gone. */
 const HEARTBEAT_MS = 15_000
 const MAX_MISSED_CHANGES = 1000
 
@@ -117,7 +116,7 @@ function addLiveRoute(api: OpenAPIHono, { app, indexWatcher }: ServerContext): v
             id: `${epoch ?? 'none'}-${revision}`,
           })
         }
-        // Listening begins before the past is told: nothing falls between them.
+        // Subscribed before the missed changes are read: no event is lost.
         const { signal } = disconnected
         const events = app.events.subscribe({ signal, pause: HEARTBEAT_MS, limit: MAX_MISSED_CHANGES })
         try {
@@ -146,7 +145,7 @@ function addLiveRoute(api: OpenAPIHono, { app, indexWatcher }: ServerContext): v
   })
 }
 
-/** The revision from which on a client must be told; nothing where it must begin anew. A client that names none knows nothing. */
+/** The revision that a client has; undefined if it must load everything again. */
 function parseMissedSince(id: string | undefined, epoch: string | null, revision: number): number | undefined {
   const match = /^(.+)-(\d{1,15})$/.exec(id ?? '')
   if (!match || match[1] !== (epoch ?? 'none') || Number(match[2]) > revision) return undefined
@@ -171,9 +170,7 @@ async function listAgents({ app }: ServerContext): Promise<readonly AgentItem[]>
   }))
 }
 
-// That what is shown is incomplete, because a source is locked or may not be read.
-
-/** Nothing where all that is missing would be missing whoever asks, and whenever. */
+/** Undefined unless a source is locked or may not be read: other issues are permanent. */
 function describeIncomplete(issues: readonly Issue[]): Phrase | undefined {
   const [first, ...others] = issues.filter((issue) => incompleteReasonOf(issue) !== undefined)
   if (!first) return undefined

@@ -1,18 +1,18 @@
-/** `/api/sessions/:id/messages`: windows, one message, its parts, its source. */
+/** `/api/sessions/:id/messages`: windows, one message, its parts, its raw record. */
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { LoadedMessage, SessionEntry } from '../../app.ts'
 import type { MessageItem, WindowMeta } from '../../model/api/message.ts'
+import { reasoningTextOf } from '../../model/classify.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../api-problem.ts'
 import type { ServerContext } from '../context.ts'
-import { addEndpoint } from '../openapi/endpoint.ts'
-import { numberParameter, textParameter } from '../openapi/parameters.ts'
-import { decodeImage, parseMediaId } from '../view/message/media.ts'
-import { readMessageItem, readWindowItems } from '../view/message/message-window.ts'
-import { messageNotFound, readLineItem, readRawItem, sourceGoneProblem } from '../view/message/raw-item.ts'
-import { buildRequestItem } from '../view/request/request-item.ts'
+import { addEndpoint, numberParameter, textParameter } from '../openapi/endpoint.ts'
+import { decodeImage, parseMediaId } from '../view/message-content.ts'
+import { readMessageItem, readWindowItems } from '../view/message-window.ts'
+import { messageNotFound, readLineItem, readRawItem, sourceGoneProblem } from '../view/raw-record.ts'
+import { buildRequestItem } from '../view/request-item.ts'
 
 const DEFAULT_LIMIT = 100
 const VARIANT_PARAMETERS = {
@@ -40,8 +40,8 @@ export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
     reply: 'WindowReply',
     errors: ['session_not_found'],
     answer: async ({ param, query }) => {
-      const { offset, around, after, before, limit = DEFAULT_LIMIT, variant, inline } = query
-      if ([offset, around, after, before].filter((one) => one !== undefined).length > 1)
+      const { limit = DEFAULT_LIMIT, variant, inline, before, ...place } = query
+      if (Object.keys(place).length + (before === undefined ? 0 : 1) > 1)
         throw new ApiProblem(
           'invalid_parameters',
           phrase(
@@ -52,9 +52,7 @@ export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
       const entry = context.session(param('id'))
       const windowRequest = {
         limit,
-        ...(offset !== undefined && { offset }),
-        ...(around !== undefined && { around }),
-        ...(after !== undefined && { after }),
+        ...place,
         ...(before === 'end' ? { end: true as const } : before !== undefined && { before }),
       }
       const window = await readWindowItems(context, entry, windowRequest, { variant, inline: inline === 'media' })
@@ -179,18 +177,13 @@ async function readBody(
 
 const NO_IMAGE = phrase('There is no such image.', 'その画像はありません。')
 
-/** One text of a message by the name that a client knows it by. */
 const TOOL_TEXTS = ['arguments', 'input', 'output'] as const
 const TOOL_VALUES = ['arguments_json', 'input_json', 'output_json'] as const
 
 function readMessageField(message: NormalizedMessage, name: string): string | undefined {
   const segment = /^segments\.(\d{1,6})\.text$/.exec(name)?.[1]
   if (segment !== undefined) return message.segments[Number(segment)]?.text
-  if (name === 'reasoning.text') {
-    const { reasoning_summary, reasoning_text } = message.metadata ?? {}
-    const texts = [reasoning_summary, reasoning_text].filter((one) => typeof one === 'string' && one.trim() !== '')
-    return texts.length > 0 ? texts.join('\n\n') : undefined
-  }
+  if (name === 'reasoning.text') return reasoningTextOf(message)
   if (name === 'metadata') return toPrettyJson(message.metadata)
   const tool = message.tool_call
   const text = TOOL_TEXTS.find((one) => name === `tool_call.${one}`)

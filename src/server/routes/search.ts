@@ -1,22 +1,22 @@
-/** `/api/search` and `/api/files`: what was said, and which files were touched. */
+/** `/api/search` and `/api/files`: finds messages, and the tool calls that touched a file. */
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { App, MessageHit, SearchAnswer, SearchOptions, SessionFilter } from '../../app.ts'
 import { warn } from '../../lib/logger.ts'
 import type { SearchHit, SearchLine, SearchMeta } from '../../model/api/search.ts'
 import { phrase } from '../../model/phrase.ts'
-import { ApiProblem, SEE_LOG } from '../api-problem.ts'
+import { ApiProblem, SEE_LOG, toQueryProblem } from '../api-problem.ts'
 import type { ServerContext } from '../context.ts'
-import { addEndpoint } from '../openapi/endpoint.ts'
 import {
+  addEndpoint,
   FILTER_PARAMETERS,
   flagParameter,
   numberParameter,
   parseSessionFilter,
   textParameter,
-} from '../openapi/parameters.ts'
-import { toQueryProblem } from '../view/query-error.ts'
-import { readSessionTitles, toSessionItems } from '../view/session/session-item.ts'
+} from '../openapi/endpoint.ts'
+import { toByteStream } from '../send-stream.ts'
+import { readSessionTitles, toSessionItems } from '../view/session-item.ts'
 
 const DEFAULT_LIMIT = 20
 const SEARCH_QUERY = z.object({
@@ -47,10 +47,13 @@ export function searchRoutes(api: OpenAPIHono, context: ServerContext): void {
     answer: async ({ query, signal }) => {
       const words = toQueryText(query)
       if (query.stream || query.deep) {
-        // A stream that began cannot be an error any more.
+        // A stream cannot turn into an error response later.
         const first = await app.search(words, firstPageOptions(query))
         if (first.kind === 'problem') throw toQueryProblem(first)
-        return jsonLinesResponse(searchLines(app, words, query, first, signal), signal)
+        const lines = searchLines(app, words, query, first, signal)
+        return new Response(toByteStream(encodeJsonLines(lines), signal), {
+          headers: { 'content-type': 'application/x-ndjson; charset=utf-8' },
+        })
       }
       return searchPage(app, words, query)
     },
@@ -114,7 +117,7 @@ async function searchPage(app: App, words: string, query: Query): Promise<object
 
 type FoundHits = Extract<SearchAnswer, { kind: 'found' }>
 
-/** The first page of a stream: its hits, titles for all of it, and whether the index knows all. */
+/** The first page of a stream also has its titles, and says whether the index is complete. */
 function firstPageOptions(query: Query): SearchOptions {
   const filter = parseSessionFilter(query)
   // A deep search begins with the index by itself.
@@ -123,7 +126,7 @@ function firstPageOptions(query: Query): SearchOptions {
   return { limit: DEFAULT_LIMIT, filter }
 }
 
-/** There is no second page of them. */
+/** Ranked results have one page. */
 const rankedLimit = ({ limit = MAX_RANKED }: Query): number => Math.min(limit, MAX_RANKED)
 const MAX_RANKED = 200
 
@@ -196,7 +199,7 @@ async function* searchPages(
   }
 }
 
-/** What can be asked by a parameter can be typed as well. */
+/** Parameters become filters of the query language. */
 function toQueryText({ q, keyword, scope, role }: Query): string {
   const words = q ?? keyword
   if (words === undefined)
@@ -231,30 +234,14 @@ const toHitItem = ({ snippet, tool, ...hit }: MessageHit): SearchHit => ({
   cut_after: snippet?.cutAfter ?? false,
 })
 
-// Values as lines of JSON, sent as they come. Nothing is made that nobody reads.
-
-/** @param signal the client has gone away */
-function jsonLinesResponse(values: AsyncGenerator<object>, signal: AbortSignal): Response {
+/** Values as lines of JSON, as the client reads them. A stream that fails ends with an error line. */
+async function* encodeJsonLines(lines: AsyncGenerator<SearchLine>): AsyncGenerator<Uint8Array> {
   const encoder = new TextEncoder()
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      try {
-        const { value, done } = await values.next()
-        if (done || signal.aborted) {
-          await values.return(undefined)
-          controller.close()
-        } else controller.enqueue(encoder.encode(`${JSON.stringify(value)}\n`))
-      } catch (error) {
-        warn(String(error))
-        controller.enqueue(encoder.encode(`${JSON.stringify(FAILED_LINE)}\n`))
-        controller.close()
-      }
-    },
-    async cancel() {
-      await values.return(undefined)
-    },
-  })
-  return new Response(body, { headers: { 'content-type': 'application/x-ndjson; charset=utf-8' } })
+  try {
+    for await (const line of lines) yield encoder.encode(`${JSON.stringify(line)}\n`)
+  } catch (error) {
+    warn(String(error))
+    const failed: SearchLine = { kind: 'error', detail: SEE_LOG.en, detail_ja: SEE_LOG.ja }
+    yield encoder.encode(`${JSON.stringify(failed)}\n`)
+  }
 }
-
-const FAILED_LINE: SearchLine = { kind: 'error', detail: SEE_LOG.en, detail_ja: SEE_LOG.ja }

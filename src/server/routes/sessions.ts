@@ -1,4 +1,4 @@
-/** `/api/sessions`: the list, one of them, the user's marks. */
+/** `/api/sessions`: the list, one session, its annotation. */
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { type App, currentInstant, type SessionListOptions, type SessionOrder } from '../../app.ts'
@@ -6,19 +6,18 @@ import { SESSION_SORTS, type SessionSort, type SessionsMeta } from '../../model/
 import type { SessionId } from '../../model/ids.ts'
 import type { Role } from '../../model/normalized.ts'
 import { phrase } from '../../model/phrase.ts'
-import { ApiProblem } from '../api-problem.ts'
+import { ApiProblem, toQueryProblem } from '../api-problem.ts'
 import type { ServerContext } from '../context.ts'
-import { addEndpoint } from '../openapi/endpoint.ts'
 import {
+  addEndpoint,
   FILTER_PARAMETERS,
   flagParameter,
+  type Given,
   numberParameter,
   parseSessionFilter,
   textParameter,
-} from '../openapi/parameters.ts'
-import { toQueryProblem } from '../view/query-error.ts'
-import { readSessionDetail } from '../view/session/session-detail.ts'
-import { toMarkItem, toSessionItems } from '../view/session/session-item.ts'
+} from '../openapi/endpoint.ts'
+import { readSessionDetail, toMarkItem, toSessionItems } from '../view/session-item.ts'
 
 const SORTS: { readonly [sort in SessionSort]: SessionOrder } = {
   last_at: 'last',
@@ -114,15 +113,13 @@ export function sessionRoutes(api: OpenAPIHono, context: ServerContext): void {
     }),
     reply: 'MarkReply',
     errors: ['session_not_found'],
-    answer: ({ param, body: { tags, name, starred, note } }) => {
+    answer: ({ param, body: { tags, ...changes } }) => {
       const { id } = context.session(param('id'))
       const before = app.annotations.get(id)?.tags ?? []
       const mark = app.annotations.change(
         id,
         {
-          ...(name !== undefined && { name }),
-          ...(starred !== undefined && { starred }),
-          ...(note !== undefined && { note }),
+          ...changes,
           ...(tags && { tag: tags, untag: before.filter((tag) => !tags.includes(tag)) }),
         },
         currentInstant(),
@@ -133,7 +130,7 @@ export function sessionRoutes(api: OpenAPIHono, context: ServerContext): void {
   })
 }
 
-type Query = z.output<typeof LIST_QUERY>
+type Query = Given<z.output<typeof LIST_QUERY>>
 
 async function toListOptions(app: App, query: Query): Promise<SessionListOptions> {
   const name = query.sort.replace(/^-/, '') as SessionSort
@@ -150,7 +147,7 @@ async function toListOptions(app: App, query: Query): Promise<SessionListOptions
   }
 }
 
-/** Those that marks and words leave; nothing where neither was asked for. */
+/** The sessions that match star, tag and words; undefined without such filters. */
 async function findIds(app: App, query: Query, filter: SessionListOptions): Promise<readonly SessionId[] | undefined> {
   const { starred, tag, q } = query
   const marked =

@@ -1,12 +1,10 @@
-/** `/api/stats`: sums, series, tools, activity, patterns, and the same as tables for a spreadsheet. */
+/** `/api/stats`: sums, series, tools, activity, patterns, and CSV tables. */
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { statisticsOf } from '../../conversation/history/statistics.ts'
-import type { Patterns } from '../../model/api/stats.ts'
+import { CSV_TABLES, type Patterns } from '../../model/api/stats.ts'
 import type { ServerContext } from '../context.ts'
-import { addEndpoint } from '../openapi/endpoint.ts'
-import { FILTER_PARAMETERS, flagParameter, parseSessionFilter } from '../openapi/parameters.ts'
-import { type CsvTable, toCsv } from '../view/csv.ts'
-import { activityItem, seriesItem, statsItem, toolItems } from '../view/stats-item.ts'
+import { addEndpoint, FILTER_PARAMETERS, flagParameter, parseSessionFilter } from '../openapi/endpoint.ts'
+import { activityItem, type CsvTable, seriesItem, statsItem, toCsv, toolItems } from '../view/stats-item.ts'
 
 const STATS_PARAMETERS = {
   ...FILTER_PARAMETERS,
@@ -19,7 +17,6 @@ const SERIES_PARAMETERS = {
   }),
   step: z.enum(['day', 'week', 'month']).default('day'),
 }
-const TABLE_NAMES = ['series', 'models', 'projects', 'agents', 'sessions', 'tools', 'activity'] as const
 
 export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
   const errors = ['invalid_period'] as const
@@ -83,7 +80,7 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
     method: 'get',
     path: '/api/stats/export.csv',
     summary: 'One of the tables for a spreadsheet',
-    query: z.object({ ...SERIES_PARAMETERS, table: z.enum(TABLE_NAMES) }),
+    query: z.object({ ...SERIES_PARAMETERS, table: z.enum(CSV_TABLES) }),
     reply: 'text/csv',
     errors,
     answer: async ({ query }) => {
@@ -96,7 +93,7 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
         },
       })
 
-      async function tableOf(name: (typeof TABLE_NAMES)[number]): Promise<CsvTable> {
+      async function tableOf(name: (typeof CSV_TABLES)[number]): Promise<CsvTable> {
         if (name === 'tools') return toolItems(app, filter)
         if (name === 'activity') return activityItem(app, filter, query.utc === true).by_day
         if (name === 'series') {

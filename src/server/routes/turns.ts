@@ -1,4 +1,4 @@
-/** A session as a whole: turns, shape, totals, find, state. */
+/** A session as a whole: turns, shape, totals, search, state. */
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { App, SessionEntry } from '../../app.ts'
@@ -6,16 +6,13 @@ import type { SessionTotals } from '../../model/api/totals.ts'
 import type { TurnItem, TurnsMeta } from '../../model/api/turn.ts'
 import { phrase } from '../../model/phrase.ts'
 import { cacheShareOf } from '../../model/usage.ts'
-import { ApiProblem } from '../api-problem.ts'
+import { ApiProblem, toQueryProblem } from '../api-problem.ts'
 import type { ServerContext } from '../context.ts'
-import { addEndpoint } from '../openapi/endpoint.ts'
-import { flagParameter } from '../openapi/parameters.ts'
-import { toQueryProblem } from '../view/query-error.ts'
-import type { PromptCache } from '../view/session/prompt-cache.ts'
-import { readStateMetadata } from '../view/session/session-detail.ts'
-import type { SessionTally } from '../view/session/session-tally.ts'
-import { buildStateItem } from '../view/session/state-item.ts'
-import { MAX_WAITED_BYTES } from '../view/session/tally-cache.ts'
+import { addEndpoint, flagParameter } from '../openapi/endpoint.ts'
+import { type Layout, MAX_WAITED_BYTES, type PromptCache } from '../session-caches.ts'
+import { readStateMetadata } from '../view/session-item.ts'
+import type { SessionTally } from '../view/session-tally.ts'
+import { buildStateItem } from '../view/state-item.ts'
 
 export function turnRoutes(api: OpenAPIHono, context: ServerContext): void {
   const { app } = context
@@ -102,7 +99,6 @@ export function turnRoutes(api: OpenAPIHono, context: ServerContext): void {
   })
 }
 
-/** The totals tab of a conversation. */
 function toSessionTotals(app: App, { id, revision }: SessionEntry, tally: SessionTally): SessionTotals {
   const { usage, cost, byModel, rateLimits, events, tools, files, roles, encrypted, images } = tally.counts
   return {
@@ -128,13 +124,10 @@ function toSessionTotals(app: App, { id, revision }: SessionEntry, tally: Sessio
   }
 }
 
-/** The outline of a session: what was asked, and what became of it. */
-type Layout = ReturnType<App['index']['layout']>
-
-/** Prompts beyond these are named by their number alone. */
+/** Later prompts have only a number. */
 const MAX_PROMPTS_READ = 2000
 
-/** @param tally where the log was read to its end */
+/** @param tally undefined until the log was read to its end */
 async function buildTurnItems(
   prompts: PromptCache,
   entry: SessionEntry,
@@ -142,6 +135,7 @@ async function buildTurnItems(
   tally: SessionTally | undefined,
 ): Promise<readonly TurnItem[]> {
   const counted = tally?.turns() ?? []
+  const facts = tally?.facts()
   if (turns.length === 0) return counted.map((turn) => toEventTurnItem(turn))
   const byMessage = new Map(counted.map((turn) => [turn.message_id, turn]))
   const read = turns.slice(0, MAX_PROMPTS_READ).map(({ message }) => message)
@@ -161,13 +155,13 @@ async function buildTurnItems(
       error_count: errors,
       usage: known?.usage ?? null,
       cost: known?.cost ?? null,
-      rolled_back: tally ? tally.isRolledBack(message) : null,
+      rolled_back: facts ? facts.isRolledBack({ id: message }) : null,
       tangent: summary?.tangent === true,
     }
   })
 }
 
-/** A log that was trimmed to its events: their places are not known by rows alone. */
+/** For a log that was trimmed to its events: the index knows no offsets of its turns. */
 const toEventTurnItem = (turn: ReturnType<SessionTally['turns']>[number]): TurnItem => ({
   number: turn.number,
   prompt: turn.prompt,

@@ -1,4 +1,4 @@
-/** Sums and series as the API tells them. */
+/** Statistics as the API returns them: sums, series, tools, activity, and any of them as CSV. */
 import type { App, SessionFilter } from '../../app.ts'
 import type { Activity, NamedSum, Series, SeriesLine, StatsItem, ToolStat } from '../../model/api/stats.ts'
 import { addSafely } from '../../model/checked-numbers.ts'
@@ -6,7 +6,7 @@ import { instantFromMs, type SessionId } from '../../model/ids.ts'
 import { NO_COST, type Spent } from '../../model/prices.ts'
 import { toEstimatedTokens } from '../../model/token-estimate.ts'
 import { createLocalDay, localHourOf, toUtcDay, utcHourOf } from '../../model/totals.ts'
-import { cacheShareOf, type Usage } from '../../model/usage.ts'
+import { cacheShareOf, NO_USAGE, type Usage } from '../../model/usage.ts'
 
 const MAX_SESSIONS = 50
 const MAX_SERIES_LINES = 8
@@ -24,7 +24,7 @@ export async function statsItem(app: App, filter: SessionFilter, utc: boolean): 
   ]
   for (const { id, title } of app.list({ ids: named, kind: 'any', children: 'all', limit: named.length }).sessions)
     titles.set(id, app.annotations.get(id)?.name ?? title ?? null)
-  const usage = totals?.usage ?? ZERO_USAGE
+  const usage = totals?.usage ?? NO_USAGE
   return {
     sessions: totals?.sessions ?? 0,
     messages: totals?.messages ?? 0,
@@ -47,14 +47,6 @@ export async function statsItem(app: App, filter: SessionFilter, utc: boolean): 
   }
 }
 
-const ZERO_USAGE: Usage = {
-  input_tokens: 0,
-  cached_input_tokens: 0,
-  output_tokens: 0,
-  reasoning_output_tokens: 0,
-  total_tokens: 0,
-}
-
 /** Most tokens first. */
 function toNamedSums(usages: Readonly<Record<string, Usage>> = {}, costs: Readonly<Record<string, Spent>> = {}) {
   const sums: NamedSum[] = Object.entries(usages).map(([name, usage]) => ({
@@ -65,13 +57,11 @@ function toNamedSums(usages: Readonly<Record<string, Usage>> = {}, costs: Readon
   return sums.sort((a, b) => b.usage.total_tokens - a.usage.total_tokens || (a.name < b.name ? -1 : 1))
 }
 
-export const toolItems = (app: App, filter: SessionFilter): readonly ToolStat[] & ToolTable => [
+export const toolItems = (app: App, filter: SessionFilter): readonly ToolStat[] & CsvTable => [
   ...(app.stats(filter)?.tools.map((tool) => ({ ...tool })) ?? []),
 ]
 
-type ToolTable = readonly { readonly [column: string]: string | number }[]
-
-export interface SeriesItemOptions {
+interface SeriesItemOptions {
   readonly by?: 'agent' | 'model' | 'project' | undefined
   readonly step: 'day' | 'week' | 'month'
   readonly utc?: boolean | undefined
@@ -134,7 +124,7 @@ function stepStart(day: string, step: Series['step']): string {
   return new Date(at - ((new Date(at).getUTCDay() + 6) % 7) * DAY_MS).toISOString().slice(0, 10)
 }
 
-/** Years. A log may tell any time: where they lie farther apart, only days on which something was are steps. */
+/** Twenty years. Logs may contain any time: over a longer period only days with data become steps. */
 const MAX_GAPLESS_MS = 20 * 366 * DAY_MS
 
 /** @param days in order */
@@ -166,4 +156,28 @@ export function activityItem(app: App, filter: SessionFilter, utc: boolean): Act
     by_week,
     by_day: Array.from(days, ([day, count]) => ({ day, count })),
   }
+}
+
+export type CsvTable = readonly { readonly [column: string]: string | number | null }[]
+
+/** RFC 4180. */
+export function toCsv(table: CsvTable): string {
+  const [first] = table
+  if (!first) return ''
+  const columns = Object.keys(first)
+  const rows = table.map((row) => columns.map((column) => formatCell(row[column] ?? '')))
+  return [columns, ...rows].map((row) => `${row.join(',')}\r\n`).join('')
+}
+
+/**
+ * What a spreadsheet may take for a formula, also in fullwidth forms and after blanks, controls, quotes or characters without
+ * width. Names come from logs, which are not trusted: such cells begin with an apostrophe.
+ */
+const FORMULA =
+  /^[\s\p{Cc}\p{Cf}\p{Zs}"'\u2018\u2019\u201c\u201d\uff02\uff07]*[=+\-@\uff1d\uff0b\uff0d\uff20\u2212\ufe62\ufe63\ufe66\ufe6b]|^[\t\r\n]/u
+
+function formatCell(value: string | number): string {
+  if (typeof value === 'number') return String(value)
+  const text = FORMULA.test(value) ? `'${value}` : value
+  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text
 }

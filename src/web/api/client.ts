@@ -1,8 +1,8 @@
-/** Asks the server. What goes wrong comes back as a value, with a sentence for the reader. */
+/** Requests to the API. Errors are values with a text for the reader. */
 import type { ApiError, ApiErrorCode, ErrorReply } from '../../model/api/envelope.ts'
 
 export interface RequestProblem {
-  /** `unreachable`: nobody answered. */
+  /** `unreachable`: no response. */
   readonly code: ApiErrorCode | 'unreachable'
   readonly detail: string
   readonly detail_ja: string
@@ -12,7 +12,7 @@ export interface RequestProblem {
 export type RequestResult<Reply> =
   | { readonly kind: 'reply'; readonly reply: Reply }
   | { readonly kind: 'problem'; readonly problem: RequestProblem }
-  /** The signal was given; nobody waits for it any more. */
+  /** The request was aborted. */
   | { readonly kind: 'dropped' }
 
 export type QueryParameters = { readonly [name: string]: string | number | boolean | undefined }
@@ -38,7 +38,7 @@ export function apiPath(path: string, query: QueryParameters = {}): string {
   return search.size === 0 ? `/api${path}` : `/api${path}?${search}`
 }
 
-/** A document as text. @param url the whole address, such as `apiPath` gives */
+/** @param url as `apiPath` returns it */
 export async function fetchText(url: string, signal: AbortSignal): Promise<RequestResult<string>> {
   const response = await fetchResponse(url, { signal })
   if (!response) return { kind: 'dropped' }
@@ -51,7 +51,7 @@ export async function fetchText(url: string, signal: AbortSignal): Promise<Reque
   }
 }
 
-/** One JSON value for each line, as they come. Ends when the stream ends, however that is. */
+/** Yields one JSON value per line as they arrive. */
 export async function* streamLines<Line>(
   path: string,
   query: QueryParameters,

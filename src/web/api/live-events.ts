@@ -1,4 +1,4 @@
-/** Changes as they happen. A page that nobody looks at holds no connection, and asks for what it missed when it is back. */
+/** Live events. A hidden page disconnects, and asks for what it missed when it is visible again. */
 import { LIVE_EVENTS, type LiveEvent } from '../../model/api/machine.ts'
 import { apiPath } from './client.ts'
 
@@ -10,7 +10,7 @@ let lastEventId: string | undefined
 let retry: ReturnType<typeof setTimeout> | undefined
 const RETRY_MS = 3000
 
-/** @returns what ends it; fit for onMount */
+/** @returns a function that unsubscribes */
 export function onLiveEvent(listener: LiveListener): () => void {
   if (listeners.size === 0) {
     document.addEventListener('visibilitychange', followVisibility)
@@ -33,7 +33,7 @@ function connect(): void {
   source = eventSource
   for (const name of LIVE_EVENTS) eventSource.addEventListener(name, handleMessage)
   eventSource.onerror = () => {
-    // While it is only connecting again, the browser itself says which event was the last.
+    // While reconnecting, the browser itself sends the id of the last event.
     if (eventSource.readyState !== EventSource.CLOSED) return
     disconnect()
     retry = setTimeout(connect, RETRY_MS)

@@ -1,8 +1,7 @@
-/** What was asked of the server: what has come, what went wrong, and whether something is on its way. */
+/** A request of a component: its reply, its error, and whether it is running. */
 import { get, type QueryParameters as Query, type RequestProblem } from './client.ts'
 
 export interface RequestTarget {
-  /** Below /api. */
   readonly path: string
   readonly query?: Query
 }
@@ -17,7 +16,7 @@ export class ApiRequest<Reply> {
   isLoading = $state(true)
   #runs = $state(0)
 
-  /** @param target nothing: there is nothing to ask yet */
+  /** @param target undefined if there is nothing to request yet */
   constructor(target: () => RequestTarget | undefined) {
     $effect(() => {
       void this.#runs

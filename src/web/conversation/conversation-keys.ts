@@ -1,4 +1,4 @@
-/** The keys that go through a conversation. */
+/** Keyboard shortcuts of a conversation. */
 import type { KeyBindings } from '../navigation/keyboard.ts'
 import { messageMarkdown } from './message-markdown.ts'
 import { rowOfMessage } from './message-rows.ts'

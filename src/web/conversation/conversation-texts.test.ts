@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import type { MessageItem } from '../../model/api/message.ts'
 import type { CheckpointItem } from '../../model/api/session.ts'
 import type { TurnItem } from '../../model/api/turn.ts'
-import { queryWords } from './find/query-words.ts'
+import { queryWords } from './highlight-words.ts'
 import { messageMarkdown, turnMarkdown } from './message-markdown.ts'
-import { conversationOutline } from './outline/outline.ts'
+import { conversationOutline } from './outline.ts'
 import { contextName, splitTextParts } from './row/text-parts.ts'
 
 const messageItem = (show: MessageItem['show'], text: string): MessageItem => ({

@@ -1,9 +1,10 @@
 /** Messages as Markdown, for the clipboard. */
+
+import { removeAnsi } from '../../lib/markup/ansi.ts'
 import type { MessageItem } from '../../model/api/message.ts'
-import { removeAnsi } from './tool/ansi.ts'
 import { callInputText, callOutputText } from './tool/call-texts.ts'
 
-/** The words alone; of a call, what it was given and what came back. */
+/** The text; of a call, its input and output. */
 export function messageMarkdown({ segments, tool_call, reasoning }: MessageItem): string {
   const words = segments.flatMap(({ text }) => (text === undefined || text.trim() === '' ? [] : [text]))
   if (reasoning?.text) words.push(reasoning.text)
@@ -17,7 +18,7 @@ export function messageMarkdown({ segments, tool_call, reasoning }: MessageItem)
   ].join('\n\n')
 }
 
-/** What was asked, answered and done. Copies, context and events are left out. */
+/** Prompts, answers and tool calls. */
 export function turnMarkdown(messages: readonly MessageItem[]): string {
   const parts = messages.flatMap((message) => {
     const words = messageMarkdown(message).trim()
@@ -30,7 +31,6 @@ export function turnMarkdown(messages: readonly MessageItem[]): string {
 
 const quote = (text: string): string => text.replace(/^/gm, '> ')
 
-/** The fence is longer than any in the text. */
 function fenceBlock(text: string, language = ''): string {
   const longest = Array.from(text.matchAll(/`{3,}/g)).reduce((longestRun, [run]) => Math.max(longestRun, run.length), 2)
   const fence = '`'.repeat(longest + 1)

@@ -1,18 +1,18 @@
-/** Which messages of a session take a row, known from their letters alone and made sure once they are read. */
+/** Decides which messages have a row: from their shape letters, and from the messages once they are loaded. */
 import type { MessageItem } from '../../model/api/message.ts'
+import { eventNameOf } from '../../model/classify.ts'
 
-/** A run of context is one row. Others have one each. */
+/** Consecutive messages of context share a row. */
 const CONTEXT_CODES = codesOf('is')
-/** Results stand on their calls; headers, copies and events without words take no room. */
+/** Results are shown with their calls; headers, copies and events without text are hidden. */
 const HIDDEN_CODES = codesOf('hrxdp')
-/** Events without words that mark a place in the conversation. */
+/** Events without text that are shown nevertheless. */
 const MARKER_EVENTS = /compact|roll|abort|interrupt|undo|error/
 
-/** What messages that were read turned out to be, by offset: their letters may say otherwise. */
+/** Whether loaded messages have a row, by offset. Overrides the shape letters. */
 export class RowVisibility {
   #visibility = new Uint8Array(1024)
 
-  /** Whether it takes a row. */
   set(offset: number, shown: boolean): void {
     if (offset >= this.#visibility.length) {
       const larger = new Uint8Array(2 * offset)
@@ -32,7 +32,7 @@ export class RowVisibility {
   }
 }
 
-/** Goes over all of them with every page that is read. @returns the offset of the first message of each row; a row goes on up to the next one */
+/** @returns the offset of the first message of each row */
 export function layOutRows(shape: string, verdicts: RowVisibility, everything: boolean): Int32Array {
   const rows = new Int32Array(shape.length)
   let count = 0
@@ -60,20 +60,20 @@ export function areSameRows(before: Int32Array, after: Int32Array): boolean {
   return true
 }
 
-export function isMessageShown({ show, metadata, flags }: MessageItem, letter: string): boolean {
-  switch (show) {
+export function isMessageShown(message: MessageItem, letter: string): boolean {
+  switch (message.show) {
     case 'joined':
     case 'copy':
     case 'session':
       return false
     case 'event':
-      return letter !== 'x' || flags.error === true || MARKER_EVENTS.test(String(metadata?.['event_kind'] ?? ''))
+      return letter !== 'x' || message.flags.error === true || MARKER_EVENTS.test(eventNameOf(message))
     default:
       return true
   }
 }
 
-/** The letter of a message that came after the letters were told. */
+/** The shape letter of a message that is newer than the loaded shape. */
 export function shapeCodeOf({ show, flags, role, source_type, segments }: MessageItem): string {
   if (flags.replayed) return 'p'
   if (flags.duplicate) return 'd'
@@ -91,18 +91,18 @@ export function shapeCodeOf({ show, flags, role, source_type, segments }: Messag
 const HEIGHT_BY_LETTER: { readonly [letter: string]: number } = { u: 120, a: 150, m: 34 }
 const LINE_HEIGHT = 34
 
-/** In pixels, before it is seen. */
+/** Estimated, in pixels. */
 export const heightOf = (letter: string | undefined): number => HEIGHT_BY_LETTER[letter ?? ''] ?? LINE_HEIGHT
 
-/** The row in which a message stands, or the one before it. */
+/** The row of a message, or the one before it. */
 export const rowOfMessage = (rows: Int32Array, offset: number): number =>
   Math.max(0, countWhile(rows.length, (row) => (rows[row] ?? 0) <= offset) - 1)
 
-/** Of things in order: the last one that begins before a message, or -1. */
+/** The last of the sorted items that starts before a message, or -1. */
 export const findLastBefore = (items: readonly { readonly offset: number }[], offset: number): number =>
   countWhile(items.length, (at) => (items[at]?.offset ?? 0) < offset) - 1
 
-/** How many of the first ones are so, where none is after one that is not. */
+/** Binary search: the number of leading items that satisfy the predicate. */
 function countWhile(count: number, predicate: (at: number) => boolean): number {
   let low = 0
   let high = count

@@ -1,4 +1,4 @@
-/** A conversation while it is read: its letters at once, its messages page by page where the reader is, what is added as it comes. */
+/** An open conversation: its shape at once, messages page by page near the reader, updates live. */
 import { SvelteMap } from 'svelte/reactivity'
 import type { MessageItem, WindowReply } from '../../model/api/message.ts'
 import type { SessionDetail, SessionReply } from '../../model/api/session.ts'
@@ -7,11 +7,10 @@ import { get, type QueryParameters, type RequestProblem, type RequestResult } fr
 import { areSameRows, findLastBefore, isMessageShown, layOutRows, RowVisibility, shapeCodeOf } from './message-rows.ts'
 
 const PAGE_SIZE = 100
-/** Enough to fill a screen. */
+/** Fills a screen. */
 const FIRST_PAGE_SIZE = 40
-/** Messages that were read are forgotten beyond so many. */
 const MAX_CACHED_MESSAGES = 6000
-/** Messages at the end that are read when something was added: a result may change a call before it. */
+/** Messages at the end that are loaded again after a change: a result may change an earlier call. */
 const TAIL_SIZE = 160
 
 const pause = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms))
@@ -25,26 +24,23 @@ export class OpenSession {
   /** Offsets of the first message of each row. */
   rows = $state.raw<Int32Array>(new Int32Array())
   isReady = $state(false)
-  /** What is open or folded against its habit, by place. */
+  /** Folds that the reader opened or closed. */
   readonly folds = new SvelteMap<string, boolean>()
   everything = $state(false)
-  /** Message that the keys mean. */
+  /** The message that keys apply to. */
   cursor = $state(-1)
   #version = $state(0)
   readonly #messages = new Map<number, MessageItem>()
   readonly #visibility = new RowVisibility()
   readonly #requestedPages = new Set<number>()
-  /** The page that the reader is at. */
+  /** The page near the reader. */
   #nearPage = 0
-  /** Turns are being asked for; those that come are old already. */
   #isAsking = false
   #isOutdated = false
-  /** The same of what was added. */
   #isUpdating = false
   #hasGrown = false
   readonly #abort = new AbortController()
 
-  /** Told when there are other rows. */
   readonly #onrows: () => void
 
   constructor(id: string, onrows: () => void) {
@@ -56,7 +52,6 @@ export class OpenSession {
     return `/sessions/${encodeURIComponent(this.id)}`
   }
 
-  /** The last turn that began before a message. */
   turnBefore(offset: number): TurnItem | undefined {
     return this.turns[findLastBefore(this.turns, offset)]
   }
@@ -69,7 +64,7 @@ export class OpenSession {
     return this.#version >= 0 ? this.#messages.get(offset) : undefined
   }
 
-  /** Each part is shown as it comes. @returns the place of the message that was asked for, if there is one */
+  /** @returns the offset of the requested message, if it exists */
   async open(at: string | undefined): Promise<number | undefined> {
     const first: QueryParameters = at === undefined ? { offset: 0 } : { around: at }
     const firstWindow = get<WindowReply>(
@@ -90,14 +85,14 @@ export class OpenSession {
     this.#abort.abort()
   }
 
-  /** Reads what is missing between two places. */
+  /** Loads the missing messages between two offsets. */
   loadRange(from: number, to: number): void {
     this.#nearPage = Math.floor(from / PAGE_SIZE)
     for (let page = Math.floor(from / PAGE_SIZE); page <= Math.floor(Math.max(from, to) / PAGE_SIZE); page++)
       void this.#readPage(page)
   }
 
-  /** All of a stretch, for copying: whole, or not at all. */
+  /** All messages of a range, for copying. */
   async readRange(from: number, count: number): Promise<RequestResult<readonly MessageItem[]>> {
     const messages: MessageItem[] = []
     for (let offset = from; offset < from + count; offset += 500) {
@@ -114,7 +109,7 @@ export class OpenSession {
     this.#layOutRows()
   }
 
-  /** The session has grown, or is another one. One after the other: what comes late must not count. */
+  /** The session has changed. Updates run one after another, so that a late reply cannot overwrite a newer one. */
   async update(): Promise<void> {
     this.#hasGrown = true
     if (this.#isUpdating) return
@@ -173,7 +168,7 @@ export class OpenSession {
     this.#requestedPages.add(page)
     const answer = await get<WindowReply>(`${this.path}/messages`, { offset, limit: PAGE_SIZE }, this.#abort.signal)
     if (answer.kind !== 'reply') {
-      // Asked for again when it is looked at again.
+      // Requested again when it is in sight again.
       this.#requestedPages.delete(page)
       return
     }
@@ -182,7 +177,7 @@ export class OpenSession {
     this.#layOutRows()
   }
 
-  /** One after the other, and where a log grows quickly, not all the time. */
+  /** Requests run one after another, with a pause for logs that grow quickly. */
   async #readTurns(): Promise<void> {
     this.#isOutdated = true
     if (this.#isAsking) return
@@ -206,7 +201,6 @@ export class OpenSession {
     this.#version++
   }
 
-  /** All but those around the reader. */
   #evictFarMessages(): void {
     if (this.#messages.size <= MAX_CACHED_MESSAGES) return
     const isFar = (page: number): boolean => Math.abs(page - this.#nearPage) > MAX_CACHED_MESSAGES / PAGE_SIZE / 4

@@ -1,4 +1,4 @@
-/** Which rows are in sight. Heights are measured as rows appear; what lies above never moves what is read. */
+/** Computes which rows are in sight. Heights are measured as rows appear; changes above never move what is being read. */
 import {
   elementScroll,
   measureElement,
@@ -16,23 +16,23 @@ type ScrollerOptions = VirtualizerOptions<HTMLElement, HTMLElement>
 type Align = 'start' | 'center' | 'auto' | 'end'
 
 export interface RowHeights {
-  /** Of the first message of each. */
+  /** Of the first message of each row. */
   readonly offsets: Int32Array
-  /** In pixels, before it is seen. */
+  /** Estimated, in pixels. */
   readonly heightOf: (row: number) => number
 }
 
 export interface VisibleRow {
   readonly row: number
-  /** Offset of its first message. */
+  /** The offset of its first message. */
   readonly key: number
-  /** Its place in the window, by which its element is known. */
+  /** The index in the window. */
   readonly index: number
-  /** Pixels from the top of all. */
+  /** Pixels from the top. */
   readonly start: number
 }
 
-/** Within so many pixels of the end, the reader is at the end. */
+/** Closer to the end counts as the end. */
 const NEAR_END_PIXELS = 32
 const NO_ROWS: RowHeights = { offsets: new Int32Array(), heightOf: () => 0 }
 const PADDING_ABOVE = 16
@@ -43,23 +43,22 @@ export class Scroller {
   height = $state(0)
   #rows = NO_ROWS
   #window: RowWindow = EMPTY_ROW_WINDOW
-  /** Pixels before and after the window. */
   #above = PADDING_ABOVE
   #below = PADDING_BELOW
   #shownItems: readonly VirtualItem[] = []
   #element: HTMLElement | null = null
   #follows = false
-  /** Where the reader is being taken; forgotten when something scrolls. */
+  /** The target of a programmatic scroll, until something else scrolls. */
   #aim: { readonly key: number; readonly align: Align } | undefined
-  /** Rows that could be read when they were measured. */
+  /** Rows whose message was loaded when they were measured. */
   readonly #measuredKeys = new Set<number>()
-  /** The first of them in sight that was there before: rows that come in above it do not move it. */
+  /** The first of them in sight that was also shown before: new rows above must not move it. */
   #firstReadKey: number | undefined
-  /** A row is being put in its place: nothing may be drawn in the middle of that. */
+  /** While a row is being measured, nothing may be drawn. */
   #isPlacing = false
-  /** A scroll is being told: what it brings into sight is measured before it is painted. */
+  /** During a scroll event, new rows are measured before they are painted. */
   #isScrollEvent = false
-  /** Rows appear after the others were measured: they are measured at once, else they would be painted unmeasured. */
+  /** Rows that appear after the others were measured are measured immediately. */
   #isLateRender = false
   readonly #virtual: Virtualizer<HTMLElement, HTMLElement>
 
@@ -68,7 +67,7 @@ export class Scroller {
     this.#virtual.shouldAdjustScrollPositionOnItemSizeChange = (item) => this.#isAbove(item)
   }
 
-  /** @returns what ends it */
+  /** @returns a function that detaches it */
   attach(element: HTMLElement): () => void {
     this.#element = element
     const end = this.#virtual._didMount()
@@ -80,7 +79,7 @@ export class Scroller {
     }
   }
 
-  /** A row's element: `data-index` says which it is, `data-offset` its key, `aria-busy` that it cannot be read yet. */
+  /** @param element a row: `data-index` is its index, `data-offset` its key, `aria-busy` means not loaded */
   readonly measure = (element: HTMLElement): (() => void) => {
     this.#isPlacing = true
     this.#virtual.measureElement(element)
@@ -89,13 +88,13 @@ export class Scroller {
     return () => this.#virtual.measureElement(null)
   }
 
-  /** Whether the end is stayed at, while the reader is there. */
+  /** Stays at the end while the reader is there. */
   follow(follows: boolean): void {
     this.#follows = follows
     this.#virtual.setOptions(this.#options())
   }
 
-  /** Other rows. The one that is read stays where it is. Not to be called from an effect. */
+  /** Keeps the row that is being read in place. Must not be called from an effect. */
   update(rows: RowHeights): void {
     const before = this.#rows.offsets
     const read = this.#aim?.key ?? before[this.top.row] ?? 0
@@ -105,7 +104,7 @@ export class Scroller {
     const row = rowOfMessage(rows.offsets, read)
     const sameWindow = rowWindowFrom(rowOfMessage(rows.offsets, firstKey), count)
     const isSameWindow = hasMarginAround(sameWindow, row, count)
-    // Above a window that begins as before nothing moves: what lies there is summed up when the window moves.
+    // The height above is only computed when the window's first row changes.
     this.#layOut(
       isSameWindow ? sameWindow : rowWindowAround(row, count),
       isSameWindow && rows.offsets[sameWindow.first] === firstKey,
@@ -115,7 +114,7 @@ export class Scroller {
     if (!isSameWindow && this.#aim) this.to(row, this.#aim.align)
   }
 
-  /** Something opens by hand: the end is not followed for that. */
+  /** For a fold that the reader opens. */
   pauseFollowing(): void {
     const follows = this.#follows
     this.#follows = false
@@ -147,7 +146,7 @@ export class Scroller {
     this.#virtual.scrollToEnd()
   }
 
-  /** The first row that is in sight, and how much of it lies above. */
+  /** The first row in sight, and how many pixels of it are above. */
   get top(): { readonly row: number; readonly above: number } {
     const item = this.#virtual.getVirtualItemForOffset(this.offset)
     return item ? { row: this.#window.first + item.index, above: this.offset - item.start } : { row: 0, above: 0 }
@@ -195,21 +194,21 @@ export class Scroller {
     return measureElement(element, entry, this.#virtual)
   }
 
-  /** Whether a row whose height is another now stands above what is read. One that is read grows below. */
+  /** Whether a row that changed its height is above what is being read. */
   #isAbove({ key, start, end }: VirtualItem): boolean {
     if (end <= this.offset) return true
     if (this.#firstReadKey !== undefined) return Number(key) < this.#firstReadKey
     return start < this.offset && !this.#virtual.itemSizeCache.has(key)
   }
 
-  /** Somebody scrolled. @returns whether rows are to be drawn anew */
+  /** @returns whether rows must be drawn again */
   #followScroll(offset: number): boolean {
     const hasMoved = this.#moveTo(this.#rowAt(offset))
     if (hasMoved) this.#virtual.cancelScroll()
     return hasMoved
   }
 
-  /** @returns whether rows are to be drawn anew before anything goes on with them */
+  /** @returns whether rows must be drawn again first */
   #moveTo(row: number): boolean {
     const count = this.#rows.offsets.length
     if (hasMarginAround(this.#window, row, count)) return false
@@ -224,7 +223,6 @@ export class Scroller {
     this.#below = PADDING_BELOW + this.#heightBetween(window.end, this.#rows.offsets.length)
   }
 
-  /** The height of some rows. */
   #heightBetween(from: number, to: number): number {
     let sum = 0
     for (let row = from; row < to; row++) sum += this.#heightOf(row)
@@ -244,7 +242,7 @@ export class Scroller {
     return first + (this.#virtual.getVirtualItemForOffset(offset)?.index ?? 0)
   }
 
-  /** The row that begins so many pixels above another, or more. */
+  /** The row that starts at least this many pixels above another. */
   #rowUp(row: number, pixels: number): number {
     let at = row
     for (let remaining = pixels; at > 0 && remaining > 0; at--) remaining -= this.#heightOf(at - 1)
@@ -272,7 +270,6 @@ export class Scroller {
     this.items = shown.map(({ index, key, start }) => ({ row: first + index, key: Number(key), index, start }))
   }
 
-  /** Keys go up from row to row. */
   #firstRead(shown: readonly VirtualItem[]): number | undefined {
     const [from, to] = [Number(this.#shownItems[0]?.key ?? 0), Number(this.#shownItems.at(-1)?.key ?? -1)]
     const isRead = ({ key, end }: VirtualItem): boolean =>

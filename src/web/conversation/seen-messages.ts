@@ -1,7 +1,6 @@
-/** How far each conversation was read in this browser. */
+/** How far each conversation was read, stored in this browser. */
 import { readBrowserPreference, saveBrowserPreference } from '../settings/preferences.svelte.ts'
 
-/** Sessions that are remembered. */
 const MAX_SESSIONS = 500
 
 type SeenCounts = readonly (readonly [session: string, messages: number])[]
@@ -15,7 +14,7 @@ function readSeenCounts(): SeenCounts {
   }
 }
 
-/** Messages that the session had when it was last left; nothing for one that was never opened. */
+/** Undefined for a session that was never opened. */
 export const seenCountOf = (session: string): number | undefined => readSeenCounts().find(([id]) => id === session)?.[1]
 
 export function saveSeenCount(session: string, messages: number): void {

@@ -1,4 +1,4 @@
-/** Views of one conversation besides its words, each loaded when it is asked for; `tab` in the address names one. */
+/** Further tabs of a conversation, loaded on demand; `tab` in the address names one. */
 import type { Component } from 'svelte'
 import type { SessionDetail } from '../../model/api/session.ts'
 import { say } from '../i18n/views.ts'
@@ -10,7 +10,6 @@ export interface TabProps {
 export interface ConversationTab {
   readonly name: string
   readonly title: () => string
-  /** Whether a session has it. */
   readonly fits: (session: SessionDetail) => boolean
   readonly load: () => Promise<{ readonly default: Component<TabProps> }>
 }

@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
 import type { SessionItem } from '../../model/api/session.ts'
-import { splitHighlights } from './highlight-parts.ts'
-import { hasFilters, parseSessionFilters } from './session-filters.ts'
-import { groupSessions, mergeSessions } from './session-groups.ts'
+import { groupSessions, hasFilters, mergeSessions, parseSessionFilters, splitHighlights } from './session-view.ts'
 
 const session = (id: string, last_at: string, cwd: string | null = null): SessionItem =>
   ({ id, last_at, cwd }) as SessionItem

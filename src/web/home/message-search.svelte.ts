@@ -1,8 +1,8 @@
-/** A search through everything that was said: hits as they are found, under the session they were found in. */
+/** A search through all messages: hits as they arrive, by session. */
 import type { SearchHit, SearchLine } from '../../model/api/search.ts'
 import type { SessionItem } from '../../model/api/session.ts'
 import { isRequestProblem, type RequestProblem, streamLines } from '../api/client.ts'
-import type { SessionFilterValues } from './session-filters.ts'
+import type { SessionFilterValues } from './session-view.ts'
 
 export interface SessionHits {
   readonly session: SessionItem
@@ -39,7 +39,7 @@ export class MessageSearch {
       if (signal.aborted) return
       if (isRequestProblem(line)) {
         this.problem = line
-        // What was found before stays: the words are only not yet what they will be.
+        // Earlier results stay: the query is still being typed.
         if (line.code === 'invalid_query') return
         break
       }

@@ -1,8 +1,7 @@
-/** The sessions that are listed: page after page as they are scrolled to, and kept up to date. */
+/** The listed sessions: loaded page by page, and kept up to date. */
 import type { IndexMeta, SessionItem, SessionsReply } from '../../model/api/session.ts'
 import { get, type QueryParameters, type RequestProblem } from '../api/client.ts'
-import type { SessionFilterValues } from './session-filters.ts'
-import { mergeSessions } from './session-groups.ts'
+import { mergeSessions, type SessionFilterValues } from './session-view.ts'
 
 const PAGE_SIZE = 100
 
@@ -10,9 +9,9 @@ export class SessionList {
   sessions = $state.raw<readonly SessionItem[]>([])
   index = $state.raw<IndexMeta>()
   problem = $state.raw<RequestProblem>()
-  /** Why the words are no query, or not yet: what was there before stays. */
+  /** An error in the query. Earlier results stay. */
   unclear = $state.raw<RequestProblem>()
-  /** Null at the end, undefined before the first answer. */
+  /** Null at the end, undefined before the first reply. */
   cursor = $state<string | null>()
   #query: QueryParameters = {}
   #signal = new AbortController()
@@ -22,7 +21,6 @@ export class SessionList {
     return this.cursor !== undefined
   }
 
-  /** What is shown stays until the answer is there. */
   async load(filters: SessionFilterValues): Promise<void> {
     this.#signal.abort()
     this.#signal = new AbortController()
@@ -50,7 +48,7 @@ export class SessionList {
     else this.problem = answer.problem
   }
 
-  /** Something changed: the first page again, over what is there. */
+  /** Loads the first page again. */
   async refresh(): Promise<void> {
     const signal = this.#signal.signal
     const answer = await get<SessionsReply>('/sessions', this.#query, signal)

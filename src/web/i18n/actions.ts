@@ -1,4 +1,4 @@
-/** What the actions on a conversation say: marks, export, convert, hand-off, sync. */
+/** Texts of the actions: annotation, export, conversion, hand-off, sync. */
 import { bilingualTexts } from './language.svelte.ts'
 
 export const say = bilingualTexts({

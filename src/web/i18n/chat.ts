@@ -1,4 +1,4 @@
-/** What the page of a conversation that is held says. */
+/** Texts of the chat. */
 import { bilingualTexts, pluralize } from './language.svelte.ts'
 
 export const say = bilingualTexts({

@@ -1,4 +1,4 @@
-/** What a conversation's page says. */
+/** Texts of a conversation. */
 import { bilingualTexts, pluralize } from './language.svelte.ts'
 
 export const say = bilingualTexts({

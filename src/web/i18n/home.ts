@@ -1,4 +1,4 @@
-/** What the list of conversations says. */
+/** Texts of the list. */
 import { bilingualTexts, pluralize } from './language.svelte.ts'
 
 export const say = bilingualTexts({

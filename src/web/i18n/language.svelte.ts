@@ -17,7 +17,6 @@ export const language = {
   get current(): PageLanguage {
     return current
   },
-  /** For numbers and dates. */
   get locale(): string {
     return current === 'ja' ? 'ja-JP' : 'en'
   },
@@ -69,7 +68,7 @@ export function fullDateTime(instant: string): string {
   return format.format(new Date(instant))
 }
 
-/** Making one takes longer than many uses of it. */
+/** Creating a format is slow. */
 const dateFormats = new Map<PageLanguage, Intl.DateTimeFormat>()
 
 /** `1 line`, `2,000 lines`, `17k lines`. */

@@ -1,4 +1,4 @@
-/** What the frame around every page says, and words that all pages share. */
+/** Texts of the header, and texts that all pages share. */
 import { bilingualTexts } from './language.svelte.ts'
 
 export const say = bilingualTexts({
@@ -17,6 +17,8 @@ export const say = bilingualTexts({
   copied: ['Copied', 'コピーしました'],
   loading: ['Reading…', '読み込み中…'],
   retry: ['Try again', 'もう一度試す'],
+  csv: ['CSV', 'CSV'],
+  csvOf: (table: string) => [`${table} as a CSV file`, `${table}を CSV で保存`],
   more: ['Show more', 'さらに表示'],
   lost: ['There is no such page.', 'このページはありません。'],
   goHome: ['To the conversations', '会話の一覧へ'],

@@ -1,4 +1,4 @@
-/** The words on a conversation that is printed. `{0}` … stand for what is filled in. */
+/** Texts of the print view. */
 import { bilingualTexts } from './language.svelte.ts'
 
 export const say = bilingualTexts({
@@ -8,33 +8,4 @@ export const say = bilingualTexts({
   making: ['Making the pages…', 'ページを作成中…'],
   openAll: ['With what tools said', 'ツールの内容も含める'],
   hint: ['The whole conversation, as it will stand on paper.', '会話全体を、紙に印刷される形で表示しています。'],
-  /** English stands there already. */
-  labels: {
-    you: ['', 'あなた'],
-    context: ['', '文脈: {0}'],
-    copied: ['', '元の会話から写された {0} 件は省きました'],
-    thought: ['', '思考'],
-    output: ['', '出力'],
-    summary: ['', 'ここまでの要約'],
-    system: ['', 'システム'],
-    injected: ['', '文脈'],
-    image: ['', '画像'],
-    more: ['', '残り {0} 行'],
-    rolled_back: ['', '取り消し済み'],
-    tangent: ['', '脇道'],
-    main: ['', '本筋'],
-    cut: ['', '送信対象外'],
-    pending: ['', '未送信'],
-    turn: ['', 'ターン {0}'],
-    tools: ['', 'ツール {0} 回'],
-    failed: ['', '失敗 {0}'],
-    tokens: ['', '入力 {0} トークン（キャッシュ {1} %）、出力 {2}'],
-    turns: ['', '{0} ターン'],
-    part: ['', 'ターン {0}〜{1}'],
-    encrypted: ['', '暗号化された {0} 件は省きました'],
-    fork: ['', '{0} の分岐'],
-    subagent: ['', '{0} のサブエージェント'],
-    child: ['', '{0} から始まった会話'],
-    made: ['', 'fumibako で書き出した会話'],
-  },
 })

@@ -1,4 +1,4 @@
-/** What the settings, the page of a file and the first page say. */
+/** Texts of the settings, the file page and the first page. */
 import { bilingualTexts, pluralize } from './language.svelte.ts'
 
 export const say = bilingualTexts({

@@ -1,4 +1,4 @@
-/** What the statistics say. */
+/** Texts of the statistics. */
 import { bilingualTexts, pluralize } from './language.svelte.ts'
 
 export const say = bilingualTexts({
@@ -74,8 +74,6 @@ export const say = bilingualTexts({
   wholePeriod: ['The whole period', '期間全体'],
   openHint: ['Click or press Enter to see its conversations.', 'クリックまたは Enter でその会話を表示します。'],
   numbers: ['The numbers of the chart', 'グラフの数値'],
-  csv: ['CSV', 'CSV'],
-  csvOf: (table: string) => [`${table} as a CSV file`, `${table}を CSV で保存`],
   sumTables: {
     model: ['Models', 'モデル'],
     project: ['Projects', 'プロジェクト'],

@@ -1,4 +1,4 @@
-/** What the page says when the user has to choose a directory, or to trust a project's file. */
+/** Texts of the dialogs for directories and for trust in a project's file. */
 import { bilingualTexts } from './language.svelte.ts'
 
 export const say = bilingualTexts({

@@ -1,4 +1,4 @@
-/** What the views of a conversation besides its words say: totals, state, one request. */
+/** Texts of the tabs of a conversation: totals, state, request. */
 import { bilingualTexts, pluralize } from './language.svelte.ts'
 
 export const say = bilingualTexts({

@@ -1,9 +1,9 @@
-/** Spells out hostile characters in whatever the page shows, so that no component can forget it. What is copied stays as it was. */
+/** Spells out hostile characters in everything that the page shows, so that no component can forget it. */
 import { toReadable } from '../../model/hostile-characters.ts'
 
 const SHOWN_ATTRIBUTES = ['title', 'aria-label', 'alt', 'placeholder', 'label']
 
-/** Runs before the browser paints: the raw characters are never seen. */
+/** Runs before the browser paints. */
 export function escapeHostileCharactersIn(root: Document): void {
   new MutationObserver((changes) => {
     for (const { type, target, addedNodes, attributeName } of changes) {
@@ -42,5 +42,5 @@ function escapeAttribute(element: Element, name: string): void {
   if (escaped !== text) element.setAttribute(name, escaped)
 }
 
-/** Lines of another system end with both characters. */
+/** Windows lines end with CR and LF. */
 const escapeText = (text: string): string => toReadable(text.includes('\r') ? text.replaceAll('\r\n', '\n') : text)

@@ -1,4 +1,4 @@
-/** Addresses of the page: a place and what is asked of it. Both stand in the browser's address bar and nowhere else. */
+/** Addresses of the page: a path and its query. */
 
 export type UrlQuery = { readonly [name: string]: string }
 
@@ -8,7 +8,7 @@ export interface PageAddress {
   readonly query: UrlQuery
 }
 
-/** What is empty is left out, so that one state has one address. */
+/** Omits empty values, so that one state has one address. */
 export function hrefOf(path: string, query: { readonly [name: string]: string | undefined } = {}): string {
   const parameters = Object.entries(query).filter((pair): pair is [string, string] => Boolean(pair[1]))
   const search = new URLSearchParams(parameters).toString()

@@ -1,14 +1,13 @@
-/** The keyboard: whoever was bound last is asked first, so a dialog goes before the page under it. */
+/** Keyboard shortcuts. The last bindings come first, so that a dialog precedes the page below it. */
 
-/** `j`, `Enter`, `Escape`, `?`, or two keys one after the other: `g h`. False lets others have it. */
+/** A key (`j`, `Escape`) or two in sequence (`g h`). An action that returns false passes the key on. */
 export type KeyBindings = { readonly [key: string]: () => unknown }
 
 const bindings: KeyBindings[] = []
 let pairStart: { readonly key: string; readonly at: number } | undefined
-/** Milliseconds between the two keys of a pair. */
 const KEY_PAIR_MS = 1200
 
-/** @returns what unbinds them; fit for onMount */
+/** @returns a function that removes them */
 export function bindKeys(keys: KeyBindings): () => void {
   if (bindings.length === 0) addEventListener('keydown', handleKey)
   bindings.push(keys)
@@ -22,7 +21,7 @@ function handleKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return
   const { key, timeStamp } = event
   if (isTyping(event.target) && key !== 'Escape') return
-  // Enter and Space belong to the button or link that has the focus.
+  // Enter and Space belong to the focused button or link.
   if ((key === 'Enter' || key === ' ') && event.target instanceof Element && event.target.closest('a, button, summary'))
     return
   const pair = pairStart && timeStamp - pairStart.at < KEY_PAIR_MS ? `${pairStart.key} ${key}` : undefined

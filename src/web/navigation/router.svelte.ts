@@ -1,9 +1,9 @@
-/** Where the reader is. Going somewhere changes the address bar; the back button changes it back. */
+/** The router: the current address, and navigation without loading the page again. */
 import { hrefOf, type PageAddress, parseAddress, type UrlQuery } from './address.ts'
 
 let current = $state.raw<PageAddress>(parseAddress(location.href))
 
-/** Reading it in a component follows the address. */
+/** Reactive. */
 export const here = {
   get path(): string {
     return current.path
@@ -14,7 +14,7 @@ export const here = {
 }
 
 interface NavigationOptions {
-  /** The place before is forgotten: for what is typed letter by letter. */
+  /** Replaces the history entry, for text that is being typed. */
   readonly replace?: boolean
 }
 
@@ -28,7 +28,7 @@ export function navigate(href: string, { replace = false }: NavigationOptions = 
   if (isOtherPage) scrollTo(0, 0)
 }
 
-/** The same place, with some of what is asked changed; an empty text takes a name away. */
+/** Changes some query parameters; an empty text removes one. */
 export function updateQuery(
   changes: { readonly [name: string]: string | undefined },
   options?: NavigationOptions,
@@ -36,7 +36,7 @@ export function updateQuery(
   navigate(hrefOf(current.path, { ...current.query, ...changes }), options)
 }
 
-/** Links within the page do not load it again. @returns what ends it */
+/** @returns a function that stops it */
 export function followLinks(): () => void {
   const handleClick = (event: MouseEvent): void => {
     if (

@@ -1,6 +1,6 @@
-/** The exported document of a conversation, as elements of this page: its letter alone, without its script and style. */
+/** The conversation of an exported HTML page as elements of this page, without its script and style. */
 import purifierFor from 'dompurify'
-import { fillLabel } from './filled.ts'
+import { EXPORT_LABELS, type ExportLabel, exportLabelText, parseLabelValues } from '../../model/export-labels.ts'
 
 const DOCUMENT_TAGS = [
   ...['main', 'section', 'div', 'header', 'footer', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'p', 'br', 'hr', 'blockquote'],
@@ -8,12 +8,12 @@ const DOCUMENT_TAGS = [
   ...['details', 'summary', 'table', 'thead', 'tbody', 'tr', 'th', 'td'],
 ]
 const DOCUMENT_ATTRIBUTES = ['class', 'datetime', 'href', 'src', 'alt', 'open', 'data-t', 'data-a']
-/** Pictures are in the document; nothing is loaded from elsewhere, and paper has no anchors. */
+/** Images are in the document: nothing is loaded from elsewhere. */
 const DOCUMENT_URLS = /^(?:https?:|mailto:|data:image\/)/i
 
-/** @param labels what `data-t` names, in another language than the document's; those that it lacks stay */
-export function parseExportedDocument(html: string, labels: { readonly [label: string]: string }): DocumentFragment {
-  // Its style and script stand outside of it: they are not even parsed.
+/** @param isTranslated shows the labels in Japanese; the document has them in English */
+export function parseExportedDocument(html: string, isTranslated: boolean): DocumentFragment {
+  // The style and the script are outside `main`: they are not even parsed.
   const mainHtml = html.slice(html.indexOf('<main>'), html.lastIndexOf('</main>'))
   const sanitized = purifierFor(window).sanitize(mainHtml, {
     ALLOWED_TAGS: DOCUMENT_TAGS,
@@ -24,11 +24,14 @@ export function parseExportedDocument(html: string, labels: { readonly [label: s
     RETURN_DOM_FRAGMENT: true,
   })
   const main = sanitized.querySelector('main')
-  for (const element of main?.querySelectorAll<HTMLElement>('[data-t]') ?? []) {
-    const label = labels[element.dataset['t'] ?? '']
-    if (label !== undefined) element.textContent = fillLabel(label, element.dataset['a'])
-  }
+  if (isTranslated)
+    for (const element of main?.querySelectorAll<HTMLElement>('[data-t]') ?? []) {
+      const { t: label = '', a: values } = element.dataset
+      if (isExportLabel(label)) element.textContent = exportLabelText(label, parseLabelValues(values), 'ja')
+    }
   const fragment = document.createDocumentFragment()
   fragment.append(...(main?.childNodes ?? []))
   return fragment
 }
+
+const isExportLabel = (name: string): name is ExportLabel => Object.hasOwn(EXPORT_LABELS, name)

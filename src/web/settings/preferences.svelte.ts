@@ -1,8 +1,8 @@
-/** What the reader chose for this browser: kept here, never sent anywhere. */
+/** Preferences, stored in this browser. */
 
 const STORAGE_PREFIX = 'fumi.'
 
-/** A browser may refuse to keep anything. */
+/** A browser may disable storage. */
 export function readBrowserPreference(name: string): string | null {
   try {
     return localStorage.getItem(STORAGE_PREFIX + name)
@@ -33,7 +33,6 @@ export const theme = {
     saveBrowserPreference('theme', next === 'auto' ? null : next)
     applyTheme()
   },
-  /** From what is seen now to the other one. */
   turn(): void {
     const isDark = chosen === 'auto' ? matchMedia('(prefers-color-scheme: dark)').matches : chosen === 'dark'
     theme.choose(isDark ? 'light' : 'dark')

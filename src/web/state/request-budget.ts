@@ -1,10 +1,10 @@
-/** The window of a model, cut into what a request fills it with. */
+/** The budget of a request, and its parts in groups. */
 import type { BudgetItem, RequestPart } from '../../model/api/state.ts'
 
 export interface BudgetPart {
   readonly kind: 'context_files' | 'history' | 'tools' | 'prompt' | 'free'
   readonly tokens: number
-  /** What is free has no colour. */
+  /** Free space has none. */
   readonly tone?: number
 }
 
@@ -22,7 +22,7 @@ export function budgetParts(budget: BudgetItem): readonly BudgetPart[] {
 export const overBudget = ({ window, context_files, history, tools, prompt }: BudgetItem): number =>
   Math.max(0, context_files + history + tools + prompt - window)
 
-/** A text that is JSON, laid out to be read; any other as it is. */
+/** Indents JSON; other text stays. */
 export function formatIfJson(text: string): string {
   if (!/^\s*[[{]/.test(text)) return text
   try {
@@ -34,13 +34,13 @@ export function formatIfJson(text: string): string {
 
 export type RequestPartGroup =
   | { readonly kind: 'part'; readonly part: RequestPart }
-  /** What was said before, as one line. */
+  /** The history, as one line. */
   | { readonly kind: 'history'; readonly parts: readonly RequestPart[]; readonly first: string; readonly last: string }
 
 const isHistoryPart = ({ kind, name }: RequestPart): boolean =>
   kind === 'history_user' || kind === 'history_assistant' || (kind === 'tool_results' && name !== undefined)
 
-/** The parts in their order; the history, which is most of them, becomes one line where it is long. */
+/** Keeps the order of the parts; a long history becomes one group. */
 export function groupRequestParts(parts: readonly RequestPart[], maxListed: number): readonly RequestPartGroup[] {
   const groups: RequestPartGroup[] = []
   for (const part of parts) {

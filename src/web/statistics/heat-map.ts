@@ -1,6 +1,6 @@
-/** How strong a cell of the heat map is. */
+/** Levels and names of the heat map. */
 
-/** 0 for nothing, else 1 to 4. By the square root: a few very busy hours do not pale all others. */
+/** By the square root, so that a few very busy hours do not make all others pale. */
 export function heatLevel(count: number, highest: number): 0 | 1 | 2 | 3 | 4 {
   if (count <= 0 || highest <= 0) return 0
   const share = Math.sqrt(count / highest)
@@ -10,7 +10,6 @@ export function heatLevel(count: number, highest: number): 0 | 1 | 2 | 3 | 4 {
 /** Monday first; the server counts from Sunday. */
 export const WEEKDAYS = [1, 2, 3, 4, 5, 6, 0] as const
 
-/** When most was done; nothing where nothing was. */
 export function findBusiestHour(
   week: readonly (readonly number[])[],
 ): { readonly weekday: number; readonly hour: number } | undefined {

@@ -1,5 +1,5 @@
-/** What the address of the statistics says, as the server is asked for it. */
-import type { CsvQuery } from '../../model/api/stats.ts'
+/** Filters and options of the statistics, from the address. */
+import type { CSV_TABLES } from '../../model/api/stats.ts'
 import { apiPath } from '../api/client.ts'
 import { hrefOf, type UrlQuery } from '../navigation/address.ts'
 
@@ -14,7 +14,6 @@ export const PERIODS = ['7d', '30d', '90d', '365d'] as const
 const FILTER_NAMES = ['agent', 'project', 'model', 'tool', 'since', 'until'] as const
 export type StatisticsFilter = { readonly [name in (typeof FILTER_NAMES)[number]]?: string }
 
-/** The names that lists and reports share; everything else in the address is left out. */
 export function parseStatisticsFilter(query: UrlQuery): StatisticsFilter {
   return Object.fromEntries(FILTER_NAMES.flatMap((name) => (query[name] ? [[name, query[name]]] : [])))
 }
@@ -26,7 +25,7 @@ export const parseMeasure = (query: UrlQuery): StatisticsMeasure => findName(MEA
 export const parseGroup = (query: UrlQuery): StatisticsGroup => findName(STATISTICS_GROUPS, query['by']) ?? 'model'
 export const parseStep = (query: UrlQuery): TimeStep | undefined => findName(TIME_STEPS, query['step'])
 
-/** Where none is chosen: so that a chart has between a few and a hundred bars. */
+/** Keeps a chart at about a hundred bars or fewer. */
 export function defaultStep({ since }: StatisticsFilter, today: Date): TimeStep {
   const days = since === undefined ? Number.POSITIVE_INFINITY : daysSince(since, today)
   return days <= 100 ? 'day' : days <= 800 ? 'week' : 'month'
@@ -40,17 +39,15 @@ function daysSince(since: string, today: Date): number {
 }
 
 export const csvHref = (
-  table: CsvQuery['table'],
+  table: (typeof CSV_TABLES)[number],
   filter: StatisticsFilter,
   more: { by?: StatisticsGroup; step?: TimeStep } = {},
 ): string =>
   apiPath('/stats/export.csv', { ...filter, ...(more.by !== 'all' && { by: more.by }), step: more.step, table })
 
-/** The list of the sessions of one step. */
 export const sessionsHref = (filter: StatisticsFilter, first: string, last: string): string =>
   hrefOf('/', { ...filter, since: first, until: last })
 
-/** The last day of a step that begins on this day. */
 export function lastDayOf(start: string, step: TimeStep): string {
   const date = new Date(`${start}T00:00:00Z`)
   if (step === 'week') date.setUTCDate(date.getUTCDate() + 6)

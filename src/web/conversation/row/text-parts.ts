@@ -1,4 +1,4 @@
-/** A text in parts: what was typed, and what a program put into it. */
+/** Splits a text into typed and injected parts; names of contexts and speakers. */
 import type { SegmentItem } from '../../../model/api/message.ts'
 
 export type MessageTextPart =
@@ -18,7 +18,7 @@ export function splitTextParts({ text = '', annotations = [] }: SegmentItem): re
   return parts.filter((part) => part.text.trim() !== '')
 }
 
-/** What a piece of context is called: its tag, its heading, its file, or its first words. */
+/** The name of injected context: its file, tag, heading or first words. */
 export function contextName(text: string): string {
   const start = text.trimStart().slice(0, 400)
   const file = /^#\s*([\w.-]+\.md)\b/.exec(start)?.[1]
@@ -29,7 +29,7 @@ export function contextName(text: string): string {
   return line.length > 40 ? `${line.slice(0, 39)}…` : line
 }
 
-/** `amazon-q` speaks as Amazon Q. */
+/** `amazon-q` becomes Amazon Q. */
 export const speakerName = (agent: string): string =>
   agent
     .split('-')

@@ -1,9 +1,8 @@
-/** What of a call is worth showing: commands as they were typed, data with its indents, output without its envelope. */
+/** What a tool call shows: commands as typed, indented data, output without its envelope, plans as checklists. */
 import type { ToolCallItem } from '../../../model/api/message.ts'
 
 type Fields = { readonly [name: string]: unknown }
 
-/** Empty where nothing was given. */
 export function callInputText({ arguments: text, arguments_json, input, input_json }: ToolCallItem): string {
   const fields = (arguments_json ?? input_json) as Fields | undefined
   if (!fields) return input ?? text ?? ''
@@ -29,10 +28,10 @@ function findCommand(fields: Fields): string | undefined {
     : command.map((word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' ')
 }
 
-/** Its numbers stand in the line of the call. */
+/** The line of the call shows these numbers. */
 const OUTPUT_HEADER = /^Exit code: -?\d+\nWall time: [\d.]+ seconds\n(?:Total output lines: \d+\n)?Output:\n/
 
-/** Some agents wrap what was printed in JSON, together with numbers that are shown elsewhere. */
+/** Some agents wrap the output in JSON. */
 export function callOutputText({ output, output_json }: ToolCallItem): string {
   const fields = output_json as Fields | undefined
   if (!fields) return (output ?? '').replace(OUTPUT_HEADER, '')
@@ -42,4 +41,53 @@ export function callOutputText({ output, output_json }: ToolCallItem): string {
     return typeof errors === 'string' && errors !== '' ? `${inner}\n${errors}` : inner
   }
   return JSON.stringify(fields, null, 2)
+}
+
+interface ChecklistStep {
+  readonly text: string
+  readonly state: 'done' | 'doing' | 'todo'
+}
+
+const LIST_FIELDS = ['plan', 'todos', 'tasks', 'items', 'steps']
+const TEXT_FIELDS = ['step', 'content', 'task_description', 'task', 'title', 'text', 'description', 'name']
+
+export function checklistOf({
+  name,
+  arguments_json,
+  input_json,
+  output_json,
+}: ToolCallItem): readonly ChecklistStep[] | undefined {
+  if (!/plan|todo|task/i.test(name ?? '')) return undefined
+  for (const value of [arguments_json, input_json, output_json]) {
+    const steps = findSteps(value)
+    if (steps) return steps
+  }
+  return undefined
+}
+
+function findSteps(value: unknown): readonly ChecklistStep[] | undefined {
+  if (typeof value !== 'object' || value === null) return undefined
+  const fields = value as Fields
+  for (const name of LIST_FIELDS) {
+    const list = fields[name]
+    if (!Array.isArray(list) || list.length === 0) continue
+    const steps = list.map(parseStep)
+    if (steps.every((step) => step !== undefined)) return steps
+  }
+  return undefined
+}
+
+function parseStep(value: unknown): ChecklistStep | undefined {
+  if (typeof value === 'string') return { text: value, state: 'todo' }
+  if (typeof value !== 'object' || value === null) return undefined
+  const fields = value as Fields
+  const text = TEXT_FIELDS.map((name) => fields[name]).find((one): one is string => typeof one === 'string')
+  return text === undefined ? undefined : { text, state: stepState(fields) }
+}
+
+function stepState({ status, state, completed, done }: Fields): ChecklistStep['state'] {
+  if (completed === true || done === true) return 'done'
+  const word = [status, state].find((one) => typeof one === 'string') ?? ''
+  if (/^(?:completed?|done|finished)$/i.test(word)) return 'done'
+  return /progress|doing|active|running/i.test(word) ? 'doing' : 'todo'
 }

@@ -1,4 +1,4 @@
-/** Unified patches as files, and their lines in one column or in two. */
+/** Parses unified diffs, and pairs their lines for two columns. */
 
 export interface DiffLine {
   readonly kind: 'same' | 'added' | 'removed' | 'gap'
@@ -66,13 +66,13 @@ function numberedLine(kind: DiffLine['kind'], text: string, before?: number, aft
   return { kind, text, ...(before !== undefined && { before }), ...(after !== undefined && { after }) }
 }
 
-/** The name after the change; the one before it for a file that is deleted. */
+/** The new name; the old one if the file was deleted. */
 function diffPath(before: string, after: string): string {
   const chosen = after.trim() === '/dev/null' ? before : after
   return chosen.trim().replace(/^[ab]\//, '')
 }
 
-/** What was removed stands beside what came in its place. */
+/** Puts removed lines beside the added ones. */
 export function pairDiffLines(lines: readonly DiffLine[]): readonly DiffPair[] {
   const pairs: DiffPair[] = []
   let removed: DiffLine[] = []

@@ -1,9 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { overwriteLines, parseAnsi, removeAnsi } from '../../../lib/markup/ansi.ts'
 import type { ToolCallItem } from '../../../model/api/message.ts'
-import { parseAnsi, removeAnsi } from './ansi.ts'
-import { callInputText, callOutputText } from './call-texts.ts'
-import { checklistOf } from './checklist.ts'
+import { callInputText, callOutputText, checklistOf } from './call-texts.ts'
 import { countDiffLines, pairDiffLines, parseDiff } from './diff.ts'
 
 const call = (more: Partial<ToolCallItem>): ToolCallItem => ({
@@ -28,7 +27,7 @@ test('terminal colours become classes and other escapes are dropped', () => {
 
 test('an overwritten line shows its final text', () => {
   expect(
-    parseAnsi('10 %\r50 %\r100 %\r\ndone')
+    parseAnsi(overwriteLines('10 %\r50 %\r100 %\r\ndone'))
       .map(({ text }) => text)
       .join(''),
   ).toBe('100 %\ndone')

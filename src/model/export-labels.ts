@@ -1,0 +1,60 @@
+/** The words of an exported HTML page, which the page itself and the print view show in the reader's language. */
+import type { Language } from './phrase.ts'
+
+/** `{0}` … are filled in; `|` separates singular and plural. */
+export const EXPORT_LABELS = {
+  you: ['You', 'あなた'],
+  context: ['context: {0}', '文脈: {0}'],
+  copied: [
+    '1 record copied from the parent conversation is left out|{0} records copied from the parent conversation are left out',
+    '元の会話から写された {0} 件は省きました',
+  ],
+  thought: ['thought', '思考'],
+  output: ['output', '出力'],
+  summary: ['summary of what was said before', 'ここまでの要約'],
+  system: ['system', 'システム'],
+  injected: ['context', '文脈'],
+  image: ['image', '画像'],
+  more: ['1 more line|{0} more lines', '残り {0} 行'],
+  rolled_back: ['rolled back', '取り消し済み'],
+  tangent: ['tangent', '脇道'],
+  main: ['main conversation', '本筋'],
+  cut: ['no longer sent', '送信対象外'],
+  pending: ['not sent yet', '未送信'],
+  turn: ['turn {0}', 'ターン {0}'],
+  tools: ['1 tool call|{0} tool calls', 'ツール {0} 回'],
+  failed: ['{0} failed', '失敗 {0}'],
+  tokens: ['{0} tokens in ({1} % cached), {2} out', '入力 {0} トークン（キャッシュ {1} %）、出力 {2}'],
+  turns: ['1 turn|{0} turns', '{0} ターン'],
+  part: ['turns {0} to {1}', 'ターン {0}〜{1}'],
+  encrypted: ['1 encrypted part left out|{0} encrypted parts left out', '暗号化された {0} 件は省きました'],
+  fork: ['fork of {0}', '{0} の分岐'],
+  subagent: ['subagent of {0}', '{0} のサブエージェント'],
+  child: ['child of {0}', '{0} から始まった会話'],
+  outline: ['Outline', '目次'],
+  search: ['Search this conversation', 'この会話を検索'],
+  previous: ['Previous match', '前の一致'],
+  next: ['Next match', '次の一致'],
+  open: ['Open all', 'すべて開く'],
+  fold: ['Fold all', 'すべて畳む'],
+  other: ['日本語', 'English'],
+  keys: ['/ search · j k next and previous turn · Esc back', '/ 検索 ・ j k 次と前のターン ・ Esc 戻る'],
+  made: ['A conversation, exported by fumibako', 'fumibako で書き出した会話'],
+} as const satisfies { readonly [label: string]: readonly [en: string, ja: string] }
+
+export type ExportLabel = keyof typeof EXPORT_LABELS
+
+export function exportLabelText(label: ExportLabel, values: readonly string[] = [], language: Language = 'en'): string {
+  const [one = '', several = one] = EXPORT_LABELS[label][language === 'ja' ? 1 : 0].split('|')
+  return (values[0] === '1' ? one : several).replace(/\{(\d)\}/g, (_, at: string) => values[Number(at)] ?? '')
+}
+
+/** The values of a label as the document has them: a list in JSON. */
+export function parseLabelValues(list = '[]'): readonly string[] {
+  try {
+    const values: unknown = JSON.parse(list)
+    return Array.isArray(values) ? values.map(String) : []
+  } catch {
+    return []
+  }
+}

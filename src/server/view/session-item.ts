@@ -1,0 +1,192 @@
+/** Sessions as the API returns them: one line of a list, and everything about one session except its messages. */
+import { formatShellLine, whyNotResumable } from '../../agents/resume-command.ts'
+import type { App, SessionAnnotation, SessionEntry } from '../../app.ts'
+import { sanitizeText } from '../../lib/markup/html.ts'
+import { fieldsOf, listOf, numberOf, stringOf } from '../../lib/unknown-values.ts'
+import type { CheckpointItem, MarkItem, SessionDetail, SessionItem } from '../../model/api/session.ts'
+import { type SessionId, toInstant } from '../../model/ids.ts'
+import type { Metadata } from '../../model/metadata.ts'
+import type { NormalizedMessage, Role } from '../../model/normalized.ts'
+import { NO_COST } from '../../model/prices.ts'
+import type { Session } from '../../model/session.ts'
+import type { ServerContext } from '../context.ts'
+
+/** A session counts as live for this long after its last record. */
+const LIVE_WITHIN_MS = 90_000
+
+export async function toSessionItems(app: App, entries: readonly SessionEntry[]): Promise<readonly SessionItem[]> {
+  if (entries.length === 0) return []
+  const ids = entries.map(({ id }) => id)
+  const details = app.index.details(ids)
+  const spent = (await app.totals({ ids, kind: 'any' }))?.cost.by_session ?? {}
+  const marks = new Map(app.annotations.list().map((mark) => [mark.session, mark]))
+  const now = Date.now()
+  return entries.map((entry) => {
+    const { header, turns = 0, errors = 0, issues = 0 } = details.get(entry.id) ?? {}
+    const mark = toMarkItem(marks.get(entry.id))
+    const gone = entry.gone && !entry.kept
+    return {
+      id: entry.id,
+      agent: entry.agent,
+      native_id: entry.native_id,
+      kind: entry.kind,
+      title: firstName(mark.name, entry.title, header?.first_prompt),
+      first_prompt: header?.first_prompt ?? null,
+      cwd: entry.project ?? null,
+      branch: header?.git?.branch ?? null,
+      models: entry.models,
+      created_at: entry.started_at,
+      last_at: entry.last_at,
+      duration_seconds: Math.max(0, Math.round((Date.parse(entry.last_at) - Date.parse(entry.started_at)) / 1000)),
+      message_count: entry.messages,
+      turn_count: turns,
+      tool_count: entry.tools,
+      error_count: errors,
+      usage: entry.usage,
+      estimate: entry.estimate ?? null,
+      cost: spent[entry.id] ?? NO_COST,
+      live: !gone && !entry.kept && Math.abs(now - Date.parse(entry.last_at)) < LIVE_WITHIN_MS,
+      issue_count: issues,
+      parent: entry.parent ?? null,
+      relation: entry.relation ?? null,
+      child_count: entry.children,
+      kept: entry.kept,
+      gone,
+      indexed: entry.indexed,
+      filesize_bytes: entry.size,
+      revision: entry.revision,
+      mark,
+    }
+  })
+}
+
+const firstName = (...names: readonly (string | null | undefined)[]): string | null =>
+  names.find((name) => name !== null && name !== undefined) ?? null
+
+export function readSessionTitles(app: App, ids: ReadonlySet<SessionId>): ReadonlyMap<SessionId, string | null> {
+  const details = app.index.details([...ids])
+  const names = new Map(app.annotations.list().map(({ session, name }) => [session, name]))
+  return new Map(
+    Array.from(ids, (id) => [
+      id,
+      firstName(names.get(id), app.session(id)?.title, details.get(id)?.header?.first_prompt),
+    ]),
+  )
+}
+
+export const toMarkItem = (mark: SessionAnnotation | undefined): MarkItem => ({
+  name: mark?.name ?? null,
+  starred: mark?.starred ?? false,
+  tags: mark?.tags ?? [],
+  note: mark?.note ?? null,
+})
+
+const MAX_ISSUES = 100
+const MAX_CHILDREN = 200
+const MAX_MESSAGES = 1000
+const ROLES_BY_LETTER: { readonly [letter: string]: Role } = {
+  u: 'user',
+  a: 'assistant',
+  c: 'tool',
+  r: 'tool',
+  s: 'system',
+}
+
+export async function readSessionDetail(
+  context: ServerContext,
+  entry: SessionEntry,
+  variant: 'original' | 'sanitized' | undefined,
+): Promise<SessionDetail> {
+  const { app } = context
+  const [item] = await toSessionItems(app, [entry])
+  const header = app.index.header(entry.id)
+  if (!item || !header) throw new Error(`${entry.id} is in the index and has no header`)
+  const { total, shape } = context.layouts.of(entry)
+  const children = app.list({ children: { of: entry.id }, limit: MAX_CHILDREN, kind: 'any' }).sessions
+  const state = await readStateMetadata(app, entry)
+  const log = await app.logOf(entry.id)
+  return {
+    ...item,
+    agent_label: log?.agent.label ?? entry.agent,
+    path: entry.path,
+    row_key: entry.key ?? null,
+    header,
+    record_count: total,
+    speaker_roles: [
+      ...new Set(Array.from(new Set(shape), (letter) => ROLES_BY_LETTER[letter]).filter((role) => role !== undefined)),
+    ],
+    issues: app.index
+      .issues(entry.id, MAX_ISSUES)
+      .map(({ code, reason, line }) => ({ code, reason, line: line ?? null })),
+    children: await toSessionItems(app, children),
+    ...(await resumeFields(app, entry, header)),
+    has_state: state !== undefined,
+    checkpoints: toCheckpointItems(state),
+    ...(variant && { messages: await readFirstMessages(app, entry, variant) }),
+  }
+}
+
+/** The state of a conversation, for agents that record one. */
+export async function readStateMetadata(app: App, { id }: SessionEntry): Promise<Metadata | undefined> {
+  const [first] = await app.messages(id, { limit: 1 })
+  if (first?.kind !== 'body' || first.message.source_type !== 'session') return undefined
+  const { metadata } = first.message
+  return metadata?.['history_entries'] === undefined ? undefined : metadata
+}
+
+export function toCheckpointItems(state: Metadata | undefined): readonly CheckpointItem[] {
+  const manager = fieldsOf(state?.['checkpoint_manager'])
+  const stats = fieldsOf(manager?.['file_stats_cache'])
+  return listOf(manager?.['checkpoints']).flatMap((one) => {
+    const { tag, timestamp, description, history_snapshot } = fieldsOf(one) ?? {}
+    if (typeof tag !== 'string') return []
+    const counts = fieldsOf(stats?.[tag])
+    return {
+      tag,
+      at: toInstant(timestamp) ?? '',
+      description: stringOf(description) ?? null,
+      entries: numberOf(history_snapshot) ?? null,
+      files: counts
+        ? {
+            added: numberOf(counts['added']) ?? 0,
+            modified: numberOf(counts['modified']) ?? 0,
+            deleted: numberOf(counts['deleted']) ?? 0,
+          }
+        : null,
+    }
+  })
+}
+
+async function readFirstMessages(
+  app: App,
+  { id }: SessionEntry,
+  variant: 'original' | 'sanitized',
+): Promise<readonly NormalizedMessage[]> {
+  const bodies = await app.messages(id, { limit: MAX_MESSAGES })
+  return bodies.flatMap((body) => (body.kind === 'body' ? toSpecMessage(body.message, variant) : []))
+}
+
+/** The command that resumes a session, or why there is none. */
+async function resumeFields(
+  app: App,
+  entry: SessionEntry,
+  session: Session,
+): Promise<Pick<SessionDetail, 'resume' | 'resume_reason'>> {
+  const log = await app.logOf(entry.id)
+  const ended = entry.kept ? app.backup.get(entry.id)?.ended_how : undefined
+  const reason = log
+    ? whyNotResumable(log.agent, session, entry.kept ? (ended ?? 'gone') : undefined)?.en
+    : `the log of ${session.id} is gone: ${session.path}.`
+  if (reason !== undefined || !log?.agent.resume) return { resume: null, resume_reason: reason ?? null }
+  const command = log.agent.resume(session)
+  return { resume: { command: formatShellLine(command), cwd: command.cwd ?? null }, resume_reason: null }
+}
+
+/** `sanitized` replaces each text by HTML of the allowed tags, and drops annotations: their offsets are those of the original text. */
+function toSpecMessage(message: NormalizedMessage, variant: 'original' | 'sanitized'): NormalizedMessage {
+  if (variant === 'original') return message
+  const segments = message.segments.map(({ annotations: _, ...segment }) =>
+    segment.text === undefined ? segment : { ...segment, text: sanitizeText(segment.text) },
+  )
+  return { ...message, segments }
+}

@@ -1,0 +1,73 @@
+/** The list as the reader wants it: filters from the address, groups of sessions, and snippets split at their hits. */
+import type { SessionItem } from '../../model/api/session.ts'
+import { dayOf } from '../format.ts'
+import type { UrlQuery } from '../navigation/address.ts'
+
+const FILTER_NAMES = [
+  'q',
+  'agent',
+  'project',
+  'model',
+  'tool',
+  'since',
+  'until',
+  'tag',
+  'starred',
+  'role',
+  'scope',
+] as const
+
+export type SessionFilterValues = { readonly [name in (typeof FILTER_NAMES)[number]]?: string }
+
+export const parseSessionFilters = (query: UrlQuery): SessionFilterValues =>
+  Object.fromEntries(FILTER_NAMES.flatMap((name) => (query[name] ? [[name, query[name]]] : [])))
+
+/** Other than the query. */
+export const hasFilters = (filters: SessionFilterValues): boolean => Object.keys(filters).some((name) => name !== 'q')
+
+export const NO_FILTERS: { readonly [name: string]: undefined } = Object.fromEntries(
+  FILTER_NAMES.map((name) => [name, undefined]),
+)
+
+export interface SessionGroup {
+  /** A day, `2026-11-15`, or a directory; may be empty. */
+  readonly name: string
+  readonly sessions: readonly SessionItem[]
+}
+
+export function groupSessions(sessions: readonly SessionItem[], by: 'day' | 'project'): readonly SessionGroup[] {
+  const groups = new Map<string, SessionItem[]>()
+  for (const session of sessions) {
+    const name = by === 'day' ? dayOf(session.last_at) : (session.cwd ?? '')
+    const group = groups.get(name)
+    if (group) group.push(session)
+    else groups.set(name, [session])
+  }
+  return Array.from(groups, ([name, members]) => ({ name, sessions: members }))
+}
+
+/** New sessions first, in the server's order. */
+export function mergeSessions(fresh: readonly SessionItem[], before: readonly SessionItem[]): readonly SessionItem[] {
+  const ids = new Set(fresh.map(({ id }) => id))
+  return [...fresh, ...before.filter(({ id }) => !ids.has(id))]
+}
+
+export interface HighlightPart {
+  readonly text: string
+  readonly isHit: boolean
+}
+
+/** @param highlights sorted, without overlaps */
+export function splitHighlights(
+  text: string,
+  highlights: readonly { readonly start: number; readonly end: number }[],
+): readonly HighlightPart[] {
+  const pieces: HighlightPart[] = []
+  let from = 0
+  for (const { start, end } of highlights) {
+    pieces.push({ text: text.slice(from, start), isHit: false }, { text: text.slice(start, end), isHit: true })
+    from = end
+  }
+  pieces.push({ text: text.slice(from), isHit: false })
+  return pieces.filter((piece) => piece.text !== '')
+}
