@@ -1,6 +1,6 @@
 /** The package as a library user meets it. */
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { expect, test } from 'vitest'
 import { shortSession, tempLog, text } from './support/codex-log.ts'
@@ -60,6 +60,7 @@ function reachedFromEntries(): ReadonlySet<string> {
   const agents = readdirSync(join(ROOT, 'dist/agents'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => `dist/agents/${name}/agent.js`)
+    .filter((path) => existsSync(join(ROOT, path)))
   const entries = Object.values(exports).flatMap((door) => (typeof door === 'string' ? [] : [door.types, door.default]))
   const found = new Set<string>()
   const open = [...entries.map((path) => posix.normalize(path)), ...agents]
