@@ -19,7 +19,7 @@ export const TEXT_COLUMNS = TEXT_SCOPES.filter((scope) => scope !== 'context')
  * A quarter is 900,000 ms since 1970, because time zones differ by quarters of an hour. An `estimate` is bytes of text
  * in logs that do not count tokens.
  */
-const TABLES = `
+const SESSION_TABLES = `
 CREATE TABLE setting (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 
 CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
@@ -108,6 +108,51 @@ CREATE TABLE name_given (
   PRIMARY KEY (agent, native_id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE VIRTUAL TABLE titled USING fts5(
+  title, content='', contentless_delete=1, tokenize="${TOKENIZER}"
+);
+
+CREATE TABLE usage (
+  source_id INTEGER NOT NULL,
+  quarter INTEGER NOT NULL,
+  model_id INTEGER NOT NULL,
+  provisional INTEGER NOT NULL,
+  input_tokens INTEGER NOT NULL,
+  cached_input_tokens INTEGER NOT NULL,
+  output_tokens INTEGER NOT NULL,
+  reasoning_output_tokens INTEGER NOT NULL,
+  total_tokens INTEGER NOT NULL,
+  PRIMARY KEY (source_id, quarter, model_id, provisional)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE estimate (
+  source_id INTEGER NOT NULL,
+  quarter INTEGER NOT NULL,
+  model_id INTEGER NOT NULL,
+  provisional INTEGER NOT NULL,
+  user_bytes INTEGER NOT NULL,
+  assistant_bytes INTEGER NOT NULL,
+  PRIMARY KEY (source_id, quarter, model_id, provisional)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE file (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE) STRICT;
+
+CREATE TABLE issue (
+  id INTEGER PRIMARY KEY,
+  source_id INTEGER NOT NULL,
+  pass INTEGER NOT NULL,
+  provisional INTEGER NOT NULL,
+  line INTEGER,
+  code TEXT NOT NULL,
+  reason TEXT NOT NULL
+) STRICT;
+CREATE INDEX issue_source ON issue (source_id, pass);
+
+CREATE TABLE removed (name TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+`
+
+/** What the second pass writes about the messages of a session. */
+const MESSAGE_TABLES = `
 CREATE TABLE message (
   id INTEGER PRIMARY KEY,
   session_id INTEGER NOT NULL,
@@ -144,33 +189,6 @@ CREATE VIRTUAL TABLE given USING fts5(
   context, content='', contentless_delete=1, tokenize="${TOKENIZER}"
 );
 
-CREATE VIRTUAL TABLE titled USING fts5(
-  title, content='', contentless_delete=1, tokenize="${TOKENIZER}"
-);
-
-CREATE TABLE usage (
-  source_id INTEGER NOT NULL,
-  quarter INTEGER NOT NULL,
-  model_id INTEGER NOT NULL,
-  provisional INTEGER NOT NULL,
-  input_tokens INTEGER NOT NULL,
-  cached_input_tokens INTEGER NOT NULL,
-  output_tokens INTEGER NOT NULL,
-  reasoning_output_tokens INTEGER NOT NULL,
-  total_tokens INTEGER NOT NULL,
-  PRIMARY KEY (source_id, quarter, model_id, provisional)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE estimate (
-  source_id INTEGER NOT NULL,
-  quarter INTEGER NOT NULL,
-  model_id INTEGER NOT NULL,
-  provisional INTEGER NOT NULL,
-  user_bytes INTEGER NOT NULL,
-  assistant_bytes INTEGER NOT NULL,
-  PRIMARY KEY (source_id, quarter, model_id, provisional)
-) STRICT, WITHOUT ROWID;
-
 CREATE TABLE tool_use (
   session_id INTEGER NOT NULL,
   tool_id INTEGER NOT NULL,
@@ -193,8 +211,6 @@ CREATE TABLE activity (
   PRIMARY KEY (session_id, quarter, provisional)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE file (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE) STRICT;
-
 CREATE TABLE touched (
   session_id INTEGER NOT NULL,
   message_id INTEGER NOT NULL,
@@ -203,30 +219,22 @@ CREATE TABLE touched (
   PRIMARY KEY (session_id, message_id, file_id)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX touched_file ON touched (file_id);
-
-CREATE TABLE issue (
-  id INTEGER PRIMARY KEY,
-  source_id INTEGER NOT NULL,
-  pass INTEGER NOT NULL,
-  provisional INTEGER NOT NULL,
-  line INTEGER,
-  code TEXT NOT NULL,
-  reason TEXT NOT NULL
-) STRICT;
-CREATE INDEX issue_source ON issue (source_id, pass);
-
-CREATE TABLE removed (name TEXT PRIMARY KEY, revision INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `
 
-/** The index is derived data: an index of an older format is emptied, and the next sync fills it. */
-const EMPTY = `
-DROP TABLE IF EXISTS said; DROP TABLE IF EXISTS given; DROP TABLE IF EXISTS titled;
-${[...TABLES.matchAll(/^CREATE TABLE (\w+)/gm)].map(([, name]) => `DROP TABLE IF EXISTS ${name};`).join('\n')}
+/**
+ * Version 1 packed locators. The messages of every log are read again; a session whose log is gone stays in the list
+ * with its title, tokens and cost.
+ */
+const READ_MESSAGES_AGAIN = `
+${[...MESSAGE_TABLES.matchAll(/^CREATE (?:VIRTUAL )?TABLE (\w+)/gm)].map(([, name]) => `DROP TABLE ${name};`).join('\n')}
+${MESSAGE_TABLES}
+UPDATE session SET indexed = 0, cursor = NULL, read_bytes = 0, cut_bytes = 0, cut_after = 0, first_row = NULL, last_row = NULL;
+UPDATE source SET version = 0;
 `
 
-/** The application id is `fumi` in ASCII. Version 1 packed locators. */
+/** The application id is `fumi` in ASCII. */
 export const INDEX_FORMAT: DatabaseFormat = {
   application: 0x66756d69,
-  migrations: ['', EMPTY + TABLES],
+  migrations: [SESSION_TABLES + MESSAGE_TABLES, READ_MESSAGES_AGAIN],
   canShrink: true,
 }

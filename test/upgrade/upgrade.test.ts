@@ -1,5 +1,5 @@
 /** A data directory that an earlier release wrote is opened by this one, and nothing in it is lost. */
-import { cpSync, readdirSync } from 'node:fs'
+import { cpSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { tempFolder } from '../support/codex-log.ts'
@@ -7,16 +7,23 @@ import { fumi } from '../support/run-fumi.ts'
 
 const RELEASES = readdirSync(import.meta.dirname).filter((name) => name.startsWith('data-'))
 
+interface Totals {
+  readonly id: string
+  readonly title: string
+  readonly usage: object
+}
+
 interface Listed {
   readonly id: string
   readonly title: string
 }
 
 /** The logs that it was made of are gone: all that is left of them is in the data directory. */
-function opened(release: string) {
+function opened(release: string, { backups = true } = {}) {
   const home = tempFolder()
   const data = join(home, 'fumi')
   cpSync(join(import.meta.dirname, release), data, { recursive: true })
+  if (!backups) for (const name of ['keep.sqlite3', 'copies.sqlite3']) rmSync(join(data, name))
   const env = { HOME: home, FUMI_HOME: data, CODEX_HOME: join(home, '.codex'), XDG_DATA_HOME: join(home, 'share') }
   const run = (...args: readonly string[]): string => {
     const { code, out, err } = fumi(args, { env, cwd: home })
@@ -42,6 +49,15 @@ describe.each(RELEASES)('%s', (release) => {
     ] as const
     for (const [id, words] of text) expect(shown.find((one) => one.id.startsWith(id))?.text).toContain(words)
     expect(json('search', 'listeners').total).toBeGreaterThan(0)
+  })
+
+  test('lists sessions that only the index knows, with their tokens', () => {
+    const complete = opened(release).json('list') as { sessions: readonly Totals[] }
+    const { sessions } = opened(release, { backups: false }).json('list') as { sessions: readonly Totals[] }
+    const foreign = complete.sessions.filter(({ id }) => !id.startsWith('fumibako:'))
+    expect(foreign.length).toBeGreaterThan(3)
+    for (const { id, title, usage } of foreign)
+      expect(sessions).toContainEqual(expect.objectContaining({ id, title, usage }))
   })
 
   test('keeps names, stars, tags, notes and settings', () => {
