@@ -1,4 +1,4 @@
-/** Compares two versions of a conversation, exchange by exchange, whatever their formats. */
+/** Compares two versions of a conversation in any formats, exchange by exchange. */
 
 import { sha256 } from '../lib/hash.ts'
 import { isSameJson } from '../lib/json/compare.ts'
@@ -9,15 +9,15 @@ import { replayMessages } from '../model/replay/replay.ts'
 import { callsOfAnswer, imageAddressesOf, textMessagesOf, textsOfMessage } from '../model/replay/step.ts'
 import type { SessionFacts } from '../model/session-facts.ts'
 
-/** What the writer said that it could not leave as it was. */
+/** Changes that the writer reported. */
 export interface AllowedChanges {
-  /** Names that the target does not take. */
+  /** Names that the target does not allow were changed. */
   readonly names: boolean
-  /** How many images became notes. */
+  /** Number of images replaced by notes. */
   readonly images: number
 }
 
-/** A sentence about the first difference, without a word of the conversation; nothing when there is none. */
+/** Describes the first difference without quoting the conversation; undefined if there is none. */
 export async function findDifference(
   source: AsyncIterator<Exchange>,
   target: AsyncIterator<Exchange>,
@@ -39,7 +39,7 @@ export async function findDifference(
   }
 }
 
-/** Where names were changed, each tool still has one of its own. */
+/** Names may differ, but different tools must keep different names. */
 class ToolNameMatcher {
   readonly #mayChange: boolean
   readonly #given = new Map<string, string | null>()
@@ -61,7 +61,7 @@ class ToolNameMatcher {
   }
 }
 
-/** Over the whole conversation: forms differ in the message that shows them. */
+/** Counts over the complete conversation, because formats differ in which message contains an image. */
 class ImageMatcher {
   readonly #missing = new Map<string, number>()
 
@@ -105,17 +105,20 @@ function compareExchange(source: Exchange, target: Exchange, names: ToolNameMatc
   return undefined
 }
 
-/** Every form tells failure from success. What was cancelled some tell of all calls at once, and some not at all. */
+/**
+ * Every format distinguishes failure from success. Cancellation is recorded for all calls together in some formats, and
+ * not at all in others.
+ */
 const isOpposite = (source: ToolStatus, target: ToolStatus | undefined): boolean =>
   (source === 'success' && target === 'error') || (source === 'error' && target === 'success')
 
-/** All texts, in order: texts may be joined, and notes may stand between them. */
+/** Whether the texts occur in order. The target may join texts and insert notes. */
 function containsTexts(target: readonly string[], source: readonly string[]): boolean {
   const all = target.join('\n\n')
   let from = 0
   return source.every((given) => {
     const text = toWellFormed(given)
-    // No form sends a prompt that says nothing: it has another text.
+    // No format stores an empty prompt; the target has a substitute.
     if (text.trim() === '') return true
     const at = all.indexOf(text, from)
     if (at >= 0) from = at + text.length
@@ -123,7 +126,7 @@ function containsTexts(target: readonly string[], source: readonly string[]): bo
   })
 }
 
-/** Targets cut texts above some limit, and say so in the report. None of them is as low as this. */
+/** Some targets truncate long texts and report it. None has a lower limit than this. */
 const MIN_TEXT_LIMIT = 100_000
 
 const isTruncated = (text: string, all: string): boolean =>
@@ -135,7 +138,7 @@ function sameArguments(source: ToolCall, target: ToolCall): boolean {
   return isSameJson(given, found) || isSameJson(found, { _raw: given }) || isSameJson(found, { input: given })
 }
 
-/** Nothing and an empty object are the same to a tool. */
+/** For a tool, no input and an empty object are equivalent. */
 function callInput({ arguments: text, input }: ToolCall): unknown {
   if (text === undefined || text.trim() === '') return input === undefined ? {} : toWellFormed(input)
   try {
@@ -145,12 +148,12 @@ function callInput({ arguments: text, input }: ToolCall): unknown {
   }
 }
 
-/** What was said to the model, and its answer. */
+/** A prompt and the answer to it. */
 export interface Exchange {
   readonly said: readonly string[]
   readonly answered: readonly string[]
   readonly calls: readonly ExchangeCall[]
-  /** What was shown before the answer, also as the result of a tool: check sums. */
+  /** Digests of the images before the answer, including images in tool results. */
   readonly images: readonly string[]
 }
 
@@ -161,7 +164,10 @@ interface ExchangeCall {
 
 type MutableExchange = { said: string[]; answered: string[]; calls: ExchangeCall[]; images: string[] }
 
-/** Forms differ in how they cut what one party says in a row: here it is one. Instructions are left out: each form has its own place for them. */
+/**
+ * Joins consecutive messages of the same role, because formats split them differently. Leaves out instructions, which
+ * each format stores elsewhere.
+ */
 export async function* readExchanges(
   messages: AsyncIterable<NormalizedMessage>,
   facts: SessionFacts,
@@ -177,7 +183,7 @@ export async function* readExchanges(
       images.push(...imageHashes(step.result.segments))
     }
     if (step.kind !== 'answer') continue
-    // What the server ran is no call to any other program.
+    // Calls that the server executed are not calls for other programs.
     const calls = callsOfAnswer(step).filter(({ isServed }) => !isServed)
     if (textMessagesOf(step).length === 0 && calls.length === 0) continue
     if (!open || prompts.length > 0 || open.calls.length > 0) {
@@ -194,7 +200,7 @@ export async function* readExchanges(
   if (prompts.length > 0) yield { said: prompts, answered: [], calls: [], images }
 }
 
-/** The same bytes, however they are spelt. */
+/** Identical for the same bytes in any encoding. */
 const imageHashes = (segments: readonly MessageSegment[]): readonly string[] =>
   imageAddressesOf(segments).map((url) => {
     const [, data] = /^data:[^,]*;base64,([\s\S]*)$/i.exec(url) ?? []

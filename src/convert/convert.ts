@@ -1,4 +1,4 @@
-/** Reads a session with one agent and writes it with another. Nothing here knows which. */
+/** Reads a session with one agent and writes it with another. Knows no specific agent. */
 import type { Agent, AgentWriteOptions, Source, WriterOutput } from '../agents/agent.ts'
 import { statOf } from '../lib/files/safe-fs.ts'
 import { withYields } from '../lib/yield-loop.ts'
@@ -12,9 +12,9 @@ import { LossReportBuilder, type Report } from './loss-report.ts'
 export interface ConversionSource {
   readonly agent: Agent
   readonly source: Source
-  /** Which of its sessions, by id; the first where none is named. */
+  /** Id of the session to convert; default: the first one. */
   readonly session?: string
-  /** What was kept beside the file, put back where it belongs. */
+  /** Merges the sidecar into the messages. */
   readonly beside?: (messages: AsyncIterable<NormalizedMessage>) => AsyncIterable<NormalizedMessage>
 }
 
@@ -24,23 +24,23 @@ export interface ConversionTarget {
 }
 
 export interface ConvertOptions extends Omit<AgentWriteOptions, 'form' | 'facts'> {
-  /** Also what the model no longer knows: turns that were taken back, what stands before a compaction. */
+  /** Includes what the model no longer sees: rolled-back turns, messages before a compaction. */
   readonly isWhole?: boolean
-  /** What belongs into a file beside the output is kept there; otherwise it is lost, and reported so. */
+  /** A sidecar will be written. Without one, its content is lost and reported. */
   readonly hasSidecar?: boolean
 }
 
 export interface Conversion {
   readonly session: Session
-  /** The output, and what belongs into a file beside it. To be read once. */
+  /** The output and its sidecar. Can be read only once. */
   readonly pieces: AsyncIterable<Piece>
-  /** Complete when the pieces have been read. */
+  /** Complete after all pieces were read. */
   report(): Report
 }
 
 export type Piece = Extract<WriterOutput, { kind: 'bytes' | 'sidecar' }>
 
-/** Throws `bad_usage` when the target is one that nobody writes, `nothing_readable` when there is no such session. */
+/** Throws `bad_usage` if the target cannot be written, `nothing_readable` if there is no such session. */
 export async function convert(
   from: ConversionSource,
   target: ConversionTarget,
@@ -64,8 +64,8 @@ export async function convert(
 }
 
 /**
- * The first reading: which session, and what only its whole tells.
- * @param buffer takes the messages for the second one
+ * The first pass: finds the session and the facts that depend on all of it.
+ * @param buffer collects the messages for the second pass
  */
 export async function readSessionFacts(
   from: ConversionSource,
@@ -82,7 +82,7 @@ export async function readSessionFacts(
         wanted ??= one.session.id
         if (one.session.id === wanted) session = one.session
       } else if (one.kind === 'message') {
-        // A header may come after the messages that told it.
+        // A header may come after its messages.
         wanted ??= one.message.raw.session_id
         if (one.message.raw.session_id !== wanted) continue
         factCollector.add(one.message)
@@ -109,7 +109,7 @@ export function readSourceMessages(
   return from.beside ? from.beside(own) : own
 }
 
-/** The messages of the first reading, as long as they are not too many. */
+/** Holds the messages of the first pass, up to a limit. */
 class MessageBuffer {
   #batches: NormalizedMessage[][] = []
   #size = 0
@@ -129,7 +129,7 @@ class MessageBuffer {
     else this.#batches = []
   }
 
-  /** To be read once: what was read is let go. */
+  /** Can be read only once: messages are released as they are read. */
   async *messages(): AsyncGenerator<NormalizedMessage> {
     for await (const batch of withYields(this.#drain())) yield* batch
   }
@@ -139,10 +139,10 @@ class MessageBuffer {
   }
 }
 
-/** In characters: most conversations are shorter. A longer one would cost more memory than a second reading is worth. */
+/** In characters. Most conversations are shorter; for longer ones, a second pass is cheaper than the memory. */
 const MAX_BUFFERED_CHARACTERS = 8_000_000
 
-/** To hold messages for nothing costs more than it could save. */
+/** Buffering a conversation that exceeds the limit would be wasted. */
 const fitsBuffer = ({ size, path }: Source): boolean => (size ?? statOf(path)?.size ?? 0) <= MAX_BUFFERED_CHARACTERS
 
 async function* readOwnMessages(

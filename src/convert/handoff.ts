@@ -1,4 +1,4 @@
-/** Hands a conversation over to another agent's program: writes it, puts it into the program's store, reads it back and compares. */
+/** Hands a conversation to another agent: writes it to the agent's store, reads it back and compares. */
 import { closeSync, existsSync, openSync, realpathSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type {

@@ -14,9 +14,9 @@ export interface Loss {
   /** Path in the source's records. */
   readonly path: string
   readonly code: ChangeCode
-  /** The sentence of the code. */
+  /** The text for the code. */
   readonly what: string
-  /** The variable part of the sentence, or empty. */
+  /** The variable part of the text, or empty. */
   readonly value: string
   /** `x_conv` in the output, `sidecar` beside it, or null if lost. */
   readonly kept_in: string | null

@@ -7,7 +7,7 @@ import { findTouchedFiles } from '../model/touched-files.ts'
 /** Follows the todo list that an agent keeps with its tools. */
 interface Todo {
   readonly text: string
-  /** The agent's word: `pending`, `in_progress`, `completed`. */
+  /** As the agent writes it: `pending`, `in_progress`, `completed`. */
   readonly status: string
 }
 
@@ -95,7 +95,7 @@ export class FactCollector {
   #to: string | undefined
   #summary: string | undefined
   readonly #asked: string[] = []
-  /** Path to its last change. */
+  /** Maps each path to its last change. */
   readonly #files = new Map<string, string>()
   /** By call id, or a number of our own. */
   readonly #commands = new Map<string, string>()

@@ -6,7 +6,7 @@ import { collectSessionFacts, type SessionFacts } from '../model/session-facts.t
 import { byteLength, estimateMessage, tokensOfBytes } from '../model/token-estimate.ts'
 import { type ConversationFacts, FactCollector } from './trim-facts.ts'
 
-/** Reads the conversation from its beginning, each time. */
+/** Returns the conversation from its beginning on each call. */
 type ReadMessages = () => AsyncIterable<NormalizedMessage>
 
 export type Cut = Pick<TrimResult, 'turns' | 'tokens' | 'tooLarge'>
@@ -35,7 +35,10 @@ export interface TrimResult {
   readonly tooLarge: boolean
 }
 
-/** Reads three times, and holds only a number per turn and the ids of open calls. @param open reads the conversation from its beginning */
+/**
+ * Reads the conversation three times, and holds only a number per turn and the ids of open calls. @param open returns
+ * the conversation from its beginning
+ */
 export async function trimConversation(
   open: () => AsyncIterable<NormalizedMessage>,
   maxTokens: number,
@@ -102,7 +105,7 @@ async function measureTurns(
   return turns
 }
 
-/** Kept, and not counted. */
+/** Always kept and not counted. */
 const isSessionHeader = ({ source_type }: NormalizedMessage): boolean => source_type === 'session'
 
 /** Counts instructions, which are sent; ignores rolled-back messages and repeats. */

@@ -1,4 +1,4 @@
-/** Digests, by the fastest function of this Node.js. */
+/** Digests with the fastest function this Node.js offers. */
 import * as crypto from 'node:crypto'
 import * as zlib from 'node:zlib'
 
@@ -12,7 +12,7 @@ const nativeCrc = (zlib as { crc32?: Crc }).crc32
 export const sha256 = (data: string | Uint8Array): string =>
   nativeHash ? nativeHash('sha256', data, 'hex') : crypto.createHash('sha256').update(data).digest('hex')
 
-/** CRC-32: notices changed bytes; no defence against an attacker. */
+/** CRC-32. Detects changed bytes; offers no protection against attackers. */
 export const checksum = (data: Uint8Array): number => (nativeCrc ? nativeCrc(data) : portableCrc(data))
 
 let crcTable: Uint32Array | undefined

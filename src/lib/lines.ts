@@ -1,4 +1,4 @@
-/** Splits bytes into lines at `\n` only: a lone CR and U+2028 occur inside JSON strings and end nothing. */
+/** Splits bytes into lines at `\n` only: a lone CR and U+2028 occur inside JSON strings and do not end a line. */
 import { isUtf8 } from 'node:buffer'
 import { closeSync, readSync } from 'node:fs'
 import { openRegularFile } from './files/regular-file.ts'
@@ -12,7 +12,7 @@ export interface ByteLine {
   readonly length: number
   /** Valid until the next batch is requested; undefined for a line too long to hold. */
   readonly bytes: Buffer | undefined
-  /** False for a last line without newline: its writer may not be done. */
+  /** False for a last line without newline, which may still be being written. */
   readonly ended: boolean
   /** Known to be valid UTF-8. If false, check the line itself. */
   readonly utf8: boolean

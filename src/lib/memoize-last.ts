@@ -1,4 +1,4 @@
-/** Remembers the last result for a while: whoever reads one part of a document usually reads the next. */
+/** Caches the last result for a short time: the next read usually concerns the same document. */
 
 const EXPIRES_AFTER_MS = 5000
 
@@ -6,7 +6,7 @@ export class LastResult<T> {
   #last: { readonly bytes: Buffer; readonly key: string; readonly made: T } | undefined
   #expiry: NodeJS.Timeout | undefined
 
-  /** @param key everything else that the result depends on */
+  /** @param key everything else the result depends on */
   get(bytes: Buffer, key: string, compute: () => T): T {
     const last = this.#last
     const { made: value } = last?.key === key && last.bytes.equals(bytes) ? last : { made: compute() }

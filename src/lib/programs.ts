@@ -10,7 +10,7 @@ type ProcessVariables = Readonly<Record<string, string | undefined>>
 
 const isWindows = process.platform === 'win32'
 
-/** What systems search without `PATH`. */
+/** Where systems search if `PATH` is not set. */
 const DEFAULT_PATH = isWindows ? '' : '/usr/local/bin:/usr/bin:/bin'
 
 /**

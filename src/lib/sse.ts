@@ -1,4 +1,4 @@
-/** Reads server-sent events: bytes in, the data of each event out. */
+/** Parses server-sent events: takes bytes, yields the data of each event. */
 import { createParser } from 'eventsource-parser'
 
 /**

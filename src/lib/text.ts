@@ -2,7 +2,7 @@
 import { isAscii, isUtf8, transcode } from 'node:buffer'
 import { toReadable } from '../model/hostile-characters.ts'
 
-/** Invalid bytes become U+FFFD. The usual conversion takes three times as long on text that is not all ASCII. */
+/** Replaces invalid bytes by U+FFFD. Three times as fast as the usual conversion on text that is not ASCII. */
 export function decodeUtf8(bytes: Buffer): string {
   if (isAscii(bytes)) return bytes.toString('latin1')
   if (bytes.length < MIN_TRANSCODE_BYTES || !isUtf8(bytes)) return bytes.toString('utf8')
@@ -11,27 +11,30 @@ export function decodeUtf8(bytes: Buffer): string {
 
 const MIN_TRANSCODE_BYTES = 2048
 
-/** For comparing what people type: case, width and composition of letters do not matter. */
+/** For comparing what people type, without regard to case, width and composition. */
 export const foldText = (text: string): string => text.normalize('NFKC').toLowerCase().normalize('NFKC')
 
 /**
- * Text of others for a terminal or a document: without escape sequences, and with all else that hides or reorders spelled
- * out. Lines end with `\n`, and tabs stay.
+ * Makes foreign text safe for a terminal or a document: removes escape sequences and spells out characters that hide or
+ * reorder text. Lines end with `\n`; tabs stay.
  */
 export const toPrintable = (text: string): string => toReadable(removeEscapes(text))
 
-/** Text for the user's own prompt: without escape sequences and control characters, else as it is. */
+/** Makes foreign text safe for the user's own prompt: removes escape sequences and control characters. */
 export const toTypable = (text: string): string => removeEscapes(text).replaceAll(CONTROL_CHARACTERS, '')
 
 const removeEscapes = (text: string): string => text.replaceAll(/\r\n?/g, '\n').replaceAll(ESCAPE_SEQUENCE, '')
 
-/** A colour or a movement, a title or a link that ends on its line, a character set. Whatever is torn stays to be seen. */
+/**
+ * Colours, cursor movements, titles and links that end on the same line, character sets. Incomplete sequences stay
+ * visible.
+ */
 const ESCAPE_SEQUENCE =
   /\u001b(?:\[[0-9:;<=>?]*[ -/]*[@-~]|\][^\u0007\u001b\n]{0,4096}(?:\u0007|\u001b\\)|[()][0-9A-Z])/g
 
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 
-/** The same for a part of a line: what would end the line, or move to another column, is spelled out, so that a record stays one line. */
+/** Like `toPrintable`, for a single line: also spells out line breaks and tabs. */
 export const toPrintableField = (text: string): string =>
   toPrintable(text.replaceAll(/[\r\n\t\v\f\u0085\u2028\u2029]/g, (character) => FIELD_ESCAPES[character] ?? ''))
 
@@ -47,8 +50,8 @@ const FIELD_ESCAPES: { readonly [character: string]: string } = {
 }
 
 /**
- * Without those of its first and last letters that are of a kind. Looks at no others: an expression that ends with `+$`
- * takes the square of every run of such letters, wherever it stands.
+ * Trims characters of a kind from both ends. Linear, unlike an expression that ends in `+$`, which is quadratic in each
+ * run of such characters.
  */
 export function trimCharacters(text: string, kind: RegExp): string {
   let start = 0
@@ -58,10 +61,10 @@ export function trimCharacters(text: string, kind: RegExp): string {
   return text.slice(start, end)
 }
 
-/** Half of a character has no place in UTF-8, and stricter readers than ours refuse it. */
+/** Replaces unpaired surrogates, which UTF-8 cannot represent and strict readers reject. */
 export const toWellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, '\ufffd')
 
-/** Characters that are written at once. */
+/** Minimum number of characters per write. */
 const MIN_CHUNK_LENGTH = 1 << 16
 
 export class TextBatcher {
@@ -75,12 +78,12 @@ export class TextBatcher {
     }
   }
 
-  /** Nothing as long as more should come first. */
+  /** Returns undefined while too little is collected. */
   takeIfFull(): Buffer | undefined {
     return this.#size < MIN_CHUNK_LENGTH ? undefined : this.takeRest()
   }
 
-  /** All that is left, if anything is. */
+  /** Returns the rest, if any. */
   takeRest(): Buffer | undefined {
     if (this.#size === 0) return undefined
     const bytes = Buffer.from(this.#texts.join(''))
@@ -90,7 +93,7 @@ export class TextBatcher {
   }
 }
 
-/** Texts as bytes, many of them at once. */
+/** Encodes texts in large batches. */
 export async function* batchTexts(texts: AsyncIterable<string>): AsyncGenerator<Buffer> {
   const chunks = new TextBatcher()
   for await (const text of texts) {

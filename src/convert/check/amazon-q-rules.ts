@@ -1,14 +1,17 @@
-/** What Amazon Q CLI requires of a stored conversation. Evidence: its source at 1.19.7, and its own reader on real exports. */
+/**
+ * What Amazon Q CLI requires of a stored conversation. Evidence: its source at 1.19.7, and its own parser on real
+ * exports.
+ */
 import { MAX_CONVERSATION_STATE_HISTORY_LEN, MAX_CURRENT_WORKING_DIRECTORY_LEN } from '../../conversation/limits.ts'
 import { error, type ReportFinding, warning } from './finding.ts'
 
 export const MAX_TOOL_NAME_LENGTH = 64
-/** The program cuts longer ones to this length before it stores them. */
+/** The program truncates longer descriptions to this length before storing them. */
 export const MAX_STORED_DESCRIPTION_BYTES = 10_004
 
 export const AMAZON_Q_RULES = {
   utf8: error('It holds bytes that are not UTF-8.', 'UTF-8 ではないバイトがあります。'),
-  /** The program's reader takes it: JSON, required fields, one key per variant, known members. */
+  /** The program can parse it: JSON, required fields, one key per variant, known members. */
   loads: error(),
   conversation_id: error('The conversation has no id.', '会話に ID がありません。'),
   /** At most 4,997 pairs. */
@@ -25,10 +28,10 @@ export const AMAZON_Q_RULES = {
     'The message before it uses tools, and it holds no results.',
     '直前のメッセージがツールを呼び出していますが、結果がありません。',
   ),
-  /** Each result answers a tool use of the message before it, and each tool use has one. */
+  /** Each result answers a tool use of the previous message, and each tool use has a result. */
   results_match: error(),
   use_id: error('A tool use has no id.', 'ツールの呼び出しに ID がありません。'),
-  /** An id stands for one tool use of the whole conversation. */
+  /** Ids of tool uses are unique in the conversation. */
   use_id_unique: warning('An earlier tool use has the same id.', '前の呼び出しに同じ ID があります。'),
   tool_name: error(
     `The name of a tool is a letter and up to ${MAX_TOOL_NAME_LENGTH - 1} letters, digits or underscores.`,
@@ -56,7 +59,7 @@ export const AMAZON_Q_RULES = {
   ),
   image_count: error(),
   image_size: error(),
-  /** The bytes are those of the format that is named. */
+  /** The bytes match the declared format. */
   image_format: error(),
   transcript_length: warning(
     `It has more than ${MAX_CONVERSATION_STATE_HISTORY_LEN} lines.`,

@@ -1,4 +1,4 @@
-/** Checks a conversation as Amazon Q CLI stores it: whether the program loads it, and whether its service accepts it. */
+/** Checks a stored conversation of Amazon Q CLI: whether the program loads it and its service accepts it. */
 import { isUtf8 } from 'node:buffer'
 import { readState } from '../../conversation/codec/state.ts'
 import {
@@ -58,7 +58,7 @@ function loadState(bytes: Buffer, report: AmazonQReport): ConversationState | un
   return undefined
 }
 
-/** Room for the next message, its answer and the context pair. */
+/** Leaves room for the next message, its answer and the context pair. */
 const MAX_PAIRS = (MAX_CONVERSATION_STATE_HISTORY_LEN - 6) / 2
 
 function checkState(state: ConversationState, report: AmazonQReport): void {
@@ -89,7 +89,7 @@ const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_]*$/
 
 const isToolName = (name: string): boolean => TOOL_NAME.test(name) && name.length <= MAX_TOOL_NAME_LENGTH
 
-/** @returns the names of the tools; nothing where none are listed, which the program fills in when it resumes */
+/** @returns the names of the tools. Undefined if none are listed; the program then fills them in on resume */
 function checkTools(tools: Tools, report: AmazonQReport): ReadonlySet<string> | undefined {
   const names = new Set<string>()
   for (const [origin, list] of tools) {
@@ -106,7 +106,7 @@ function checkTools(tools: Tools, report: AmazonQReport): ReadonlySet<string> | 
   return names.size === 0 ? undefined : names
 }
 
-/** Whether the program finds the tool of a past use among those it has now. */
+/** Whether the program finds the tool of an earlier use among its current tools. */
 function isListedTool(name: string, original: string, listed: ReadonlySet<string>): boolean {
   if (listed.has(name) || listed.has(original)) return true
   return [...listed].filter((one) => one !== DUMMY_TOOL_NAME && one.endsWith(name)).length === 1
@@ -115,7 +115,7 @@ function isListedTool(name: string, original: string, listed: ReadonlySet<string
 interface HistoryLocation {
   readonly path: string
   readonly nextPath: string
-  /** The names of the tools that the conversation lists, where it lists any. */
+  /** Names of the tools that the conversation lists; undefined if it lists none. */
   readonly listed: ReadonlySet<string> | undefined
 }
 
@@ -164,7 +164,7 @@ function checkToolUse(
   if (!isJsonObject(args)) report('arguments_object', `${place}.args`)
 }
 
-/** @param before the answer that the message follows */
+/** @param before the answer before the message */
 function checkPosition(
   user: UserMessage,
   before: AssistantMessage | undefined,
@@ -218,7 +218,7 @@ function checkMatch(
     )
 }
 
-/** One message of the user by itself: sizes, emptiness, images. */
+/** Checks a user message on its own: sizes, emptiness, images. */
 function checkUserMessage(message: UserMessage, place: string, report: AmazonQReport): void {
   const prompt = promptOf(message)
   const results = toolUseResultsOf(message)

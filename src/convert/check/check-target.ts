@@ -1,4 +1,4 @@
-/** One door to all checkers: a file, and the program it is meant for. */
+/** Runs the checker for a file and its target program. */
 import { MAX_LINE_BYTES, splitLines } from '../../lib/lines.ts'
 import { assertNever } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
@@ -12,16 +12,16 @@ export const CHECK_TARGETS = ['amazon-q', 'codex', 'openai'] as const
 export type CheckTarget = (typeof CHECK_TARGETS)[number]
 
 export interface CheckOptions {
-  /** The file's path, where its name is part of the format. */
+  /** Path of the file, if its name is part of the format. */
   readonly path?: string
-  /** Whose rules, for OpenAI messages. */
+  /** Which server's rules to apply to OpenAI messages. */
   readonly profile?: ProfileName | Profile
 }
 
 /**
- * Findings as they are met. A log of any size takes the memory of its longest line; a stored conversation of Amazon Q
- * is one value and is held whole.
- * @param open gives the bytes from the beginning, each time
+ * Yields findings as they occur. A log takes the memory of its longest line; a stored conversation of Amazon Q is one
+ * value and is held completely.
+ * @param open returns the bytes from the beginning on each call
  */
 export function checkTargetFile(
   target: CheckTarget,

@@ -1,10 +1,10 @@
-/** The lines of a rollout, each by itself: headers, events, turns, compactions, and the items that the model is sent. */
+/** Checks single lines of a rollout: headers, events, turns, compactions, and items sent to the model. */
 import { type Fields, isObject, listOf, numberOf, parseStructure, stringOf } from '../../lib/unknown-values.ts'
 import { isUuid, toInstant } from '../../model/ids.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { type CodexReport, shouldBe } from './codex-rules.ts'
 
-/** `session_state` and `token_usage_record` were or will be written by some versions only. */
+/** Only some versions write `session_state` and `token_usage_record`. */
 export const LINE_TYPES: ReadonlySet<string> = new Set([
   'session_meta',
   'response_item',
@@ -55,7 +55,7 @@ export function checkCompacted(payload: Fields, place: string, report: CodexRepo
   })
 }
 
-/** Those that any version keeps in its logs. */
+/** Events that any version writes to its logs. */
 const LOGGED_EVENTS = new Set([
   ...['user_message', 'agent_message', 'agent_reasoning', 'agent_reasoning_raw_content', 'token_count', 'error'],
   ...['entered_review_mode', 'exited_review_mode', 'turn_aborted', 'undo_completed', 'context_compacted'],
@@ -71,7 +71,7 @@ const EVENT_TEXT_FIELDS: Readonly<Record<string, string>> = {
   agent_reasoning: 'text',
 }
 
-/** @returns whether the line is read */
+/** @returns whether Codex reads the line */
 export function checkEvent(payload: Fields, place: string, report: CodexReport): boolean {
   const type = stringOf(payload['type']) ?? ''
   if (!LOGGED_EVENTS.has(type) && !/^collab_\w+_end$/.test(type)) {
@@ -90,7 +90,7 @@ export function checkEvent(payload: Fields, place: string, report: CodexReport):
 
 type FieldKind = 'text' | 'text?' | 'list' | 'list?' | 'object' | 'any' | 'output'
 
-/** The fields that the reader asks for; a line without one of them is passed over. */
+/** Fields that Codex requires. It skips a line without one of them. */
 const ITEM_FIELDS: Readonly<Record<string, Readonly<Record<string, FieldKind>>>> = {
   message: { role: 'text', content: 'list' },
   reasoning: { summary: 'list', content: 'list?', encrypted_content: 'text?' },
@@ -114,10 +114,10 @@ const MESSAGE_ROLES = new Set(['user', 'assistant', 'developer', 'system'])
 const MESSAGE_PARTS = new Set(['input_text', 'input_image', 'input_audio', 'output_text'])
 const OUTPUT_PARTS = new Set(['input_text', 'input_image', 'input_audio', 'encrypted_content'])
 const AGENT_PARTS = new Set(['input_text', 'encrypted_content'])
-/** `container.exec` is a name that the program itself used. */
+/** Allows `container.exec`, a name that Codex itself has used. */
 const TOOL_NAME_PATTERN = /^[\w.-]{1,128}$/
 
-/** @returns whether the line is read */
+/** @returns whether Codex reads the line */
 export function checkItem(item: Fields, place: string, report: CodexReport): boolean {
   const type = stringOf(item['type']) ?? ''
   const fields = Object.hasOwn(ITEM_FIELDS, type) ? ITEM_FIELDS[type] : undefined

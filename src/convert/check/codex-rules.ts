@@ -1,4 +1,4 @@
-/** What Codex CLI requires of a rollout. Evidence: its source up to 0.150, and the logs that it wrote. */
+/** What Codex CLI requires of a rollout. Evidence: its source up to 0.150, and logs that it wrote. */
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { error, type ReportFinding, warning } from './finding.ts'
 
@@ -9,12 +9,12 @@ export const shouldBe = (en: string, ja: string): Phrase => phrase(`It should be
 const SHOULD_BE_TEXT = ['It should be a text.', '文字列である必要があります。'] as const
 
 export const CODEX_RULES = {
-  /** The name holds the id of the session; the program finds sessions by it. */
+  /** The name contains the session id, by which the program finds the file. */
   file_name: error(
     'The name is not `rollout-YYYY-MM-DDThh-mm-ss-<uuid>.jsonl`.',
     '名前が `rollout-YYYY-MM-DDThh-mm-ss-<uuid>.jsonl` の形ではありません。',
   ),
-  /** The folders above are the day that the name tells. */
+  /** The folders above are the date in the name. */
   file_folder: warning(),
   old_format: error(
     'This is the format of Codex 0.31 and before, which is not listed any more.',
@@ -60,7 +60,7 @@ export const CODEX_RULES = {
     'No such type of part is read; the whole line is passed over.',
     'この種類の部分は読まれず、行ごと読み飛ばされます。',
   ),
-  /** An assistant speaks in `output_text`, everybody else in `input_…`. */
+  /** Assistants use `output_text`, all other roles `input_…`. */
   part_role: error(),
   image_address: error(
     'An image is a `data:` or `https:` address.',
@@ -77,22 +77,22 @@ export const CODEX_RULES = {
     `呼び出しの ID は 1〜${MAX_CALL_ID_LENGTH} 文字です。`,
   ),
   call_id_unique: warning('An open call has the same id.', 'まだ結果のない呼び出しに同じ ID があります。'),
-  /** A call without output gets `aborted` when it is sent. */
+  /** The program sends `aborted` for a call without output. */
   call_answered: warning('The call has no output.', '呼び出しの結果がありません。'),
   output_call: error(
     'No call before it has this id; it is dropped.',
     'この ID の呼び出しが前にありません。捨てられます。',
   ),
   output_once: error('The call has an output already.', 'この呼び出しにはすでに結果があります。'),
-  /** A custom tool is answered by `custom_tool_call_output`, a function by `function_call_output`. */
+  /** Custom tools need `custom_tool_call_output`, functions `function_call_output`. */
   output_kind: error(),
-  /** A session in which nobody asked anything: the program leaves such logs too, and does not list them. */
+  /** A session without a prompt. Codex writes such logs too, but does not list them. */
   prompt_none: warning('Nobody asks anything; the session is not listed.', '依頼がありません。会話が一覧に出ません。'),
   prompt_any: error(
     'There is no `user_message` event; the session is not listed.',
     '`user_message` イベントがありません。会話が一覧に出ません。',
   ),
-  /** What is typed is there twice: as an event, which is shown, and as an item, which is sent. */
+  /** A prompt needs two records: an event, which is displayed, and an item, which is sent. */
   prompt_event: error(
     'No `user_message` event shows this prompt.',
     'この依頼を表示する `user_message` イベントがありません。',
@@ -101,7 +101,7 @@ export const CODEX_RULES = {
     'No item holds this prompt; the model does not get it.',
     'この依頼を持つ項目がありません。モデルに届きません。',
   ),
-  /** What is answered too. */
+  /** The same for an answer. */
   answer_event: warning(
     'No `agent_message` event shows this answer.',
     'この応答を表示する `agent_message` イベントがありません。',

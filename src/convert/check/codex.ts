@@ -1,4 +1,4 @@
-/** Checks a log as Codex CLI writes it: whether the program lists it, reads each line, and can resume it. */
+/** Checks a Codex CLI log: whether the program lists it, reads each line, and can resume it. */
 import { isUtf8 } from 'node:buffer'
 import { sha256 } from '../../lib/hash.ts'
 import type { ByteLine } from '../../lib/lines.ts'
@@ -9,7 +9,7 @@ import { checkCompacted, checkEvent, checkItem, checkSessionMeta, checkTurnConte
 import { CODEX_RULES, type CodexReport, type CodexRule, MAX_CALL_ID_LENGTH } from './codex-rules.ts'
 import { type CheckFinding, FindingCollector } from './finding.ts'
 
-/** What a call is answered by. */
+/** The type of output for each type of call. */
 const OUTPUT_OF_CALL: Readonly<Record<string, string>> = {
   function_call: 'function_call_output',
   local_shell_call: 'function_call_output',
@@ -20,14 +20,14 @@ const OUTPUT_TYPES = new Set(Object.values(OUTPUT_OF_CALL))
 
 class CallOutputChecker {
   readonly #report: CodexReport
-  /** The type of output that each call waits for, with the call's place; nothing once it is there. */
+  /** For each call, the output it waits for and its place; undefined once answered. */
   readonly #calls = new Map<string, { readonly wants: string; readonly place: string } | undefined>()
 
   constructor(report: CodexReport) {
     this.#report = report
   }
 
-  /** An item that is read. */
+  /** Adds an item that Codex reads. */
   add(item: Fields, place: string): void {
     const type = stringOf(item['type']) ?? ''
     const wants = Object.hasOwn(OUTPUT_OF_CALL, type) ? OUTPUT_OF_CALL[type] : undefined
@@ -63,9 +63,9 @@ class CallOutputChecker {
 }
 
 /**
- * Holds one line at a time, and a little of each call and prompt.
+ * Holds one line at a time, and a hash or id of each open call and prompt.
  * @param lines from `splitLines`
- * @param path the file's own, where its name is to be checked
+ * @param path of the file, to check its name
  */
 export async function* checkCodex(
   lines: AsyncIterable<readonly ByteLine[]>,
@@ -85,7 +85,7 @@ export async function* checkCodex(
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/
 
 class CodexLogChecker {
-  /** Not a log of this format at all: no line of it is looked at. */
+  /** The file has another format, so its lines are not checked. */
   isForeign = false
   readonly #report: CodexReport
   readonly #calls: CallOutputChecker
@@ -166,22 +166,22 @@ class CodexLogChecker {
   }
 }
 
-/** The one document of the TypeScript program, over many lines. */
+/** Start of the single document that the TypeScript version wrote, over many lines. */
 const isDocumentStart = (text: string): boolean => text.trim() === '{'
 
-/** A first line without an envelope: the header of 0.31 and before, or a whole session. */
+/** A first line without an envelope: the header of version 0.31 and earlier, or a complete session. */
 const isOldFormat = (record: Fields): boolean =>
   !('payload' in record) && (('id' in record && 'timestamp' in record) || 'items' in record || 'record_type' in record)
 
-/** The name of a rollout and the folders it stands in. */
+/** The name of a rollout and its folders. */
 const ROLLOUT_NAME = new RegExp(
   `^rollout-(\\d{4})-(\\d\\d)-(\\d\\d)T\\d\\d-\\d\\d-\\d\\d-(${UUID_PATTERN})(?:_${UUID_PATTERN})?\\.jsonl(?:\\.zst)?$`,
   'i',
 )
-/** Archived ones lie in one folder. */
+/** Archived sessions are in one folder without dates. */
 const DATED_FOLDER = /(?:^|\/)sessions\/(.+)$/
 
-/** @param id of the session, where the log tells it */
+/** @param id the session id, if the log contains it */
 function checkFileName(path: string, id: string | undefined, report: CodexReport): void {
   const parts = path.split(/[/\\]/)
   const match = ROLLOUT_NAME.exec(parts.at(-1) ?? '')
@@ -205,20 +205,20 @@ function checkFileName(path: string, id: string | undefined, report: CodexReport
     )
 }
 
-/** One half of a pair. */
+/** An event or item that waits for its counterpart. */
 interface PairHalf {
-  /** Nothing for one that may stay alone. */
+  /** Undefined if it may remain without a counterpart. */
   readonly place: string | undefined
-  /** Any of them may meet. */
+  /** Keys by which a counterpart matches; any is sufficient. */
   readonly keys: readonly string[]
 }
 
-/** Of those that have not met their other half, the place; of the text only a hash. */
+/** Events and items without a counterpart so far. Stores their places and hashes of their texts. */
 class EventItemPairs {
   readonly #items = new UnpairedHalves()
   readonly #events = new UnpairedHalves()
 
-  /** @param texts what its event may show */
+  /** @param texts possible texts of its event */
   item(texts: readonly string[], place: string): void {
     pairUp({ place, keys: textKeys(texts) }, this.#events, this.#items)
   }
@@ -247,7 +247,7 @@ class UnpairedHalves {
     }
   }
 
-  /** The first that waits for it. */
+  /** The first half that waits under one of the keys. */
   take(keys: readonly string[]): PairHalf | undefined {
     for (const key of keys)
       for (const half of this.#byKey.get(key) ?? []) {
@@ -281,16 +281,16 @@ function textKeys(texts: readonly string[]): readonly string[] {
   return [...bare].map((text) => sha256(text))
 }
 
-/** What the program puts into the user's mouth begins like this; it has no event. */
+/** Prefixes of text that Codex injects as user messages, which has no event. */
 const INJECTED_START = /^\s*(?:<[a-z][\w-]*[\s>/]|# AGENTS\.md instructions|Another language model started|Warning: )/i
-/** Stands behind an answer in its item only. */
+/** Follows an answer in its item, but not in its event. */
 const CITATION = /<oai-mem-citation>[\s\S]*$/
 
 class PromptEventChecker {
   readonly #report: CodexReport
   readonly #prompts = new EventItemPairs()
   readonly #answers = new EventItemPairs()
-  /** In a paginated log, completed items stand for events. */
+  /** In a paginated log, completed items replace events. */
   #isPaginated = false
   #hasEvents = false
   #hasPrompts = false
@@ -311,7 +311,7 @@ class PromptEventChecker {
     const typed = texts.filter((text) => !INJECTED_START.test(text)).join('\n')
     if (typed.trim() === '') return
     this.#hasPrompts = true
-    // What a person types may begin as if the program had: then the event shows all of it.
+    // Typed text may begin like injected text. Its event then contains all of it.
     this.#prompts.item([typed, texts.join('\n')], place)
   }
 

@@ -1,4 +1,4 @@
-/** Checks a file of OpenAI messages against what a server takes, conversation by conversation. */
+/** Checks a file of OpenAI messages against the rules of a server, conversation by conversation. */
 import { splitElements } from '../../lib/json/split-elements.ts'
 import { type ByteLine, decodeLine, MAX_LINE_BYTES, splitLines } from '../../lib/lines.ts'
 import { parseStructure } from '../../lib/unknown-values.ts'
@@ -12,7 +12,7 @@ import type { CheckFinding } from './finding.ts'
 
 export type OpenaiRule =
   | ProblemCode
-  /** Each record is JSON. */
+  /** Each record is valid JSON. */
   | 'json'
   /** Each record is a conversation. */
   | 'conversation'
@@ -20,8 +20,8 @@ export type OpenaiRule =
 const HEAD_LENGTH = 65_536
 
 /**
- * Holds one conversation at a time, where the file has lines or a list of them.
- * @param open gives the bytes from the beginning; a list whose first element turns out to be a message is read again
+ * Holds one conversation at a time for files with lines or a list of conversations.
+ * @param open returns the bytes from the beginning; called again if the first element of a list is a message
  */
 export async function* checkOpenai(
   open: () => AsyncIterable<Buffer>,

@@ -1,4 +1,4 @@
-/** Files that are there whole or not at all. */
+/** Tests that files are written completely or not at all. */
 import { execFileSync, spawn } from 'node:child_process'
 import {
   chmodSync,
@@ -83,7 +83,7 @@ describe('one atomic file', () => {
     execFileSync('mkfifo', [at('pipe')])
     const reader = spawn('cat', [at('pipe')])
     const heard = text(reader.stdout)
-    // A pipe that no program reads yet is refused.
+    // Opening a pipe without a reader fails until `cat` has started.
     await expect.poll(() => thrownBy(() => writeFileAtomically(at('pipe'), ['new']))).toBeUndefined()
     expect(await heard).toBe('new')
     expect(readdirSync(folder)).toEqual(['pipe'])

@@ -1,4 +1,4 @@
-/** Files that take their place when they are complete: after a crash, the old file or the new one is there, never a part. */
+/** Writes files atomically: after a crash, either the old or the new file exists, never a part. */
 import { randomBytes } from 'node:crypto'
 import {
   accessSync,

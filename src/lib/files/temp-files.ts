@@ -58,8 +58,9 @@ function removeLeftovers(): void {
 }
 
 /**
- * An earlier process may have had this one's number. Those of this thread are known; those of other threads are younger than the
- * process, by the clock as it was when the process began or as it is now: it may have been set in between, or the machine slept.
+ * An earlier process may have had the same id. Folders of this thread are known. Folders of other threads are younger
+ * than the process, by its start time measured with the clock then and now: the clock may have been set since, or the
+ * machine may have slept.
  */
 function isInUse(pid: number, folder: string): boolean {
   if (ownFolders.has(folder)) return true
@@ -82,16 +83,16 @@ const PAGE_BYTES = 65_536
 
 type SpooledPiece = Buffer | { readonly offset: number; readonly length: number }
 
-/** Whoever makes one closes it: then its file is gone. */
+/** Holds bytes in memory or in a temporary file. Close it to delete the file. */
 export class Spool {
   readonly #pieces: SpooledPiece[] = []
   readonly #maxMemoryBytes: number
   #memoryBytes = 0
-  /** Where small pieces go. */
+  /** Collects small pieces. */
   #page = Buffer.alloc(0)
   #file: { readonly fd: number; readonly folder: TempFolder; end: number } | undefined
 
-  /** @param maxMemoryBytes bytes that stay in the memory */
+  /** @param maxMemoryBytes limit of the bytes held in memory */
   constructor(maxMemoryBytes = MAX_MEMORY_BYTES) {
     this.#maxMemoryBytes = maxMemoryBytes
   }
@@ -113,7 +114,7 @@ export class Spool {
     this.#pieces.push({ offset: end, length: bytes.length })
   }
 
-  /** A small buffer is a part of a larger one that others use too, and would keep all of it in the memory. */
+  /** Copies small buffers: each is a view of a larger one, which it would keep in memory. */
   #copy(bytes: Buffer): Buffer {
     if (bytes.length >= Buffer.poolSize >>> 1) return bytes
     if (this.#page.length < bytes.length) this.#page = Buffer.allocUnsafeSlow(PAGE_BYTES)
@@ -137,7 +138,7 @@ export class Spool {
   }
 }
 
-/** For its user alone; a folder of its own keeps others from guessing the name. */
+/** Readable by its user only, in a folder of its own so that other users cannot guess the name. */
 function createSpoolFile(): { readonly fd: number; readonly folder: TempFolder; end: number } {
   const folder = createTempFolder('spool')
   return { fd: openSync(join(folder.path, 'spool'), 'wx+', 0o600), folder, end: 0 }

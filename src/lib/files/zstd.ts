@@ -1,4 +1,4 @@
-/** Decompresses Zstandard: with node:zlib where it can, else with fzstd. */
+/** Decompresses Zstandard with node:zlib if available, otherwise with fzstd. */
 import { pipeline, Readable } from 'node:stream'
 import * as zlib from 'node:zlib'
 import { Decompress } from 'fzstd'
@@ -9,18 +9,23 @@ type DecompressorFactory = (options: {
   readonly params: ZstdParameters
 }) => NodeJS.WritableStream & AsyncIterable<Buffer>
 
-// Node has it from 22.15 and 23.8 on.
+// Available in Node.js from 22.15 and 23.8.
 const createNativeDecompressor = (zlib as { createZstdDecompress?: DecompressorFactory }).createZstdDecompress
 const WINDOW_LOG_MAX = (zlib.constants as { readonly ZSTD_d_windowLogMax?: number }).ZSTD_d_windowLogMax
 
-/** What the `zstd` tool refuses without an option too: a decompressor holds that much memory, whatever the file's size. */
+/**
+ * Limit of the window size. The `zstd` tool has the same default, because a decompressor needs that much memory for any
+ * file.
+ */
 const MAX_WINDOW_LOG = 27
 const MAX_WINDOW_BYTES = 2 ** MAX_WINDOW_LOG
 
-/** Why there is no more: the bytes break off, or they ask for more memory or work than any log is worth. */
+/** Why decompression ended early: the data is damaged, or needs more memory or work than a log justifies. */
 export type ZstdFailure = 'damaged' | 'refused'
 
-/** Gives all that can be decompressed; where the stream is damaged, cut or hostile it says so and ends. */
+/**
+ * Yields everything that can be decompressed. Ends with a ZstdFailure if the stream is damaged, truncated or hostile.
+ */
 export async function* unzstd(
   chunks: AsyncIterable<Buffer>,
   onDamage: (failure: ZstdFailure) => void,
@@ -43,11 +48,11 @@ class ZstdError extends Error {
 }
 
 async function* unzstdNative(chunks: AsyncIterable<Buffer>, create: DecompressorFactory): AsyncGenerator<Buffer> {
-  // Copied, because the stream may hold a chunk after the next one was read into the same memory.
+  // Copied, because the stream may hold a chunk while the next one is read into the same memory.
   const frames = new FrameTracker()
   const copies = Readable.from(copyChunks(chunks, frames))
   const output = create({ params: WINDOW_LOG_MAX === undefined ? {} : { [WINDOW_LOG_MAX]: MAX_WINDOW_LOG } })
-  // What the file says ends the output too; what is thrown away before its end is no failure.
+  // The consumer may stop early, which is not an error. Damage is reported by the output.
   pipeline(copies, output, () => {})
   const decoded: AsyncIterator<Buffer> = output[Symbol.asyncIterator]()
   try {
@@ -56,7 +61,7 @@ async function* unzstdNative(chunks: AsyncIterable<Buffer>, create: Decompressor
         if (isSystemError(error)) throw error
         return undefined
       })
-      // Node 22 does not notice an end that comes too soon.
+      // Node 22 does not detect a truncated stream.
       if (!next || (next.done && !frames.areComplete)) throw new ZstdError(frames.isRefused ? 'refused' : 'damaged')
       if (next.done) return
       yield next.value
@@ -75,43 +80,43 @@ async function* copyChunks(chunks: AsyncIterable<Buffer>, frames: FrameTracker):
 }
 
 const FRAME_MAGIC = 0xfd2fb528
-/** Frames that hold something else bear one of sixteen. */
+/** Skippable frames use one of sixteen magic numbers. */
 const SKIPPABLE_MAGIC = 0x184d2a50
 
 type HeaderKind = 'magic' | 'descriptor' | 'window' | 'length' | 'block' | 'nothing'
 
-/** A block gives at most 128 KB: what is decompressed in one go stays small, whatever the blocks hold. */
+/** A block decompresses to at most 128 KB, so this bounds the size of a decompressed chunk. */
 const MAX_BLOCKS_PER_CHUNK = 8
 
 /**
- * Goes along compressed bytes from header to header: to know whether the last frame has its end, to cut them into small
- * pieces, and to refuse windows that no log needs before anybody makes room for them.
+ * Follows the headers in the compressed bytes. It detects a missing end, splits the data into small pieces, and rejects
+ * excessive windows before memory is allocated for them.
  */
 class FrameTracker {
   #next: HeaderKind = 'magic'
-  /** Of a header: its bytes so far, and how many it takes. */
+  /** Value and length of the header being read. */
   #value = 0
   #read = 0
   #wanted = 4
   /** Bytes until the next header. */
   #skip = 0
   #hasCheck = false
-  /** What stands behind the descriptor. */
+  /** Length of the header after its descriptor. */
   #rest = 0
   #isSingle = false
   #blocks = 0
   #frames = 0
-  /** Of the frame that is open. */
+  /** Window size of the current frame. */
   window = 0
   isRefused = false
-  /** Blocks and frames so far, each with the memory that is gone through for it. */
+  /** Work done so far: for each block and frame, the memory the decompressor walks through. */
   work = 0
 
   get areComplete(): boolean {
     return this.#next === 'magic' && this.#read === 0 && this.#skip === 0
   }
 
-  /** Up to the end of the chunk, or to where a few more blocks or another frame begin. @returns the next byte */
+  /** Follows the chunk to its end, or to a position where a piece should end. @returns that position */
   follow(chunk: Buffer, from: number): number {
     this.#blocks = 0
     this.#frames = 0
@@ -149,7 +154,7 @@ class FrameTracker {
         }
         return this.#await('window', 1)
       case 'window':
-        // A frame of one segment is its own window, as long as it says.
+        // A single-segment frame has a window as large as its content.
         this.window = this.#isSingle ? value : windowSizeOf(value)
         this.work += this.window * NEW_MEMORY_WORK_FACTOR
         if (this.window > MAX_WINDOW_BYTES) this.isRefused = true
@@ -157,7 +162,7 @@ class FrameTracker {
       case 'block': {
         this.#blocks++
         this.work += this.window
-        // A block of one repeated byte holds that byte alone.
+        // A block of one repeated byte consists of that byte.
         const length = ((value >> 1) & 3) === 1 ? 1 : value >> 3
         if ((value & 1) === 0) return this.#await('block', 3, length)
         return this.#await('magic', 4, length + (this.#hasCheck ? 4 : 0))
@@ -173,25 +178,26 @@ class FrameTracker {
 }
 
 /**
- * The portable decompressor goes through its whole window for each block and each frame. So much is always done, and so much
- * more for each compressed byte: a block of a log has thousands of them. Tiny blocks with a large window keep a machine busy.
+ * The portable decompressor walks its complete window for each block and frame, so tiny blocks with a large window
+ * would keep it busy. The limit of work is this base plus a share per compressed byte: a block of a log has thousands
+ * of them.
  */
 const BASE_WORK = 2 ** 34
 const WORK_PER_BYTE = 2 ** 14
-/** New memory takes longer than memory that is there. */
+/** Using newly allocated memory is slower than reusing memory. */
 const NEW_MEMORY_WORK_FACTOR = 8
 
-/** Of the window's own byte: a power of two, and eighths of it. */
+/** The window byte encodes a power of two and eighths of it. */
 function windowSizeOf(byte: number): number {
   const base = 2 ** (10 + (byte >> 3))
   return base + (base / 8) * (byte & 7)
 }
 
-/** How many bytes tell the length of the content. */
+/** Length of the field that contains the content size. */
 const contentLengthBytes = (descriptor: number): number =>
   [(descriptor & 32) !== 0 ? 1 : 0, 2, 4, 8][descriptor >> 6] ?? 0
 
-/** Behind the descriptor: window, dictionary and length of the content, each where it is told. */
+/** Length of the fields after the descriptor: window, dictionary and content size, as far as present. */
 function headerLengthBytes(descriptor: number): number {
   const isSingle = (descriptor & 32) !== 0
   return (isSingle ? 0 : 1) + ([0, 1, 2, 4][descriptor & 3] ?? 0) + contentLengthBytes(descriptor)

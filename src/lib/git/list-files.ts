@@ -14,8 +14,9 @@ export interface GitListOptions {
 }
 
 /**
- * `git ls-files` in a folder of a project: the project's index, its `.gitignore` files and `info/exclude`, and the user's own ignore
- * rules. Each entry is below the folder, whatever the index says. Nothing where git fails.
+ * Runs `git ls-files` in a folder of a project. Uses the project's index, its `.gitignore` files and `info/exclude`,
+ * and the user's own ignore rules. Paths outside the folder are dropped, even if the index contains them. Returns
+ * undefined if git fails.
  * @param options options of `git ls-files`
  */
 export async function listProjectFiles(

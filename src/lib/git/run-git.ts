@@ -1,6 +1,6 @@
 /**
- * Runs the installed git; no other file does. Every call names a repository of ours: the configuration of a project's
- * repository may name programs, and is never read (docs/decisions/0019-running-git.md).
+ * Runs the installed git; no other file does. Every call names a repository of ours, because the configuration of a
+ * project's repository may name programs to run (docs/decisions/0019-running-git.md).
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { rm } from 'node:fs/promises'
@@ -28,9 +28,10 @@ const WRITING_COMMANDS = new Set(['add', 'commit', 'checkout', 'reset', 'update-
 const NOT_RUN_EXIT_CODE = 127
 
 /**
- * No shell, no prompts, no programs but git. Never rejects.
- * @param args with `--git-dir`, but for `init` and `--version`; commands that checkpoints do not need are refused
- * @param input for its standard input
+ * Runs without a shell, prompts or helper programs. Never rejects.
+ * @param args must include `--git-dir`, except for `init` and `--version`; only commands that checkpoints need are
+ * accepted
+ * @param input passed as standard input
  */
 export async function runGit(
   args: readonly string[],
@@ -77,7 +78,7 @@ function startGit(
   return new Promise((resolve) => {
     let child: ChildProcess
     try {
-      // An own process group can be ended as a whole and has no terminal to ask on.
+      // A process group of its own can be killed as a whole and has no terminal to prompt on.
       child = spawn(program, [...call.args], { env, detached: process.platform !== 'win32', windowsHide: true })
     } catch (error) {
       // An argument contains a zero byte.

@@ -1,10 +1,12 @@
-/** Compares JSON values: for equality, and with a checksum taken earlier. */
+/** Compares JSON values with each other, and with an earlier digest. */
 import { sha256 } from '../hash.ts'
 import { type Fields, toJsonText } from '../unknown-values.ts'
 
 type JsonFields = { readonly [key: string]: unknown }
 
-/** A key whose value is undefined counts as missing, as it does in JSON. What is nested deeper than anybody writes counts as different. */
+/**
+ * Keys with the value undefined count as missing, as in JSON. Values nested deeper than `levels` count as different.
+ */
 export function isSameJson(a: unknown, b: unknown, levels = 500): boolean {
   if (Object.is(a, b)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
@@ -16,11 +18,11 @@ export function isSameJson(a: unknown, b: unknown, levels = 500): boolean {
   return true
 }
 
-/** A check sum of the object's JSON without one of its keys. */
+/** Digest of the object's JSON without one of its keys. */
 export function digestWithout(object: Fields, except: string): string {
   const { [except]: _, ...rest } = object
   return digestOfText(toJsonText(rest))
 }
 
-/** @param json of the object, compact */
+/** @param json compact JSON of the object */
 export const digestOfText = (json: string): string => sha256(json).slice(0, 16)

@@ -1,13 +1,13 @@
-/** Reads the fields of a JSON object that a person or a model wrote, and tells of each fault where it stands. */
+/** Reads fields of a JSON object that a person or a model wrote, and reports each error with its path. */
 import { type Fields, isObject } from '../unknown-values.ts'
 
 export interface FieldFault {
-  /** `hooks.agentSpawn[0].command`; empty for the whole. */
+  /** For example `hooks.agentSpawn[0].command`; empty for the complete value. */
   readonly path: string
   readonly reason: string
 }
 
-/** One object that is being read. What is missing has its default; what is wrong too, and is among the faults. */
+/** Reads one object. Missing fields get their default; invalid ones too, with an error. */
 export class FieldReader {
   readonly faults: FieldFault[]
   readonly #path: string
@@ -25,7 +25,7 @@ export class FieldReader {
     return this.#fields[key] !== undefined && this.#fields[key] !== null
   }
 
-  /** Must be there. */
+  /** A required field. */
   requiredText(key: string): string {
     if (!this.has(key)) {
       this.#readKeys.add(key)
@@ -48,13 +48,13 @@ export class FieldReader {
     )
   }
 
-  /** From nought on. */
+  /** Accepts integers from 0. */
   count(key: string, fallback: number): number {
     const read = (value: unknown) => (Number.isSafeInteger(value) && Number(value) >= 0 ? Number(value) : undefined)
     return this.#one(key, fallback, read, 'must be a whole number from 0 on')
   }
 
-  /** Also below nought, and also spelled as a text, as models do. */
+  /** Accepts any integer, also as a string, because models often write numbers as strings. */
   integer<T>(key: string, fallback: T): number | T {
     const read = (value: unknown) => {
       const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
@@ -104,12 +104,12 @@ export class FieldReader {
     return new FieldReader(isPresent ? this.#fields[key] : {}, this.#at(key), this.faults)
   }
 
-  /** Known, and of no use here. */
+  /** Marks fields as known but unused. */
   ignore(...keys: readonly string[]): void {
     for (const key of keys) this.#readKeys.add(key)
   }
 
-  /** Fields that nobody asked for are most often misspelled. */
+  /** Reports fields that were not read: they are usually misspelled. */
   reportUnknown(): void {
     for (const key of Object.keys(this.#fields))
       if (!this.#readKeys.has(key)) this.#fault(this.#at(key), 'is not known')

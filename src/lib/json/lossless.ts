@@ -27,7 +27,7 @@ export class JsonMap<T = JsonValue> extends Map<string, T> {
   }
 }
 
-/** Ordinary values wherever they lose nothing; the two classes only where they would. */
+/** Plain values where they lose nothing; the two classes only where necessary. */
 export type JsonValue =
   | null
   | boolean
@@ -41,22 +41,22 @@ export type JsonValue =
 interface ParsedJson {
   readonly ok: true
   readonly value: JsonValue
-  /** For each object that names a key twice, the first such key. Filled only when asked for. */
+  /** For each object that contains a key twice, the first such key. Filled only on request. */
   readonly duplicates: ReadonlyMap<object, string>
 }
 
 interface ParseOptions {
   readonly duplicates?: boolean
-  /** How many arrays and objects may be open at once. */
+  /** Maximum nesting depth. */
   readonly maxDepth?: number
 }
 
-/** Deeper values would overflow the stack of whoever walks them. */
+/** Deeper values would overflow the stack of recursive code. */
 const MAX_JSON_DEPTH = 1000
 
 /**
- * Native JSON.parse does the work. Before it, a scan replaces the few tokens it would change by marked strings; after
- * it, these become what they were. A text without such tokens costs the scan only.
+ * Parses with JSON.parse. A scan first replaces the few tokens that it would change by marked strings, which are
+ * converted back afterwards. Text without such tokens only costs the scan.
  */
 export function parseJson(text: string, options: ParseOptions = {}): ParsedJson | JsonFailure {
   const scan = scanLossyTokens(text, options.duplicates ?? false)
@@ -75,7 +75,7 @@ export function parseJson(text: string, options: ParseOptions = {}): ParsedJson 
 
 const NO_DUPLICATES: ReadonlyMap<object, string> = new Map()
 
-/** The native message quotes the text, which may be private: only the place is told. */
+/** The native error quotes the text, which may be private, so only its position is used. */
 function toFailure(text: string): JsonFailure {
   try {
     JSON.parse(text)
@@ -86,7 +86,10 @@ function toFailure(text: string): JsonFailure {
   return { ok: false, reason: text.trim() === '' ? 'empty text' : 'not JSON, or cut short' }
 }
 
-/** Turns marked strings back in place, and stops when it has found them all: a late first mark is looked for from the end. */
+/**
+ * Converts marked strings back in place, and stops when all are found. If the first mark is late, it searches from the
+ * end.
+ */
 class Reviver {
   readonly duplicates = new Map<object, string>()
   readonly #marker: string
@@ -130,7 +133,7 @@ class Reviver {
     return new JsonNumber(marked.slice(this.#marker.length + 1))
   }
 
-  /** Marked keys are `k<key>` (a key that would move) and `d<n>:<key>` (a key seen before). */
+  /** Marked keys are `k<key>` (a key that would be reordered) and `d<n>:<key>` (a repeated key). */
   #keys(object: Record<string, JsonValue>): JsonValue {
     const map = new JsonMap()
     let duplicate: string | undefined
@@ -148,12 +151,12 @@ class Reviver {
   }
 }
 
-/** Whether a plain object would not keep this key where it was put. */
+/** Whether a plain object would move this key. */
 export function isMovedKey(key: string): boolean {
   return /^(?:0|[1-9]\d{0,9}|__proto__)$/.test(key)
 }
 
-/** Ordinary JavaScript values, for those who need no exact spelling. */
+/** Converts to plain JavaScript values, losing exact spellings. */
 export function plainJson(value: JsonValue): unknown {
   if (value instanceof JsonNumber) return value.valueOf()
   if (value === null || typeof value !== 'object') return value
@@ -178,15 +181,18 @@ export function jsonEntries<T = JsonValue>(
 }
 
 /**
- * JSON.stringify writes odd numbers and keys as marked strings, which are then cut to what they stand for. A value
- * without them costs one walk more than JSON.stringify alone.
+ * JSON.stringify writes odd numbers and keys as marked strings, whose marks are then removed. A value without them
+ * costs only one extra traversal.
  * @param indent spaces per level; 0 for compact text
  */
 export function writeJson(value: JsonValue, indent: 0 | 2 = 0): string {
   return writeMarkedJson((marks) => markJson(value, marks), indent)
 }
 
-/** For values that mark their odd parts themselves. Asks again, with other marks, when a string begins like a mark. */
+/**
+ * For values that mark their odd parts themselves. Calls `marked` again with other marks if a string happens to begin
+ * with one.
+ */
 export function writeMarkedJson(marked: (marks: JsonMarks) => JsonValue, indent: 0 | 2 = 0): string {
   for (let length = 1; ; length++) {
     const marks = { text: '\u0001'.repeat(length), count: 0 }
@@ -205,13 +211,13 @@ function removeMark(part: string, index: number): string {
   return part.slice(1, end) + part.slice(end + 1)
 }
 
-/** What marked strings begin with, and how many there are. */
+/** The prefix of marked strings, and their number. */
 export interface JsonMarks {
   readonly text: string
   count: number
 }
 
-/** The value itself where it holds nothing odd, otherwise a copy with marks. */
+/** Returns the value itself, or a marked copy if it contains odd numbers or keys. */
 export function markJson(value: JsonValue, marks: JsonMarks): JsonValue {
   if (value === null || typeof value !== 'object') return Object.is(value, -0) ? toNumberMark('-0.0', marks) : value
   if (value instanceof JsonNumber) return toNumberMark(value.text, marks)
@@ -222,7 +228,7 @@ export function markJson(value: JsonValue, marks: JsonMarks): JsonValue {
   return markFields(value as { readonly [key: string]: JsonValue }, marks)
 }
 
-/** For values that are marked already. */
+/** For maps whose values are already marked. */
 export function markMapKeys(map: ReadonlyMap<string, JsonValue>, marks: JsonMarks): JsonValue {
   marks.count += map.size
   return Object.fromEntries(Array.from(map, ([key, item]) => [`${marks.text}k${key}`, item]))
@@ -258,7 +264,7 @@ function toNumberMark(text: string, marks: JsonMarks): string {
   return `${marks.text}n${text}`
 }
 
-/** A map that keeps its keys in order, from either form of an object. */
+/** Converts either form of an object to a map in key order. */
 export function toJsonMap<T>(object: ReadonlyMap<string, T> | { readonly [key: string]: T }): JsonMap<T> {
   return new JsonMap(jsonEntries(object))
 }
@@ -268,7 +274,7 @@ export function toPortableJson(value: JsonValue): unknown {
   return text === JSON.stringify(value) ? value : { exact_json: text }
 }
 
-/** As it was spelt. */
+/** Restores the original spelling. */
 export function fromPortableJson(value: unknown): JsonValue {
   const text = isObject(value) ? value['exact_json'] : undefined
   const exact = typeof text === 'string' ? parseJson(text) : undefined

@@ -1,4 +1,4 @@
-/** JSON that is cut anywhere can be closed, and nothing in it is made up. */
+/** Tests that JSON truncated anywhere can be closed without inventing values. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { closeTruncatedJson, closeTruncatedList } from './salvage.ts'

@@ -1,13 +1,13 @@
-/** Gets what is complete out of damaged JSON: records glued together, a text that was cut short. */
+/** Recovers complete values from damaged JSON: concatenated records, truncated text. */
 import { findContainerEnd, findStringEnd, isClosing, isOpening } from './scanner.ts'
 
 export interface SalvagedValues {
   readonly values: readonly unknown[]
-  /** Something that is no whole value lies between, before or after them. */
+  /** There is other text between, before or after the values. */
   readonly hasDamage: boolean
 }
 
-/** Objects that stand one after another, with or without damage between them. */
+/** Finds consecutive objects, with or without damage between them. */
 export function salvageObjects(text: string): SalvagedValues {
   const values: unknown[] = []
   let hasDamage = false
@@ -25,7 +25,7 @@ export function salvageObjects(text: string): SalvagedValues {
       continue
     }
     hasDamage = true
-    // A record that was never finished, with a whole one behind it on the same line.
+    // An unfinished record followed by a complete one on the same line.
     const restart = ++failures < MAX_FAILURES ? findNextRecord(text, open + 1) : findLastRecord(text, open + 1)
     if (restart === undefined) return { values, hasDamage }
     at = restart
@@ -33,7 +33,7 @@ export function salvageObjects(text: string): SalvagedValues {
   return { values, hasDamage: hasDamage || text.slice(at).trim() !== '' }
 }
 
-/** Each failure looks at all that follows: without an end, hostile nesting would take for ever. */
+/** Each failure scans the rest of the text, so hostile nesting would take quadratic time without a limit. */
 const MAX_FAILURES = 64
 
 const RECORD_START = /\{"(?:timestamp|type|record_type|session_id|id)":/g
@@ -43,13 +43,13 @@ function findNextRecord(text: string, from: number): number | undefined {
   return RECORD_START.exec(text)?.index
 }
 
-/** The last try: where the last record with a time begins. */
+/** As a last resort, finds the start of the last record that has a time. */
 function findLastRecord(text: string, from: number): number | undefined {
   const found = text.lastIndexOf('{"timestamp":')
   return found >= from ? found : undefined
 }
 
-/** The whole elements of the array that begins at `open`; the array itself may be cut short. */
+/** The complete elements of the array that begins at `open`, which may be truncated. */
 export function salvageElements(text: string, open: number): SalvagedValues {
   const values: unknown[] = []
   let at = open + 1
@@ -74,21 +74,24 @@ function tryParse(text: string): unknown {
 
 interface OpenContainer {
   readonly close: ']' | '}'
-  /** An array, or an object that the caller calls a list. */
+  /** An array, or an object for which `isList` is true. */
   readonly list: boolean
-  /** Where the last finished child ends. */
+  /** End of the last complete child. */
   safe: number
 }
 
-/** Keeps every finished element and member, however deep. For looking at a beginning, not for reading it. */
+/**
+ * Closes truncated JSON and keeps every complete element and member at any depth. Only for previews: open containers
+ * look complete.
+ */
 export function closeTruncatedJson(text: string): string | undefined {
   const open = findOpenContainers(text, () => false)
   return open && closeContainers(text, open, open.length - 1)
 }
 
 /**
- * Keeps only the finished children of the outermost list that is open at the end: none of them is half there.
- * @param isList whether the object under this key is a list as well
+ * Closes truncated JSON and keeps only complete children of the outermost open list.
+ * @param isList whether the object under this key also counts as a list
  */
 export function closeTruncatedList(text: string, isList: (key: string) => boolean = () => false): string | undefined {
   const open = findOpenContainers(text, isList)
@@ -104,7 +107,7 @@ function closeContainers(text: string, open: readonly OpenContainer[], at: numbe
   return closed
 }
 
-/** What is still open where the text ends; nothing when the text is no structure, or a whole one. */
+/** Containers still open at the end of the text. Undefined if the text is not a structure, or is complete. */
 function findOpenContainers(text: string, isList: (key: string) => boolean): readonly OpenContainer[] | undefined {
   const open: OpenContainer[] = []
   let key = ''

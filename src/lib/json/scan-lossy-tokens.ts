@@ -1,20 +1,20 @@
-/** Finds what JSON.parse would change in a text: spellings of numbers, keys that move, keys given twice. */
+/** Finds tokens that JSON.parse would change: spellings of numbers, reordered keys, repeated keys. */
 import { findStringEnd, unquote } from './scanner.ts'
 
 export interface JsonFailure {
   readonly ok: false
-  /** A sentence without any of the text. */
+  /** Never quotes the text. */
   readonly reason: string
-  /** Index into the text, where the parser tells it. */
+  /** Index into the text, if the parser reports it. */
   readonly at?: number
 }
 
 export interface LossyTokenScan {
-  /** The text itself, or the text with the found tokens as marked strings. */
+  /** The text, with the tokens found replaced by marked strings. */
   readonly text: string
-  /** What every marked string begins with and no other string in the text does; absent when nothing was found. */
+  /** Prefix of every marked string, and of no other string in the text. Absent if nothing was found. */
   readonly marker?: string
-  /** How many strings are marked, and whether the first stands in the second half of the text. */
+  /** Number of marked strings, and whether the first is in the second half of the text. */
   readonly marked: number
   readonly late: boolean
   readonly depth: number
@@ -42,7 +42,7 @@ const NINE = 57
 const UNDERSCORE = 95
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
-/** A text that is no JSON stays one that is none: only tokens that are right where they stand are replaced. */
+/** Invalid JSON stays invalid: only tokens in valid positions are replaced. */
 export function scanLossyTokens(text: string, duplicates: boolean): LossyTokenScan {
   const tokens: LossyToken[] = []
   const keys = duplicates ? new OpenObjectKeys(text) : undefined
@@ -52,7 +52,7 @@ export function scanLossyTokens(text: string, duplicates: boolean): LossyTokenSc
   return { ...markTokens(text, tokens), marked: tokens.length, late: first.start > text.length / 2, depth: deepest }
 }
 
-/** The whole text goes through here unit by unit, so everything rare is elsewhere. Answers how deep the value is. */
+/** Runs for every unit of the text, so rare cases are handled elsewhere. Returns the nesting depth. */
 function scanText(text: string, tokens: LossyToken[], keys: OpenObjectKeys | undefined): number {
   const length = text.length
   let depth = 0
@@ -102,7 +102,7 @@ function checkKey(
   else if (end - start <= 12 && MOVED_KEY.test(text.slice(start + 1, end - 1))) tokens.push({ start, end, kind: 'k' })
 }
 
-/** Index after the number. */
+/** Returns the index after the number. */
 function checkNumber(text: string, start: number, tokens: LossyToken[]): number {
   let end = start + 1
   while (isNumberPart(text.charCodeAt(end))) end++
@@ -133,7 +133,10 @@ function isRespelled(token: string): boolean {
   return String(Number(token)) !== token && JSON_NUMBER.test(token)
 }
 
-/** A control character can only be written as an escape, so a run of escapes that the text lacks is in no string. */
+/**
+ * Control characters in JSON must be escaped. A run of escapes that does not occur in the text is therefore a unique
+ * prefix.
+ */
 function markTokens(text: string, tokens: readonly LossyToken[]): { readonly text: string; readonly marker: string } {
   let length = 1
   while (text.includes('\\u0001'.repeat(length))) length++
@@ -149,7 +152,7 @@ function markTokens(text: string, tokens: readonly LossyToken[]): { readonly tex
   return { text: parts.join(''), marker: '\u0001'.repeat(length) }
 }
 
-/** The keys of the objects that are open at this point of the text. */
+/** Keys of the objects that are open at the current position. */
 class OpenObjectKeys {
   readonly #text: string
   readonly #open: (Set<string> | undefined)[] = []

@@ -1,4 +1,6 @@
-/** Finds strings, values, members and elements of JSON in text and in UTF-8 bytes without parsing them. Trusts no bracket. */
+/**
+ * Finds strings, values, members and elements in JSON text and UTF-8 bytes without parsing. Safe for malformed input.
+ */
 
 // Not exported, and repeated in other hot files: V8 reads an exported constant from its module at every use.
 const QUOTE = 34
@@ -13,10 +15,12 @@ const CLOSE_OBJECT = 125
 export const isOpening = (code: number): boolean => code === OPEN_OBJECT || code === OPEN_ARRAY
 export const isClosing = (code: number): boolean => code === CLOSE_OBJECT || code === CLOSE_ARRAY
 
-/** Keys are short and code is full of escaped quotes, so this many units are read one by one before `indexOf`, which costs as much. */
+/**
+ * Units read one by one before `indexOf` is worth its fixed cost. Keys are short, and code is full of escaped quotes.
+ */
 const NEAR_UNITS = 16
 
-/** The index after the closing quote, or -1. @param start the first unit inside the string */
+/** Returns the index after the closing quote, or -1. @param start the first unit inside the string */
 export function findStringEnd(text: string, start: number): number {
   for (let at = start; ; ) {
     for (const near = at + NEAR_UNITS; at < near; ) {
@@ -52,14 +56,16 @@ export function findStringEndInBytes(bytes: Buffer, start: number): number {
   }
 }
 
-/** Whether an odd number of backslashes precedes an index. @param start the first byte of the string that is known */
+/**
+ * Whether an odd number of backslashes precedes the index. @param start the first byte of the string, as far as known
+ */
 export function isEscaped(bytes: Buffer, index: number, start: number): boolean {
   let slash = index - 1
   while (slash >= start && bytes[slash] === BACKSLASH) slash--
   return (index - slash) % 2 === 0
 }
 
-/** The string that a literal with its quotes spells; of a damaged one what is between the quotes. */
+/** Decodes a string literal with quotes. A damaged one is returned without its quotes. */
 export function unquote(literal: string): string {
   if (!literal.includes('\\')) return literal.slice(1, -1)
   try {
@@ -69,7 +75,7 @@ export function unquote(literal: string): string {
   }
 }
 
-/** The index after the object or array that begins at `open`, or -1. */
+/** Returns the index after the object or array that begins at `open`, or -1. */
 export function findContainerEnd(text: string, open: number): number {
   let depth = 0
   for (let at = open; at < text.length; ) {
@@ -86,7 +92,7 @@ export function findContainerEnd(text: string, open: number): number {
   return -1
 }
 
-/** The byte after the value that begins at `at`, or -1 when the text ends before it. */
+/** Returns the index after the value that begins at `at`, or -1 if the text ends inside it. */
 export function findValueEnd(bytes: Buffer, at: number): number {
   const { length } = bytes
   let depth = 0
@@ -100,7 +106,7 @@ export function findValueEnd(bytes: Buffer, at: number): number {
       depth++
       position++
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
-      // A number or word ends with its container.
+      // A number or word also ends at the end of its container.
       if (depth === 0) return position
       position++
       if (--depth === 0) return position
@@ -113,7 +119,7 @@ export function findValueEnd(bytes: Buffer, at: number): number {
 
 export interface ByteRange {
   readonly start: number
-  /** The byte after the last. */
+  /** Exclusive. */
   readonly end: number
 }
 
@@ -123,13 +129,13 @@ export interface MemberRange extends ByteRange {
 
 export interface RangeWalk<T> {
   readonly ranges: readonly T[]
-  /** The closing bracket is there. */
+  /** Whether the closing bracket was found. */
   readonly isComplete: boolean
-  /** The byte after what was walked. */
+  /** Where the walk ended, exclusive. */
   readonly end: number
 }
 
-/** The members of the object that begins at `at`; of a truncated text only the complete ones. */
+/** Members of the object that begins at `at`; for truncated text only the complete ones. */
 export function findMemberRanges(bytes: Buffer, at: number): RangeWalk<MemberRange> {
   return walkContainer(bytes, at, OPEN_OBJECT, (start) => {
     const afterKey = bytes[start] === QUOTE ? findStringEndInBytes(bytes, start + 1) : -1
@@ -139,7 +145,7 @@ export function findMemberRanges(bytes: Buffer, at: number): RangeWalk<MemberRan
   })
 }
 
-/** The elements of the array that begins at `at`. */
+/** Elements of the array that begins at `at`. */
 export function findElementRanges(bytes: Buffer, at: number): RangeWalk<ByteRange> {
   return walkContainer(bytes, at, OPEN_ARRAY, (start) => ({ start, end: findValueEnd(bytes, start) }))
 }
@@ -154,7 +160,7 @@ function walkContainer<T extends ByteRange>(
   if (bytes[at] !== open) return { ranges, isComplete: false, end: at }
   for (let position = at + 1; ; ) {
     const start = skipSpaceAnd(bytes, position, COMMA)
-    // The closing bracket of either kind follows the opening one by two.
+    // In ASCII, each closing bracket is the opening one plus two.
     if (bytes[start] === open + 2) return { ranges, isComplete: true, end: start + 1 }
     const range = read(start)
     if (!range || range.end <= range.start) return { ranges, isComplete: false, end: start }

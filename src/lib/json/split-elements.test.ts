@@ -1,4 +1,4 @@
-/** Arrays that are read piece by piece give the same elements as arrays that are read at once. */
+/** Tests that an array read in pieces yields the same elements as one read at once. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ByteLine } from '../lines.ts'
@@ -6,14 +6,14 @@ import { type ElementPosition, splitElements } from './split-elements.ts'
 
 const SPACES = fc.constantFrom('', ' ', '\n', '\r\n  ', '\t')
 
-/** Text of an array with odd white space, and its values. */
+/** Text of an array with random white space, and its values. */
 const array = fc.array(fc.tuple(fc.jsonValue({ maxDepth: 3 }), SPACES, SPACES), { maxLength: 8 }).map((items) => ({
   values: items.map(([value]) => JSON.parse(JSON.stringify(value)) as unknown),
   text: `\uFEFF [${items.map(([value, before, after]) => before + JSON.stringify(value) + after).join(',')}]\n`,
 }))
 
 async function* chunksOf(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
-  // The same memory again and again, as files are read.
+  // Reuses its memory, as reading a file does.
   const memory = Buffer.alloc(size)
   for (let at = 0; at < bytes.length; at += size) {
     const length = bytes.copy(memory, 0, at, at + size)

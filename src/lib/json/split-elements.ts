@@ -1,19 +1,19 @@
-/** Cuts a JSON array into its elements while it is read, so that an array of any size takes the memory of one element. */
+/** Splits a JSON array into elements while reading it. Takes the memory of one element for an array of any size. */
 import { type ByteLine, LineBuffer, MAX_LINE_BYTES } from '../lines.ts'
 import { findStringEndInBytes, isEscaped } from './scanner.ts'
 
-/** After which element reading goes on; nothing for the beginning, where the array has not been opened. */
+/** Position after an element, from which reading continues; undefined at the beginning. */
 export interface ElementPosition {
-  /** Of the byte behind the element. */
+  /** Offset of the byte after the element. */
   readonly offset: number
-  /** Of the element that comes next, from 1. */
+  /** Number of the next element, from 1. */
   readonly number: number
 }
 
 /**
- * One batch of elements per chunk, each as if it were a line: number, offset and bytes. The last one is not `ended`
- * when the array is cut short in it. What is no array gives nothing.
- * @param onTrailingBytes is told of bytes that follow the array and are more than white space
+ * Yields one batch of elements per chunk, in the form of lines: number, offset and bytes. If the array is truncated in
+ * an element, this element is not `ended`. Yields nothing if the value is not an array.
+ * @param onTrailingBytes called if anything but white space follows the array
  */
 export async function* splitElements(
   chunks: AsyncIterable<Buffer>,
@@ -32,7 +32,7 @@ export async function* splitElements(
 }
 
 class ElementScanner {
-  /** There are other bytes before or after the array. */
+  /** There is other text before or after the array. */
   hasStrayBytes = false
   #depth: number
   #isString = false
@@ -106,7 +106,7 @@ class ElementScanner {
     return chunk.length
   }
 
-  /** Between elements. Scalars end at the next comma. */
+  /** Handles a byte between elements. Scalars end at the next comma. */
   #between(byte: number, at: number, chunk: Buffer, batch: ByteLine[]): void {
     if (byte <= LAST_SPACE_CODE || isByteOrderMark(byte, this.#depth)) return
     if (this.#closed) {
@@ -154,11 +154,11 @@ class ElementScanner {
   }
 }
 
-/** The byte order mark before the array. */
+/** A byte order mark before the array. */
 const isByteOrderMark = (byte: number, depth: number): boolean =>
   depth === 0 && (byte === 0xef || byte === 0xbb || byte === 0xbf)
 
-/** White space and NULs. */
+/** Codes up to this one are white space, or NUL. */
 const LAST_SPACE_CODE = 32
 
 const QUOTE = 34

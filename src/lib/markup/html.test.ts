@@ -1,4 +1,4 @@
-/** The sanitiser against the attack corpus, against random mixes of it, and against ordinary conversation. */
+/** Tests the sanitizer with an attack corpus, random mixtures of it, and ordinary conversations. */
 
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -14,8 +14,9 @@ const FUNCTIONS = [
 ] as const
 
 /**
- * The first thing in `html` that is not canonical, or undefined. Canonical is narrower than the policy: bare tags in
- * lower case, links in exactly one form, references only for the three signs that need them, everything balanced.
+ * Finds the first part of `html` that is not canonical; undefined if there is none. Canonical is narrower than the
+ * policy: bare tags in lower case, links in exactly one form, references only for the three characters that need them,
+ * balanced elements.
  */
 function flaw(html: string): string | undefined {
   const token =

@@ -1,11 +1,11 @@
-/** The server's sanitiser: Markdown, HTML or a message's text in, harmless HTML of the policy's few tags out. */
+/** The server's sanitizer. Turns Markdown, HTML or message text into HTML with only the tags that the policy allows. */
 
 import type { MarkedToken, Token, Tokens } from 'marked'
 import sanitize from 'sanitize-html'
 import { ALLOWED_ATTRIBUTES, ALLOWED_SCHEMES, ALLOWED_TAGS, LINK_REL } from '../../model/html-policy.ts'
 import { lexMarkdown, MAX_MARKDOWN_LENGTH } from './markdown.ts'
 
-/** Open elements at one point; tags beyond it are left out, their text stays. */
+/** Limit of open elements. Deeper tags are dropped; their text stays. */
 const MAX_DEPTH = 100
 
 const ALLOWED_TAG_SET: ReadonlySet<string> = new Set(ALLOWED_TAGS)
@@ -22,9 +22,9 @@ const BLOCK_TAGS: ReadonlySet<string> = new Set(
   tfoot th thead title tr track ul video xmp`.split(/\s+/),
 )
 
-/** Slashes are required: `http:x` is relative to an http page. */
+/** The slashes are required, because `http:x` is relative on an http page. */
 const SAFE_URL = new RegExp(`^(?:${ALLOWED_SCHEMES.join('|')}):(?://|(?<=^mailto:))`, 'i')
-/** A link target worth reading although it is no link: a path, `file.ts:12`, an anchor. */
+/** A target that is not a link but useful to read: a path, `file.ts:12`, an anchor. */
 const READABLE_TARGET = /^(?:[^:&]*(?:$|\/|:\d)|file:|[a-z]:[\\/])/i
 
 const SANITIZE_OPTIONS: sanitize.IOptions = {
@@ -33,7 +33,7 @@ const SANITIZE_OPTIONS: sanitize.IOptions = {
   allowedSchemes: [...ALLOWED_SCHEMES],
   allowProtocolRelative: false,
   transformTags: {
-    // `span` is not allowed: without a safe address the tag goes and its text stays.
+    // `span` is not allowed, so without a safe address the tag is dropped and its text stays.
     a: (_name, { href = '' }): sanitize.Tag => {
       const attribs = { href: percentEncode(href.trim()), rel: LINK_REL }
       return SAFE_URL.test(attribs.href) ? { tagName: 'a', attribs } : { tagName: 'span', attribs: {} }
@@ -41,7 +41,7 @@ const SANITIZE_OPTIONS: sanitize.IOptions = {
   },
 }
 
-/** Markdown (GFM) as HTML. Raw HTML that is not allowed, and XML-like text, stays readable as text. Never throws. */
+/** Renders Markdown (GFM). Forbidden HTML and XML-like text stay readable as text. Never throws. */
 export function renderMarkdown(text: string): string {
   const source = replaceNul(text)
   if (source.length > MAX_MARKDOWN_LENGTH) return toPreformatted(source)
@@ -52,21 +52,24 @@ export function renderMarkdown(text: string): string {
   }
 }
 
-/** HTML reduced to the policy: other tags go and their text stays; comments, scripts and styles go whole. */
+/**
+ * Reduces HTML to the policy. Other tags are dropped and their text stays; comments, scripts and styles are dropped
+ * completely.
+ */
 export const sanitizeHtml = (html: string): string =>
   sanitize(balanceTags(reduceHtml(replaceNul(html), 'all')), SANITIZE_OPTIONS)
 
-/** A message's text taken as HTML, as above; but comments and what HTML does not know (`Array<string>`) stay as text. */
+/** Like `sanitizeHtml`, but comments and tags unknown to HTML (`Array<string>`) stay as text. */
 export const sanitizeText = (text: string): string =>
   sanitize(balanceTags(reduceHtml(replaceNul(text), 'known')), SANITIZE_OPTIONS)
 
-/** Which of the things that are not allowed vanish: all, those that HTML knows, or none. The others become text. */
+/** Which forbidden tags are dropped: all, those that HTML knows, or none. The others become text. */
 type DropMode = 'all' | 'known' | 'none'
 
 type HtmlTag = { kind: 'tag'; source: string; name: string; closing: boolean; attributes: string }
 type HtmlPiece = HtmlTag | { kind: 'text' | 'comment' | 'script'; source: string }
 
-/** Leaves `<tag>`, `</tag>` and `<a href="…">` of the allowed tags, not yet balanced, and escaped text. */
+/** Leaves allowed tags (`<tag>`, `</tag>`, `<a href="…">`), not yet balanced, and escaped text. */
 function reduceHtml(html: string, drops: DropMode): string {
   const parts: string[] = []
   const find = createFinder(html)
@@ -75,7 +78,7 @@ function reduceHtml(html: string, drops: DropMode): string {
     parts.push(reducePiece(piece, html.charAt(at - 1), drops))
     at += piece.source.length
   }
-  // A dropped block tag left a NUL: it becomes a line break where two words would otherwise touch.
+  // Dropped block tags are marked by NUL, which becomes a line break if two words would otherwise join.
   const joined = parts.join('')
   return joined.replace(/(?<=[^\s>\0])\0+(?=[^\s<\0]|<[^/])/g, '\n').replaceAll('\0', '')
 }
@@ -98,7 +101,7 @@ function reducePiece(piece: HtmlPiece, before: string, drops: DropMode): string 
   return BLOCK_TAGS.has(name) ? '\0' : ''
 }
 
-/** `List<Object>` and `a <b or c> d` are words, not elements. */
+/** Whether a tag is really code or prose: `List<Object>`, `a <b or c> d`. */
 function readsAsCode(tag: HtmlTag, before: string, drops: DropMode): boolean {
   const attributes = tag.attributes.replaceAll('/', ' ').trim()
   if (attributes !== '') return !attributes.includes('=')
@@ -107,7 +110,7 @@ function readsAsCode(tag: HtmlTag, before: string, drops: DropMode): boolean {
 
 type FindPattern = (pattern: string, from: number) => number | undefined
 
-/** Remembers what was not found, so that a thousand unclosed things are searched for once. */
+/** Remembers failed searches, so that a thousand unclosed tags are searched for only once. */
 function createFinder(html: string): FindPattern {
   const missing = new Set<string>()
   return (pattern, from) => {
@@ -119,7 +122,7 @@ function createFinder(html: string): FindPattern {
   }
 }
 
-/** The text, tag, comment or script that starts at `at`. Over all calls each character is read a few times at most. */
+/** The text, tag, comment or script at `at`. Over all calls, each character is read only a few times. */
 function readPiece(html: string, at: number, find: FindPattern): HtmlPiece {
   const upTo = (kind: 'text' | 'comment' | 'script', end: number): HtmlPiece => ({ kind, source: html.slice(at, end) })
   if (html[at] !== '<') return upTo('text', find('<', at) ?? html.length)
@@ -142,7 +145,7 @@ function readPiece(html: string, at: number, find: FindPattern): HtmlPiece {
   return { kind: 'tag', source: html.slice(at, end), name, closing: slash === '/', attributes }
 }
 
-/** The index after the tag's `>`; where there is none before the next tag, the index up to which all is text. */
+/** The index after the tag's `>`. Without a `>` before the next tag, the end of the text that begins here. */
 function findTagEnd(html: string, from: number, find: FindPattern): number {
   const stop = /["'<>]/g
   stop.lastIndex = from
@@ -150,7 +153,7 @@ function findTagEnd(html: string, from: number, find: FindPattern): number {
     const [character] = match
     if (character === '>') return match.index + 1
     if (character === '<') return match.index
-    // A quote opens a value only after the equals sign; elsewhere, as in `it's`, it is a character.
+    // A quote opens a value only after an equals sign. Elsewhere, as in `it's`, it is an ordinary character.
     if (!/=[\t\n\f\r ]*$/.test(html.slice(Math.max(from, match.index - 32), match.index))) continue
     const close = find(character, match.index + 1)
     if (close === undefined) return from
@@ -159,14 +162,14 @@ function findTagEnd(html: string, from: number, find: FindPattern): number {
   return from
 }
 
-/** The first one wins, as in a browser. Character references are not decoded. */
+/** Uses the first `href`, like browsers. Does not decode character references. */
 function readHref(attributes: string): string {
   const pattern = /([^\t\n\f\r "'<>/=]+)(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:"([^"]*)"|'([^']*)'|([^\t\n\f\r "'<>]+)))?/g
   const match = [...attributes.matchAll(pattern)].find(([, name]) => name?.toLowerCase() === 'href') ?? []
   return (match[2] ?? match[3] ?? match[4] ?? '').trim()
 }
 
-/** Ends what was left open and drops ends of what was not, so that no parser needs to repair the result. */
+/** Closes open tags and drops unmatched closing tags, so that no parser needs to repair the result. */
 function balanceTags(html: string): string {
   const open: string[] = []
   const closeTo = (depth: number): string => open.splice(depth).reduceRight((ends, name) => `${ends}</${name}>`, '')
@@ -185,7 +188,7 @@ function balanceTags(html: string): string {
 }
 
 function writeTokens(tokens: readonly Token[]): string {
-  // The lexer has no extensions, so each token's type names the writer that takes it.
+  // Without lexer extensions, the token's type always matches a writer.
   return tokens
     .map((token) => (TOKEN_WRITERS[token.type as keyof TokenWriters] as (token: Token) => string)(token))
     .join('')
@@ -193,14 +196,14 @@ function writeTokens(tokens: readonly Token[]): string {
 
 type TokenWriters = { readonly [Type in MarkedToken['type']]: (token: Extract<MarkedToken, { type: Type }>) => string }
 
-/** Each Markdown construct with the allowed tags alone. */
+/** Renders each Markdown construct with allowed tags only. */
 const TOKEN_WRITERS: TokenWriters = {
   blockquote: (token) => writeTokens(token.tokens),
   br: () => '\n',
   checkbox: (token) => escapeCode(token.raw),
   code: (token) => `<pre><code>${escapeCode(token.text)}</code></pre>\n`,
   codespan: (token) => `<code>${escapeCode(token.text)}</code>`,
-  // `[INFO]: done` reads as the definition of a link, too, and must not vanish.
+  // Markdown reads `[INFO]: done` as a link definition, which would be invisible.
   def: (token) => `<p>${escapeCode(token.raw)}</p>\n`,
   del: (token) => writeTokens(token.tokens),
   em: (token) => `<em>${writeTokens(token.tokens)}</em>`,
@@ -213,7 +216,7 @@ const TOKEN_WRITERS: TokenWriters = {
   },
   image: (token) => writeLink(token.href, escapeText(token.text || (SAFE_URL.test(token.href) ? token.href : ''))),
   link: (token) => writeLink(token.href, writeTokens(token.tokens)),
-  // A first number other than 1 is part of what was said, and there is no attribute to keep it in.
+  // A first number other than 1 is written as text, because the attribute for it is not allowed.
   list: (token) => {
     const numbered = token.ordered && token.start !== 1
     const items = token.items.map((item, at) => [
@@ -235,7 +238,7 @@ const TOKEN_WRITERS: TokenWriters = {
 const writeCell = ({ header, tokens }: Tokens.TableCell): string =>
   header ? `<strong>${writeTokens(tokens)}</strong>` : writeTokens(tokens)
 
-/** Takes links out of `innerHtml`, as links do not nest, and shows the target that cannot be linked but can be read. */
+/** Removes links from `innerHtml`, because links cannot be nested. Shows a target that cannot be linked as text. */
 function writeLink(href: string, innerHtml: string): string {
   const text = innerHtml.replace(/<\/?a(?: [^>]*)?>/g, '')
   if (SAFE_URL.test(href)) return `<a href="${escapeText(href)}">${text}</a>`
@@ -247,7 +250,7 @@ const replaceNul = (text: string): string => text.replaceAll('\0', '\ufffd')
 const toPreformatted = (text: string): string => `<pre>${escapeCode(text)}</pre>`
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 const escapeCode = (text: string): string => text.replace(/[&<>]/g, (character) => ESCAPES[character] ?? character)
-/** Keeps complete character references; any other `&`, as in `?a=1&copy=2`, is itself. */
+/** Keeps complete character references. Any other `&`, as in `?a=1&copy=2`, is escaped. */
 const escapeText = (text: string): string =>
   text.replace(
     /&(?!(?:[a-z][a-z0-9]{0,31}|#\d{1,7}|#x[\da-f]{1,6});)|[<>"]/gi,

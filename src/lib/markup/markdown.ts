@@ -1,15 +1,18 @@
-/** Markdown taken apart in bounded time: what it costs to read a text never depends on who wrote it. */
+/** Parses Markdown in bounded time, whatever the text. */
 
 import { Lexer, type Token, Tokenizer, type TokensList } from 'marked'
 
-/** UTF-16 units; a longer text is not worth taking apart. */
+/** In UTF-16 units. Longer text is shown as plain text. */
 export const MAX_MARKDOWN_LENGTH = 128 * 1024
-/** Levels of quotes and lists, and of emphasis and links; what lies deeper is shown as plain text. */
+/** Limit of nested quotes and lists, and of nested emphasis and links. Deeper text stays plain. */
 const MAX_NESTING = 32
-/** Marked can cost a text's length squared. Beyond so many characters read, a stretch, or the text, stays plain. */
+/**
+ * Marked can take quadratic time. Once it has read this many characters, the current passage, or the complete text,
+ * stays plain.
+ */
 const MAX_STEPS = 40_000_000
 
-/** The tokens of GFM, without extensions. Throws a RangeError where that would cost too much. */
+/** GFM tokens, without extensions. Throws a RangeError if parsing would take too long. */
 export const lexMarkdown = (source: string): TokensList => new BoundedLexer().lex(source)
 
 class BoundedLexer extends Lexer {
@@ -19,9 +22,9 @@ class BoundedLexer extends Lexer {
   constructor() {
     const tokenizer = new Tokenizer()
     super({ gfm: true, tokenizer })
-    // Without the rule a task's `[x]` stays in its text, which is how it is shown; the rule costs items squared.
+    // Without this rule, the `[x]` of a task stays in its text, where we show it. The rule itself takes quadratic time.
     tokenizer.rules = { ...tokenizer.rules, other: { ...tokenizer.rules.other, listIsTask: /(?!)/ } }
-    // The first thing tried at each block; the others then look as far as the next blank line.
+    // Counted here because it is the first rule tried for each block. The others read at most to the next blank line.
     const space = tokenizer.space.bind(tokenizer)
     tokenizer.space = (source) => {
       this.#spend(/\n[ \t]*\n/.exec(source)?.index ?? source.length)
@@ -32,7 +35,7 @@ class BoundedLexer extends Lexer {
   override blockTokens(source: string, tokens?: Token[], clipped?: boolean): Token[]
   override blockTokens(source: string, tokens?: TokensList, clipped?: boolean): TokensList
   override blockTokens(source: string, tokens: Token[] = [], clipped?: boolean): Token[] {
-    // Only quotes call with `clipped`, once for each stretch of `>` lines, and copy all that they hold each time.
+    // Only block quotes pass `clipped`, once per group of `>` lines, and each time they copy their complete content.
     this.#spend(clipped ? MAX_MARKDOWN_LENGTH / 8 : 0)
     return this.#bounded(source, tokens, 0, () => super.blockTokens(source, tokens, clipped))
   }

@@ -1,9 +1,10 @@
 /**
- * Reads a command line that bash runs exactly as its words say: a pipe of simple commands made of plain words.
+ * Parses command lines whose words are exactly what bash executes: a pipe of simple commands with plain words.
  *
- * An allow-list of characters, not a shell: expansions, substitutions, redirections, braces, comments, assignments, reserved
- * words, joined commands and unusual whitespace are refused with a reason. Whoever judges a command by its words may rely on it:
- * bash starts these programs with these arguments and nothing else. `test/chat/tools/shell-fuzz.test.ts` compares it with bash.
+ * It is an allow-list of characters, not a shell. It rejects, with a reason, expansions, substitutions, redirections,
+ * braces, comments, assignments, reserved words, command lists and unusual white space. Permission checks rely on this:
+ * bash starts these programs with these arguments and nothing else. `test/chat/tools/shell-fuzz.test.ts` compares it
+ * with bash.
  */
 import { type Phrase, phrase } from '../../model/phrase.ts'
 
@@ -11,16 +12,16 @@ export interface PlainWord {
   /** Without quotes and backslashes: the argument that the program receives. */
   readonly value: string
   /**
-   * Has an unquoted `*`, `?` or `[`: bash replaces it by the names of files that match, if there are any. They all begin with
-   * the same letter, digit, `_`, `.` or `/`, so none of them is an option.
+   * Contains an unquoted `*`, `?` or `[`. Bash replaces it by the matching file names, if any. They begin with the same
+   * letter, digit, `_`, `.` or `/`, so none of them is an option.
    */
   readonly isGlob: boolean
 }
 
 export interface PlainCommand {
-  /** As it was typed, without surrounding blanks. */
+  /** As typed, without surrounding blanks. */
   readonly text: string
-  /** The name first; never empty. */
+  /** The command name first; never empty. */
   readonly words: readonly PlainWord[]
 }
 
@@ -28,7 +29,7 @@ export type PlainPipe =
   | { readonly ok: true; readonly commands: readonly PlainCommand[] }
   | { readonly ok: false; readonly reason: Phrase }
 
-/** @param platform decides which bytes the shell's locale may take for a blank */
+/** @param platform determines which bytes the shell's locale may treat as blanks */
 export function parsePlainPipe(line: string, platform: NodeJS.Platform = process.platform): PlainPipe {
   try {
     return { ok: true, commands: new PlainPipeParser(line, platform).pipe() }
@@ -61,9 +62,9 @@ const ASSIGNS_PHRASE = phrase('it sets variables', '変数を設定していま�
 
 const containsPhrase = (piece: string): Phrase => phrase(`it contains ${piece}`, `${piece} が含まれています`)
 
-/** Mean themselves wherever they stand in a word. `^`, `!` and `]` are special elsewhere or for an interactive shell only. */
+/** Literal anywhere in a word. `^`, `!` and `]` are special only elsewhere, or in interactive shells. */
 const LITERAL = /^[A-Za-z0-9_./,:@%+=\]^!-]$/
-/** Before these, `~` and `#` are in the middle of a word and mean themselves. */
+/** After one of these, `~` and `#` are inside a word and literal. */
 const WORD_CHARACTER = /^[A-Za-z0-9_.]$/
 /** No option, and no expression of `find` or `tail`, begins with one of these. */
 const SAFE_GLOB_START = /^[A-Za-z0-9_./]/
@@ -79,7 +80,7 @@ class PlainPipeParser {
   #at = 0
 
   constructor(line: string, platform: NodeJS.Platform) {
-    // Code points: a character beyond the basic plane is one.
+    // Splits by code points, so that surrogate pairs stay together.
     this.#characters = [...line]
     this.#isLinux = platform === 'linux'
   }
@@ -87,7 +88,7 @@ class PlainPipeParser {
   pipe(): readonly PlainCommand[] {
     const commands = [this.#command()]
     while (this.#at < this.#characters.length) {
-      // The only thing that ends a command is the end of the line or a pipe.
+      // Commands end only at a pipe or the end of the line.
       this.#at++
       if (this.#peek() === '|') throw new NotPlainError(containsPhrase('||'))
       if (this.#peek() === '&') throw new NotPlainError(containsPhrase('|&'))
@@ -163,16 +164,16 @@ class PlainPipeParser {
     return this.#next()
   }
 
-  /** What is not ASCII means itself, unless a locale takes it, or a piece of it, for something else. */
+  /** Characters outside ASCII are literal, unless a locale gives them, or one of their bytes, another meaning. */
   #checkForeign(character: string): void {
     if (/[\p{Z}\p{C}]/u.test(character)) throw new NotPlainError(WHITESPACE_PHRASE)
-    // The C library of some systems takes these bytes for blanks, even inside of a UTF-8 sequence.
+    // On some systems, the C library treats these bytes as blanks, even inside a UTF-8 sequence.
     if (!this.#isLinux && Buffer.from(character).some((byte) => byte === 0x85 || byte === 0xa0))
       throw new NotPlainError(WHITESPACE_PHRASE)
     this.#checkAfterForeign('\\|')
   }
 
-  /** In Shift_JIS, Big5 and GBK the second byte of a character may be a backslash or a bar. */
+  /** In Shift_JIS, Big5 and GBK, the second byte of a character may be a backslash or a bar. */
   #checkAfterForeign(followers: string): void {
     if (followers.includes(this.#characters[this.#at + 1] ?? ' ')) throw new NotPlainError(NOT_PARSED_PHRASE)
   }
@@ -206,7 +207,7 @@ class PlainPipeParser {
     return value
   }
 
-  /** Any character but those that end a line or have no meaning in a text. */
+  /** Rejects characters that end a line or are invalid in text. */
   #quotedCharacter(): string {
     const character = this.#next()
     if (character === '') throw new NotPlainError(NOT_PARSED_PHRASE)

@@ -1,17 +1,17 @@
 /**
- * Finds every simple command in a script of bash, wherever it is: lists, pipes, groups, loops, substitutions.
+ * Finds every simple command in a bash script, wherever it occurs: lists, pipes, groups, loops, substitutions.
  *
- * For rules that forbid: it finds rather too much than too little. Where bash might run something that is not among the
- * commands found, `isCertain` is false: here-documents, `case`, arithmetic, functions, arrays, unusual expansions, syntax errors.
- * `test/chat/tools/shell-fuzz.test.ts` compares what it finds with what bash runs.
+ * Made for rules that deny commands, so it reports too many rather than too few. `isCertain` is false if bash may run a
+ * command that was not found: here-documents, `case`, arithmetic, functions, arrays, unusual expansions, syntax errors.
+ * `test/chat/tools/shell-fuzz.test.ts` compares the result with what bash runs.
  */
 
 export interface ScriptWord {
-  /** Without quotes and backslashes; from `known` on as it was typed. */
+  /** Without quotes and backslashes. After the first `known` characters, as typed. */
   readonly value: string
-  /** How many characters of the value are sure to be what bash makes of the word. */
+  /** Length of the prefix of `value` that bash certainly produces. */
   readonly known: number
-  /** As it was typed. */
+  /** As typed. */
   readonly typed: string
 }
 
@@ -21,25 +21,25 @@ export interface Redirect {
 }
 
 export interface ScriptCommand {
-  /** Without assignments, redirections and leading reserved words. Empty where there is nothing else. */
+  /** Without assignments, redirections and leading reserved words. May be empty. */
   readonly words: readonly ScriptWord[]
   readonly assignments: readonly ScriptWord[]
   readonly redirects: readonly Redirect[]
-  /** As it was typed, with everything. */
+  /** The complete command as typed. */
   readonly text: string
-  /** Reads what the command before it in the list prints. */
+  /** Its input is the output of the previous command. */
   readonly isPiped: boolean
 }
 
 export interface Script {
   readonly commands: readonly ScriptCommand[]
-  /** Bash runs no simple command that is not listed. */
+  /** Every simple command that bash runs is listed. */
   readonly isCertain: boolean
 }
 
 export const isFullyKnown = ({ value, known }: ScriptWord): boolean => known >= value.length
 
-/** Nesting beyond this is not followed. */
+/** Deeper nesting is not parsed; the result is then uncertain. */
 const MAX_DEPTH = 30
 
 /** Never throws. */
@@ -47,7 +47,7 @@ export function parseScript(text: string): Script {
   const parser = new ScriptParser(text, 0)
   parser.parseAll()
   if (parser.isCertain || !text.includes('\n')) return { commands: parser.commands, isCertain: parser.isCertain }
-  // What was taken for a quoted text or a here-document may have been commands: each line is looked at by itself, too.
+  // Text that looks quoted or like a here-document may be commands, so each line is also parsed on its own.
   const lines = text.split('\n').flatMap((line) => {
     const lineParser = new ScriptParser(line, 1)
     lineParser.parseAll()
@@ -56,24 +56,27 @@ export function parseScript(text: string): Script {
   return { commands: [...parser.commands, ...lines], isCertain: false }
 }
 
-/** Words that stand before a command without being one. */
+/** Reserved words that may precede a command. */
 const LEADING_WORDS = new Set('! { } if then elif else fi do done while until'.split(' '))
-/** What they make of the words behind them is not modelled. */
+/** Words after these are not modelled. */
 const UNMODELLED_WORDS = new Set('case esac select function coproc [[ ]] in'.split(' '))
 
 const ASSIGNMENT = /^[A-Za-z_][A-Za-z0-9_]*\+?=/
 const SUBSCRIPT = /^[A-Za-z_][A-Za-z0-9_]*\[/
-/** They change what bash or the next program reads and runs. Bash evaluates what it assigns to the integers among them. */
+/**
+ * Variables that change what bash or the next program reads and runs. Bash evaluates values assigned to the integers
+ * among them.
+ */
 const POWERFUL_NAMES =
   'BASH_ENV|ENV|BASH_FUNC.*|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS[0-4]|IFS|PATH|LD_\\w+|DYLD_\\w+|S?RANDOM|SECONDS|OPTIND|HISTCMD'
 export const POWERFUL_ASSIGNMENT = new RegExp(`^(?:${POWERFUL_NAMES})\\+?=`)
-/** The same as a word of a command that sets variables: `PS4`, `-vPS4`, `PS4=x`. */
+/** The same names in arguments of commands that set variables: `PS4`, `-vPS4`, `PS4=x`. */
 export const NAMES_POWERFUL = new RegExp(`^(?:-\\w*?)?(?:${POWERFUL_NAMES})(?:\\+?=|\\[|$)`)
 
-/** Sticky: it is tried at one place of the text. */
+/** Sticky, to match at one position. */
 const REDIRECT = /(?:\d+|\{[A-Za-z_]\w*\})?(?:&>>|&>|<<<|<<-|<<|<>|<&|>>|>&|>\||<|>)/y
 
-/** A word that is being read. */
+/** The word being read. */
 interface WordBuilder {
   value: string
   known: number | undefined
@@ -94,16 +97,16 @@ class ScriptParser {
     this.#text = text
     this.#depth = depth
     if (depth > MAX_DEPTH) this.#doubt()
-    // Some locales take other characters for blanks; no argument can hold a NUL or half a character.
+    // Some locales treat other characters as blanks. NUL and unpaired surrogates cannot occur in arguments.
     if (/[^\S \t\n]|[\0\x85]|\p{Cs}/u.test(text)) this.#doubt()
-    // A continued line between `$` and what it expands.
+    // A line continuation between `$` and its name.
     if (text.includes('$\\\n')) this.#doubt()
   }
 
   parseAll(): void {
     while (this.#at < this.#text.length) {
       this.#list('')
-      // A bracket too many: bash refuses the line, and what is behind it might be read all the same.
+      // An unmatched bracket. Bash rejects the line, but may still run what follows.
       if (this.#at < this.#text.length) {
         this.#doubt()
         this.#at++
@@ -123,7 +126,7 @@ class ScriptParser {
     return this.#text.startsWith(piece, this.#at)
   }
 
-  /** Reads commands up to `end`, which stays unread, or to the end of the text. */
+  /** Parses commands up to `end`, which is not consumed, or to the end of the text. */
   #list(end: '' | ')'): void {
     let isPiped = false
     for (;;) {
@@ -154,7 +157,7 @@ class ScriptParser {
     if (end !== '' && this.#peek() !== end) this.#doubt()
   }
 
-  /** Blanks and continued lines. */
+  /** Skips blanks and line continuations. */
   #blanks(): void {
     for (;;) {
       if (this.#peek() === ' ' || this.#peek() === '\t') this.#at++
@@ -170,7 +173,7 @@ class ScriptParser {
     this.#at = line < 0 ? this.#text.length : line
   }
 
-  /** What is between brackets, read as a list of its own. */
+  /** Parses the contents of brackets as a list. */
   #nested(): void {
     this.#at++
     if (this.#depth + this.#open > MAX_DEPTH) {
@@ -193,7 +196,7 @@ class ScriptParser {
       const character = this.#peek()
       if (character === '' || '\n;|)'.includes(character) || (character === '&' && this.#peek(1) !== '>')) break
       if (character === '(') {
-        // A function, an array, or an extended pattern.
+        // A function, an array or an extended glob.
         this.#doubt()
         break
       }
@@ -206,7 +209,7 @@ class ScriptParser {
       const at = this.#at
       const word = this.#word()
       if (words.length === 2 && words[0]?.typed === 'for' && /^(?:do|\{)$/.test(word.typed)) {
-        // `for i do …`: the body begins without a separator.
+        // `for i do …`: no separator before the body.
         this.#at = at
         break
       }
@@ -224,12 +227,12 @@ class ScriptParser {
     if (text !== '') this.commands.push({ words, assignments, redirects, text, isPiped })
   }
 
-  /** A `#` begins a comment only where a word begins. */
+  /** `#` begins a comment only at the start of a word. */
   #isWordStart(): boolean {
     return this.#at === 0 || /[\s;&|()<>]/.test(this.#text.charAt(this.#at - 1))
   }
 
-  /** The redirection that begins here. */
+  /** The redirection at the current position. */
   #operator(): string | undefined {
     REDIRECT.lastIndex = this.#at
     return REDIRECT.exec(this.#text)?.[0]
@@ -246,23 +249,23 @@ class ScriptParser {
   #redirect(operator: string): Redirect {
     this.#at += operator.length
     if (/(?:^|[^<])<<-?$/.test(operator)) this.#doubt()
-    // `{name}>` sets a variable.
+    // `{name}>` assigns a variable.
     if (NAMES_POWERFUL.test(/\w+/.exec(operator)?.[0] ?? '')) this.#doubt()
     this.#blanks()
     if (operator.endsWith('&') && this.#peek() === '-') {
-      // Closes it: what follows is a word of its own, even without a blank between.
+      // `-` closes the descriptor. What follows is a separate word, even without a blank.
       this.#at++
       return { operator, target: { value: '-', known: 1, typed: '-' } }
     }
     return { operator, target: this.#word() }
   }
 
-  /** One word; what bash replaces in it is noted from where it begins. */
+  /** Reads one word and notes where expansions begin. */
   #word(): ScriptWord {
     const start = this.#at
     const builder: WordBuilder = { value: '', known: undefined }
     while (!isWordEnd(this.#peek(), this.#peek(1))) this.#piece(builder)
-    // An operator where a word should be: nothing that bash accepts.
+    // An operator where a word is expected is a syntax error.
     if (this.#at === start) {
       this.#doubt()
       if (this.#peek() !== '' && !'\n;|&)'.includes(this.#peek())) this.#at++
@@ -289,7 +292,7 @@ class ScriptParser {
       builder.value += '{}'
       this.#at += 2
     } else if (builder.value === '' && character === '[' && isWordEnd(this.#peek(1), this.#peek(2))) {
-      // The command of this name.
+      // The command `[`.
       builder.value += character
       this.#at++
     } else {
@@ -332,7 +335,7 @@ class ScriptParser {
     this.#at++
   }
 
-  /** At `$` or a backquote. Gives what was typed. */
+  /** At `$` or a backquote. Returns what was typed. */
   #expansion(): string {
     const start = this.#at
     const next = this.#peek(1)
@@ -359,7 +362,7 @@ class ScriptParser {
     this.#at++
     while (this.#peek() !== '`' && this.#peek() !== '') {
       if (this.#peek() === '\\') {
-        // Which backslashes go depends on the quotes around.
+        // Which backslashes are removed depends on the surrounding quotes.
         this.#doubt()
         this.#at++
       }
@@ -376,7 +379,8 @@ class ScriptParser {
 
   #parameter(): void {
     const simple = /^\$\{(?:[A-Za-z_]\w*|\d+|[@*#?$!-])\}/.exec(this.#text.slice(this.#at, this.#at + 200))?.[0]
-    // Others may hold substitutions, or be evaluated again: the text behind is read as usual words, which finds them.
+    // Other expansions may contain substitutions or be evaluated again. The rest is parsed as ordinary words, which
+    // finds the commands in them.
     if (simple === undefined) this.#doubt()
     this.#at += simple?.length ?? 2
   }

@@ -1,4 +1,4 @@
-/** SQLite in the release that this Node.js can run, loaded when first needed, and connections to files that exist. */
+/** Loads the SQLite release that this Node.js can run, on first use, and connects to existing files. */
 
 import { accessSync, closeSync, constants, mkdirSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -12,8 +12,8 @@ import { isSystemError } from '../files/system-error.ts'
 export type Connection = Database.Database
 
 /**
- * Two releases of one package: 12 crashes on Node.js 24.19 and later when a statement is collected, 13 crashes without
- * Node-API 10 (before 22.14).
+ * The same package in two releases. Release 12 crashes on Node.js 24.19 and later when a statement is collected;
+ * release 13 crashes without Node-API 10 (before 22.14).
  */
 const SQLITE_PACKAGE = Number(process.versions.napi) >= 10 ? 'better-sqlite3-13' : 'better-sqlite3'
 
@@ -37,7 +37,7 @@ export function loadSqlite(): LoadedDriver {
 function loadDriver(): LoadedDriver {
   try {
     const Sqlite = require(SQLITE_PACKAGE) as typeof Database
-    // Loads the native part.
+    // Loads the native module.
     new Sqlite(':memory:').close()
     return { kind: 'loaded', Sqlite }
   } catch (error) {
@@ -53,7 +53,7 @@ const SIDECARS = ['', '-wal', '-journal', '-shm'] as const
 export function openSqlite(path: string, options: Database.Options = {}): Connection {
   const driver = loadSqlite()
   if (driver.kind === 'loaded') {
-    // SQLite would wait for a pipe, or read a device without end.
+    // SQLite would wait for a pipe, or read a device forever.
     for (const suffix of SIDECARS) refuseSpecialAt(path + suffix)
     return new driver.Sqlite(path, options)
   }

@@ -1,4 +1,4 @@
-/** Reads a database that belongs to another program, which may be running, and changes none of its files. */
+/** Reads databases of other programs, which may be running, without changing any of their files. */
 import { type BigIntStats, chmodSync, constants, copyFileSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { refuseSpecialAt } from '../files/regular-file.ts'
@@ -17,16 +17,16 @@ import {
 import { type Connection, connectToFile, type SqlParameter, type SqlRow, selectRow, selectRows } from './driver.ts'
 
 export interface ForeignDatabase {
-  /** A copy shows one moment; in place, each read shows the latest commit. */
+  /** A copy is a snapshot. In place, each read sees the latest commit. */
   readonly mode: 'in place' | 'copy'
   get(sql: string, ...parameters: readonly SqlParameter[]): DatabaseOutcome<SqlRow | undefined>
-  /** For few small rows: the owner cannot commit meanwhile. */
+  /** For small results: the owner cannot commit until the read ends. */
   all(sql: string, ...parameters: readonly SqlParameter[]): DatabaseOutcome<readonly SqlRow[]>
   close(): void
 }
 
 interface ForeignDatabaseOptions {
-  /** How long a read waits for the owner. Blocks this thread. */
+  /** How long a read waits for the owner's lock. Blocks this thread. */
   readonly busyMs?: number
 }
 
@@ -92,7 +92,7 @@ export function openForeignDatabase(
   return probe
 }
 
-/** SQLite must finish a transaction or a log first and may not write. */
+/** SQLite must first finish a transaction or recover a log, which needs write access. */
 const NEEDS_A_COPY = /^SQLITE_(?:CANTOPEN|READONLY_(?:ROLLBACK|RECOVERY|CANTINIT|CANTLOCK|DIRECTORY))/
 
 interface InPlaceAccess {
@@ -122,7 +122,8 @@ function readInPlace<T>(
   const hasLog = existsSync(files.wal)
   const isLogged = hasLog || header.journal === 'wal'
   if (isLogged) closeIdle(access)
-  // An open WAL database has both files. Without one of them nobody has it open, and connecting would create it.
+  // An open WAL database has both files. If one is missing, no program has it open, and connecting would create the
+  // file.
   if (isLogged && !(hasLog && existsSync(files.shm))) return undefined
   let staysIdle = false
   try {

@@ -1,4 +1,7 @@
-/** Locks that the system releases when their process dies: on a file of our own, and on another program's database to write to it. */
+/**
+ * Locks that the system releases when the process dies: on a file of our own, or on another program's database for
+ * writing.
+ */
 
 import { type DatabaseOutcome, databaseFilesAt, databaseProblemOf, readSqliteHeader } from './database-file.ts'
 import {

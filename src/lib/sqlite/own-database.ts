@@ -1,4 +1,4 @@
-/** Opens a database of our own: private to its user, safe against crashes, never one that a newer fumibako wrote. */
+/** Opens fumibako's own databases: private to the user, crash-safe, and never one that a newer version wrote. */
 import { existsSync } from 'node:fs'
 import { AppError } from '../../model/error.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
@@ -21,7 +21,7 @@ export interface DatabaseFormat {
 }
 
 const BUSY_TIMEOUT_MS = 30_000
-/** Truncates a log that one large row made longer. */
+/** Truncates the log after one large row. */
 const MAX_WAL_BYTES = 4 << 20
 
 /** Falls back to a readable copy of a database that cannot be written. */
@@ -46,7 +46,7 @@ const NEEDS_COPY_CODES = /^SQLITE_(?:CANTOPEN|READONLY|FULL|IOERR_SHM)/
 export const needsDatabaseCopy = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && NEEDS_COPY_CODES.test(String(error.code))
 
-/** A temporary copy, removed on close. Undefined while somebody is writing. */
+/** A temporary copy, deleted on close. Undefined while another process writes. */
 export function openDatabaseCopy(
   path: string,
   open: (copy: string) => Db,
@@ -94,7 +94,7 @@ export function openOwnDatabase(path: string, format: DatabaseFormat): Db {
 }
 
 function migrateDatabase(db: Db, path: string, format: DatabaseFormat): void {
-  // Setting it writes to the file each time.
+  // Only if needed, because setting it writes to the file.
   if (checkFormatVersion(db, path, format) === 0 && format.canShrink) db.pragma('auto_vacuum = INCREMENTAL')
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = FULL')
@@ -174,7 +174,7 @@ function toDatabaseError(path: string, error: unknown): unknown {
       `${path} cannot be opened for writing (${code}). Check its folder, or set FUMI_HOME.`,
       `${path} を書き込み用に開けません（${code}）。フォルダーを確認するか、FUMI_HOME を設定してください。`,
     )
-  // Other errors are damage or a bug of ours: the file itself can tell.
+  // Any other error is damage or a bug; a check of the file decides.
   const isDamaged =
     /^(?:SQLITE_CORRUPT|SQLITE_NOTADB|Z_)/.test(code) ||
     error instanceof SyntaxError ||

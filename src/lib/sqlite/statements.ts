@@ -1,8 +1,8 @@
-/** Statements that run again and again, prepared once for each connection. */
+/** Caches prepared statements per connection. */
 import type { RunResult, Statement } from 'better-sqlite3'
 import type { Db } from './own-database.ts'
 
-/** Texts of statements follow from filters and sorts: few, but nobody counts them. */
+/** Filters and sort orders produce a limited but unknown number of different statements. */
 const MAX_STATEMENTS = 200
 
 const statementsByConnection = new WeakMap<Db, Map<string, Statement>>()
@@ -11,12 +11,12 @@ export function prepareCached(db: Db, sql: string): Statement {
   return cachedStatement(db, sql, sql, (statement) => statement)
 }
 
-/** Gives the first column alone. */
+/** Returns only the first column. */
 export function prepareFirstColumn(db: Db, sql: string): Statement {
   return cachedStatement(db, sql, `pluck ${sql}`, (statement) => statement.pluck())
 }
 
-/** Gives rows as lists instead of objects. */
+/** Returns rows as arrays instead of objects. */
 export function prepareAsArrays(db: Db, sql: string): Statement {
   return cachedStatement(db, sql, `list ${sql}`, (statement) => statement.raw())
 }

@@ -148,7 +148,7 @@ function findNearestFolder(folder: string): { readonly folder: string; readonly 
   return dirname(folder) === folder ? { folder, id: folder } : findNearestFolder(dirname(folder))
 }
 
-/** Without the shared memory: readers write to it, so our own reads would wake us. */
+/** Ignores the shared memory file: readers write to it, so our own reads would trigger the watcher. */
 function relevantNames(folder: string, main: string): ReadonlySet<string> {
   const [next = ''] = relative(folder, main).split(sep)
   return new Set([next, `${next}-wal`, `${next}-journal`, basename(folder)])
