@@ -31,7 +31,7 @@ test('show prints prompt, call and answer', () => {
 
 test('convert keeps prompt, call, result and answer', () => {
   const target = join(folder, 'chat.json')
-  const { code } = fumi(['convert', path, '--to', 'openai', '--out', target], { env })
+  const { code } = fumi(['convert', path, '--to', 'openai', '-o', target], { env })
   expect(code).toBe(0)
   const { messages } = JSON.parse(readFileSync(target, 'utf8')) as { messages: { role: string; content: unknown }[] }
   expect(messages.map(({ role, content }) => [role, content])).toEqual([
