@@ -326,6 +326,7 @@ describe('files that anyone could have created', () => {
     'doctor/check-machine.ts': 'our package',
     'lib/files/atomic-file.ts': 'files that must not be there yet, copies of regular files, folders',
     'lib/sqlite/driver.ts': 'a file that must not be there yet',
+    'lib/files/file-holder.ts': 'what the system tells of processes',
     'lib/files/rewrite-file.ts': 'a file that must not be there yet',
     'lib/files/temp-files.ts': 'a file in a new temporary folder',
     'lib/files/regular-file.ts': 'the one safe way',

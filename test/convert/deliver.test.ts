@@ -247,6 +247,47 @@ describe('Codex', () => {
     expect(readFileSync(path(), 'utf8')).toBe(ours)
   })
 
+  const heldBy = async (file: string, work: () => Promise<void>): Promise<void> => {
+    const program = `require('node:fs').openSync(${JSON.stringify(file)}, 'r+'); console.log('open'); setInterval(() => {}, 1000)`
+    const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+    try {
+      await once(child.stdout, 'data')
+      await work()
+    } finally {
+      const ended = once(child, 'exit')
+      child.kill('SIGKILL')
+      await ended
+    }
+  }
+
+  it.skipIf(process.platform !== 'linux')('never replaces a thread that Codex has open', async () => {
+    const agent = await agentOf('codex')
+    const locks = join(codexHome(), 'thread-writer-locks')
+    mkdirSync(locks)
+    const lock = join(locks, `${log.THREAD}.lock`)
+    writeFileSync(lock, '')
+    await deliver(agent, ours, optionsFor('codex'))
+    const longer = `${ours}${log.user(3, 'More')}\n`
+    const late = '2026-12-31T00:00:00.000Z' as Instant
+    const replace = (isDry = false): Promise<Delivery> =>
+      deliver(agent, longer, optionsFor('codex', { mayReplace: true, lastAt: late, isDry }))
+    const busy = { code: 'busy', message: expect.stringMatching(/^Codex \(.*process \d+\) has this session open/) }
+    await heldBy(lock, async () => {
+      await expect(replace()).rejects.toMatchObject(busy)
+      await expect(replace(true)).rejects.toMatchObject(busy)
+    })
+    // Earlier versions have no lock, and keep the log open.
+    await heldBy(path(), async () => void (await expect(replace()).rejects.toMatchObject(busy)))
+    expect(readFileSync(path(), 'utf8')).toBe(ours)
+    // A lock that a killed Codex left.
+    const done = await replace()
+    expect(readFileSync(path(), 'utf8')).toBe(longer)
+    await heldBy(lock, async () => void (await expect(done.undo()).rejects.toMatchObject(busy)))
+    expect(readFileSync(path(), 'utf8')).toBe(longer)
+    await done.undo()
+    expect(readFileSync(path(), 'utf8')).toBe(ours)
+  })
+
   it('detects a newer thread with a last line of many megabytes', async () => {
     const agent = await agentOf('codex')
     codexHome()

@@ -4,6 +4,7 @@ import { appendFileSync, closeSync, constants, fstatSync, ftruncateSync, rmSync,
 import { join } from 'node:path'
 import { copyFileAtomically } from '../../lib/files/atomic-file.ts'
 import { isCompressed, readRange } from '../../lib/files/file-bytes.ts'
+import { findFileHolder, isLockFileHeld } from '../../lib/files/file-holder.ts'
 import { openRegularFile, refuseSpecialAt } from '../../lib/files/regular-file.ts'
 import { isFile, isFolder, listEntries, statOf } from '../../lib/files/safe-fs.ts'
 import { fieldsOf, nonEmptyStringOf, parseStructure } from '../../lib/unknown-values.ts'
@@ -24,6 +25,7 @@ export async function deliver(file: string, options: DeliverOptions): Promise<De
   const { id, at } = readHeader(file)
   const before = existingThreadLog(home, id)
   if (before !== undefined) assertReplaceable(before, options)
+  if (before !== undefined) assertNotInUse(before, { id, home })
   const path = before ?? join(home, 'sessions', ...dateFolders(at), logFileName(id, at))
   const source = { agent: AGENT_ID, path, root: home }
   const delivery = {
@@ -49,6 +51,7 @@ function placeLog(
   options: DeliverOptions,
 ): Pick<Delivery, 'undo'> {
   const copy = before === undefined ? undefined : options.backup.file(before)
+  if (before !== undefined) assertNotInUse(before, thread)
   copyFileAtomically(file, path)
   const fingerprint = fileFingerprint(path)
   const rollBack = (): void => (copy === undefined ? rmSync(path) : copyFileAtomically(copy, path))
@@ -57,6 +60,7 @@ function placeLog(
     undo: async () =>
       withWriteErrors(path, () => {
         assertUnchanged(path, fingerprint)
+        assertNotInUse(path, thread)
         rollBack()
         undoName()
       }),
@@ -133,6 +137,26 @@ function assertReplaceable(path: string, { lastAt, mayReplace }: DeliverOptions)
       `Codex has this session already: ${path}. --replace puts this one in its place.`,
       `Codex にはこの会話がすでにあります: ${path}。--replace で置き換えられます。`,
     )
+}
+
+/**
+ * A Codex that has a thread open goes on writing into the file that it opened: what it adds after a replacement is lost.
+ * Versions from 0.166 hold a lock meanwhile; earlier ones only keep the log open.
+ */
+function assertNotInUse(path: string, { id, home }: ThreadTarget): void {
+  const lock = join(home, 'thread-writer-locks', `${id.toLowerCase()}.lock`)
+  const holder = findFileHolder(lock, 'open') ?? findFileHolder(path, 'writing')
+  if (holder === undefined && !isLockFileHeld(lock)) return
+  const [who, by] = holder === undefined ? ['', ''] : [` (${holder})`, `（${holder}）`]
+  const [left, leftJa] =
+    holder === undefined
+      ? [` If Codex is not running, delete ${lock}.`, `Codex が動いていない場合は ${lock} を削除してください。`]
+      : ['', '']
+  throw new AppError(
+    'busy',
+    `Codex${who} has this session open: ${path}. Quit Codex, run codex app-server daemon stop, and try again.${left}`,
+    `Codex${by}がこの会話を開いています: ${path}。Codex を終了し、codex app-server daemon stop を実行してから、もう一度お試しください。${leftJa}`,
+  )
 }
 
 /** Time of the last line; of the file where the last line is too long. */

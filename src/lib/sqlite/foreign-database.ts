@@ -1,6 +1,7 @@
 /** Reads databases of other programs, which may be running, without changing any of their files. */
 import { type BigIntStats, chmodSync, constants, copyFileSync, existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { processNameOf } from '../files/file-holder.ts'
 import { refuseSpecialAt } from '../files/regular-file.ts'
 import { createTempFolderOrThrow } from '../files/temp-files.ts'
 import {
@@ -267,16 +268,4 @@ function procLocksId({ dev, ino }: { readonly dev: bigint; readonly ino: bigint 
   const minor = (dev & 0xffn) | ((dev >> 12n) & ~0xffn)
   const toHexPair = (part: bigint): string => part.toString(16).padStart(2, '0')
   return `${toHexPair(major)}:${toHexPair(minor)}:${ino}`
-}
-
-function processNameOf(pid: string): string {
-  try {
-    // A process chooses its own name: keep only plain letters.
-    const name = readFileSync(`/proc/${pid}/comm`, 'utf8')
-      .replaceAll(/[^\w.-]+/g, ' ')
-      .trim()
-    return name === '' ? '' : `${name}, `
-  } catch {
-    return ''
-  }
 }

@@ -1,0 +1,67 @@
+/** Which other process has a file open, as far as the system tells. */
+import { closeSync, constants, readFileSync, readlinkSync, realpathSync } from 'node:fs'
+import { openRegularFile } from './regular-file.ts'
+import { isFile, listEntries } from './safe-fs.ts'
+
+/** Reading a file is no reason to leave it alone; writing is. */
+export type FileUse = 'open' | 'writing'
+
+/**
+ * For example `codex, process 4711`. Undefined if no other process has the file open, or if the system does not say. Only
+ * Linux says; processes of other users stay hidden.
+ */
+export function findFileHolder(path: string, use: FileUse): string | undefined {
+  if (process.platform !== 'linux' || !isFile(path)) return undefined
+  const target = realpathSync(path)
+  for (const { name: pid } of listEntries('/proc'))
+    if (/^\d+$/.test(pid) && Number(pid) !== process.pid && holds(pid, target, use))
+      return `${processNameOf(pid)}process ${pid}`
+  return undefined
+}
+
+function holds(pid: string, target: string, use: FileUse): boolean {
+  return listEntries(`/proc/${pid}/fd`).some(({ name }) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${name}`) === target && (use === 'open' || isOpenForWriting(pid, name))
+    } catch {
+      return false
+    }
+  })
+}
+
+function isOpenForWriting(pid: string, descriptor: string): boolean {
+  const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/${pid}/fdinfo/${descriptor}`, 'utf8'))?.[1]
+  return flags !== undefined && (Number.parseInt(flags, 8) & (constants.O_WRONLY | constants.O_RDWR)) !== 0
+}
+
+/** With a comma and a space behind it, or empty. */
+export function processNameOf(pid: string): string {
+  try {
+    // A process chooses its own name: keep only plain letters.
+    const name = readFileSync(`/proc/${pid}/comm`, 'utf8')
+      .replaceAll(/[^\w.-]+/g, ' ')
+      .trim()
+    return name === '' ? '' : `${name}, `
+  } catch {
+    return ''
+  }
+}
+
+/** Of BSD and macOS: opening takes a shared lock on the whole file. Node has no name for it. */
+const O_SHLOCK = 0x10
+
+/**
+ * Whether another program holds a lock on a lock file that it removes when it ends. A program that was killed leaves the
+ * file without a lock; where that cannot be found out, the file counts as locked.
+ */
+export function isLockFileHeld(path: string): boolean {
+  if (!isFile(path)) return false
+  if (process.platform === 'linux') return findFileHolder(path, 'open') !== undefined
+  if (process.platform !== 'darwin' && process.platform !== 'freebsd') return true
+  try {
+    closeSync(openRegularFile(path, constants.O_RDONLY | O_SHLOCK))
+    return false
+  } catch {
+    return isFile(path)
+  }
+}
