@@ -68,12 +68,20 @@ export function usageIncrease(
 ): Usage {
   if (before && isSameUsage(before, total)) return NO_USAGE
   if (!before && !inherits) return total
-  const hasReset = !before || total.input_tokens < before.input_tokens || total.output_tokens < before.output_tokens
+  const hasReset =
+    !before ||
+    total.input_tokens < before.input_tokens ||
+    total.output_tokens < before.output_tokens ||
+    hasRestarted(before, total, last)
   if (!hasReset && before) return usageDifference(total, before)
   // A reset that only restates the size of the context window is not a use of tokens.
   if (last && last.input_tokens + last.output_tokens > 0) return last
   return NO_USAGE
 }
+
+/** A program that was started again counts from 0, and its first total need not be lower than the last one before. */
+const hasRestarted = (before: Usage, total: Usage, last: Usage | undefined): boolean =>
+  last !== undefined && isSameUsage(total, last) && !isSameUsage(total, addUsage(before, last))
 
 function usageDifference(a: Usage, b: Usage): Usage {
   return {

@@ -12,7 +12,7 @@ import { write } from './write.ts'
 const codex: Agent = {
   id: AGENT_ID,
   label: 'Codex CLI',
-  version: 2,
+  version: 3,
   takesUnknown: true,
   roots,
   recognize,

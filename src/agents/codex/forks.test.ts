@@ -1,5 +1,5 @@
 /** Tokens of forked and spawned sessions are counted once, whichever way Codex wrote them. */
-import { copyFileSync, cpSync, mkdirSync, renameSync } from 'node:fs'
+import { copyFileSync, cpSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -68,6 +68,33 @@ const SESSIONS: readonly (readonly [what: string, file: string, usage: Usage, sa
 ]
 
 const ALL = tokens(10_910, 6200, 696, 157)
+
+const PAGINATED = fileURLToPath(new URL('./fixtures/paginated-forks/', import.meta.url))
+
+/** Usage that each log of paginated threads adds, by the time in its name. */
+const PAGINATED_LOGS: readonly (readonly [what: string, time: string, usage: Usage])[] = [
+  ['a thread', '08-00-00', tokens(2100, 1100, 210, 50)],
+  ['a fork that restates its parent before its first answer', '08-01-40', tokens(1200, 300, 120, 20)],
+  ['a thread that was reverted to its first turn', '08-03-20', tokens(1300, 400, 130, 30)],
+  ['a fork without usage records, whose parent is gone', '08-05-00', tokens(600, 60, 60, 6)],
+]
+
+describe('a log that refers to another one for its beginning', () => {
+  it.each(PAGINATED_LOGS)('%s', async (_, time, usage) => {
+    const folder = join(PAGINATED, 'sessions/2026/11/02')
+    const file = readdirSync(folder).find((name) => name.includes(`T${time}`)) ?? ''
+    const source = { agent: AGENT_ID, path: join(folder, file), root: PAGINATED }
+    expect(summarizeScans(await scanAll(codex, source)).usage).toEqual(usage)
+    expect(usageIn((await readAll(codex, source)).messages)).toEqual(usage)
+  })
+})
+
+it('counts from 0 after a restart, and no window that was set as the total', async () => {
+  const source = { agent: AGENT_ID, path: fileURLToPath(new URL('./fixtures/restarted-totals.jsonl', import.meta.url)) }
+  const usage = tokens(700 + 720 + 740, 100 + 110 + 120, 70 + 75 + 80, 7 + 8 + 9)
+  expect(summarizeScans(await scanAll(codex, source)).usage).toEqual(usage)
+  expect(usageIn((await readAll(codex, source)).messages)).toEqual(usage)
+})
 
 describe('with the parent at hand', () => {
   it.each(SESSIONS)('%s', async (_, file, usage, messageCount, copies) => {

@@ -6,7 +6,13 @@ import type { Usage } from '../../model/usage.ts'
  * `nothing`: only the line counts. `answer`: a message of the model. `event`: text for the screen, which repeats an item.
  * `parse`: uncertain.
  */
-export type LineHint = 'nothing' | 'answer' | 'event' | 'parse' | { readonly tool: string } | { readonly total: Usage }
+export type LineHint =
+  | 'nothing'
+  | 'answer'
+  | 'event'
+  | 'parse'
+  | { readonly tool: string }
+  | { readonly total: Usage; readonly last: Usage }
 
 /** The keys in the order in which Codex writes them; lines in any other order are parsed. */
 const STAMP = Buffer.from('{"timestamp":"')
@@ -18,6 +24,7 @@ const STATE = Buffer.from('{"record_type":"state"}')
 const ASSISTANT = Buffer.from('","role":"assistant"')
 const NAME = Buffer.from('","name":"')
 const TOTAL = Buffer.from('","info":{"total_token_usage":{')
+const LAST = Buffer.from('},"last_token_usage":{')
 
 /** A time has 24 characters. */
 const TYPE_AT = STAMP.length + 24
@@ -87,7 +94,11 @@ function peekEvent(bytes: Buffer, at: number, to: number): LineHint {
   const after = at + word.bytes.length - 1
   if (!startsWithAt(bytes, after, to, TOTAL)) return 'parse'
   const total = parseCounters(bytes, after + TOTAL.length, to)
-  return total ? { total } : 'parse'
+  if (!total || !startsWithAt(bytes, total.end, to, LAST)) return 'parse'
+  const last = parseCounters(bytes, total.end + LAST.length, to)
+  // Counts of 0 with a total are the size of the window.
+  if (!last || total.usage.input_tokens + total.usage.output_tokens === 0) return 'parse'
+  return { total: total.usage, last: last.usage }
 }
 
 /** Directly behind the type in a function call, a little further on in a custom one. */
@@ -144,8 +155,12 @@ const COUNTERS = [
 ] as const
 const COUNTER_KEYS = COUNTERS.map((name) => ({ name, bytes: Buffer.from(`"${name}":`) }))
 
-/** A flat object of whole numbers, from behind its opening brace. */
-function parseCounters(bytes: Buffer, from: number, to: number): Usage | undefined {
+/** A flat object of whole numbers, from behind its opening brace to its closing one. */
+function parseCounters(
+  bytes: Buffer,
+  from: number,
+  to: number,
+): { readonly usage: Usage; readonly end: number } | undefined {
   const usage = {
     input_tokens: 0,
     cached_input_tokens: 0,
@@ -168,7 +183,7 @@ function parseCounters(bytes: Buffer, from: number, to: number): Usage | undefin
     if (end === digits || end >= to || value > MAX_TOKEN_COUNT || (bytes[digits] === ZERO && end > digits + 1))
       return undefined
     if (key) usage[key.name] = value
-    if (code === CLOSE) return usage
+    if (code === CLOSE) return { usage, end }
     if (code !== COMMA) return undefined
     at = end + 1
   }

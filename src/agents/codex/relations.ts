@@ -3,10 +3,10 @@
 import { sha256 } from '../../lib/hash.ts'
 import type { Metadata } from '../../model/metadata.ts'
 import type { Role, ToolCall } from '../../model/normalized.ts'
-import { isZeroUsage, type Usage } from '../../model/usage.ts'
+import { isZeroUsage } from '../../model/usage.ts'
 import { CallPairing, joinCallAndResult, type SavedCalls, type TrackedCall } from '../kit/call-pairing.ts'
-import type { RecordDraft, RecordFact, TextAuthor } from './record/draft.ts'
-import { TokenMeter } from './record/tokens.ts'
+import { isAnswer, type RecordDraft, type RecordFact, type TextAuthor } from './record/draft.ts'
+import { type SavedTokenMeter, TokenMeter } from './record/tokens.ts'
 import { cwdIn, type Thread, typedText } from './thread.ts'
 import type { RecordPosition } from './to-message.ts'
 
@@ -21,7 +21,7 @@ export interface SavedRelations {
   readonly links: SavedLinks
   readonly calls: SavedCalls<RecordPosition>
   readonly turns: SavedTurns
-  readonly meter: Usage | null
+  readonly meter: SavedTokenMeter
   readonly review: boolean
   readonly prompted: boolean
 }
@@ -43,7 +43,7 @@ export class Relations {
     this.#links = new DuplicateLinks(saved?.links)
     this.calls = new CallPairing(saved?.calls)
     this.#turns = new RecentTurns(saved?.turns)
-    this.#meter = new TokenMeter(saved?.meter ?? undefined)
+    this.#meter = new TokenMeter(saved?.meter)
     this.#review = saved?.review ?? false
     this.#prompted = saved?.prompted ?? false
   }
@@ -84,6 +84,7 @@ export class Relations {
   /** Relates a record to earlier ones. */
   relate(draft: RecordDraft, id: string, position: RecordPosition, copied: boolean): Relation {
     const { fact } = draft
+    if (!copied && isAnswer(draft)) this.#meter.noteAnswer()
     if (!fact) return NO_RELATION
     switch (fact.kind) {
       case 'said': {
@@ -103,7 +104,7 @@ export class Relations {
         return call ? { marks: { enriches: call.id } } : NO_RELATION
       }
       case 'tokens': {
-        const usage = this.#meter.add(fact.report, copied, this.#thread.header?.parent !== undefined)
+        const usage = this.#meter.add(fact.report, copied, this.#thread.start)
         return isZeroUsage(usage) ? NO_RELATION : { marks: { usage } }
       }
       case 'rollback': {

@@ -7,14 +7,14 @@ import { type Fields, fieldsOf, isObject, nonEmptyStringOf } from '../../lib/unk
 import { describeBadNumbers, describeBadTime, validCountOf } from '../../model/checked-numbers.ts'
 import { type Instant, toInstant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
-import { isZeroUsage, type Usage } from '../../model/usage.ts'
+import { isZeroUsage } from '../../model/usage.ts'
 import type { Cursor, ScanItem, Source } from '../agent.ts'
 import { type LogPosition, readLogFile } from '../kit/log-file.ts'
 import { pathOf } from '../kit/place-message.ts'
 import { RecordClock, type SavedClock } from '../kit/record-clock.ts'
 import { peekLine, peekTimestamp } from './peek-line.ts'
 import { isDocument, readDocument } from './read.ts'
-import type { RecordDraft, TextAuthor } from './record/draft.ts'
+import { isAnswer, type RecordDraft, type TextAuthor } from './record/draft.ts'
 import {
   type CodexRecordShape,
   detectShape,
@@ -23,7 +23,7 @@ import {
   parseRecords,
   recordDrafts,
 } from './record/records.ts'
-import { TokenMeter, type TokenReport } from './record/tokens.ts'
+import { type SavedTokenMeter, TokenMeter, type TokenReport } from './record/tokens.ts'
 import { cwdIn, type SavedThread, settingsModel, Thread, typedText } from './thread.ts'
 import { recordTimestamp } from './to-message.ts'
 
@@ -72,7 +72,7 @@ interface CodexScanCursor extends Cursor, LogPosition {
   readonly offset: number
   readonly thread: SavedThread
   readonly clock: SavedClock
-  readonly meter: Usage | null
+  readonly meter: SavedTokenMeter
   readonly model: string | null
   readonly said: readonly [items: number, events: number, counted: number]
 }
@@ -101,7 +101,7 @@ class LogScanner implements LineSink {
     this.#source = source
     this.#splitter = new LineSplitter({ offset: saved?.offset ?? 0, number: saved?.line ?? 1 })
     this.#clock = new RecordClock(modifiedMs, saved?.clock)
-    this.#meter = new TokenMeter(saved?.meter ?? undefined)
+    this.#meter = new TokenMeter(saved?.meter)
     this.#thread = new Thread(source, saved?.thread)
     this.#model = saved?.model ?? undefined
     const [items, events, counted] = saved?.said ?? [0, 0, 0]
@@ -173,8 +173,6 @@ class LogScanner implements LineSink {
     const isTotal = typeof hint === 'object' && 'total' in hint
     const { mayCopy } = this.#thread
     const at = isTotal || mayCopy ? toInstant(peekTimestamp(bytes, from)) : undefined
-    if (isTotal && !this.#meter.isSteady(hint.total, this.#inherits))
-      return this.#parse(bytes.subarray(from, to), ended)
     // Without a time of its own it has that of a line before it.
     if ((isTotal || mayCopy) && at === undefined) return this.#parse(bytes.subarray(from, to), ended)
     this.#lines++
@@ -184,8 +182,9 @@ class LogScanner implements LineSink {
     if (bytes !== this.#chunk) this.#noteTime()
     const copied = mayCopy && this.#thread.isCopy(bytes.subarray(from, to), Date.parse(at ?? ''), undefined, undefined)
     if (isTotal && at !== undefined)
-      return this.#measure({ total: hint.total, last: undefined, model: undefined }, at, copied)
+      return this.#measure({ total: hint.total, last: hint.last, model: undefined }, at, copied)
     if (copied || hint === 'nothing') return
+    if (hint !== 'event') this.#meter.noteAnswer()
     if (hint === 'answer') this.#countText('item')
     else if (hint === 'event') this.#countText('event')
     else if (typeof hint === 'object' && 'tool' in hint) this.#tool(hint.tool)
@@ -197,10 +196,6 @@ class LogScanner implements LineSink {
     const own = toInstant(peekTimestamp(this.#peeked, this.#peekedAt))
     this.#peeked = undefined
     if (own !== undefined) this.#clock.note(own)
-  }
-
-  get #inherits(): boolean {
-    return this.#thread.header?.parent !== undefined
   }
 
   #parse(bytes: Buffer, ended: boolean): void {
@@ -227,6 +222,7 @@ class LogScanner implements LineSink {
       if (record['type'] === 'turn_context') continue
       for (const draft of recordDrafts(record, shape)) {
         if (draft.faults) this.#issue('bad_number', describeBadNumbers(draft.faults))
+        if (!copied && isAnswer(draft)) this.#meter.noteAnswer()
         if (draft.fact?.kind === 'tokens') this.#measure(draft.fact.report, at, copied)
         if (!copied) this.#count(draft, shape)
       }
@@ -264,7 +260,7 @@ class LogScanner implements LineSink {
   }
 
   #measure(report: TokenReport, at: Instant, copied: boolean): void {
-    const usage = this.#meter.add(report, copied, this.#inherits)
+    const usage = this.#meter.add(report, copied, this.#thread.start)
     if (!isZeroUsage(usage)) this.#out.push({ kind: 'usage', at, model: report.model ?? this.#model, usage })
   }
 

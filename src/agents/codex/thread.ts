@@ -11,8 +11,11 @@ import { CopyDetector, type SavedCopyDetector } from './copy-detector.ts'
 import { findThreadLog } from './find.ts'
 import type { RecordDraft } from './record/draft.ts'
 import type { CodexRecordShape } from './record/records.ts'
+import type { LogStart } from './record/tokens.ts'
 
 export interface SavedThread {
+  /** The header refers to another log for the beginning. */
+  readonly refers: boolean
   readonly session: Session | null
   readonly replay: SavedCopyDetector | null
   readonly startOrdinal: number | null
@@ -26,16 +29,25 @@ export class Thread {
   #header: SessionHeader | undefined
   #copies: CopyDetector | undefined
   #startOrdinal: number | undefined
+  #refers: boolean
 
   constructor(source: Source, saved?: SavedThread) {
     this.#source = source
     this.#header = saved?.session ? new SessionHeader(saved.session) : undefined
     this.#startOrdinal = saved?.startOrdinal ?? undefined
+    this.#refers = saved?.refers ?? false
     if (saved?.replay) this.#copies = new CopyDetector(this.#parentLog(), this.#startOrdinal, saved.replay)
   }
 
   get header(): SessionHeader | undefined {
     return this.#header
+  }
+
+  /** For counting tokens. */
+  get start(): LogStart {
+    const header = this.#header
+    const inherits = this.#refers || header?.parent !== undefined
+    return { thread: header?.nativeId, inherits, refers: this.#refers }
   }
 
   /** The first record decides the session's identity. */
@@ -55,6 +67,7 @@ export class Thread {
     switch (shape === 'header' ? 'session_meta' : stringOf(record['type'])) {
       case 'session_meta':
         if (!this.#header.describe(payload)) return 'other'
+        if (fieldsOf(payload['history_base'])) this.#refers = true
         this.#expectCopies(payload)
         return 'own'
       case 'turn_context':
@@ -89,6 +102,7 @@ export class Thread {
 
   save(): SavedThread {
     return {
+      refers: this.#refers,
       session: this.#header?.save() ?? null,
       replay: this.#copies?.save() ?? null,
       startOrdinal: this.#startOrdinal ?? null,
@@ -125,6 +139,10 @@ class SessionHeader {
 
   get id(): SessionId {
     return this.#session.id
+  }
+
+  get nativeId(): string {
+    return this.#session.native_id
   }
 
   get hasPrompt(): boolean {

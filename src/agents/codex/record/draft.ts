@@ -44,3 +44,7 @@ export function metaDraft(
 
 export const withFaults = (draft: RecordDraft, { faults }: NumberCheck): RecordDraft =>
   faults ? { ...draft, faults } : draft
+
+/** Made by the model: an item of its answer, or a call of a tool. */
+export const isAnswer = ({ role, source_type, fact }: RecordDraft): boolean =>
+  source_type === 'tool_call' || (role === 'assistant' && (fact?.kind !== 'said' || fact.by === 'item'))

@@ -17,6 +17,7 @@ import { metaDraft, type RecordDraft } from './draft.ts'
 import { eventDraft } from './events.ts'
 import { execDraft, isExecEvent } from './exec-stream.ts'
 import { CODEX_ITEM_TYPES, itemDrafts, unknownMetadata } from './items.ts'
+import { parseUsageRecord } from './tokens.ts'
 
 export type CodexRecordShape =
   /** `{timestamp, type, payload}`: since 0.32. */
@@ -168,10 +169,7 @@ function envelopeDrafts(type: string, payload: unknown): readonly RecordDraft[] 
         }),
       ]
     case 'token_usage_record':
-      // Not counted: the reports of running totals hold the same tokens.
-      return [
-        metaDraft(null, { event_kind: type, ...unknownMetadata(payload), token_count: { usage: payload['usage'] } }),
-      ]
+      return [usageRecordDraft(payload)]
     default:
       return [metaDraft(stringOf(payload['type']) ?? null, { event_kind: type, ...unknownMetadata(payload) })]
   }
@@ -244,6 +242,18 @@ function compactionDraft(payload: Fields): RecordDraft {
     ...pickFields(payload, ['window_id', 'window_number', 'first_window_id', 'previous_window_id']),
   }
   return { ...metaDraft(null, metadata, textSegments(payload['message'], 'compacted')), secret: encrypted }
+}
+
+/** What one response used; the report of running totals behind it holds the same tokens. */
+function usageRecordDraft(payload: Fields): RecordDraft {
+  const report = parseUsageRecord(payload)
+  const metadata = {
+    event_kind: 'token_usage_record',
+    ...unknownMetadata(payload),
+    token_count: { usage: payload['usage'] },
+  }
+  const draft = metaDraft(null, metadata, NO_SEGMENTS, report && { kind: 'tokens', report })
+  return report?.faults ? { ...draft, faults: report.faults } : draft
 }
 
 function communicationDraft(payload: Fields): RecordDraft {

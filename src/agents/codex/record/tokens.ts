@@ -1,7 +1,7 @@
 /** Token counts as Codex reports them: running totals, turned into amounts. */
 import { type Fields, fieldsOf, nonEmptyStringOf } from '../../../lib/unknown-values.ts'
 import { NumberCheck } from '../../../model/checked-numbers.ts'
-import { NO_USAGE, type Usage, usageIncrease } from '../../../model/usage.ts'
+import { isSameUsage, NO_USAGE, type Usage, usageIncrease } from '../../../model/usage.ts'
 
 export interface TokenReport {
   /** Of the thread so far. */
@@ -9,6 +9,10 @@ export interface TokenReport {
   /** Of the last request. */
   readonly last: Usage | undefined
   readonly model: string | undefined
+  /** The amount itself, and the thread that used it. */
+  readonly exact?: { readonly usage: Usage; readonly thread: string | undefined } | undefined
+  /** The total is the size of a full context window, not a use of tokens. */
+  readonly isWindowSize?: boolean | undefined
   /** Fields without a usable number. */
   readonly faults?: readonly string[] | undefined
 }
@@ -26,7 +30,25 @@ export function parseTokenReport(payload: Fields): TokenReport | undefined {
   // The next total includes a lost one.
   const isLost = total === undefined && check.faults !== undefined
   const last = isLost ? undefined : parseTokenUsage(info['last_token_usage'], check)
-  return makeReport(total, last, nonEmptyStringOf(info['model']), check)
+  const report = makeReport(total, last, nonEmptyStringOf(info['model']), check)
+  return report && total && isWindowSize(info['total_token_usage']) ? { ...report, isWindowSize: true } : report
+}
+
+/** When a request does not fit, Codex sets the total to the size of the window, and the counts that it is the sum of to 0. */
+function isWindowSize(total: unknown): boolean {
+  const fields = fieldsOf(total)
+  return fields?.['input_tokens'] === 0 && fields['output_tokens'] === 0 && fields['total_tokens'] !== 0
+}
+
+/** From the payload of a `token_usage_record`: what one response used, and the total of its thread. */
+export function parseUsageRecord(payload: Fields): TokenReport | undefined {
+  const check = new NumberCheck()
+  const usage = parseTokenUsage(payload['usage'], check)
+  const total = parseTokenUsage(payload['thread_token_usage'], check)
+  if (!usage)
+    return check.faults ? { total: undefined, last: undefined, model: undefined, faults: check.faults } : undefined
+  const exact = { usage, thread: nonEmptyStringOf(payload['thread_id']) }
+  return { total, last: usage, model: undefined, exact, faults: check.faults }
 }
 
 function makeReport(
@@ -60,33 +82,79 @@ export function parseTokenUsage(value: unknown, check: NumberCheck): Usage | und
   }
 }
 
+export interface SavedTokenMeter {
+  readonly before: Usage | null
+  readonly recorded: Usage | null
+  readonly isCovered: boolean
+  readonly hasAnswer: boolean
+}
+
+/** What a log says of its beginning. */
+export interface LogStart {
+  /** The thread of the log. */
+  readonly thread: string | undefined
+  /** The log continues another one, so its first total may hold the other's tokens. */
+  readonly inherits: boolean
+  /** The beginning is in another log, not copied into this one. */
+  readonly refers: boolean
+}
+
 /** Turns reports into amounts: each token is counted once, however often it is reported. */
 export class TokenMeter {
+  /** The running total that was reported last. */
   #before: Usage | undefined
+  /** The thread's total in the last usage record. Not comparable with running totals, which a full window resets. */
+  #recorded: Usage | undefined
+  /** A usage record counted what the next running total adds. */
+  #isCovered: boolean
+  #hasAnswer: boolean
 
-  constructor(before?: Usage) {
-    this.#before = before
+  constructor(saved?: SavedTokenMeter) {
+    this.#before = saved?.before ?? undefined
+    this.#recorded = saved?.recorded ?? undefined
+    this.#isCovered = saved?.isCovered ?? false
+    this.#hasAnswer = saved?.hasAnswer ?? false
   }
 
-  /**
-   * @param copied the report is a copy of the parent's: known, not used here
-   * @param inherits the log continues another one
-   */
-  add({ total, last }: TokenReport, copied: boolean, inherits: boolean): Usage {
+  /** The model has answered in this log: what is reported from now on may be this log's own. */
+  noteAnswer(): void {
+    this.#hasAnswer = true
+  }
+
+  /** @param copied the report is a copy of the parent's: known, not used here */
+  add(report: TokenReport, copied: boolean, start: LogStart): Usage {
+    const { total, last, exact, isWindowSize } = report
+    if (exact) return this.#addRecord(report, exact, copied, start)
     if (!total) return copied || !last ? NO_USAGE : last
     const before = this.#before
     this.#before = total
-    return copied ? NO_USAGE : usageIncrease(before, total, last, inherits)
+    if (copied || isWindowSize || (before && isSameUsage(before, total))) return NO_USAGE
+    const isCovered = this.#isCovered
+    this.#isCovered = false
+    // Before the first answer, a log that refers to another one restates the other's total.
+    if (isCovered || (!before && start.refers && !this.#hasAnswer)) return NO_USAGE
+    return usageIncrease(before, total, last, start.inherits)
   }
 
-  /** Usage is the difference of totals: nothing was inherited and no total decreased. */
-  isSteady(total: Usage, inherits: boolean): boolean {
-    const before = this.#before
-    if (!before) return !inherits
-    return total.input_tokens >= before.input_tokens && total.output_tokens >= before.output_tokens
+  #addRecord(
+    { total }: TokenReport,
+    { usage, thread }: NonNullable<TokenReport['exact']>,
+    copied: boolean,
+    start: LogStart,
+  ): Usage {
+    const isRepeated = this.#recorded !== undefined && total !== undefined && isSameUsage(this.#recorded, total)
+    this.#recorded = total
+    this.#isCovered = true
+    const isForeign = thread !== undefined && start.thread !== undefined && thread !== start.thread
+    return copied || isRepeated || isForeign ? NO_USAGE : usage
   }
 
-  save(): Usage | null {
-    return this.#before ?? null
+  save(): SavedTokenMeter {
+    return {
+      before: this.#before ?? null,
+      recorded: this.#recorded ?? null,
+      isCovered: this.#isCovered,
+      hasAnswer: this.#hasAnswer,
+    }
   }
 }
