@@ -16,6 +16,17 @@ const page = (path: string): string => readFileSync(join(ROOT, path), 'utf8')
 const cli = page('docs/cli.md')
 const program = await buildProgram()
 
+test('docs/formats/normalized.md explains every metadata key as the model does', () => {
+  const keys = [...page('src/model/metadata.ts').matchAll(/\/\*\* (.+) \*\/\n {2}readonly (\w+)\?:/g)]
+  expect(keys.length).toBeGreaterThan(30)
+  const text = page('docs/formats/normalized.md')
+  const wrong = keys.filter(
+    ([, meaning, key]) =>
+      !new RegExp(`^\\| \`${key}\` \\| .+ \\| `, 'm').test(text) || !text.includes(`| ${meaning} |`),
+  )
+  expect(wrong.map(([, , key]) => key)).toEqual([])
+})
+
 describe('docs/cli.md', () => {
   test('has every command and option', () => {
     const missing = [program, ...program.commands].flatMap((command) => [

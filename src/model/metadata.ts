@@ -10,15 +10,15 @@ interface AdapterMetadata {
   readonly injected?: true
   /** Copied from the log of the session that this one continues or was forked from. It counts and is found there. */
   readonly replayed?: true
-  /** Id of the earlier message that says the same. */
+  /** Id of an earlier message with the same content. */
   readonly duplicate_of?: string
-  /** Ids of earlier messages that say the same as this one, which is the one that counts. */
+  /** Ids of earlier messages with the same content. This message counts, they do not. */
   readonly duplicates?: readonly string[]
-  /** Id of the tool call that this record tells more about. */
+  /** Id of the tool call that this record adds details to. */
   readonly enriches?: string
-  /** Ids of earlier messages that this record takes back, with everything between the first of them and this record. */
+  /** Ids of earlier messages that this record removes from the conversation, with everything between the first of them and this record. */
   readonly rolled_back?: readonly string[]
-  /** More was taken back than the adapter remembers: `rolled_back` lacks the oldest ids. */
+  /** The rollback reaches further back than the adapter remembers: `rolled_back` lacks the oldest ids. */
   readonly rolled_back_incomplete?: true
   /** The record has no time; `timestamp` is derived from its neighbours. */
   readonly timestamp_inferred?: true
@@ -26,15 +26,15 @@ interface AdapterMetadata {
   readonly role_inferred?: true
   /** The log names no call; `call_id` is derived from the order of calls. */
   readonly call_id_inferred?: true
-  /** Said in a tangent, which is dropped when it ends. On a session's header: what the tangent returns to. */
+  /** Part of a tangent, which is dropped when it ends. On a session's header: the state that the tangent returns to. */
   readonly tangent?: true | object
   /** Belongs to the main conversation while a tangent is open. */
   readonly main?: true
   /** Belongs to a branch that the conversation has left. */
   readonly aside?: true
-  /** `cut`: no longer sent to the model. `new`: not sent yet. */
+  /** `cut`: no longer sent to the model. `new`: not sent to it yet. */
   readonly valid_range?: 'cut' | 'new'
-  /** Waits to be sent. */
+  /** Not sent to the model yet. */
   readonly pending?: true
   /** A converter wrote it where the target requires a message and the source had none. */
   readonly synthetic?: typeof MISSING_MARK
@@ -50,7 +50,9 @@ interface AdapterMetadata {
   readonly event_kind?: string | null
   /** Tokens that this message adds to its session. */
   readonly usage?: Usage
+  /** The model's reasoning as its server summarized it. */
   readonly reasoning_summary?: string
+  /** The model's reasoning as text. */
   readonly reasoning_text?: string
   /** Files and other parts that are neither text nor image. */
   readonly attachments?: readonly Attachment[]
@@ -58,15 +60,17 @@ interface AdapterMetadata {
   readonly encrypted_bytes?: number
   /** What a conversion needs on the way back; only present when the source was asked for. */
   readonly x_conv?: object
-  /** The source's values whose names have another meaning here. */
+  /** Values of the source whose names have another meaning here. */
   readonly extra?: object
 }
 
 /** May come from a log as they are. */
 interface SourceMetadata {
-  /** `summary` of what was said before, `compaction` of the history; other words belong to the source. */
+  /** `summary`: replaces the messages before it. `compaction`: the record of a compaction. Other values belong to the source. */
   readonly kind?: 'summary' | 'compaction' | (string & {})
+  /** The model that the message was sent to, or that wrote it. */
   readonly model?: string | null
+  /** The source's own id of the message. */
   readonly message_id?: string
   /** Text that the program sent along with the message. */
   readonly additional_context?: string
@@ -74,7 +78,7 @@ interface SourceMetadata {
   readonly blocks?: readonly unknown[]
   /** Amazon Q's environment of a prompt. */
   readonly env?: object
-  /** Why an answer broke off. */
+  /** Why an answer ended early. */
   readonly interrupted?: string | true
 }
 
