@@ -4,7 +4,14 @@ import type { UserEnvContext } from './message.ts'
 import { newPrompt, newResponse } from './new-message.ts'
 import type { CheckpointManager } from './record.ts'
 import type { ConversationCheckpoint, ConversationState, NamedTangent, StateExtension } from './state.ts'
-import { epochNanoseconds, parseZonedTime, type TangentTime, tangentNanoseconds, tangentTime } from './zoned-time.ts'
+import {
+  epochNanoseconds,
+  findTangentTimeFault,
+  parseZonedTime,
+  type TangentTime,
+  tangentNanoseconds,
+  tangentTime,
+} from './zoned-time.ts'
 
 export interface EnterOptions {
   readonly name?: string
@@ -94,10 +101,11 @@ export function exitTangentWithSummary(
   return { ...remaining, history, valid_history_range: [0, history.length] }
 }
 
-/** The nine numbers for a time with offset. */
+/** The nine numbers for a time with offset. Undefined for a year that a tangent's start cannot hold. */
 export function tangentTimeOf(timestamp: string): TangentTime | undefined {
   const zoned = parseZonedTime(timestamp)
-  return zoned && tangentTime(epochNanoseconds(zoned))
+  const time = zoned && tangentTime(epochNanoseconds(zoned))
+  return time && findTangentTimeFault(time) === undefined ? time : undefined
 }
 
 function innermost(state: ConversationState): ConversationCheckpoint | undefined {

@@ -16,9 +16,12 @@ export interface ZonedTime {
 /** Year, day of the year from 1, hour, minute, second, nanosecond, and the offset's hours, minutes, seconds. */
 export type TangentTime = readonly [number, number, number, number, number, number, number, number, number]
 
-/** Looser than the standard in just the ways the original is: short numbers, spaces, `UTC`, an offset without colon. */
+/**
+ * Looser than the standard in just the ways the original is: short numbers, spaces, `UTC`, an offset without colon. A
+ * year with a sign may have any number of digits.
+ */
 const RFC_3339 =
-  /^\s*(\d{1,4})-\s*(\d{1,2})-\s*(\d{1,2})[Tt ]\s*(\d{1,2}):\s*(\d{1,2}):\s*(\d{1,2})(?:\.(\d+))?\s*(?:(Z|UTC)|([+\-\u2212])(\d\d)[:\s]*(\d\d))\s*$/i
+  /^\s*(\d{1,4}|[+-]\d+)-\s*(\d{1,2})-\s*(\d{1,2})[Tt ]\s*(\d{1,2}):\s*(\d{1,2}):\s*(\d{1,2})(?:\.(\d+))?\s*(?:(Z|UTC)|([+\-\u2212])(\d\d)[:\s]*(\d\d))\s*$/i
 
 export function parseZonedTime(text: string): ZonedTime | undefined {
   const match = RFC_3339.exec(text)
@@ -26,7 +29,7 @@ export function parseZonedTime(text: string): ZonedTime | undefined {
   const [, year, month, day, hour, minute, second, fraction = '', , sign, offsetHour = '0', offsetMinute = '0'] = match
   const offset = Number(offsetHour) * 60 + Number(offsetMinute)
   const zoned = {
-    year: Number(year),
+    year: Number(year) || 0,
     month: Number(month),
     day: Number(day),
     hour: Number(hour),
@@ -38,7 +41,12 @@ export function parseZonedTime(text: string): ZonedTime | undefined {
   return isValidTime(zoned) && Number(offsetMinute) < 60 && offset < 24 * 60 ? zoned : undefined
 }
 
+/** The first and last year of the original's calendar. */
+const MIN_YEAR = -262_143
+const MAX_YEAR = 262_142
+
 function isValidTime({ year, month, day, hour, minute, second }: ZonedTime): boolean {
+  if (year < MIN_YEAR || year > MAX_YEAR) return false
   const last = month === 2 ? (isLeap(year) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31
   return month >= 1 && month <= 12 && day >= 1 && day <= last && hour <= 23 && minute <= 59 && second <= 60
 }
@@ -62,7 +70,13 @@ export function formatPromptTime(zoned: ZonedTime): string {
 }
 
 function dateAndTime({ year, month, day, hour, minute, second }: ZonedTime): string {
-  return `${pad(year, 4)}-${pad(month)}-${pad(day)}T${pad(hour)}:${pad(minute)}:${pad(second)}`
+  return `${yearText(year)}-${pad(month)}-${pad(day)}T${pad(hour)}:${pad(minute)}:${pad(second)}`
+}
+
+/** Four digits; outside of 0 to 9999, a sign and as many digits as needed. */
+function yearText(year: number): string {
+  if (year >= 0 && year <= 9999) return pad(year, 4)
+  return `${year < 0 ? '-' : '+'}${pad(Math.abs(year), 4)}`
 }
 
 function offsetText(offset: number): string {
@@ -107,12 +121,15 @@ export function tangentNanoseconds(time: TangentTime): bigint {
   return start + seconds * 1_000_000_000n + BigInt(nanosecond)
 }
 
+/** The calendar of tangents is smaller than that of messages. */
+const MAX_TANGENT_YEAR = 9999
+
 /** Why the nine numbers are no time, or nothing. */
 export function findTangentTimeFault(time: readonly number[]): string | undefined {
   if (time.length !== 9) return `a start time has nine numbers, not ${time.length}`
   const [year = 0] = time
   const limits = [
-    [-9999, 9999],
+    [-MAX_TANGENT_YEAR, MAX_TANGENT_YEAR],
     [1, isLeap(year) ? 366 : 365],
     [0, 23],
     [0, 59],

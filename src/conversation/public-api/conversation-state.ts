@@ -274,8 +274,8 @@ export class ConversationState {
     if (!now)
       throw new AppError(
         'bad_usage',
-        'the clock must give a time with its offset, such as 2025-10-25T14:53:00+09:00',
-        '時計は、2025-10-25T14:53:00+09:00 のように時差まで含む時刻を返す必要があります',
+        'environment.now() must return a time with its offset and a year up to 9999, such as 2025-10-25T14:53:00+09:00',
+        'environment.now() は、2025-10-25T14:53:00+09:00 のように時差を含む、西暦9999年までの時刻を返す必要があります',
       )
     return now
   }
