@@ -279,7 +279,6 @@ describe('files', () => {
 
 /** Why a file outside src/agents names an agent in its code. */
 const NAMES_AGENTS: { readonly [path: string]: string } = {
-  'convert/check/check-target.ts': 'the programs whose rules are checked; choices of `fumi validate --target`',
   'openai/files/record-shape.ts': 'records of other programs, which files of messages must not be taken for',
   'openai/files/file-layout.ts': 'ranks these records',
   'model/api/chat.ts': 'a folder of agent files that `fumi chat` reads, as the API calls it',

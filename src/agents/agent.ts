@@ -1,6 +1,7 @@
 /** The contract of an agent: what its folder offers the rest of the program. `agent.ts` in the folder exports one by default. */
 
 import type { Capture } from '../model/capture.ts'
+import type { CheckFinding } from '../model/check-finding.ts'
 import type { HistorySummary } from '../model/history-summary.ts'
 import type { AgentId, Instant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
@@ -60,6 +61,11 @@ export interface Agent {
     messages: AsyncIterable<NormalizedMessage>,
     options: AgentWriteOptions,
   ): AsyncIterable<WriterOutput>
+  /**
+   * What the agent's program would reject or misread in a file. The rules come from the program, not from `write`.
+   * @param open gives the bytes from the beginning, each time it is called
+   */
+  check?(open: () => AsyncIterable<Buffer>, options: CheckOptions): AsyncIterable<CheckFinding>
   /**
    * Puts what `write` made into its program's store: completely or not at all. Never replaces a newer conversation, and an
    * older one only if `mayReplace`. Throws AppError, `busy` while another program holds a lock.
@@ -224,6 +230,15 @@ export interface AgentWriteOptions {
   /** Clock and ids are arguments, so that a writer stays pure. */
   readonly now: () => Date
   readonly newId: () => string
+}
+
+export interface CheckOptions {
+  /** The file's path, where its name is part of the format. */
+  readonly path?: string
+  /** Name of one of the agent's forms; default the first. */
+  readonly form?: string
+  /** For which server, where a form has several. */
+  readonly profile?: string
 }
 
 export type WriterOutput =

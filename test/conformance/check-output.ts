@@ -1,7 +1,6 @@
 /** What the target's own checker says of an output. */
 import { readFileSync } from 'node:fs'
-import type { WrittenForm } from '../../src/agents/agent.ts'
-import { type CheckTarget, checkTargetFile } from '../../src/convert/check/check-target.ts'
+import type { Agent, CheckOptions, WrittenForm } from '../../src/agents/agent.ts'
 import { fieldsOf, parseStructure } from '../../src/lib/unknown-values.ts'
 import type { ProfileName } from '../../src/openai/profile.ts'
 
@@ -12,33 +11,30 @@ export interface CheckResult {
 }
 
 interface Checker {
-  readonly target: CheckTarget
+  readonly check: NonNullable<Agent['check']>
   readonly profile?: ProfileName
 }
 
-/** By the name of the form. Nobody checks messages of our own. */
-const CHECKERS: { readonly [form: string]: Checker } = {
-  'amazon-q': { target: 'amazon-q' },
-  kiro: { target: 'amazon-q' },
-  codex: { target: 'codex' },
-  openai: { target: 'openai', profile: 'openai' },
-  sft: { target: 'openai', profile: 'fine-tune' },
+/** Forms that are written for a server. */
+const PROFILE_OF_FORM: { readonly [form: string]: ProfileName } = { openai: 'openai', sft: 'fine-tune' }
+
+export function checkerOf({ check }: Agent, { name }: WrittenForm): Checker | undefined {
+  const profile = PROFILE_OF_FORM[name]
+  return check && { check, ...(profile !== undefined && { profile }) }
 }
 
-export const checkerOf = ({ name }: WrittenForm): Checker | undefined => CHECKERS[name]
-
-export const checkOutput = ({ target, profile }: Checker, path: string): Promise<CheckResult> =>
-  findingsIn(target, readFileSync(path), profile)
+export const checkOutput = ({ check, profile }: Checker, path: string): Promise<CheckResult> =>
+  findingsIn(check, readFileSync(path), profile === undefined ? {} : { profile })
 
 /**
  * What is wrong in an agent's own file. A line of Codex without its time is refused whole, and nothing that it holds is
  * looked at: so it is given one, as every writer does, and looked at again.
  */
-export async function faultsAt({ target }: Checker, path: string): Promise<ReadonlySet<string>> {
+export async function faultsAt({ check }: Checker, path: string): Promise<ReadonlySet<string>> {
   const bytes = readFileSync(path)
-  const { errors } = await findingsIn(target, bytes)
-  if (target !== 'codex' || !errors.includes('envelope')) return new Set(errors)
-  const repaired = await findingsIn(target, Buffer.from(bytes.toString().split('\n').map(withTime).join('\n')))
+  const { errors } = await findingsIn(check, bytes)
+  if (!errors.includes('envelope')) return new Set(errors)
+  const repaired = await findingsIn(check, Buffer.from(bytes.toString().split('\n').map(withTime).join('\n')))
   return new Set([...errors, ...repaired.errors])
 }
 
@@ -49,7 +45,7 @@ function withTime(line: string): string {
     : line
 }
 
-async function findingsIn(target: CheckTarget, bytes: Buffer, profile?: ProfileName): Promise<CheckResult> {
+async function findingsIn(check: Checker['check'], bytes: Buffer, options: CheckOptions = {}): Promise<CheckResult> {
   const errors: string[] = []
   const warnings: string[] = []
   async function* open(): AsyncGenerator<Buffer> {
@@ -57,7 +53,6 @@ async function findingsIn(target: CheckTarget, bytes: Buffer, profile?: ProfileN
   }
   // An example for fine-tuning without any answer holds nothing.
   if (bytes.length === 0) return { errors, warnings }
-  for await (const { rule, severity } of checkTargetFile(target, open, profile && { profile }))
-    (severity === 'error' ? errors : warnings).push(rule)
+  for await (const { rule, severity } of check(open, options)) (severity === 'error' ? errors : warnings).push(rule)
   return { errors, warnings }
 }

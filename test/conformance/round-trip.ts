@@ -90,7 +90,7 @@ async function checkRoundTrip(
   folder: string,
   [there, bare]: readonly [WrittenOutput, WrittenOutput],
 ): Promise<RoundTripChecks | undefined> {
-  const checker = checkerOf(form)
+  const checker = checkerOf(to, form)
   if (!checker) return undefined
   const { profile } = checker
   const outputs =

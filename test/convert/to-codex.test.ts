@@ -1,7 +1,7 @@
 /** Conversations become logs that Codex lists, shows and goes on with; and come back. */
 import { createReadStream, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { checkTargetFile } from '../../src/convert/check/check-target.ts'
+import { check } from '../../src/agents/codex/check/check-log.ts'
 import { convertTo, recordsOf, writeSourceFile } from './conversions.ts'
 
 interface Line {
@@ -17,7 +17,7 @@ const linesAt = (path: string): readonly Line[] =>
 
 async function findingsAt(path: string): Promise<readonly string[]> {
   const found: string[] = []
-  for await (const { rule } of checkTargetFile('codex', () => createReadStream(path))) found.push(rule)
+  for await (const { rule } of check(() => createReadStream(path))) found.push(rule)
   return found
 }
 

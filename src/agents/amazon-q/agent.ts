@@ -4,6 +4,7 @@ import { watchDatabase } from '../../lib/sqlite/watch-database.ts'
 import type { Session } from '../../model/session.ts'
 import type { Agent, ResumeCommand, Source, SourceFingerprint } from '../agent.ts'
 import { capture } from './capture.ts'
+import { check } from './check/check-state.ts'
 import { deliver, install, makeLoadable } from './deliver.ts'
 import { find, recognize } from './find.ts'
 import { read, readMessage, scan } from './read.ts'
@@ -28,6 +29,7 @@ const amazonQ: Agent = {
   volatile: { stores: storePaths, capture, watch: watchDatabase, loadable: makeLoadable, install },
   forms: FORMS,
   write,
+  check,
   deliver,
   resume,
 }

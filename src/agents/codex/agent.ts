@@ -2,6 +2,7 @@
 import type { Session } from '../../model/session.ts'
 import type { Agent, ResumeCommand } from '../agent.ts'
 import { probeFile } from '../kit/source-file.ts'
+import { check } from './check/check-log.ts'
 import { deliver } from './deliver.ts'
 import { AGENT_ID, find, roots } from './find.ts'
 import { read, readMessage, span } from './read.ts'
@@ -25,6 +26,7 @@ const codex: Agent = {
   span,
   forms: [{ name: AGENT_ID, label: 'a log of Codex CLI', suffix: '.jsonl' }],
   write,
+  check,
   deliver,
   resume,
 }

@@ -1,6 +1,7 @@
 /** Files of conversations in the forms that OpenAI's programs, and programs around them, write. */
 import type { Agent } from '../agent.ts'
 import { probeFile } from '../kit/source-file.ts'
+import { check } from './check.ts'
 import { AGENT_ID, describe, find, recognize } from './find.ts'
 import { read, readMessage, scan, span } from './read.ts'
 import { FORMS, write } from './write.ts'
@@ -21,6 +22,7 @@ const openai: Agent = {
   span,
   forms: FORMS,
   write,
+  check,
 }
 
 export default openai

@@ -251,7 +251,8 @@ class ChatFileWriter implements UnitWriter<WriterOutput> {
   }
 }
 
-function profileIn({ form, profile }: AgentWriteOptions): Profile | undefined {
+/** The rules of the server that a file is for. Throws `bad_usage` for a name that is unknown. */
+export function profileIn({ form, profile }: Pick<AgentWriteOptions, 'form' | 'profile'>): Profile | undefined {
   if (profile === undefined) return form === FINE_TUNING_FORM ? PROFILES['fine-tune'] : undefined
   if (Object.hasOwn(PROFILES, profile)) return PROFILES[profile as ProfileName]
   const known = Object.keys(PROFILES)

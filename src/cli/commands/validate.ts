@@ -1,15 +1,16 @@
 /** `fumi validate`: checks a file against the rules of a program or server, and repairs messages. */
 import { readFileSync } from 'node:fs'
 import type { Command } from 'commander'
+import type { Agent } from '../../agents/agent.ts'
 import { allAgents } from '../../agents/load-agents.ts'
-import { CHECK_TARGETS, type CheckTarget, checkTargetFile } from '../../convert/check/check-target.ts'
-import type { CheckFinding } from '../../convert/check/finding.ts'
 import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
 import { type OpenFile, openFile } from '../../lib/files/file-bytes.ts'
 import { readUserFile } from '../../lib/files/regular-file.ts'
 import { isFile } from '../../lib/files/safe-fs.ts'
 import { isSystemError, toReadError } from '../../lib/files/system-error.ts'
+import type { CheckFinding } from '../../model/check-finding.ts'
 import { AppError } from '../../model/error.ts'
+import type { AgentId } from '../../model/ids.ts'
 import { headOf } from '../../normalize.ts'
 import { checkFile, type FileCheck, PROFILES, type ProfileName } from '../../openai.ts'
 import { defineCommand, JSON_OPTION } from '../define-command.ts'
@@ -19,7 +20,7 @@ import { writeData, writeErr, writeErrJson, writeOut, writeOutJson } from '../ou
 import { formatCount, plural, renderTable } from '../view/table.ts'
 
 interface Options {
-  readonly target?: CheckTarget
+  readonly target?: AgentId
   readonly profile?: ProfileName
   readonly fix?: boolean
   readonly output?: string
@@ -40,9 +41,8 @@ export function validateCommand(program: Command): void {
     )
     .option(
       '--target <name>',
-      'whose format; without it, told by what is in the file',
-      '検査する形式。指定がなければ内容から判別',
-      { choices: CHECK_TARGETS },
+      'format to check: codex, amazon-q, openai … (default: detected from the content); an unknown one lists all',
+      '検査する形式: codex、amazon-q、openai など（既定: 内容から判別）。不明な名前なら一覧を表示',
     )
     .option(
       '--profile <name>',
@@ -80,8 +80,8 @@ async function run(path: string, options: Options): Promise<void> {
     )
   if (!options.fix && options.output !== undefined)
     throw new AppError('bad_usage', '-o is for --fix.', '-o は --fix とともに使います。')
-  const target = options.target ?? (await detectTarget(path, options))
-  if (target !== 'openai') {
+  const target = await chooseTarget(path, options)
+  if (target.id !== MESSAGES) {
     if (options.fix || options.profile !== undefined)
       throw new AppError(
         'bad_usage',
@@ -105,12 +105,30 @@ async function run(path: string, options: Options): Promise<void> {
   else await (isToErr ? writeErr : writeOut)(renderProblems(path, checked))
 }
 
-/** Options for messages select messages; so does standard input, which cannot be read twice. */
-async function detectTarget(path: string, { fix, profile }: Options): Promise<CheckTarget> {
-  if (fix || profile !== undefined || path === '-' || !isFile(path)) return 'openai'
-  const head = await headOf(path)
-  const agent = (await allAgents()).find((one) => one.recognize(head, path))
-  return CHECK_TARGETS.find((one) => one === agent?.id) ?? 'openai'
+/** The format whose problems can also be repaired. */
+const MESSAGES = 'openai'
+
+type Checker = Agent & Required<Pick<Agent, 'check'>>
+
+async function chooseTarget(path: string, { target, fix, profile }: Options): Promise<Checker> {
+  const agents = await allAgents()
+  const checkers = agents.filter((agent): agent is Checker => agent.check !== undefined)
+  const named = (id: AgentId | undefined): Checker | undefined => checkers.find((one) => one.id === id)
+  if (target !== undefined) return named(target) ?? throwUnknownTarget(target, checkers)
+  // Options for messages select messages; so does standard input, which cannot be read twice.
+  const isForMessages = fix || profile !== undefined || path === '-' || !isFile(path)
+  const head = isForMessages ? undefined : await headOf(path)
+  const detected = head && agents.find((one) => one.recognize(head, path))
+  return named(detected?.id) ?? named(MESSAGES) ?? throwUnknownTarget(MESSAGES, checkers)
+}
+
+function throwUnknownTarget(target: AgentId, checkers: readonly Checker[]): never {
+  const known = checkers.map(({ id }) => id)
+  throw new AppError(
+    'bad_usage',
+    `Unknown target "${target}". Available: ${known.join(', ')}.`,
+    `「${target}」という検査対象はありません。使えるのは ${known.join('、')} です。`,
+  )
 }
 
 /** Problems are a result, not an error of the command. */
@@ -141,7 +159,7 @@ async function saveRepaired(
 
 const toCheckJson = (path: string, { problems, records }: FileCheck, { profile = 'openai', fix }: Options): object => ({
   path,
-  target: 'openai',
+  target: MESSAGES,
   profile,
   conversations: records,
   mended: fix === true,
@@ -172,10 +190,10 @@ function renderProblems(path: string, { problems, records }: FileCheck): string 
 }
 
 /** @returns whether there are errors */
-async function validateTarget(path: string, target: CheckTarget, json: boolean): Promise<boolean> {
+async function validateTarget(path: string, target: Checker, json: boolean): Promise<boolean> {
   const spooled = await spoolInput(path)
   const findings = await readFindings(spooled ?? path, path, target, spooled !== undefined)
-  if (json) await writeOutJson({ path, target, findings: findings.map(toEnglishFinding) })
+  if (json) await writeOutJson({ path, target: target.id, findings: findings.map(toEnglishFinding) })
   else await writeOut(renderFindings(path, findings))
   return findings.some(({ severity }) => severity === 'error')
 }
@@ -186,7 +204,7 @@ const toEnglishFinding = (finding: CheckFinding): object => ({ ...finding, what:
 async function readFindings(
   path: string,
   shownPath: string,
-  target: CheckTarget,
+  target: Checker,
   isStream: boolean,
 ): Promise<readonly CheckFinding[]> {
   const file = openForCheck(path, shownPath)
@@ -195,7 +213,7 @@ async function readFindings(
     const findings: CheckFinding[] = []
     // Input from a pipe has no file name to check.
     const options = isStream ? {} : { path: shownPath }
-    for await (const finding of checkTargetFile(target, () => file.chunks(0), options)) findings.push(finding)
+    for await (const finding of target.check(() => file.chunks(0), options)) findings.push(finding)
     return findings
   } finally {
     file.close()

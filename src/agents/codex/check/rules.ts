@@ -1,6 +1,7 @@
 /** What Codex CLI requires of a rollout. Evidence: its source up to 0.150, and logs that it wrote. */
-import { type Phrase, phrase } from '../../model/phrase.ts'
-import { error, type ReportFinding, warning } from './finding.ts'
+
+import { error, type ReportFinding, warning } from '../../../model/check-finding.ts'
+import { type Phrase, phrase } from '../../../model/phrase.ts'
 
 export const MAX_CALL_ID_LENGTH = 64
 

@@ -2,8 +2,8 @@
  * What Amazon Q CLI requires of a stored conversation. Evidence: its source at 1.19.7, and its own parser on real
  * exports.
  */
-import { MAX_CONVERSATION_STATE_HISTORY_LEN, MAX_CURRENT_WORKING_DIRECTORY_LEN } from '../../conversation/limits.ts'
-import { error, type ReportFinding, warning } from './finding.ts'
+import { MAX_CONVERSATION_STATE_HISTORY_LEN, MAX_CURRENT_WORKING_DIRECTORY_LEN } from '../../../conversation/limits.ts'
+import { error, type ReportFinding, warning } from '../../../model/check-finding.ts'
 
 export const MAX_TOOL_NAME_LENGTH = 64
 /** The program truncates longer descriptions to this length before storing them. */

@@ -1,8 +1,8 @@
 /** Checks single lines of a rollout: headers, events, turns, compactions, and items sent to the model. */
-import { type Fields, isObject, listOf, numberOf, parseStructure, stringOf } from '../../lib/unknown-values.ts'
-import { isUuid, toInstant } from '../../model/ids.ts'
-import { type Phrase, phrase } from '../../model/phrase.ts'
-import { type CodexReport, shouldBe } from './codex-rules.ts'
+import { type Fields, isObject, listOf, numberOf, parseStructure, stringOf } from '../../../lib/unknown-values.ts'
+import { isUuid, toInstant } from '../../../model/ids.ts'
+import { type Phrase, phrase } from '../../../model/phrase.ts'
+import { type CodexReport, shouldBe } from './rules.ts'
 
 /** Only some versions write `session_state` and `token_usage_record`. */
 export const LINE_TYPES: ReadonlySet<string> = new Set([

@@ -1,6 +1,6 @@
 /** Checks a stored conversation of Amazon Q CLI: whether the program loads it and its service accepts it. */
 import { isUtf8 } from 'node:buffer'
-import { readState } from '../../conversation/codec/state.ts'
+import { readState } from '../../../conversation/codec/state.ts'
 import {
   CONTEXT_ENTRY_START_HEADER,
   DUMMY_TOOL_NAME,
@@ -11,35 +11,47 @@ import {
   MAX_TOOL_RESPONSE_SIZE,
   MAX_USER_MESSAGE_SIZE,
   USER_ENTRY_START_HEADER,
-} from '../../conversation/limits.ts'
-import type { AssistantMessage, AssistantToolUse, ImageBlock, UserMessage } from '../../conversation/message.ts'
-import { contentWithContext, promptOf, toolUseResultsOf, writeBlock } from '../../conversation/message-text.ts'
-import type { History, Tools } from '../../conversation/record.ts'
-import type { ConversationState } from '../../conversation/state.ts'
-import { isJsonObject } from '../../lib/json/lossless.ts'
-import { MAX_LINE_BYTES } from '../../lib/lines.ts'
-import { decodeUtf8 } from '../../lib/text.ts'
-import { phrase } from '../../model/phrase.ts'
-import { byteLength } from '../../model/token-estimate.ts'
+} from '../../../conversation/limits.ts'
+import type { AssistantMessage, AssistantToolUse, ImageBlock, UserMessage } from '../../../conversation/message.ts'
+import { contentWithContext, promptOf, toolUseResultsOf, writeBlock } from '../../../conversation/message-text.ts'
+import type { History, Tools } from '../../../conversation/record.ts'
+import type { ConversationState } from '../../../conversation/state.ts'
+import { isJsonObject } from '../../../lib/json/lossless.ts'
+import { MAX_LINE_BYTES } from '../../../lib/lines.ts'
+import { decodeUtf8 } from '../../../lib/text.ts'
+import { type CheckFinding, FindingCollector } from '../../../model/check-finding.ts'
+import { phrase } from '../../../model/phrase.ts'
+import { byteLength } from '../../../model/token-estimate.ts'
 import {
   AMAZON_Q_RULES,
   type AmazonQReport,
   type AmazonQRule,
   MAX_STORED_DESCRIPTION_BYTES,
   MAX_TOOL_NAME_LENGTH,
-} from './amazon-q-rules.ts'
-import { type CheckFinding, FindingCollector } from './finding.ts'
+} from './rules.ts'
 
-/** @param bytes a file of `/save`, or the value of a row */
-export function checkAmazonQ(bytes: Uint8Array): readonly CheckFinding<AmazonQRule>[] {
+/** A file of `/save`, or the value of a row: one JSON value, which is held in memory. */
+export async function* check(open: () => AsyncIterable<Buffer>): AsyncGenerator<CheckFinding<AmazonQRule>> {
   const findings = new FindingCollector(AMAZON_Q_RULES)
-  const state = loadState(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), findings.report)
+  const state = loadState(await readValue(open()), findings.report)
   if (state) checkState(state, findings.report)
-  return findings.take()
+  yield* findings.take()
 }
 
-function loadState(bytes: Buffer, report: AmazonQReport): ConversationState | undefined {
-  if (bytes.length > MAX_LINE_BYTES)
+/** Undefined when it is longer than `MAX_LINE_BYTES`. */
+async function readValue(chunks: AsyncIterable<Buffer>): Promise<Buffer | undefined> {
+  const pieces: Buffer[] = []
+  let length = 0
+  for await (const chunk of chunks) {
+    length += chunk.length
+    if (length > MAX_LINE_BYTES) return undefined
+    pieces.push(Buffer.from(chunk))
+  }
+  return Buffer.concat(pieces)
+}
+
+function loadState(bytes: Buffer | undefined, report: AmazonQReport): ConversationState | undefined {
+  if (!bytes)
     report(
       'loads',
       '$',

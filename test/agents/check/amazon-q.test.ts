@@ -2,8 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { checkAmazonQ } from '../../../src/convert/check/amazon-q.ts'
-import { AMAZON_Q_RULES, type AmazonQRule } from '../../../src/convert/check/amazon-q-rules.ts'
+import { check } from '../../../src/agents/amazon-q/check/check-state.ts'
+import { AMAZON_Q_RULES, type AmazonQRule } from '../../../src/agents/amazon-q/check/rules.ts'
+import type { CheckFinding } from '../../../src/model/check-finding.ts'
 import { sharedFolder } from '../../support/shared-material.ts'
 
 const env = { env_state: { operating_system: 'linux', current_working_directory: '/work', environment_variables: [] } }
@@ -92,33 +93,43 @@ const broken: Readonly<Record<AmazonQRule, Buffer>> = {
   transcript_length: bytesOf(state({ transcript: Array.from({ length: 10_001 }, () => 'a') })),
 }
 
-const rulesIn = (bytes: Uint8Array): readonly string[] => checkAmazonQ(bytes).map(({ rule }) => rule)
+async function findingsIn(bytes: Uint8Array): Promise<readonly CheckFinding<AmazonQRule>[]> {
+  const found: CheckFinding<AmazonQRule>[] = []
+  async function* open(): AsyncGenerator<Buffer> {
+    yield Buffer.from(bytes)
+  }
+  for await (const one of check(open)) found.push(one)
+  return found
+}
+
+const rulesIn = async (bytes: Uint8Array): Promise<readonly string[]> =>
+  (await findingsIn(bytes)).map(({ rule }) => rule)
 
 describe('a conversation for Amazon Q', () => {
-  test('passes when it is well-formed', () => {
-    expect(checkAmazonQ(bytesOf(state()))).toEqual([])
+  test('passes when it is well-formed', async () => {
+    expect(await findingsIn(bytesOf(state()))).toEqual([])
   })
 
-  test.each(Object.entries(broken))('breaks only %s', (rule, bytes) => {
-    expect(new Set(rulesIn(bytes))).toEqual(new Set([rule]))
-    expect(checkAmazonQ(bytes)[0]?.severity).toBe(AMAZON_Q_RULES[rule as AmazonQRule].severity)
+  test.each(Object.entries(broken))('breaks only %s', async (rule, bytes) => {
+    expect(new Set(await rulesIn(bytes))).toEqual(new Set([rule]))
+    expect((await findingsIn(bytes))[0]?.severity).toBe(AMAZON_Q_RULES[rule as AmazonQRule].severity)
   })
 
-  test('may be at its limits', () => {
+  test('may be at its limits', async () => {
     const full = 'x'.repeat(400_000)
-    expect(rulesIn(history(...Array.from({ length: 4997 }, () => entry(prompt('a'), answer('b')))))).toEqual([])
+    expect(await rulesIn(history(...Array.from({ length: 4997 }, () => entry(prompt('a'), answer('b')))))).toEqual([])
     expect(
-      rulesIn(history(entry(prompt(full), uses(use('t1'))), entry(results(result('t1', full)), answer('c')))),
+      await rulesIn(history(entry(prompt(full), uses(use('t1'))), entry(results(result('t1', full)), answer('c')))),
     ).toEqual([])
-    expect(rulesIn(asked({ images: Array.from({ length: 10 }, () => image('Png', PNG)) }))).toEqual([])
+    expect(await rulesIn(asked({ images: Array.from({ length: 10 }, () => image('Png', PNG)) }))).toEqual([])
   })
 
-  test('treats a cancellation with its prompt like results', () => {
+  test('treats a cancellation with its prompt like results', async () => {
     const cancelled = user({ CancelledToolUses: { prompt: 'stop', tool_use_results: [result('t1')] } })
-    expect(rulesIn(history(entry(prompt('a'), uses(use('t1'))), entry(cancelled, answer('ok'))))).toEqual([])
+    expect(await rulesIn(history(entry(prompt('a'), uses(use('t1'))), entry(cancelled, answer('ok'))))).toEqual([])
   })
 
-  test('is checked in the pending message and in a suspended tangent', () => {
+  test('is checked in the pending message and in a suspended tangent', async () => {
     const next_message = results(result('t9'))
     const tangent_state = {
       main_history: [entry(results(result('t1')), answer('b'))],
@@ -127,19 +138,19 @@ describe('a conversation for Amazon Q', () => {
       main_latest_summary: null,
       tangent_start_time: [2026, 63, 21, 45, 12, 0, 0, 0, 0],
     }
-    const places = checkAmazonQ(bytesOf(state({ next_message, tangent_state }))).map(({ rule, place }) => [rule, place])
+    const found = await findingsIn(bytesOf(state({ next_message, tangent_state })))
+    const places = found.map(({ rule, place }) => [rule, place])
     expect(places).toEqual([
       ['results_position', '$.next_message.content'],
       ['first_prompt', '$.tangent_state.main_history[0].user.content'],
     ])
   })
 
-  test('reports positions, never text', () => {
-    const [finding] = checkAmazonQ(broken.results_match)
+  test('reports positions, never text', async () => {
+    const [finding] = await findingsIn(broken.results_match)
     expect(finding?.place).toBe('$.history[1].user.content')
-    expect(JSON.stringify([...checkAmazonQ(broken.prompt_size), ...checkAmazonQ(broken.result_size)])).not.toContain(
-      'xx',
-    )
+    const found = [...(await findingsIn(broken.prompt_size)), ...(await findingsIn(broken.result_size))]
+    expect(JSON.stringify(found)).not.toContain('xx')
   })
 })
 
@@ -153,15 +164,15 @@ describe.skipIf(!corpus)('conversations that the program saved', () => {
   const textOf = (path: string): string =>
     readFileSync(path, 'utf8').replace(/("message_meta_tags":\s*\[\s*)"\w{7}"/g, '$1"Compact"')
 
-  test('pass, but for the context manager of 1.12 and before, which later versions do not load', () => {
+  test('pass, but for the context manager of 1.12 and before, which later versions do not load', async () => {
     const refused: string[] = []
     for (const path of files) {
-      const found = checkAmazonQ(Buffer.from(textOf(path)))
+      const found = await findingsIn(Buffer.from(textOf(path)))
       if (found.length === 0) continue
       expect(found).toEqual([expect.objectContaining({ rule: 'loads', place: '$.context_manager' })])
       refused.push(path)
       const value = { ...JSON.parse(textOf(path)), context_manager: null }
-      expect(checkAmazonQ(bytesOf(value))).toEqual([])
+      expect(await findingsIn(bytesOf(value))).toEqual([])
     }
     expect(files.length).toBeGreaterThan(10)
     expect(refused.length).toBeLessThan(files.length)

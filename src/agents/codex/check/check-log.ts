@@ -1,13 +1,14 @@
 /** Checks a Codex CLI log: whether the program lists it, reads each line, and can resume it. */
 import { isUtf8 } from 'node:buffer'
-import { sha256 } from '../../lib/hash.ts'
-import type { ByteLine } from '../../lib/lines.ts'
-import { type Fields, isObject, listOf, parseStructure, stringOf } from '../../lib/unknown-values.ts'
-import { type Instant, toInstant, UUID_PATTERN } from '../../model/ids.ts'
-import { phrase } from '../../model/phrase.ts'
-import { checkCompacted, checkEvent, checkItem, checkSessionMeta, checkTurnContext, LINE_TYPES } from './codex-lines.ts'
-import { CODEX_RULES, type CodexReport, type CodexRule, MAX_CALL_ID_LENGTH } from './codex-rules.ts'
-import { type CheckFinding, FindingCollector } from './finding.ts'
+import { sha256 } from '../../../lib/hash.ts'
+import { type ByteLine, splitLines } from '../../../lib/lines.ts'
+import { type Fields, isObject, listOf, parseStructure, stringOf } from '../../../lib/unknown-values.ts'
+import { type CheckFinding, FindingCollector } from '../../../model/check-finding.ts'
+import { type Instant, toInstant, UUID_PATTERN } from '../../../model/ids.ts'
+import { phrase } from '../../../model/phrase.ts'
+import type { CheckOptions } from '../../agent.ts'
+import { checkCompacted, checkEvent, checkItem, checkSessionMeta, checkTurnContext, LINE_TYPES } from './check-lines.ts'
+import { CODEX_RULES, type CodexReport, type CodexRule, MAX_CALL_ID_LENGTH } from './rules.ts'
 
 /** The type of output for each type of call. */
 const OUTPUT_OF_CALL: Readonly<Record<string, string>> = {
@@ -64,16 +65,15 @@ class CallOutputChecker {
 
 /**
  * Holds one line at a time, and a hash or id of each open call and prompt.
- * @param lines from `splitLines`
- * @param path of the file, to check its name
+ * @param options with `path`, the name of the file is checked too
  */
-export async function* checkCodex(
-  lines: AsyncIterable<readonly ByteLine[]>,
-  path?: string,
+export async function* check(
+  open: () => AsyncIterable<Buffer>,
+  { path }: CheckOptions = {},
 ): AsyncGenerator<CheckFinding<CodexRule>> {
   const findings = new FindingCollector(CODEX_RULES)
   const log = new CodexLogChecker(findings.report)
-  for await (const batch of lines) {
+  for await (const batch of splitLines(open())) {
     for (const line of batch) log.line(line)
     yield* findings.take()
     if (log.isForeign) break

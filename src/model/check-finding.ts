@@ -1,5 +1,5 @@
 /** Findings of checkers, for any target program. */
-import { type Phrase, phrase } from '../../model/phrase.ts'
+import { type Phrase, phrase } from './phrase.ts'
 
 /**
  * `error`: the program rejects the file, or loses or misreads part of it. `warning`: it accepts the file, but would not

@@ -1,15 +1,16 @@
 /** Checkers answer whatever they are given, and find the same however it is cut. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { CHECK_TARGETS, type CheckTarget, checkTargetFile } from '../../../src/convert/check/check-target.ts'
-import type { CheckFinding } from '../../../src/convert/check/finding.ts'
+import type { Agent } from '../../../src/agents/agent.ts'
+import { allAgents } from '../../../src/agents/load-agents.ts'
+import type { CheckFinding } from '../../../src/model/check-finding.ts'
 
-async function check(target: CheckTarget, bytes: Buffer, chunk = 1 << 16): Promise<readonly CheckFinding[]> {
+async function check(agent: Agent, bytes: Buffer, chunk = 1 << 16): Promise<readonly CheckFinding[]> {
   async function* open(): AsyncGenerator<Buffer> {
     for (let at = 0; at < bytes.length; at += chunk) yield bytes.subarray(at, at + chunk)
   }
   const found: CheckFinding[] = []
-  for await (const one of checkTargetFile(target, open, { path: 'a.jsonl' })) found.push(one)
+  for await (const one of agent.check?.(open, { path: 'a.jsonl' }) ?? []) found.push(one)
   return found
 }
 
@@ -52,7 +53,9 @@ const bytes = fc.oneof(
   fc.uint8Array({ maxLength: 200 }).map((one) => Buffer.from(one)),
 )
 
-describe.each(CHECK_TARGETS)('%s', (target) => {
+const checkers = (await allAgents()).filter((agent) => agent.check !== undefined)
+
+describe.each(checkers)('$id', (target) => {
   test('no input makes it throw, and chunking changes nothing', async () => {
     await fc.assert(
       fc.asyncProperty(bytes, fc.integer({ min: 1, max: 9 }), async (given, chunk) => {

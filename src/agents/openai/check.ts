@@ -2,13 +2,15 @@
 import { splitElements } from '../../lib/json/split-elements.ts'
 import { type ByteLine, decodeLine, MAX_LINE_BYTES, splitLines } from '../../lib/lines.ts'
 import { parseStructure } from '../../lib/unknown-values.ts'
+import type { CheckFinding } from '../../model/check-finding.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { ProblemCode } from '../../openai/check/problem.ts'
 import { checkRecord } from '../../openai/files/check-file.ts'
 import { detectFileLayout, type FileLayout } from '../../openai/files/file-layout.ts'
 import { isMessageLike, SHAPE_TEXTS } from '../../openai/files/record-shape.ts'
-import type { Profile, ProfileName } from '../../openai/profile.ts'
-import type { CheckFinding } from './finding.ts'
+import { PROFILES, type Profile } from '../../openai/profile.ts'
+import type { CheckOptions } from '../agent.ts'
+import { profileIn } from './write.ts'
 
 export type OpenaiRule =
   | ProblemCode
@@ -21,12 +23,13 @@ const HEAD_LENGTH = 65_536
 
 /**
  * Holds one conversation at a time for files with lines or a list of conversations.
- * @param open returns the bytes from the beginning; called again if the first element of a list is a message
+ * @param open called again if the first element of a list is a message
  */
-export async function* checkOpenai(
+export async function* check(
   open: () => AsyncIterable<Buffer>,
-  profile: ProfileName | Profile = 'openai',
+  options: CheckOptions = {},
 ): AsyncGenerator<CheckFinding<OpenaiRule>> {
+  const profile = profileIn(options) ?? PROFILES.openai
   const layout = detectFileLayout(await readHeadText(open()))
   let isList = layout === 'list'
   if (isList) {
@@ -43,11 +46,7 @@ export async function* checkOpenai(
   if (!isList && layout !== 'lines') yield* checkUnit(await bufferDocument(open()), 'one', profile)
 }
 
-function* checkUnit(
-  unit: ByteLine,
-  layout: FileLayout,
-  profile: ProfileName | Profile,
-): Generator<CheckFinding<OpenaiRule>> {
+function* checkUnit(unit: ByteLine, layout: FileLayout, profile: Profile): Generator<CheckFinding<OpenaiRule>> {
   const place = layout === 'one' ? '' : layout === 'list' ? `element ${unit.number} ` : `line ${unit.number} `
   const value = parseUnitValue(unit)
   if (value === BLANK_UNIT) return

@@ -2,10 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { checkCodex } from '../../../src/convert/check/codex.ts'
-import { CODEX_RULES, type CodexRule } from '../../../src/convert/check/codex-rules.ts'
-import type { CheckFinding } from '../../../src/convert/check/finding.ts'
-import { splitLines } from '../../../src/lib/lines.ts'
+import { check as checkLog } from '../../../src/agents/codex/check/check-log.ts'
+import { CODEX_RULES, type CodexRule } from '../../../src/agents/codex/check/rules.ts'
+import type { CheckFinding } from '../../../src/model/check-finding.ts'
 import { sharedFolder } from '../../support/shared-material.ts'
 
 const ID = '019c1111-2222-7333-8444-555566667777'
@@ -112,7 +111,7 @@ async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
 
 async function check(bytes: Buffer, path?: string): Promise<readonly CheckFinding<CodexRule>[]> {
   const found: CheckFinding<CodexRule>[] = []
-  for await (const one of checkCodex(splitLines(once(bytes)), path)) found.push(one)
+  for await (const one of checkLog(() => once(bytes), path === undefined ? {} : { path })) found.push(one)
   return found
 }
 
@@ -160,7 +159,7 @@ describe('a log for Codex', () => {
       for (let at = 0; at < bytes.length; at += 7) yield bytes.subarray(at, at + 7)
     }
     const found: CheckFinding[] = []
-    for await (const one of checkCodex(splitLines(pieces()))) found.push(one)
+    for await (const one of checkLog(pieces)) found.push(one)
     expect(found).toEqual(await check(bytes))
     expect(found.length).toBe(3)
   })

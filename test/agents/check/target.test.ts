@@ -1,9 +1,9 @@
-/** OpenAI messages through the one door of all checkers, and `fumi validate --target` as a user meets it. */
+/** The checker of OpenAI messages, and `fumi validate --target` as a user meets it. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { checkTargetFile } from '../../../src/convert/check/check-target.ts'
-import type { CheckFinding } from '../../../src/convert/check/finding.ts'
+import { check as checkMessages } from '../../../src/agents/openai/check.ts'
+import type { CheckFinding } from '../../../src/model/check-finding.ts'
 import type { ProfileName } from '../../../src/openai/profile.ts'
 import { checkFile } from '../../../src/openai.ts'
 import { tempFolder } from '../../support/codex-log.ts'
@@ -24,7 +24,7 @@ async function check(text: string, profile: ProfileName = 'openai', chunk = 1 <<
     for (let at = 0; at < bytes.length; at += chunk) yield bytes.subarray(at, at + chunk)
   }
   const found: CheckFinding[] = []
-  for await (const one of checkTargetFile('openai', open, { profile })) found.push(one)
+  for await (const one of checkMessages(open, { profile })) found.push(one)
   return found
 }
 
@@ -143,6 +143,9 @@ describe('fumi validate --target', () => {
     expect(fumi(['validate', '--target', 'codex', 'no-such-file']).code).toBe(4)
     expect(fumi(['validate', '--target', 'codex', file(name, [])]).code).toBe(3)
     expect(fumi(['validate', '--target', 'codex', tempFolder()]).code).toBe(2)
-    expect(fumi(['validate', '--target', 'cursor', path]).code).toBe(2)
+    expect(fumi(['validate', '--target', 'cursor', path])).toMatchObject({
+      code: 2,
+      err: 'fumi: Unknown target "cursor". Available: amazon-q, codex, openai.\n',
+    })
   })
 })
