@@ -64,8 +64,8 @@ describe.skipIf(process.platform === 'win32')('run command by command', () => {
   test('a first conversion', async () => {
     const outcome = await runGuide('first-conversion')
     expect(outcome).toMatchObject({ code: 0, output: expect.stringContaining('the same, to the byte') })
-    expect(outcome.output).toContain('messages.json: 1 conversation, no problem')
-    expect(outcome.output).toMatch(/Go on with: cd \S+ && fumi chat --resume 019c22d1/)
+    expect(outcome.output).toContain('messages.json: 1 conversation, no problems')
+    expect(outcome.output).toMatch(/Continue with: cd \S+ && fumi chat --resume 019c22d1/)
   })
 })
 

@@ -15,8 +15,8 @@ function splitFlag(text: string): [key: string, value: string] {
   if (at <= 0)
     throw new AppError(
       'bad_usage',
-      '--set takes a setting and its value: --set keep=all',
-      '--set には設定と値を指定してください: --set keep=all',
+      '--set requires a setting and a value, for example --set keep=all',
+      '--set には設定と値を指定してください。例: --set keep=all',
     )
   return [text.slice(0, at), text.slice(at + 1)]
 }

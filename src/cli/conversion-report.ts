@@ -13,15 +13,15 @@ const MIN_TOKENS = 100
 
 export const MAX_TOKENS_OPTION: OptionDefinition = [
   '--max-tokens <n>',
-  'for a smaller window: the last turns, and a summary of facts for the others',
-  '小さいウィンドウ向け: 最後のターンを残し、それ以前は事実の要約にする',
+  'fit this context window: keep the last turns, replace earlier ones by a summary of facts',
+  'このコンテキストウィンドウに収める: 最後のターンを残し、それ以前は事実の要約に置き換える',
   { parse: parseTokens },
 ]
 
 export const REPORT_OPTION: OptionDefinition = [
   '--report <file>',
-  'what was lost, where it is kept, and what was mended, as JSON',
-  '失われた内容、その保存場所、修正した内容を書く JSON ファイル',
+  'write lost values, where they are preserved, and repairs to this JSON file',
+  '失われた値・その保存場所・修正を、この JSON ファイルに書く',
 ]
 
 function parseTokens(text: string): number {
@@ -29,7 +29,7 @@ function parseTokens(text: string): number {
   if (!Number.isInteger(tokens) || tokens < MIN_TOKENS)
     throw new InvalidArgumentError(
       say(
-        `It takes a number of tokens, ${MIN_TOKENS} or more: 100000, 100k.`,
+        `Use ${MIN_TOKENS} tokens or more, written as 100000 or 100k.`,
         `${MIN_TOKENS} 以上のトークン数を 100000 や 100k のように指定してください。`,
       ),
     )
@@ -38,13 +38,13 @@ function parseTokens(text: string): number {
 
 export function formatCut({ turns, tokens, tooLarge }: Cut): string {
   if (turns.cut === 0 && !tooLarge)
-    return `${say(`all ${turns.kept} turns fit: about ${tokens.all} tokens`, `全 ${turns.kept} ターンが収まります（約 ${tokens.all} トークン）`)}\n`
+    return `${say(`all ${turns.kept} turns fit (about ${tokens.all} tokens)`, `全 ${turns.kept} ターンが収まります（約 ${tokens.all} トークン）`)}\n`
   const all = turns.cut + turns.kept
   const large = tooLarge
-    ? say('; even the last turn is more than was asked for', '。最後のターンだけでも上限を超えています')
+    ? say('; the last turn alone exceeds the limit', '。最後のターンだけでも上限を超えています')
     : ''
   const cut = say(
-    `${turns.cut} of ${all} turns became a summary of facts; about ${tokens.kept} of ${tokens.all} tokens stay`,
+    `replaced ${turns.cut} of ${all} turns by a summary of facts; about ${tokens.kept} of ${tokens.all} tokens remain`,
     `${all} ターン中 ${turns.cut} ターンを事実の要約にしました。${tokens.all} トークン中、約 ${tokens.kept} トークンが残ります`,
   )
   return `${cut}${large}\n`
@@ -73,11 +73,11 @@ function renderLossTable(lost: Report['losses']): string {
   const remaining = lost.length - MAX_ROWS
   const more =
     remaining > 0
-      ? [[say(`… ${remaining} more; --report tells all`, `… ほかに ${remaining} 件。すべては --report で`), '']]
+      ? [[say(`… ${remaining} more; pass --report for all`, `… ほかに ${remaining} 件。すべては --report で`), '']]
       : []
   const columns = [
-    { title: say('kept nowhere', 'どこにも残らない値'), grows: true },
-    { title: say('times', '回数'), right: true },
+    { title: say('lost', '失われる値'), grows: true },
+    { title: say('count', '回数'), right: true },
   ]
   return renderTable(columns, [...rows, ...more])
 }
@@ -85,15 +85,15 @@ function renderLossTable(lost: Report['losses']): string {
 function formatRepair(repair: Report['repairs'][number]): string {
   const { path, times, what } = repair
   return `${say(
-    `mended ${plural(times, 'time')}: ${what} (first at ${path})`,
+    `repaired ${plural(times, 'time')}: ${what} (first at ${path})`,
     `${times} 回修正: ${describeChange(repair).ja}（最初は ${path}）`,
   )}\n`
 }
 
 const formatSummary = (records: number, lost: number): string =>
   say(
-    `${plural(records, 'record')}, ${lost === 0 ? 'nothing lost' : `${plural(lost, 'kind')} of value kept nowhere`}`,
-    `記録 ${formatCount(records)} 件、${lost === 0 ? '失われる内容なし' : `どこにも残らない値が ${formatCount(lost)} 種類`}`,
+    `${plural(records, 'record')}, ${lost === 0 ? 'nothing lost' : `${plural(lost, 'field')} lost`}`,
+    `記録 ${formatCount(records)} 件、${lost === 0 ? '失われる内容なし' : `失われる値 ${formatCount(lost)} 種類`}`,
   )
 
 function formatPreservedNote(losses: Report['losses']): string {
@@ -101,7 +101,7 @@ function formatPreservedNote(losses: Report['losses']): string {
   if (preserved.length === 0) return ''
   const where = [...new Set(preserved.map(({ kept_in }) => kept_in))].join(', ')
   return say(
-    `; ${plural(preserved.length, 'kind')} of value without a place of their own are in ${where} (--report lists them)`,
-    `。置き場所のない値 ${formatCount(preserved.length)} 種類は ${where} に残しました（--report で一覧）`,
+    `; ${plural(preserved.length, 'field')} with no equivalent preserved in ${where} (pass --report for a list)`,
+    `。対応するもののない値 ${formatCount(preserved.length)} 種類は ${where} に残しました（--report で一覧）`,
   )
 }

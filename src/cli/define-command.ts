@@ -19,41 +19,41 @@ export const JSON_OPTION: OptionDefinition = ['--json', 'print JSON', 'JSON で�
 
 export const JSON_LINES_OPTION: OptionDefinition = [
   '--json',
-  'print JSON, with --watch one object per line',
+  'print JSON; with --watch, one object per line',
   'JSON で出力。--watch では 1 行に 1 件',
 ]
 
 /** Where a command looks for its session. */
 export const IN_OPTION: OptionDefinition = [
   '--in <path>',
-  'look for the session in this database, file or folder',
-  '会話を探すデータベース、ファイル、フォルダー',
+  'search this database, file or folder instead of the index',
+  '索引の代わりに、このデータベース・ファイル・フォルダーから会話を探す',
 ]
 
 export const SESSION_OPTION: OptionDefinition = [
   '--session <which>',
-  'one of several conversations in a file: its number, or its id',
-  '1 つのファイルに複数ある会話のどれか（番号または ID）',
+  'select a conversation in a file that holds several, by number or id',
+  'ファイルに複数の会話があるとき、番号か ID で選ぶ',
 ]
 
 export const ALL_RECORDS_OPTION: OptionDefinition = [
   '--all',
-  'every record, also context, events and copies',
-  '文脈・イベント・重複も含むすべての記録',
+  'include context, events and repeated records',
+  '文脈・イベント・重複も含める',
 ]
 
 export const FORCE_OPTION: OptionDefinition = ['--force', 'overwrite an existing file', '既存のファイルを上書き']
 
 /** A session that has an id. */
 export const SESSION_ID = [
-  'its id as fumi list shows it, or the beginning of it',
-  'fumi list が示す会話の ID、またはその先頭部分',
+  'session id from fumi list; the first characters are enough',
+  'fumi list に表示される会話 ID。先頭の数文字でもよい',
 ] as const
 
 /** A session that may also be a file. */
 export const SESSION_OR_LOG = [
-  'a session as fumi list names it, or a log file; - for standard input',
-  'fumi list が示す会話、またはログファイル。- は標準入力',
+  'session id from fumi list, or a log file; - reads standard input',
+  'fumi list に表示される会話 ID、またはログファイル。- は標準入力',
 ] as const
 
 /** Parses an option that may be given several times. */
@@ -79,6 +79,12 @@ class CommandDefinition {
     if (isRepeatable) option.argParser(collectValues)
     if (parse) option.argParser(parse)
     this.#command.addOption(standard === undefined ? option : option.default(standard))
+    return this
+  }
+
+  /** The help lists the options that follow under this title. */
+  group(en: string, ja: string): this {
+    this.#command.optionsGroup(say(`${en}:`, `${ja}:`))
     return this
   }
 
@@ -122,4 +128,7 @@ export const defineCommand = (
   en: string,
   ja: string,
   settings?: { readonly isDefault: boolean },
-): CommandDefinition => new CommandDefinition(program.command(name, settings).summary(say(en, ja)))
+): CommandDefinition => {
+  const sentence = say(`${en.slice(0, 1).toUpperCase()}${en.slice(1)}.`, ja)
+  return new CommandDefinition(program.command(name, settings).summary(say(en, ja)).description(sentence))
+}

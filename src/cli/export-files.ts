@@ -43,7 +43,7 @@ export function refuseOverwriting(path: string, force: boolean): void {
 export const existsError = (path: string): AppError =>
   new AppError(
     'bad_usage',
-    `${path} exists. Give another name, or --force to overwrite it.`,
+    `${path} already exists. Specify another name, or pass --force to overwrite it.`,
     `${path} はすでにあります。別の名前にするか、--force で上書きしてください。`,
   )
 

@@ -136,16 +136,16 @@ function onlySession(
       .join(', ')
     throw new AppError(
       'bad_usage',
-      `several sessions begin with ${name}: ${first} … Give more of it.`,
-      `${name} で始まる会話が複数あります: ${first} … もっと長く指定してください。`,
+      `${name} matches several sessions: ${first} … Type more characters of the id.`,
+      `${name} で始まる会話が複数あります: ${first} … ID をもっと長く指定してください。`,
     )
   }
   throw (
     incompleteError(issues) ??
     new AppError(
       'not_found',
-      `there is no session ${name}, and no file of that name. See fumi list.`,
-      `${name} という会話もファイルもありません。fumi list で確かめてください。`,
+      `no session or file matches ${name}. Run fumi list for a list.`,
+      `${name} という会話もファイルもありません。会話の一覧は fumi list で見られます。`,
     )
   )
 }
@@ -174,8 +174,8 @@ export async function resolveLog(app: App, name: string, options: SessionSelecto
   if (log) return { ...found, log }
   throw new AppError(
     'not_found',
-    `the log of ${found.id} is gone, and no copy was kept. fumi show tells what is still known.`,
-    `${found.id} のログがなく、写しも保管されていません。残っている情報は fumi show で見られます。`,
+    `the log of ${found.id} no longer exists, and there is no backup. Run fumi show to see what the index still has.`,
+    `${found.id} のログがなく、バックアップもありません。索引に残る情報は fumi show で見られます。`,
   )
 }
 
@@ -198,20 +198,20 @@ function onlyLog(path: string, logs: readonly Log[]): Log {
   if (!log || log.unknown)
     throw new AppError(
       'nothing_readable',
-      `${path} is not a log of an agent that fumibako knows; fumi normalize tells what is in its lines.`,
-      `${path} は fumibako の知るエージェントのログではありません。各行の内容は fumi normalize で分かります。`,
+      `${path} is not a log of a supported agent. Run fumi detect to identify it.`,
+      `${path} は対応するエージェントのログではありません。何のファイルかは fumi detect で分かります。`,
     )
   if (others.length === 0) return log
   throw new AppError(
     'bad_usage',
     log.source.key === undefined
       ? phrase(
-          `${path} holds ${others.length + 1} logs; give one file, for example ${log.source.path}`,
+          `${path} contains ${others.length + 1} logs. Specify one of them, for example ${log.source.path}`,
           `${path} にはログが ${others.length + 1} 件あります。ファイルを 1 つ指定してください。例: ${log.source.path}`,
         )
       : phrase(
-          `${path} holds ${others.length + 1} conversations. See fumi list ${path}, then name one of them with --in ${path}`,
-          `${path} には会話が ${others.length + 1} 件あります。fumi list ${path} で確かめ、--in ${path} とともに 1 つ指定してください。`,
+          `${path} contains ${others.length + 1} conversations. Run fumi list ${path} for a list, then pass the id of one with --in ${path}`,
+          `${path} には会話が ${others.length + 1} 件あります。fumi list ${path} で ID を調べ、--in ${path} とともに指定してください。`,
         ),
   )
 }
@@ -245,7 +245,7 @@ async function chooseSession(path: string, log: Log, requested: string | undefin
   const noneJa = requested === undefined ? '' : `が、番号または ID が ${requested} のものはありません`
   throw new AppError(
     'bad_usage',
-    `${path} holds ${count}${none}; choose one with --session and its number or id.`,
+    `${path} contains ${count}${none}. Select one by number or id with --session.`,
     `${path} には会話が ${conversations} 件あります${noneJa}。--session に番号か ID を指定して選んでください。`,
   )
 }
@@ -298,6 +298,6 @@ export class SessionFamilies {
 export const noSessionError = (path: string): AppError =>
   new AppError(
     'nothing_readable',
-    `${path} holds no conversation. See fumi normalize for what is wrong with it.`,
+    `${path} contains no conversation. Run fumi normalize to see what is wrong with it.`,
     `${path} に会話がありません。原因は fumi normalize で分かります。`,
   )

@@ -43,7 +43,7 @@ function reportError(error: unknown): number {
   }
   const what = error instanceof Error ? error.stack : String(error)
   process.stderr.write(
-    `fumi: ${say('this is a bug in fumibako, please report it.', 'fumibako の不具合です。報告してください。')}\n${toPrintable(what ?? '')}\n`,
+    `fumi: ${say('this is a bug in fumibako. Please report it.', 'fumibako の不具合です。報告してください。')}\n${toPrintable(what ?? '')}\n`,
   )
   return EXIT_BUG
 }

@@ -9,35 +9,70 @@ import { disablePager } from './pager.ts'
 
 type AddCommand = (program: Command) => void
 
-/** In the order in which the help lists them. */
-const COMMAND_LOADERS: { readonly [name: string]: () => Promise<AddCommand> } = {
-  serve: async () => (await import('./commands/serve.ts')).serveCommand,
-  list: async () => (await import('./commands/list.ts')).listCommand,
-  show: async () => (await import('./commands/show.ts')).showCommand,
-  search: async () => (await import('./commands/search.ts')).searchCommand,
-  export: async () => (await import('./commands/export.ts')).exportCommand,
-  prompts: async () => (await import('./commands/prompts.ts')).promptsCommand,
-  files: async () => (await import('./commands/files.ts')).filesCommand,
-  stats: async () => (await import('./commands/stats.ts')).statsCommand,
-  resume: async () => (await import('./commands/resume.ts')).resumeCommand,
-  chat: async () => (await import('./commands/chat.ts')).chatCommand,
-  mark: async () => (await import('./commands/mark.ts')).markCommand,
-  sync: async () => (await import('./commands/sync.ts')).syncCommand,
-  keep: async () => (await import('./commands/keep.ts')).keepCommand,
-  restore: async () => (await import('./commands/restore.ts')).restoreCommand,
-  forget: async () => (await import('./commands/forget.ts')).forgetCommand,
-  convert: async () => (await import('./commands/convert.ts')).convertCommand,
-  handoff: async () => (await import('./commands/handoff.ts')).handoffCommand,
-  normalize: async () => (await import('./commands/normalize.ts')).normalizeCommand,
-  detect: async () => (await import('./commands/detect.ts')).detectCommand,
-  validate: async () => (await import('./commands/validate.ts')).validateCommand,
-  trust: async () => (await import('./commands/trust.ts')).trustCommand,
-  config: async () => (await import('./commands/config.ts')).configCommand,
-  doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
-  token: async () => (await import('./commands/token.ts')).tokenCommand,
+interface CommandGroup {
+  readonly title: string
+  readonly loaders: { readonly [name: string]: () => Promise<AddCommand> }
 }
 
-const ALIASES: { readonly [name: string]: string } = { backup: 'keep' }
+/** In the order in which the help lists them. */
+const COMMAND_GROUPS: readonly CommandGroup[] = [
+  {
+    title: say('Read and search:', '読む・探す:'),
+    loaders: {
+      serve: async () => (await import('./commands/serve.ts')).serveCommand,
+      list: async () => (await import('./commands/list.ts')).listCommand,
+      show: async () => (await import('./commands/show.ts')).showCommand,
+      search: async () => (await import('./commands/search.ts')).searchCommand,
+      prompts: async () => (await import('./commands/prompts.ts')).promptsCommand,
+      files: async () => (await import('./commands/files.ts')).filesCommand,
+      stats: async () => (await import('./commands/stats.ts')).statsCommand,
+    },
+  },
+  {
+    title: say('Continue:', '続ける:'),
+    loaders: {
+      resume: async () => (await import('./commands/resume.ts')).resumeCommand,
+      chat: async () => (await import('./commands/chat.ts')).chatCommand,
+      handoff: async () => (await import('./commands/handoff.ts')).handoffCommand,
+    },
+  },
+  {
+    title: say('Organize and share:', '整理・共有:'),
+    loaders: {
+      mark: async () => (await import('./commands/mark.ts')).markCommand,
+      export: async () => (await import('./commands/export.ts')).exportCommand,
+    },
+  },
+  {
+    title: say('Back up:', 'バックアップ:'),
+    loaders: {
+      backup: async () => (await import('./commands/backup.ts')).backupCommand,
+      restore: async () => (await import('./commands/restore.ts')).restoreCommand,
+      forget: async () => (await import('./commands/forget.ts')).forgetCommand,
+    },
+  },
+  {
+    title: say('Work with files:', 'ファイルを扱う:'),
+    loaders: {
+      convert: async () => (await import('./commands/convert.ts')).convertCommand,
+      validate: async () => (await import('./commands/validate.ts')).validateCommand,
+      detect: async () => (await import('./commands/detect.ts')).detectCommand,
+      normalize: async () => (await import('./commands/normalize.ts')).normalizeCommand,
+    },
+  },
+  {
+    title: say('Set up and maintain:', '設定・保守:'),
+    loaders: {
+      config: async () => (await import('./commands/config.ts')).configCommand,
+      trust: async () => (await import('./commands/trust.ts')).trustCommand,
+      sync: async () => (await import('./commands/sync.ts')).syncCommand,
+      doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
+      token: async () => (await import('./commands/token.ts')).tokenCommand,
+    },
+  },
+]
+
+const ALIASES: { readonly [name: string]: string } = { keep: 'backup' }
 
 /** @param requested the first word of the command line; if it is no command, all are loaded for the help */
 export async function buildProgram(requested?: string): Promise<Command> {
@@ -48,17 +83,16 @@ export async function buildProgram(requested?: string): Promise<Command> {
         'AI コーディングエージェントとの会話を、ひとつの箱に。',
       ),
     )
-    .version(readProgramVersion(), '-V, --version', say('output the version number', '版の番号を表示'))
-    .option('-v, --verbose', say('say more on standard error', '標準エラーに詳しく出力'))
-    .option('--no-pager', say('do not show long output by pages', '長い出力をページ送りにしない'))
+    .version(readProgramVersion(), '-V, --version', say('print the version', 'バージョンを表示'))
+    .option('-v, --verbose', say('print details to standard error', '標準エラーに詳しい情報を出力'))
+    .option('--no-pager', say('do not page long output', '長い出力にページャーを使わない'))
     .option(
       '--set <key=value>',
-      say('a setting for this run only; fumi config lists them', 'この実行だけの設定。一覧は fumi config'),
+      say('override a setting for this run; fumi config lists them', 'この実行だけ設定を変える。一覧は fumi config'),
       collectValues,
     )
     .usage('[command] [options]')
     .showHelpAfterError(say('(see fumi --help)', '（fumi --help を参照）'))
-    .helpCommand('help [command]', say('show the help of a command', 'コマンドのヘルプを表示'))
     .hook('preAction', (command) => {
       const { verbose, set, pager } = command.opts<{ verbose?: boolean; set?: readonly string[]; pager: boolean }>()
       if (!pager) disablePager()
@@ -66,11 +100,23 @@ export async function buildProgram(requested?: string): Promise<Command> {
       setConfigFlags(set ?? [])
     })
   const name = requested !== undefined && Object.hasOwn(ALIASES, requested) ? ALIASES[requested] : requested
-  const one = name !== undefined && Object.hasOwn(COMMAND_LOADERS, name) ? COMMAND_LOADERS[name] : undefined
-  const wanted = requested === '-V' || requested === '--version' ? [] : Object.values(COMMAND_LOADERS)
-  for (const load of one ? [one] : wanted) (await load())(program)
-  for (const command of [program, ...program.commands]) command.exitOverride()
-  await translateHelp([program, ...program.commands])
+  const isKnown = COMMAND_GROUPS.some(({ loaders }) => name !== undefined && Object.hasOwn(loaders, name))
+  const needsNone = requested === '-V' || requested === '--version'
+  for (const { title, loaders } of COMMAND_GROUPS) {
+    program.commandsGroup(title)
+    for (const [one, load] of Object.entries(loaders)) if (isKnown ? one === name : !needsNone) (await load())(program)
+  }
+  program.addHelpText(
+    'after',
+    say(
+      '\nRun fumi <command> --help for options and examples.',
+      '\nオプションと例は fumi <コマンド> --help で見られます。',
+    ),
+  )
+  program.helpCommand('help [command]', say('show help for a command', 'コマンドのヘルプを表示'))
+  for (const command of [program, ...program.commands])
+    command.exitOverride().helpOption('-h, --help', say('show this help', 'このヘルプを表示'))
+  await configureHelp(program)
   return program
 }
 
@@ -84,7 +130,6 @@ const TITLE_TRANSLATIONS: { readonly [title: string]: string } = {
   'Usage:': '使い方:',
   'Arguments:': '引数:',
   'Options:': 'オプション:',
-  'Commands:': 'コマンド:',
 }
 
 type Translation = readonly [said: RegExp, ja: string]
@@ -122,7 +167,11 @@ const NOTE_TRANSLATIONS: readonly Translation[] = [
 const applyTranslations = (text: string, rules: readonly Translation[]): string =>
   rules.reduce((translated, [pattern, ja]) => translated.replace(pattern, ja), text)
 
-async function translateHelp(commands: readonly Command[]): Promise<void> {
+/** Without arguments and options, so that the list of commands fits a screen. */
+const subcommandTerm = (command: Command): string => [command.name(), ...command.aliases()].join(', ')
+
+async function configureHelp(program: Command): Promise<void> {
+  program.configureHelp({ subcommandTerm })
   if (runLanguage === 'en') return
   const [{ textWidth }, { WordWrapper }] = await Promise.all([
     import('./view/text-width.ts'),
@@ -132,8 +181,9 @@ async function translateHelp(commands: readonly Command[]): Promise<void> {
     const line = new WordWrapper(width, '', 0)
     return line.add([{ text, styles: [] }]) + line.end()
   }
-  for (const command of commands) {
+  for (const command of [program, ...program.commands]) {
     command.configureHelp({
+      ...(command === program && { subcommandTerm }),
       displayWidth: textWidth,
       boxWrap: (text, width) =>
         text
@@ -148,6 +198,5 @@ async function translateHelp(commands: readonly Command[]): Promise<void> {
       outputError: (text, write) =>
         write(applyTranslations(applyTranslations(text, ERROR_TRANSLATIONS), DETAIL_TRANSLATIONS)),
     })
-    command.helpOption('-h, --help', 'このヘルプを表示')
   }
 }

@@ -29,8 +29,8 @@ export async function reportIncomplete(issues: readonly Issue[]): Promise<void> 
   const { length } = found.issues
   await writeErr(
     say(
-      `fumi: this answer is incomplete: ${length === 1 ? '1 source' : `${length} sources`} could not be read.\n`,
-      `fumi: この結果は完全ではありません。読み取れなかったものが ${length} 件あります。\n`,
+      `fumi: incomplete result: ${length === 1 ? '1 source' : `${length} sources`} could not be read.\n`,
+      `fumi: 結果は完全ではありません。読み取れなかったものが ${length} 件あります。\n`,
     ),
   )
   process.exitCode = exitCodes[found.code]
@@ -44,8 +44,8 @@ export function incompleteError(issues: readonly Issue[]): AppError | undefined 
   const { en, ja } = describeIssue(first)
   return new AppError(
     found.code,
-    `nothing was found, but this answer is incomplete: ${en}`,
-    `見つかりませんでしたが、この結果は完全ではありません: ${ja}`,
+    `no matches, but the result is incomplete: ${en}`,
+    `見つかりませんでしたが、結果は完全ではありません: ${ja}`,
   )
 }
 
@@ -58,6 +58,6 @@ export async function printIssues(issues: readonly Issue[]): Promise<void> {
   const remaining = issues.length - MAX_ISSUES
   if (remaining > 0)
     await writeErr(
-      `${say(`… and ${remaining} more; fumi normalize lists them all`, `… ほかに ${remaining} 件。すべては fumi normalize で`)}\n`,
+      `${say(`… and ${remaining} more; run fumi normalize for all`, `… ほかに ${remaining} 件。すべては fumi normalize で`)}\n`,
     )
 }

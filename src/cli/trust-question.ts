@@ -23,11 +23,11 @@ export function renderTrustQuestion({ kind, name, path, changed, items, left: hi
     changed && paint.red(say('  It has changed since you trusted it.', '  信頼した後に変更されています。')),
     ...items.flatMap(itemLines),
     items.length === 0 &&
-      paint.dim(say('  It runs nothing and allows nothing by itself.', '  実行するものも、許可するものもありません。')),
+      paint.dim(say('  It starts no program and allows no tool.', '  プログラムの起動も、ツールの許可もありません。')),
     hiddenItems > 0 &&
       paint.red(
         say(
-          `  ${hiddenItems} more items are not shown: read the file before you trust it.`,
+          `  ${hiddenItems} more items not shown. Read the file before you trust it.`,
           `  ほかに ${hiddenItems} 件あります。信頼する前にファイルを読んでください。`,
         ),
       ),
@@ -37,7 +37,7 @@ export function renderTrustQuestion({ kind, name, path, changed, items, left: hi
 
 function itemLines({ kind, name, text, cut }: ChatTrustItem): readonly string[] {
   const head = `  ${KIND_LABELS[kind]}${name === '' ? '' : ` ${toOneLine(name)}`}`
-  const more = say(`… ${cut} more characters: read the file`, `… あと ${cut} 文字あります。ファイルを読んでください`)
+  const more = say(`… ${cut} more characters; read the file`, `… あと ${cut} 文字あります。ファイルを読んでください`)
   return [
     paint.bold(head),
     ...toVisible(text)
@@ -70,13 +70,13 @@ function splitToWidth(line: string, availableWidth: number): readonly string[] {
 const toOneLine = (text: string): string => toVisible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t')
 
 const KIND_LABELS: { readonly [kind in ChatTrustKind]: string } = {
-  hook: say('runs by itself (hook)', '自動で実行（フック）'),
-  server: say('starts (MCP server)', '起動（MCP サーバー）'),
+  hook: say('runs automatically (hook)', '自動で実行（フック）'),
+  server: say('starts an MCP server', 'MCP サーバーを起動'),
   env: say('sets a variable or header for', '変数・ヘッダーを設定'),
   allowed: say('tools that run without asking', '確認なしに動くツール'),
   setting: say('setting', '設定'),
   alias: say('renames a tool to', 'ツールの別名'),
-  prompt: say('instruction to the model', 'モデルへの指示'),
+  prompt: say('instructions to the model', 'モデルへの指示'),
 }
 
 export const TRUST_PROMPT = say('Trust this file? [y/N] ', 'このファイルを信頼しますか？ [y/N] ')

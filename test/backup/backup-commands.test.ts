@@ -42,7 +42,7 @@ describe('backing up', () => {
     store.close()
   })
 
-  test('fumi backup is fumi keep', () => {
+  test('fumi keep is an alias of fumi backup', () => {
     const { store, json } = machine()
     store.put('/code/a', stateOf('11111111-aaaa', [FIRST]))
     expect(json('backup')).toMatchObject({ rows: 1, puts: [{ change: 'new' }] })
@@ -218,9 +218,9 @@ describe('showing', () => {
       'claude-sonnet-4',
       '200,000',
       'gardener',
-      'built in: fs_read',
+      'built-in: fs_read',
       '5 bytes',
-      'not there now',
+      'missing now',
       'tangent',
       '2 entries',
     ])

@@ -159,7 +159,7 @@ describe('fumi normalize', () => {
     expect({ code, count: lines(out).length, err }).toEqual({
       code: 5,
       count: shortSession().length,
-      err: `${closed}: no permission to read it; check its owner and mode\nfumi: this answer is incomplete: 1 source could not be read.\n`,
+      err: `${closed}: no permission to read it; check its owner and mode\nfumi: incomplete result: 1 source could not be read.\n`,
     })
   })
 })
@@ -202,7 +202,7 @@ describe('fumi show', () => {
   test('takes one log', () => {
     const folder = tempFolder()
     for (const name of ['a.jsonl', 'b.jsonl']) writeFileSync(join(folder, name), text(shortSession()))
-    expect(fumi(['show', folder])).toMatchObject({ code: 2, err: expect.stringContaining('holds 2 logs') })
+    expect(fumi(['show', folder])).toMatchObject({ code: 2, err: expect.stringContaining('contains 2 logs') })
   })
 })
 
@@ -288,7 +288,7 @@ describe('fumi', () => {
   })
 
   test('says so when there is no such command', () => {
-    expect(fumi(['sreve'])).toMatchObject({ code: 2, err: expect.stringContaining('there is no command "sreve"') })
+    expect(fumi(['sreve'])).toMatchObject({ code: 2, err: expect.stringContaining('unknown command "sreve"') })
   })
 
   test('knows its version', () => {

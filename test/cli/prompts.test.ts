@@ -60,7 +60,7 @@ test('a Codex prompt in both the history and a session is listed once, and injec
     ['/status', SESSION, true],
     ['List the files, please.', SESSION, true],
   ])
-  expect(run('--limit', '1').out).toContain('1 older prompt left out')
+  expect(run('--limit', '1').out).toContain('1 older prompt not shown')
   expect(JSON.parse(run('--json', '--limit', '1').out)).toMatchObject({
     total: 2,
     prompts: [{ text: '/status', at: at(40), at_inferred: false, agent: 'codex', message_id: null, cwd: null }],
@@ -103,6 +103,6 @@ test('a prompt typed to Amazon Q names its session, even one that exists only in
 
 test('reports when there are no prompts, and rejects an invalid limit', () => {
   const { run } = machine()
-  expect(run()).toEqual({ code: 0, out: 'None.\n', err: '' })
+  expect(run()).toEqual({ code: 0, out: 'No matching prompts.\n', err: '' })
   expect(run('--limit', 'many')).toMatchObject({ code: 2 })
 })

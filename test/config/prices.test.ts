@@ -104,5 +104,5 @@ test('fumi stats shows costs, and the models without a price', () => {
   writeFileSync(path, text(shortSession()).replaceAll('gpt-5-codex', 'unheard-of'))
   const unknown = fumi(['stats'], { env }).out
   expect(unknown).toMatch(/^unheard-of .* \?$/m)
-  expect(unknown).toContain('No price is known for unheard-of (2,180 tokens).')
+  expect(unknown).toContain('No price for unheard-of (2,180 tokens).')
 })

@@ -56,9 +56,7 @@ describe('fumi convert', () => {
   test('a round trip restores the log byte for byte', () => {
     const there = fumi(at('rollout.jsonl'), '--to', 'openai', '-o', at('talk.json'))
     expect(there.code).toBe(0)
-    expect(there.err).toMatch(
-      /^\d+ records, nothing lost; \d+ kinds of value without a place of their own are in x_conv/,
-    )
+    expect(there.err).toMatch(/^\d+ records, nothing lost; \d+ fields with no equivalent preserved in x_conv/)
     expect(chatAt('talk.json').messages.map(({ role, content }) => [role, content])).toEqual([
       ['user', '葦は?'],
       ['assistant', null],
@@ -82,7 +80,7 @@ describe('fumi convert', () => {
     expect(lines.slice(0, 5).join('\n')).toBe(log.split('\n').slice(0, 5).join('\n'))
     expect(lines.slice(5).join()).toContain('There.')
     expect(stdout).not.toContain('Here.')
-    expect(stderr).toContain('nowhere')
+    expect(stderr).toMatch(/^lost/)
   })
 
   test('without extensions losses are reported, and --strict refuses', () => {

@@ -22,7 +22,7 @@ function given(): {
 test('the report of losses and repairs is written to a file', () => {
   const { at, run } = given()
   const done = run('--report', at('report.json'))
-  expect(done).toMatchObject({ code: 0, out: expect.stringContaining('Go on with: ') })
+  expect(done).toMatchObject({ code: 0, out: expect.stringContaining('Continue with: ') })
   const report = JSON.parse(readFileSync(at('report.json'), 'utf8'))
   expect(report).toMatchObject({
     records: log.shortSession().length,
@@ -35,6 +35,6 @@ test('a report that cannot be written does not hide what was done', () => {
   const { at, run } = given()
   const done = run('--report', at('nowhere/report.json'))
   expect(done.code).not.toBe(0)
-  expect(done.out).toContain('Go on with: ')
+  expect(done.out).toContain('Continue with: ')
   expect(done.err).toContain('cannot be written (ENOENT)')
 })

@@ -58,7 +58,7 @@ describe('what is written', () => {
     const { run } = exporting()
     const { code, out, err } = run(tempLog(text([header(), user(1, 'Anybody?')])), '--format', 'sft')
     expect({ code, out }).toEqual({ code: 0, out: '' })
-    expect(err).toContain(`${FIRST} holds nothing for this format; left out`)
+    expect(err).toContain(`${FIRST}: skipped, nothing to export in this format`)
   })
 
   test('redactions are listed by kind without their values', () => {
@@ -67,7 +67,7 @@ describe('what is written', () => {
       text([header(), user(1, 'Ask ann@example.org or bob@example.org.'), assistant(2, 'Asked ann@example.org.')]),
     )
     const { out, err } = run(log, '--format', 'txt', '--redact')
-    expect(err).toMatch(/^taken out: .*email 2 \(\d places\)/)
+    expect(err).toMatch(/^redacted: .*email 2 \(\d places\)/)
     expect(out + err).not.toContain('example.org')
   })
 

@@ -54,7 +54,7 @@ describe('a command', () => {
   test('reports in Japanese what it did and what failed', () => {
     expect(run(['sync'], 'ja_JP.UTF-8').out).toMatch(/^会話 0 件（ログ 0 件）: 変更なし/)
     expect(run(['show', 'nothing'], 'ja_JP.UTF-8').err).toBe(
-      'fumi: nothing という会話もファイルもありません。fumi list で確かめてください。\n',
+      'fumi: nothing という会話もファイルもありません。会話の一覧は fumi list で見られます。\n',
     )
   })
 

@@ -85,7 +85,7 @@ describe('a conversion', () => {
     const log = write('rollout-2026-02-03T09-15-00-test.jsonl', text(shortSession()))
     const { err } = run(['convert', log, '--to', 'amazon-q', '--max-tokens', '100k', '--report', '-'], 'ja')
     expect(err).toContain('ターンが収まります')
-    expect(err).toMatch(/記録 \d+ 件、失われる内容なし。置き場所のない値 \d+ 種類は x_conv に残しました/)
+    expect(err).toMatch(/記録 \d+ 件、失われる内容なし。対応するもののない値 \d+ 種類は x_conv に残しました/)
     expect(err).toContain('"what": "has no place in the target"')
     expect(run(['convert', log, '--to', 'nowhere'], 'ja').err).toMatch(/^fumi: 「nowhere」という形式では/)
   })

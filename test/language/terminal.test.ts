@@ -19,7 +19,7 @@ const env = { LC_ALL: 'ja_JP.UTF-8', COLUMNS: '80' }
 describe('tables and reports', () => {
   test('have Japanese headings in aligned columns', () => {
     const [head = '', ...rows] = lines(fumi(['list', SAMPLES], { env }).out).slice(0, -1)
-    expect(head).toMatch(/^最終更新 +会話 ID +タイトル +発言 +トークン +場所$/)
+    expect(head).toMatch(/^最終更新 +会話 ID +タイトル +メッセージ +トークン +場所$/)
     const column = stringWidth(head.slice(0, head.indexOf('会話 ID')))
     for (const row of rows) expect(row.slice(column)).toMatch(/^(?:codex|openai):/)
     for (const row of [head, ...rows]) expect(stringWidth(row)).toBeLessThanOrEqual(80)
@@ -29,7 +29,7 @@ describe('tables and reports', () => {
     const { out } = fumi(['stats', SAMPLES], { env })
     expect(out).toMatch(/^会話 7 件 · メッセージ 25 件 · \d+ 行\nツール 呼び出し 21 回：shell_command 12/)
     expect(out).toMatch(/^モデル +入力 +キャッシュ +出力 +推論 +合計 +USD$/m)
-    expect(out).toMatch(/入力の \d+ % はキャッシュから読まれました。/)
+    expect(out).toMatch(/入力トークンの \d+ % はキャッシュからの読み取りです。/)
   })
 
   test('leave message text unchanged', () => {

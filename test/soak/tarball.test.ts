@@ -35,7 +35,7 @@ const packed = (): string => readdirSync(folder).find((name) => name.endsWith('.
 describe('the packed program', () => {
   test('prints its version and finds nothing on an empty machine', () => {
     expect(fumi('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
-    expect(fumi('list')).toMatchObject({ status: 3, stderr: expect.stringContaining('no conversation was found') })
+    expect(fumi('list')).toMatchObject({ status: 3, stderr: expect.stringContaining('no conversations found') })
     expect(fumi('doctor').stdout).toContain('All is well.')
   })
 
@@ -66,7 +66,7 @@ describe('the packed program', () => {
   })
 
   test('reads, counts and searches the samples', () => {
-    expect(fumi('stats', samples).stdout).toContain('71 % of the input came from the cache.')
+    expect(fumi('stats', samples).stdout).toContain('71 % of input tokens were read from the cache.')
     const here = ['--set', `agents.codex.roots=${join(samples, 'codex')}`]
     expect(fumi(...here, 'search', 'boiling').stdout).toContain('codex:019c22d1')
     expect(fumi(...here, 'list').stdout).toContain('aki/kettle')

@@ -26,88 +26,93 @@ export function chatCommand(program: Command): void {
   defineCommand(
     program,
     'chat',
-    'talk with a model, or go on with any conversation',
-    'モデルと会話する。既存の会話の続きからも',
+    'chat with a model, or continue any conversation',
+    'モデルと会話する。既存の会話を続けることもできる',
   )
-    .argument('[prompt]', 'what to say first', '最初に言うこと')
+    .argument('[prompt]', 'first prompt', '最初の依頼')
+    .group('Server', 'サーバー')
     .option(
       '--base-url <url>',
-      'the server, up to and with /v1; else FUMI_BASE_URL',
-      'サーバーの URL（/v1 まで）。なければ FUMI_BASE_URL',
+      'URL of the server, including /v1 (default: FUMI_BASE_URL)',
+      'サーバーの URL。/v1 まで含める（既定: FUMI_BASE_URL）',
     )
     .option(
       '--model <name>',
-      'the model; else FUMI_MODEL, else what the profile says, else the first of the server',
-      'モデル。なければ FUMI_MODEL、プロファイルの指定、サーバーの最初のモデルの順',
+      'model to use (default: FUMI_MODEL, the model of the profile, or the first of the server)',
+      '使うモデル（既定: FUMI_MODEL、プロファイルのモデル、サーバーの最初のモデルの順）',
     )
     .option(
       '--profile <name>',
-      'a server by name: from fumi config, or openai, ollama, llamacpp, lmstudio, vllm',
-      'サーバーの名前。fumi config で決めたもの、または openai、ollama、llamacpp、lmstudio、vllm',
+      'server profile: openai, ollama, llamacpp, lmstudio, vllm, or one from fumi config',
+      'サーバーのプロファイル: openai、ollama、llamacpp、lmstudio、vllm、または fumi config で追加したもの',
     )
-    .option('--list-models', 'list the models of the server, and do nothing else', 'サーバーのモデルの一覧だけを表示')
+    .option('--list-models', 'list the models of the server and exit', 'サーバーのモデルを一覧表示して終了')
+    .group('Conversation', '会話')
     .option(
       '--resume [id]',
-      'go on with a conversation; without an id the last one of this directory',
-      '会話を再開。ID を省くとこのディレクトリーの最後の会話',
+      'resume a conversation (default: the last one in this directory)',
+      '会話を再開（既定: このディレクトリーの最後の会話）',
     )
     .option(
       '--continue <session>',
-      'go on with a session of any agent, as a conversation of its own',
-      'どのエージェントの会話でも、写しを作って続ける',
+      'continue a session of any agent in a copy',
+      '任意のエージェントの会話を、コピーして続ける',
     )
     .option(
       '--replay <session>',
-      'answers come from a session that was recorded; no server is asked',
-      '記録された会話の応答を再生。サーバーには接続しない',
+      'replay the answers of a recorded session, without a server',
+      '記録された会話の応答を、サーバーなしで再生',
     )
     .option(...SESSION_OPTION)
+    .group('Tools', 'ツール')
     .option(
       '--agent <name>',
-      "the agent: its instruction, tools, files and hooks. A name, or the path of a project's file",
-      'エージェント（指示、ツール、ファイル、フック）。名前、またはプロジェクトのファイルのパス',
+      'agent to use (instructions, tools, files, hooks), by name or file',
+      '使うエージェント（指示・ツール・ファイル・フック）。名前またはファイル',
     )
     .option(
       '--trust-tools <names>',
-      'tools that run without asking, parted by commas',
-      '確認なしで実行してよいツール（コンマ区切り）',
+      'run these tools without asking; comma-separated',
+      'これらのツールを確認なしで実行（コンマ区切り）',
     )
     .option(
       '--trust-all-tools',
-      'all tools run without asking; what the agent denies stays denied',
-      'すべてのツールを確認なしで実行。エージェントが禁じるものは禁じたまま',
+      'run all tools without asking, except those that the agent denies',
+      'エージェントが禁じるものを除き、すべてのツールを確認なしで実行',
     )
     .option(
       '--sandbox',
-      'refuse commands where no sandbox works; else chat.sandbox decides',
-      'サンドボックスを使えないときはコマンドを実行しない。指定がなければ chat.sandbox に従う',
+      'refuse commands if no sandbox is available (default: chat.sandbox)',
+      'サンドボックスを使えないときはコマンドを実行しない（既定: chat.sandbox）',
     )
     .option(
       '--no-sandbox',
-      'run commands without a sandbox: with network, and with your rights',
-      'サンドボックスなしでコマンドを実行（ネットワークも、あなたの権限も使える）',
+      'run commands without a sandbox, with network and your permissions',
+      'サンドボックスなしで、ネットワークと利用者の権限を使ってコマンドを実行',
     )
+    .group('Limits', '上限')
     .option(
       '--max-requests <n>',
-      'requests to the model after which a turn stops; else chat.maxRequests (default: 50)',
-      'モデルへの要求がこの件数になるとターンを停止。なければ chat.maxRequests（既定: 50）',
+      'stop a turn after this many requests to the model (default: chat.maxRequests, 50)',
+      'モデルへの要求がこの件数になるとターンを停止（既定: chat.maxRequests、50）',
       { parse: parseCount },
     )
     .option(
       '--max-tokens <n>',
-      'tokens, sent and received, after which a turn stops; else chat.maxTokens',
-      '送受信したトークンがこの数になるとターンを停止。なければ chat.maxTokens',
+      'stop a turn after this many tokens, sent and received (default: chat.maxTokens)',
+      '送受信したトークンがこの数になるとターンを停止（既定: chat.maxTokens）',
       { parse: parseCount },
     )
+    .group('Output', '出力')
     .option(
       '--no-interactive',
-      'say the prompt, print the answer, end; the exit code tells how it ended',
-      '依頼を送り、応答を表示して終了。結果は終了コードで示す',
+      'send one prompt, print the answer and exit; the exit code shows the outcome',
+      '依頼を 1 つ送り、応答を表示して終了。結果は終了コードで分かる',
     )
     .option(
       '--json',
-      'with --no-interactive: every event as a line of JSON',
-      '--no-interactive のとき、出来事を 1 行ずつ JSON で出力',
+      'with --no-interactive, print events as JSON, one per line',
+      '--no-interactive と使い、イベントを 1 行ずつ JSON で出力',
     )
     .examples(
       'fumi chat --base-url http://127.0.0.1:11434/v1',
@@ -125,6 +130,6 @@ export function chatCommand(program: Command): void {
 function parseCount(text: string): number {
   const count = Number(text)
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count < 1)
-    throw new InvalidArgumentError(say('It takes a whole number above 0.', '1 以上の整数を指定してください。'))
+    throw new InvalidArgumentError(say('Use a whole number of 1 or more.', '1 以上の整数を指定してください。'))
   return count
 }

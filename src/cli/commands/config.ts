@@ -17,19 +17,14 @@ interface Options {
 }
 
 export function configCommand(program: Command): void {
-  defineCommand(
-    program,
-    'config',
-    'show or change the settings, and where each value comes from',
-    '設定の表示と変更。値の由来も示す',
-  )
+  defineCommand(program, 'config', 'show or change settings', '設定を表示・変更')
     .argument(
       '[key]',
-      'a setting, or the beginning of several: agents.codex',
+      'a setting, or a common prefix of several: agents.codex',
       '設定の名前、または複数に共通する先頭部分（agents.codex）',
     )
-    .argument('[value...]', 'what it shall be from now on; several for a list', '新しい値。リストには複数指定')
-    .option('--unset', 'take the setting out of the file', '設定をファイルから取り除く')
+    .argument('[value...]', 'new value; several values for a list', '新しい値。リストには複数指定')
+    .option('--unset', 'remove the setting from the file', '設定をファイルから取り除く')
     .option(...JSON_OPTION)
     .examples(
       'fumi config',
@@ -58,7 +53,7 @@ async function changeSetting(app: App, key: string | undefined, values: readonly
   if (key === undefined || (options.unset && values.length > 0))
     throw new AppError(
       'bad_usage',
-      'say which setting: fumi config --unset <key>, or fumi config <key> <value>.',
+      'specify a setting: fumi config --unset <key>, or fumi config <key> <value>.',
       '設定を指定してください: fumi config --unset <key>、または fumi config <key> <value>',
     )
   await app.configure(key, options.unset ? undefined : values)
@@ -84,8 +79,8 @@ async function showSettings(app: App, key: string | undefined, options: Options)
   if (wanted.length === 0)
     throw new AppError(
       'not_found',
-      `there is no setting "${key}". fumi config lists those that there are.`,
-      `「${key}」という設定はありません。fumi config で一覧を見られます。`,
+      `unknown setting "${key}". Run fumi config for a list.`,
+      `「${key}」という設定はありません。一覧は fumi config で見られます。`,
     )
   if (options.json)
     await writeOutJson(
@@ -106,7 +101,7 @@ const ORIGIN_LABELS_JA = { default: '既定', file: 'ファイル', environment:
 
 function overrideNote({ from, variable }: ResolvedSetting): string {
   const what = from === 'flag' ? '--set' : variable
-  return say(`${what} goes before the file.`, `ファイルより ${what} が優先されます。`)
+  return say(`${what} overrides the file.`, `ファイルより ${what} が優先されます。`)
 }
 
 const formatValue = ({ value }: ResolvedSetting): string => JSON.stringify(value)
@@ -125,8 +120,8 @@ const toProblemJson = (problem: ConfigProblem): object => ({ ...problem, reason:
 const COLUMNS: readonly TableColumn[] = [
   { title: say('setting', '設定') },
   { title: say('value', '値'), grows: true },
-  { title: say('from', '由来') },
-  { title: say('what it does', '説明'), grows: true },
+  { title: say('source', '由来') },
+  { title: say('description', '説明'), grows: true },
 ]
 
 function renderConfigReport(settings: readonly ResolvedSetting[], file: string): string {
@@ -137,8 +132,8 @@ function renderConfigReport(settings: readonly ResolvedSetting[], file: string):
     localize(what),
   ])
   const hint = say(
-    `fumi config <setting> <value> writes to ${toTerminalText(file)}`,
-    `fumi config <設定> <値> で ${toTerminalText(file)} に書き込みます`,
+    `To change a setting in ${toTerminalText(file)}: fumi config <setting> <value>`,
+    `設定を変えるには: fumi config <設定> <値>（${toTerminalText(file)} に書き込みます）`,
   )
   return `${renderTable(COLUMNS, rows)}${paint.dim(hint)}\n`
 }

@@ -40,44 +40,44 @@ export function convertCommand(program: Command): void {
   defineCommand(
     program,
     'convert',
-    "write a conversation as another agent's, and say what is lost",
-    '会話を別のエージェントの形式に変換し、失われる内容を示す',
+    "convert a conversation to another agent's format",
+    '会話を別のエージェントの形式に変換',
   )
     .argument('<session>', ...SESSION_OR_LOG)
+    .group('Target', '変換先')
     .option(
       '--to <format>',
-      'codex, openai, sft, normalized …; an unknown one lists all',
+      'target format: codex, openai, sft, normalized …; an unknown name lists all',
       '変換先: codex、openai、sft、normalized など。不明な名前なら一覧を表示',
       { isRequired: true },
     )
-    .option(
-      '-o, --output <file>',
-      'write to this file; otherwise to standard output',
-      '書き込むファイル。省くと標準出力',
-    )
-    .option(...REPORT_OPTION)
-    .option(
-      '--strict',
-      'exit with 1, and write nothing, when something would be kept nowhere',
-      'どこにも残らない内容があれば、何も書かず終了コード 1 で終了',
-    )
+    .option('-o, --output <file>', 'output file (default: standard output)', '出力ファイル（既定: 標準出力）')
+    .option(...FORCE_OPTION)
     .option(
       '--profile <server>',
-      'messages that this server takes: openai, openai-strict, ollama, vllm, llamacpp, lmstudio',
-      'このサーバーが受け付けるメッセージにする: openai、openai-strict、ollama、vllm、llamacpp、lmstudio',
+      'write messages that this server accepts: openai, openai-strict, ollama, vllm, llamacpp, lmstudio',
+      'このサーバーが受け付けるメッセージを書く: openai、openai-strict、ollama、vllm、llamacpp、lmstudio',
     )
+    .option('--cwd <directory>', 'directory in which the conversation continues', '会話の続きを始めるディレクトリー')
+    .option('--no-extensions', 'omit x_conv, which only a conversion back needs', '逆変換だけに必要な x_conv を省く')
+    .group('Content', '内容')
     .option(
       '--history <which>',
-      'live: what the model still knows; all: also what was taken back or compacted',
-      'live: モデルに今も見える分だけ、all: 取り消しや圧縮で外れた分も',
+      'live: only what the model still sees; all: include rolled-back and compacted messages',
+      'live: モデルに今も見える分だけ。all: 取り消しや圧縮で外れた分も含める',
       { default: 'live' },
     )
-    .option('--no-extensions', 'leave out x_conv, which only the way back needs', '逆変換だけに必要な x_conv を省く')
     .option(...MAX_TOKENS_OPTION)
-    .option('--cwd <directory>', 'the directory in which the conversation goes on', '会話の続きを始めるディレクトリー')
+    .group('Losses', '失われる内容')
+    .option(
+      '--strict',
+      'write nothing and exit with 1 if anything would be lost',
+      '失われる内容があれば、何も書かず終了コード 1 で終了',
+    )
+    .option(...REPORT_OPTION)
+    .group('Input', '入力')
     .option(...IN_OPTION)
     .option(...SESSION_OPTION)
-    .option(...FORCE_OPTION)
     .examples(
       'fumi convert rollout.jsonl --to openai -o talk.json',
       'fumi convert talk.json --to codex -o rollout.jsonl --report losses.json',
@@ -90,7 +90,7 @@ async function convertSession(app: App, name: string, options: Options): Promise
   if (options.history !== 'live' && options.history !== 'all')
     throw new AppError(
       'bad_usage',
-      `--history is live or all, not ${options.history}.`,
+      `unknown --history "${options.history}". Use live or all.`,
       `--history は live か all です。「${options.history}」は使えません。`,
     )
   const report = await runConversion(await resolveLog(app, name, options), app.directory, options)

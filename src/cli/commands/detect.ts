@@ -23,11 +23,11 @@ export function detectCommand(program: Command): void {
   defineCommand(
     program,
     'detect',
-    'say what a file is: agent, format, how many conversations',
-    'ファイルの種類を判別: エージェント、形式、会話の数',
+    'identify files: agent, format and number of conversations',
+    'ファイルの種類（エージェント・形式・会話の数）を判別',
   )
-    .argument('<file...>', 'files of any kind; - for standard input', '任意のファイル。- は標準入力')
-    .option('--json', 'print JSON, with what could not be read line by line', '読めなかった行も含む JSON で出力')
+    .argument('<file...>', 'files of any kind; - reads standard input', '任意のファイル。- は標準入力')
+    .option('--json', 'print JSON, including every line that could not be read', '読めなかった行も含む JSON で出力')
     .examples('fumi detect *.json *.jsonl', 'fumi detect --json train.jsonl | jq .[].formats')
     .run(run)
 }
@@ -59,8 +59,8 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
   if (detected.every(({ agent }) => agent === null))
     throw new AppError(
       'nothing_readable',
-      'no agent reads any of these files; the last column says what they are.',
-      'どのエージェントのファイルでもありません。何のファイルかは最後の列にあります。',
+      'none of these files is a log of a supported agent. The last column shows what they are.',
+      '対応するエージェントのログではありません。ファイルの種類は最後の列にあります。',
     )
 }
 
@@ -78,16 +78,16 @@ async function detectFile(agents: readonly Agent[], path: string, sayIn: PickWor
 
 const NO_COUNTS = { formats: {}, conversations: 0, branches: 0, messages: 0, issues: [] }
 
-const KNOWN_BY_CONTENT = phrase('known by its content', '内容から判別')
+const KNOWN_BY_CONTENT = phrase('recognized by content', '内容から判別')
 
 const FOLDER_DESCRIPTION: FileDescription = {
   format: 'folder',
-  why: phrase('give its files, or fumi list <folder>', '中のファイルを指定するか、fumi list <フォルダー>'),
+  why: phrase('specify its files, or run fumi list <folder>', '中のファイルを指定するか、fumi list <フォルダー>'),
 }
 
 const UNKNOWN_DESCRIPTION: FileDescription = {
   format: 'unknown',
-  why: phrase('no agent knows what this is', 'どのエージェントの形式でもありません'),
+  why: phrase('not a log of a supported agent', '対応するエージェントのログではありません'),
 }
 
 /** An agent may recognize files that it does not read. */
@@ -123,7 +123,7 @@ const COLUMNS: readonly TableColumn[] = [
   { title: say('format', '形式'), grows: true },
   { title: say('conversations', '会話'), right: true },
   { title: say('messages', 'メッセージ'), right: true },
-  { title: say('why', '根拠'), grows: true },
+  { title: say('evidence', '根拠'), grows: true },
 ]
 
 function toRow(file: DetectedFile): readonly string[] {

@@ -18,12 +18,7 @@ interface Options {
 const EXIT_PROBLEMS = 1
 
 export function doctorCommand(program: Command): void {
-  defineCommand(
-    program,
-    'doctor',
-    'look at everything that could be wrong, and say what to do',
-    '問題がないかひととおり調べ、対処を示す',
-  )
+  defineCommand(program, 'doctor', 'check the installation and suggest fixes', '問題がないか調べ、対処を示す')
     .option(...JSON_OPTION)
     .examples('fumi doctor', 'fumi doctor --json | jq .findings')
     .run(run)
@@ -71,5 +66,5 @@ const STATE_SIGNS: { readonly [state in DoctorFinding['state']]: string } = {
 
 const renderVerdict = (problems: number): string =>
   problems === 0
-    ? say('\nAll is well.\n', '\n問題ありません。\n')
+    ? say('\nNo problems found.\n', '\n問題ありません。\n')
     : say(`\n${paint.bold(plural(problems, 'problem'))}.\n`, `\n${paint.bold(`問題 ${formatCount(problems)} 件`)}\n`)

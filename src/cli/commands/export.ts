@@ -51,52 +51,55 @@ export function exportCommand(program: Command): void {
   defineCommand(
     program,
     'export',
-    'write conversations as Markdown, HTML, text, JSON or training examples',
-    '会話を Markdown、HTML、テキスト、JSON、学習例にエクスポート',
+    'export conversations as Markdown, HTML, JSON and other formats',
+    '会話を Markdown・HTML・JSON などにエクスポート',
   )
     .argument(
       '<session...>',
-      'sessions as fumi list names them, or log files; - for standard input',
-      'fumi list が示す会話、またはログファイル。- は標準入力',
+      'session ids from fumi list, or log files; - reads standard input',
+      'fumi list に表示される会話 ID、またはログファイル。- は標準入力',
+    )
+    .group('Output', '出力')
+    .option(
+      '-o, --output <path>',
+      'output file, or a folder for one file per session; - writes to standard output',
+      '出力ファイル、または会話ごとに 1 ファイルを書くフォルダー。- は標準出力',
     )
     .option(
       '--format <format>',
-      'what to write (default: by the name of the output, else md)',
-      '出力形式（既定: 出力ファイルの名前から。決まらなければ md）',
+      'output format (default: from the extension of --output, else md)',
+      '出力形式（既定: --output の拡張子から。決まらなければ md）',
       { choices: EXPORT_FORMAT_NAMES },
     )
     .option(
-      '-o, --output <path>',
-      'a file, or a folder for one file each; - for standard output',
-      'ファイル、または会話ごとに 1 ファイルを置くフォルダー。- は標準出力',
+      '--images <how>',
+      'write images of md to separate files, or embed them',
+      'md の画像を別のファイルに書くか、埋め込むか',
+      { choices: ['files', 'inline'] },
     )
-    .option('--turns <a..b>', 'only these turns: 3, 2..5, 4.. or ..3', 'このターンだけ: 3、2..5、4..、..3', {
+    .option('--force', 'overwrite existing files', '既存のファイルを上書き')
+    .group('Content', '内容')
+    .option('--turns <a..b>', 'export only these turns: 3, 2..5, 4.. or ..3', 'このターンだけ: 3、2..5、4..、..3', {
       parse: parseTurnsOption,
     })
     .option(...ALL_RECORDS_OPTION)
     .option(
       '--redact',
-      'take out secrets, user names, home directories and e-mail addresses, and say how many',
+      'remove secrets, user names, home directories and e-mail addresses, and report how many',
       '秘密情報・ユーザー名・ホームディレクトリー・メールアドレスを取り除き、件数を示す',
     )
     .option(
       '--anonymize',
-      'replace every word and keep the shape, to show a fault to somebody',
-      '形を保ったまま言葉をすべて置き換える（不具合の報告用）',
+      'replace every word but keep the structure, for bug reports',
+      '構造を保ったまま、言葉をすべて置き換える（不具合の報告用）',
     )
-    .option(
-      '--images <how>',
-      'images of md as files beside it, or inline',
-      'md の画像を別ファイルにするか、埋め込むか',
-      { choices: ['files', 'inline'] },
-    )
+    .group('Input', '入力')
     .option(
       '--in <path>',
-      'look for the sessions in this database, file or folder',
-      '会話を探すデータベース、ファイル、フォルダー',
+      'search this database, file or folder instead of the index',
+      '索引の代わりに、このデータベース・ファイル・フォルダーから会話を探す',
     )
     .option(...SESSION_OPTION)
-    .option('--force', 'overwrite existing files', '既存のファイルを上書き')
     .examples(
       'fumi export codex:019c22d1 -o talk.html',
       'fumi export rollout.jsonl > talk.md',
@@ -134,7 +137,7 @@ function resolveTarget(
     if (isDocument && sessions > 1)
       throw new AppError(
         'bad_usage',
-        `each session is a ${name} file of its own: name a folder with -o.`,
+        `${name} writes one file per session. Specify a folder with -o.`,
         `${name} は会話ごとに 1 ファイルになります。-o でフォルダーを指定してください。`,
       )
     return { kind: 'stream' }
@@ -194,8 +197,8 @@ async function createPrivacy({ environment }: App, { redact, anonymize }: Option
   if (redact && anonymize)
     throw new AppError(
       'bad_usage',
-      '--anonymize replaces every word: leave --redact out.',
-      '--anonymize は言葉をすべて置き換えるため、--redact は不要です。どちらかだけを指定してください。',
+      '--anonymize already replaces every word. Omit --redact.',
+      '--anonymize は言葉をすべて置き換えるため、--redact は不要です。--redact を外してください。',
     )
   if (!redact && !anonymize) return undefined
   const { createAnonymization, createRedaction } = await import('../../export/privacy.ts')
@@ -237,8 +240,8 @@ async function* renderExport(input: ExportInput, write: ExportWriter, options: E
   if (isEmpty)
     await writeErr(
       say(
-        `${input.session.id} holds nothing for this format; left out\n`,
-        `${input.session.id} にはこの形式で書き出せる内容がないため、省きました\n`,
+        `${input.session.id}: skipped, nothing to export in this format\n`,
+        `${input.session.id}: この形式で書き出せる内容がないため、省きました\n`,
       ),
     )
 }
@@ -248,7 +251,7 @@ function exportOptions({ all, turns, images }: Options, document: string | undef
   if (images === 'files' && document === undefined)
     throw new AppError(
       'bad_usage',
-      '--images files needs a file or a folder: name it with -o.',
+      '--images files needs a place for the images. Specify a file or folder with -o.',
       '--images files には書き込み先が必要です。-o でファイルかフォルダーを指定してください。',
     )
   return {
@@ -263,7 +266,7 @@ function parseTurnsOption(text: string): TurnRange {
   const range = parseTurnRange(text)
   if (range) return range
   throw new InvalidArgumentError(
-    say('Give turns as 3, 2..5, 4.. or ..3.', 'ターンは 3、2..5、4..、..3 のように指定してください。'),
+    say('Write turns as 3, 2..5, 4.. or ..3.', 'ターンは 3、2..5、4..、..3 のように指定してください。'),
   )
 }
 
@@ -307,11 +310,11 @@ function renderRedactionReport({ redactions, images }: RedactionResult): string 
   )
   const summary =
     kinds.length === 0
-      ? say('nothing was found to take out', '取り除くものはありませんでした')
-      : say(`taken out: ${kinds.join(', ')}`, `取り除いたもの：${kinds.join('、')}`)
+      ? say('redacted: nothing found', '取り除いたもの：なし')
+      : say(`redacted: ${kinds.join(', ')}`, `取り除いたもの：${kinds.join('、')}`)
   const imagesNote =
     images > 0
-      ? say(`; ${plural(images, 'image')} not looked into`, `。画像 ${formatCount(images)} 件は調べていません`)
+      ? say(`; ${plural(images, 'image')} not checked`, `。画像 ${formatCount(images)} 件は調べていません`)
       : ''
   return `${summary}${imagesNote}\n`
 }

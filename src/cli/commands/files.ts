@@ -35,22 +35,22 @@ export function filesCommand(program: Command): void {
   defineCommand(
     program,
     'files',
-    'list every session, turn and tool call that touched a file',
-    'ファイルに触れた会話・ターン・ツール呼び出しをすべて表示',
+    'list the sessions and tool calls that touched a file',
+    'ファイルを読み書きした会話とツール呼び出しを一覧表示',
   )
     .argument(
       '<path>',
-      'a file, or the end of its path: app.ts, src/app.ts',
+      'a file, or the end of a path: app.ts, src/app.ts',
       'ファイル、またはパスの末尾（app.ts、src/app.ts）',
     )
     .option(
       '--diff',
-      'show what each call did to it, where the call tells',
-      '呼び出しごとの変更内容も表示（分かる場合）',
+      'show the change of each call, if it is recorded',
+      '呼び出しごとの変更内容も表示（記録がある場合）',
     )
     .option(
       '-n, --limit <n>',
-      'how many calls at most; 0 for all (default: 40, with --json all)',
+      'maximum number of calls; 0 for all (default: 40; with --json: all)',
       '表示する呼び出しの上限。0 で全件（既定: 40、--json では全件）',
     )
     .option(...JSON_OPTION)
@@ -118,12 +118,15 @@ async function readCheckpoints(app: App, session: SessionId): Promise<readonly S
 /** By session, newest first. */
 function renderFileReport(touches: readonly TouchWithDiff[], total: number, app: App): string {
   if (touches.length === 0)
-    return say('No call is known that touched it.\n', 'このファイルに触れた呼び出しはありません。\n')
+    return say(
+      'No recorded tool call touched this file.\n',
+      'このファイルを読み書きしたツール呼び出しの記録はありません。\n',
+    )
   const lines: string[] = []
   let session: string | undefined
   for (const touch of touches) {
     if (touch.session_id !== session) {
-      const title = app.session(touch.session_id)?.title ?? say('(nothing said)', '（発言なし）')
+      const title = app.session(touch.session_id)?.title ?? say('(no prompt)', '（依頼なし）')
       lines.push(
         `${session === undefined ? '' : '\n'}${paint.bold(truncate(toSingleLine(toTerminalText(title)), terminalWidth() - 24))}  ${paint.dim(shortId(touch.session_id))}`,
       )
@@ -145,7 +148,7 @@ function renderFileReport(touches: readonly TouchWithDiff[], total: number, app:
   }
   const remaining = total - touches.length
   const more = say(
-    `${plural(remaining, 'older call')} left out; --limit 0 shows all.\n`,
+    `${plural(remaining, 'older call')} not shown; pass --limit 0 to show all.\n`,
     `古い呼び出し ${formatCount(remaining)} 件は省略しました。--limit 0 ですべて表示します。\n`,
   )
   return `${lines.join('\n')}\n${remaining > 0 ? paint.dim(more) : ''}`

@@ -21,17 +21,17 @@ export function forgetCommand(program: Command): void {
   defineCommand(
     program,
     'forget',
-    'take a session out of the index and the keep; its source is not touched',
-    '会話を索引と保管庫から取り除く。元のログはそのまま',
+    'remove a session from the index and the backup',
+    '会話を索引とバックアップから取り除く',
   )
     .argument('[session]', ...SESSION_ID)
-    .option('--yes', 'do not ask', '確認しない')
+    .option('--yes', 'skip the confirmation', '確認を省く')
     .option(
       '--undo',
-      'let a session that was forgotten be found again; what was kept of it is gone',
-      '取り除いた会話を再び見つかるようにする。保管していた内容は戻らない',
+      'allow a forgotten session to be indexed again; its backup is not restored',
+      '取り除いた会話を再び索引に入れる。バックアップは戻らない',
     )
-    .option('--list', 'tell what was forgotten', '取り除いた会話を一覧表示')
+    .option('--list', 'list forgotten sessions', '取り除いた会話を一覧表示')
     .option(...JSON_OPTION)
     .examples('fumi forget codex:019c22d1', 'fumi forget --list', 'fumi forget codex:019c22d1 --undo')
     .runWithApp(forget)
@@ -42,8 +42,8 @@ async function forget(app: App, name: string | undefined, options: Options): Pro
   if (name === undefined)
     throw new AppError(
       'bad_usage',
-      'say which session: fumi forget <session>, or --list.',
-      '会話を指定してください: fumi forget <session>。一覧は --list です。',
+      'specify a session: fumi forget <session>. Pass --list to list forgotten sessions.',
+      '会話を指定してください: fumi forget <会話 ID>。取り除いた会話の一覧は --list です。',
     )
   if (options.undo) await undoForget(app, name, options)
   else await forgetNamed(app, name, options)
@@ -54,21 +54,21 @@ async function forgetNamed(app: App, name: string, options: Options): Promise<vo
   const { id, path } = session
   const isOnlyHere = backup !== undefined || app.session(id)?.gone === true
   const loss = isOnlyHere
-    ? say('Nothing else has it: it will be gone for good.', 'ほかに残っていないため、完全に失われます。')
-    : say(`${path} is not touched.`, `${path} はそのまま残ります。`)
+    ? say('There is no other copy. This cannot be undone.', 'ほかに写しはありません。この操作は取り消せません。')
+    : say(`${path} stays unchanged.`, `${path} はそのまま残ります。`)
   if (
     !options.yes &&
     !(await askYesNo('', `${toPrintable(say(`Forget ${id}? ${loss}`, `${id} を取り除きますか？ ${loss}`))} [y/N] `))
   )
     throw new AppError(
       'bad_usage',
-      `${id} was not forgotten. Say --yes to be asked nothing.`,
+      `${id} not forgotten. Pass --yes to skip the confirmation.`,
       `${id} は取り除いていません。確認を省くには --yes を付けてください。`,
     )
   await app.forget(id)
   await (options.json
     ? writeOutJson({ forgotten: id })
-    : writeOut(toPrintable(say(`${id} is forgotten. ${loss}\n`, `${id} を取り除きました。${loss}\n`))))
+    : writeOut(toPrintable(say(`Forgot ${id}. ${loss}\n`, `${id} を取り除きました。${loss}\n`))))
 }
 
 async function undoForget(app: App, name: string, options: Options): Promise<void> {
@@ -77,20 +77,20 @@ async function undoForget(app: App, name: string, options: Options): Promise<voi
   if (!only)
     throw new AppError(
       'not_found',
-      `no session ${name} was forgotten. See fumi forget --list.`,
-      `取り除いた会話に ${name} はありません。fumi forget --list で確かめてください。`,
+      `no forgotten session matches ${name}. Run fumi forget --list for a list.`,
+      `取り除いた会話に ${name} はありません。一覧は fumi forget --list で見られます。`,
     )
   if (more.length > 0)
     throw new AppError(
       'bad_usage',
-      `several were forgotten that begin with ${name}. Give more of it.`,
-      `取り除いた会話に ${name} で始まるものが複数あります。もっと長く指定してください。`,
+      `${name} matches several forgotten sessions. Type more characters of the id.`,
+      `${name} で始まる取り除いた会話が複数あります。ID をもっと長く指定してください。`,
     )
   app.backup.unforget(only.session as SessionId)
   await (options.json
     ? writeOutJson({ remembered: only.session })
     : writeOut(
-        toPrintable(say(`${only.session} may be found again.\n`, `${only.session} は再び見つかるようになりました。\n`)),
+        toPrintable(say(`${only.session} will be indexed again.\n`, `${only.session} は再び索引に入ります。\n`)),
       ))
 }
 
@@ -100,7 +100,7 @@ async function listForgotten(app: App, options: Options): Promise<void> {
   else
     await writeOut(
       forgotten.length === 0
-        ? say('None.\n', 'ありません。\n')
+        ? say('No forgotten sessions.\n', '取り除いた会話はありません。\n')
         : forgotten.map(({ session, at }) => `${at}  ${session}\n`).join(''),
     )
 }

@@ -28,32 +28,32 @@ export function handoffCommand(program: Command): void {
   defineCommand(
     program,
     'handoff',
-    "go on with a session in another agent's program",
-    '会話を別のエージェントに引き継ぐ',
+    "continue a session in another agent's program",
+    '会話の続きを別のエージェントに引き継ぐ',
   )
     .argument('<session>', 'a session as fumi list names it, or a log file', 'fumi list が示す会話、またはログファイル')
     .option(
       '--to <agent>',
-      'codex, amazon-q, kiro …; an unknown one lists all',
+      'target: codex, amazon-q, kiro …; an unknown name lists all',
       '引き継ぎ先: codex、amazon-q、kiro など。不明な名前なら一覧を表示',
       { isRequired: true },
     )
     .option(...MAX_TOKENS_OPTION)
     .option(
       '--cwd <directory>',
-      "where to go on; otherwise the session's own directory",
-      '続きを始める場所。省くと会話の元のディレクトリー',
+      "directory to continue in (default: the session's directory)",
+      '続きを始めるディレクトリー（既定: 会話の元のディレクトリー）',
     )
     .option(...REPORT_OPTION)
     .option(
       '--dry-run',
-      'convert and compare, but write nothing into the other store',
-      '変換と比較だけを行い、引き継ぎ先には何も書かない',
+      'convert and compare without writing to the target',
+      '変換と比較だけを行い、引き継ぎ先には書かない',
     )
     .option(
       '--replace',
-      'put it in the place of an older conversation, which is kept first',
-      '古い会話を、保管したうえで置き換える',
+      'replace an older conversation, after backing it up',
+      '古い会話を、バックアップしてから置き換える',
     )
     .option(...IN_OPTION)
     .option(...SESSION_OPTION)
@@ -63,8 +63,8 @@ export function handoffCommand(program: Command): void {
       'fumi handoff amazon-q:1b4e28ba --to codex --cwd ~/src/app --dry-run',
     )
     .note(
-      'A newer conversation is never replaced. When the other program would read something else than was said here, all is taken back.',
-      'もっと新しい会話は置き換えません。引き継ぎ先のプログラムが元と違う内容を読み取る場合は、すべて元に戻します。',
+      'A newer conversation, or one that Codex has open, is never replaced. If the target does not read back identically, everything is rolled back.',
+      'より新しい会話や、Codex が開いている会話は置き換えません。引き継ぎ先で同じ内容に読めない場合は、すべて元に戻します。',
     )
     .runWithApp(handOff)
 }
@@ -74,8 +74,8 @@ async function handOff(app: App, name: string, options: Options): Promise<void> 
   if (!targets.includes(options.to))
     throw new AppError(
       'bad_usage',
-      `nothing can be given to ${options.to}. Known: ${targets.join(', ')}.`,
-      `${options.to} には引き継げません。引き継ぎ先は ${targets.join('、')} です。`,
+      `cannot hand off to "${options.to}". Available: ${targets.join(', ')}.`,
+      `「${options.to}」には引き継げません。引き継げるのは ${targets.join('、')} です。`,
     )
   const { log, id } = await resolveLog(app, name, options)
   const { environment, directory, backup } = app
@@ -102,21 +102,27 @@ async function printResult(done: HandedOver, options: Options): Promise<void> {
   }
   await writeErr(renderLosses(report))
   if (cut) await writeErr(formatCut(cut))
-  for (const repair of repairs) await writeErr(`${say('mended', '修正:')} ${repair}\n`)
+  for (const repair of repairs) await writeErr(`${say('repaired', '修正:')} ${repair}\n`)
   for (const { code, what } of warnings) await writeErr(`fumi: ${say(what, WARNING_TEXTS_JA[code])}\n`)
   await writeOut(
     say(
-      `${session.id}, ${exchanges} exchanges, ${isDry ? 'would be' : 'is'} in ${source.path}\n`,
+      `${isDry ? 'Would write' : 'Wrote'} ${session.id} (${exchanges} exchanges) to ${source.path}\n`,
       `${session.id}（やり取り ${exchanges} 件）を ${source.path} に${isDry ? '引き継げます' : '引き継ぎました'}\n`,
     ),
   )
   if (isReplacement && isDry)
     await writeOut(
-      say('An older conversation would be replaced, and kept.\n', '古い会話は、保管したうえで置き換えます。\n'),
+      say(
+        'This would replace an older conversation, after backing it up.\n',
+        '古い会話は、バックアップしてから置き換えます。\n',
+      ),
     )
   if (backup !== undefined)
     await writeOut(
-      say(`What stood there is kept, and also in ${backup}\n`, `置き換えた会話は保管してあります。控え: ${backup}\n`),
+      say(
+        `The replaced conversation is backed up, also as a file: ${backup}\n`,
+        `置き換えた会話はバックアップしてあります。ファイル: ${backup}\n`,
+      ),
     )
-  if (resume && !isDry) await writeOut(`${say('Go on with:', '続きを始めるには:')} ${formatShellLine(resume)}\n`)
+  if (resume && !isDry) await writeOut(`${say('Continue with:', '続きを始めるには:')} ${formatShellLine(resume)}\n`)
 }

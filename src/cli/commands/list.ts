@@ -33,35 +33,32 @@ interface Options extends FilterOptions {
 const _SORT_KEYS: readonly SessionOrder[] = ['last', 'started', 'messages', 'tokens', 'size', 'title']
 
 export function listCommand(program: Command): void {
-  defineCommand(
-    program,
-    'list',
-    'list conversations, newest first, with those that only fumibako still has',
-    '会話を新しい順に一覧表示。fumibako だけに残る会話も含む',
-  )
+  defineCommand(program, 'list', 'list conversations, newest first', '会話を新しい順に一覧表示')
     .argument(
       '[path...]',
-      'databases, log files or folders (default: every agent found on this machine)',
+      'databases, log files or folders to list (default: all agents on this machine)',
       'データベース、ログファイル、フォルダー（既定: このマシンのすべてのエージェント）',
     )
+    .group('Filters', '絞り込み')
     .with(addFilterOptions)
     .option(
       '--ended',
-      'only those that their program has overwritten or lost',
-      '元のプログラムが上書きしたか失った会話だけ',
+      'sessions that their program has overwritten or deleted',
+      '元のプログラムが上書きまたは削除した会話だけ',
     )
-    .option('--starred', 'only those that you gave a star; see fumi mark', 'スターを付けた会話だけ（fumi mark を参照）')
-    .option('--tag <tag>', 'only those that you gave this tag', 'このタグを付けた会話だけ')
+    .option('--starred', 'sessions that you starred with fumi mark', 'fumi mark でスターを付けた会話だけ')
+    .option('--tag <tag>', 'sessions with this tag of yours', 'このタグを付けた会話だけ')
     .option(
       '--children',
-      'forks and sub-agents too, not folded under their parents',
-      '分岐とサブエージェントも、親の下にまとめずに表示',
+      'list forks and subagents separately from their parents',
+      '分岐とサブエージェントを、親にまとめずに表示',
     )
-    .option('--sort <by>', 'what comes first', '並べ替えの基準', { choices: _SORT_KEYS, default: 'last' })
-    .option('--reverse', 'the other way round', '逆順')
+    .group('Output', '出力')
+    .option('--sort <by>', 'sort order', '並べ替えの基準', { choices: _SORT_KEYS, default: 'last' })
+    .option('--reverse', 'reverse the order', '逆順')
     .option(
       '-n, --limit <n>',
-      'how many at most; 0 for all (default: 40, with --json all)',
+      'maximum number of sessions; 0 for all (default: 40; with --json: all)',
       '表示件数の上限。0 で全件（既定: 40、--json では全件）',
     )
     .option(...JSON_OPTION)
@@ -83,8 +80,8 @@ async function listSessions(app: App, paths: readonly string[], options: Options
   if (!isIndexed && (hasSessionFilters(others) || options.sort !== 'last'))
     throw new AppError(
       'bad_usage',
-      'what lies at a path is listed as it is: only --agent, --starred and --tag narrow it down.',
-      'パスを指定した一覧で絞り込みに使えるのは --agent、--starred、--tag だけです。並べ替えはできません。',
+      'with a path, only the filters --agent, --starred and --tag work, and sorting does not. Omit the path to use the others.',
+      'パスを指定した一覧では、絞り込みは --agent、--starred、--tag だけ使え、並べ替えはできません。ほかを使うにはパスを省いてください。',
     )
   const { total, sessions, issues } = isIndexed
     ? listFromIndex(app, filter, limit, options)
@@ -165,11 +162,11 @@ const noSessionsError = (paths: readonly string[]): AppError =>
     'nothing_readable',
     paths.length > 0
       ? phrase(
-          `no conversation in ${paths.join(', ')}. Give a log of a known agent, or a folder that holds some.`,
+          `no conversations in ${paths.join(', ')}. Specify a log of a supported agent, or a folder that contains logs.`,
           `${paths.join('、')} に会話がありません。対応するエージェントのログか、それを含むフォルダーを指定してください。`,
         )
       : phrase(
-          'no conversation was found on this machine. Give a path: fumi list <folder>.',
-          'このマシンに会話が見つかりません。パスを指定してください: fumi list <フォルダー>',
+          'no conversations found on this machine. Run fumi doctor to see where fumi looked, or specify a path: fumi list <folder>.',
+          'このマシンに会話が見つかりません。調べた場所は fumi doctor で分かります。パスも指定できます: fumi list <フォルダー>',
         ),
   )

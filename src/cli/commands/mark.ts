@@ -20,38 +20,33 @@ interface Options extends AnnotationChange {
 }
 
 export function markCommand(program: Command): void {
-  defineCommand(
-    program,
-    'mark',
-    'give a session a name, a star, tags or a note of your own',
-    '会話に名前・スター・タグ・メモを付ける',
-  )
+  defineCommand(program, 'mark', 'name, star, tag or annotate a session', '会話に名前・スター・タグ・メモを付ける')
     .argument(
       '[session]',
-      'its id as fumi list shows it, or the beginning of it (default: list all marks)',
-      'fumi list が示す会話の ID、またはその先頭部分（既定: 付けたものをすべて一覧表示）',
+      'session id from fumi list; the first characters are enough (default: list all annotated sessions)',
+      'fumi list に表示される会話 ID。先頭の数文字でもよい（既定: 名前などを付けた会話の一覧）',
     )
-    .option('--name <text>', 'call it this; an empty text takes the name away', '名前。空にすると外す')
-    .option('--star', 'give it a star', 'スターを付ける')
-    .option('--no-star', 'take the star away', 'スターを外す')
-    .option('--tag <tag>', 'give it this tag; as often as wanted', 'タグを付ける。何度でも指定可', {
+    .option('--name <text>', 'set the name; an empty text removes it', '名前を付ける。空にすると外す')
+    .option('--star', 'add a star', 'スターを付ける')
+    .option('--no-star', 'remove the star', 'スターを外す')
+    .option('--tag <tag>', 'add a tag; repeatable', 'タグを付ける。何度でも指定可', {
       isRepeatable: true,
     })
-    .option('--untag <tag>', 'take this tag away; as often as wanted', 'タグを外す。何度でも指定可', {
+    .option('--untag <tag>', 'remove a tag; repeatable', 'タグを外す。何度でも指定可', {
       isRepeatable: true,
     })
-    .option('--note <text>', 'write this beside it; an empty text takes the note away', 'メモ。空にすると外す')
-    .option('--clear', 'take all marks of the session away', '会話に付けたものをすべて外す')
+    .option('--note <text>', 'set the note; an empty text removes it', 'メモを付ける。空にすると外す')
+    .option('--clear', 'remove the name, star, tags and note', '名前・スター・タグ・メモをすべて外す')
     .option(
       '--search <text>',
-      'list the marks whose name, tags or note hold this',
-      '名前・タグ・メモにこの語を含む会話を一覧表示',
+      'list sessions whose name, tags or note contain this text',
+      '名前・タグ・メモにこの語句を含む会話を一覧表示',
     )
     .option(...IN_OPTION)
     .option(
       '--json',
-      'print JSON; without a session all marks, to save them elsewhere',
-      'JSON で出力。会話を省くと、付けたものすべて（バックアップ用）',
+      'print JSON; without a session, all annotations',
+      'JSON で出力。会話を省くと、すべての名前・スター・タグ・メモ',
     )
     .examples(
       'fumi mark codex:019c22d1 --name "The double ring" --star',
@@ -72,8 +67,8 @@ async function listAnnotations(app: App, options: Options): Promise<void> {
   if (hasChange(options))
     throw new AppError(
       'bad_usage',
-      'say which session: fumi mark <session> …',
-      '会話を指定してください: fumi mark <session> …',
+      'specify a session: fumi mark <session> …',
+      '会話を指定してください: fumi mark <会話 ID> …',
     )
   const annotations = app.annotations.list(options.search === undefined ? {} : { text: options.search })
   if (options.json) await writeOutJson({ marks: annotations })
@@ -84,20 +79,23 @@ async function annotateSession(app: App, name: string, options: Options): Promis
   if (options.search !== undefined)
     throw new AppError(
       'bad_usage',
-      '--search looks through all marks: leave the session out.',
+      '--search covers all sessions. Omit the session.',
       '--search はすべての会話を探します。会話の指定を外してください。',
     )
   if (options.clear && hasChange({ ...options, clear: false }))
     throw new AppError(
       'bad_usage',
-      '--clear takes everything away: leave the other options out.',
+      '--clear removes everything. Omit the other options.',
       '--clear はすべてを外します。ほかのオプションを外してください。',
     )
   const session = await resolveSessionId(app, name, options.in)
   const annotation = applyAnnotationChange(app, session, options)
   if (options.json) await writeOutJson(annotation ?? { session })
   else if (annotation) await writeOut(renderAnnotationTable([annotation]))
-  else await writeOut(say(`${session} has no marks.\n`, `${session} には何も付いていません。\n`))
+  else
+    await writeOut(
+      say(`${session} has no name, star, tags or note.\n`, `${session} には名前もスターもタグもメモもありません。\n`),
+    )
 }
 
 function applyAnnotationChange(app: App, session: SessionId, options: Options): SessionAnnotation | undefined {
@@ -130,7 +128,8 @@ const COLUMNS: readonly TableColumn[] = [
 ]
 
 function renderAnnotationTable(annotations: readonly SessionAnnotation[]): string {
-  if (annotations.length === 0) return say('None.\n', '印はありません。\n')
+  if (annotations.length === 0)
+    return say('No annotated sessions.\n', '名前・スター・タグ・メモの付いた会話はありません。\n')
   const rows = annotations.map(({ session, name, starred, tags, note }) => [
     shortId(session),
     starred ? '★' : '',

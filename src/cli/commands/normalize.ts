@@ -26,23 +26,19 @@ export function normalizeCommand(program: Command): void {
   defineCommand(
     program,
     'normalize',
-    'print a log as NormalizedMessages, one JSON object per line',
+    'print logs as NormalizedMessages, one JSON object per line',
     'ログを NormalizedMessage として出力（1 行に JSON 1 件）',
   )
-    .argument('<path...>', 'log files or folders; - for standard input', 'ログファイルまたはフォルダー。- は標準入力')
+    .argument('<path...>', 'log files or folders; - reads standard input', 'ログファイルまたはフォルダー。- は標準入力')
     .option(
       '--sanitized',
-      'text as sanitised HTML, as the NormalizedMessage specification says',
-      '本文を無害化した HTML にする（NormalizedMessage の仕様どおり）',
+      'print text as sanitized HTML (NormalizedMessage specification)',
+      '本文を無害化した HTML で出力（NormalizedMessage の仕様どおり）',
     )
-    .option(
-      '--include-private',
-      'ciphertext as it stands in the log, not only its hash',
-      '暗号文をハッシュだけでなく、ログのまま出力',
-    )
+    .option('--include-private', 'include ciphertext, not only its hash', 'ハッシュだけでなく、暗号文も出力')
     .option(
       '--json-issues',
-      'issues on standard error as JSON, one per line',
+      'print issues to standard error as JSON, one per line',
       '読めなかった内容を標準エラーに JSON で出力（1 行に 1 件）',
     )
     .examples(
@@ -77,8 +73,8 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
   const where = paths.join(', ')
   throw new AppError(
     'nothing_readable',
-    `nothing readable in ${where}. Give a log of a known agent; see fumi normalize --help.`,
-    `${where} に読み取れる内容がありません。対応するエージェントのログを指定してください（fumi normalize --help を参照）。`,
+    `no readable log in ${where}. Specify a log of a supported agent. Run fumi detect to identify a file.`,
+    `${where} に読み取れるログがありません。対応するエージェントのログを指定してください。ファイルの種類は fumi detect で分かります。`,
   )
 }
 

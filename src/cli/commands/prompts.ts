@@ -35,12 +35,12 @@ export function promptsCommand(program: Command): void {
   defineCommand(
     program,
     'prompts',
-    'list everything that you ever asked an agent, newest first',
-    'これまでエージェントに依頼した内容を、新しい順に一覧表示',
+    'list the prompts that you typed, newest first',
+    'これまでの依頼を新しい順に一覧表示',
   )
-    .argument('[query...]', 'only prompts that hold these words, as they stand here', 'この語句をこのまま含む依頼だけ')
-    .option('-n, --limit <n>', 'how many at most; 0 for all', '表示件数の上限。0 で全件', { default: '40' })
-    .option('--json', 'print JSON, with the whole text of each', 'それぞれの全文を含む JSON で出力')
+    .argument('[query...]', 'list prompts that contain this exact text', 'この語句をこのまま含む依頼だけを表示')
+    .option('-n, --limit <n>', 'maximum number of prompts; 0 for all', '表示件数の上限。0 で全件', { default: '40' })
+    .option('--json', 'print JSON with the full text of each prompt', '依頼の全文を JSON で出力')
     .examples('fumi prompts', 'fumi prompts double ring', 'fumi prompts --limit 0 --json')
     .runWithApp(listPrompts)
 }
@@ -69,7 +69,7 @@ const COLUMNS: readonly TableColumn[] = [
 
 /** @param all the number before `--limit` */
 function renderPromptTable(prompts: readonly LinkedPrompt[], all: number): string {
-  if (prompts.length === 0) return say('None.\n', '依頼はありません。\n')
+  if (prompts.length === 0) return say('No matching prompts.\n', '該当する依頼はありません。\n')
   const rows = prompts.map(({ at, at_inferred, agent, session, text }) => [
     `${at_inferred ? '~ ' : ''}${formatDateTime(at)}`,
     session === null ? agent : shortId(session),
@@ -77,7 +77,7 @@ function renderPromptTable(prompts: readonly LinkedPrompt[], all: number): strin
   ])
   const remaining = all - prompts.length
   const more = say(
-    `${plural(remaining, 'older prompt')} left out; --limit 0 shows all.\n`,
+    `${plural(remaining, 'older prompt')} not shown; pass --limit 0 to show all.\n`,
     `古い依頼 ${formatCount(remaining)} 件は省略しました。--limit 0 ですべて表示します。\n`,
   )
   return `${renderTable(COLUMNS, rows)}${remaining > 0 ? paint.dim(more) : ''}`

@@ -22,37 +22,32 @@ interface Options {
 }
 
 export function restoreCommand(program: Command): void {
-  defineCommand(
-    program,
-    'restore',
-    'give a kept conversation back: as a file to /load, or into its store',
-    '保管した会話を戻す。/load 用のファイルに、または元の保存場所に',
-  )
+  defineCommand(program, 'restore', 'restore a conversation from the backup', 'バックアップした会話を戻す')
     .argument('<session>', ...SESSION_ID)
     .option(
       '--to <file>',
-      'write it to this file, which /load reads; - for standard output',
+      'write a file that /load reads; - writes to standard output',
       '/load で読めるファイルに書き込む。- は標準出力',
     )
     .option(
       '--install',
-      'put it back into the store, in place of what is there now',
+      "put it back into its program's store, replacing the current conversation",
       '元の保存場所に戻し、今ある会話と置き換える',
     )
     .option(
       '--directory <path>',
-      'with --install: for this directory instead of its own',
-      '--install のとき、元のディレクトリーの代わりに使う場所',
+      'with --install, use this directory instead of the original one',
+      '--install と使い、元のディレクトリーの代わりにここに戻す',
     )
     .option(...FORCE_OPTION)
     .option(...JSON_OPTION)
     .examples(
       `fumi restore amazon-q:1b4e28ba --to talk.json      ${say('then in q chat:', 'その後、q chat で:')} /load talk.json`,
-      `fumi restore amazon-q:1b4e28ba --install          ${say('then in its directory:', 'その後、元のディレクトリーで:')} q chat --resume`,
+      `fumi restore amazon-q:1b4e28ba --install          ${say('then in the directory:', 'その後、元のディレクトリーで:')} q chat --resume`,
     )
     .note(
-      'What --install replaces is kept first. It refuses while the program is writing.',
-      '--install で置き換える会話は、先に保管します。プログラムが書き込んでいる間は実行しません。',
+      '--install backs up what it replaces. It fails while the program is writing.',
+      '--install で置き換える会話は、先にバックアップします。プログラムが書き込んでいる間は失敗します。',
     )
     .runWithApp(restore)
 }
@@ -61,7 +56,7 @@ async function restore(app: App, name: string, options: Options): Promise<void> 
   if ((options.to === undefined) === !options.install)
     throw new AppError(
       'bad_usage',
-      'say where to: --to <file>, or --install for the store itself.',
+      "specify a destination: --to <file>, or --install for the program's store.",
       '戻す先を指定してください。--to <ファイル>、または元の保存場所なら --install です。',
     )
   const backup = findBackup(name, app.backup.list())
@@ -75,18 +70,18 @@ async function writeRestored(app: App, backup: BackedUpSession, to: string, opti
   if (!ready)
     throw new AppError(
       'nothing_readable',
-      `${backup.session} is kept, but its bytes are nothing that its program would load.`,
-      `${backup.session} は保管されていますが、元のプログラムが読み込める内容ではありません。`,
+      `the backup of ${backup.session} is not in a form that its program can load.`,
+      `${backup.session} のバックアップは、元のプログラムが読み込める形ではありません。`,
     )
-  for (const repair of ready.repairs) await writeErr(`${say('mended', '修正:')} ${repair}\n`)
+  for (const repair of ready.repairs) await writeErr(`${say('repaired', '修正:')} ${repair}\n`)
   if (to === '-') return writeData(ready.text)
   saveNewFile(to, ready.text, options.force === true)
   if (options.json) await writeOutJson({ session: backup.session, file: resolve(to), repairs: ready.repairs })
   else
     await writeOut(
       say(
-        `${to} holds ${backup.session}. In the chat: /load ${to}\n`,
-        `${backup.session} を ${to} に書き込みました。会話の中で: /load ${to}\n`,
+        `Wrote ${backup.session} to ${to}. To load it, type in the chat: /load ${to}\n`,
+        `${backup.session} を ${to} に書き込みました。読み込むには、会話の中で /load ${to} と入力してください。\n`,
       ),
     )
 }
@@ -117,15 +112,15 @@ async function installBackup(app: App, backup: BackedUpSession, options: Options
     options.directory === undefined ? undefined : resolve(options.directory),
   )
   if (options.json) return writeOutJson({ session: backup.session, ...done })
-  for (const repair of done.repairs) await writeErr(`${say('mended', '修正:')} ${repair}\n`)
+  for (const repair of done.repairs) await writeErr(`${say('repaired', '修正:')} ${repair}\n`)
   await writeOut(
-    say(`${backup.session} is in ${done.store} again.\n`, `${backup.session} を ${done.store} に戻しました。\n`),
+    say(`Restored ${backup.session} to ${done.store}\n`, `${backup.session} を ${done.store} に戻しました。\n`),
   )
   if (done.backup !== undefined)
     await writeOut(
       say(
-        `What stood there is kept, and also in ${done.backup}\n`,
-        `置き換えた会話は保管してあります。控え: ${done.backup}\n`,
+        `The replaced conversation is backed up, also as a file: ${done.backup}\n`,
+        `置き換えた会話はバックアップしてあります。ファイル: ${done.backup}\n`,
       ),
     )
 }
@@ -136,14 +131,14 @@ function findBackup(name: string, all: readonly BackedUpSession[]): BackedUpSess
   if (!only)
     throw new AppError(
       'not_found',
-      `nothing is kept under ${name}. fumi list --ended shows what is; fumi keep keeps more.`,
-      `${name} という会話は保管されていません。保管した会話は fumi list --ended で見られ、fumi keep で増やせます。`,
+      `no backup of ${name}. Run fumi list --ended to see what was backed up, or fumi backup to back up more.`,
+      `${name} のバックアップはありません。バックアップした会話は fumi list --ended で見られ、fumi backup で増やせます。`,
     )
   if (more.length > 0)
     throw new AppError(
       'bad_usage',
-      `${found.length} kept sessions begin with ${name}. Give more of the id.`,
-      `${name} で始まる保管済みの会話が ${found.length} 件あります。ID をもっと長く指定してください。`,
+      `${name} matches ${found.length} backups. Type more characters of the id.`,
+      `${name} で始まるバックアップが ${found.length} 件あります。ID をもっと長く指定してください。`,
     )
   return only
 }

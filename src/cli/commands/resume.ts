@@ -26,14 +26,9 @@ interface Options {
 }
 
 export function resumeCommand(program: Command): void {
-  defineCommand(
-    program,
-    'resume',
-    'go on with a session in the program that it belongs to',
-    '会話の続きを、元のプログラムで始める',
-  )
+  defineCommand(program, 'resume', 'resume a session in its own program', '会話を元のプログラムで再開')
     .argument('<session>', ...SESSION_ID)
-    .option('--print', 'print the command for a shell instead of running it', '実行せず、シェル用のコマンドを表示')
+    .option('--print', 'print the command instead of running it', '実行せず、コマンドを表示')
     .examples('fumi resume codex:019c22d1', 'fumi resume codex:019c22d1 --print')
     .run(run)
 }
@@ -59,8 +54,8 @@ async function confirmDirectory({ session }: FoundSession, command: ResumeComman
   const real = isFolder(cwd) ? realpathSync(cwd) : undefined
   if (real === undefined || trust.directories().includes(real)) return { ...command, cwd }
   const text = say(
-    `This conversation names the directory ${toVisible(cwd)}. In a chat, files below it are read without asking.\n`,
-    `この会話のディレクトリーは ${toVisible(cwd)} です。会話では、その下のファイルが確認なしに読み取られます。\n`,
+    `This conversation took place in ${toVisible(cwd)}. Tools read files below this directory without asking.\n`,
+    `この会話のディレクトリーは ${toVisible(cwd)} です。ツールは、その下のファイルを確認なしに読み取ります。\n`,
   )
   if (await askYesNo(text, say('Continue there? [y/N] ', 'ここで続けますか？ [y/N] '))) {
     trust.addDirectory(real)
@@ -69,8 +64,8 @@ async function confirmDirectory({ session }: FoundSession, command: ResumeComman
   const { cwd: _, ...commandHere } = command
   throw new AppError(
     'no_permission',
-    `you have not chosen ${cwd} for a chat yet. Change to the directory that you want, then run: ${formatShellLine(commandHere)}`,
-    `${cwd} はまだ会話のディレクトリーとして選ばれていません。使いたいディレクトリーに移動して、次を実行してください: ${formatShellLine(commandHere)}`,
+    `no chat of yours has used ${cwd} yet, so fumi asks first, which needs a terminal. Change to the directory that you want, then run: ${formatShellLine(commandHere)}`,
+    `${cwd} ではまだ会話をしていないため、端末での確認が必要です。使いたいディレクトリーに移動して、次を実行してください: ${formatShellLine(commandHere)}`,
   )
 }
 
@@ -82,8 +77,8 @@ async function resumeCommandFor({ log, session, kept: backup }: FoundSession): P
   if (!log)
     throw new AppError(
       'not_found',
-      `the log of ${session.id} is gone: ${session.path}. ${agent.label} would not find it.`,
-      `${session.id} のログがありません: ${session.path}。${agent.label} では開けません。`,
+      `the log of ${session.id} no longer exists: ${session.path}. ${agent.label} cannot resume it.`,
+      `${session.id} のログがありません: ${session.path}。${agent.label} では再開できません。`,
     )
   const reason = whyNotResumable(agent, session, backup && (backup.ended_how ?? 'gone'))
   if (reason !== undefined || !agent.resume)
@@ -97,15 +92,15 @@ async function runProgram(command: ResumeCommand): Promise<number> {
   if (cwd !== undefined && !isFolder(cwd))
     throw new AppError(
       'not_found',
-      `${cwd}, where the session took place, is gone. Make it anew, or run this elsewhere: ${formatShellLine({ program, arguments: args })}`,
-      `会話のあったディレクトリー ${cwd} がありません。作り直すか、別の場所で実行してください: ${formatShellLine({ program, arguments: args })}`,
+      `the session's directory no longer exists: ${cwd}. Create it again, or run this in another directory: ${formatShellLine({ program, arguments: args })}`,
+      `会話のディレクトリー ${cwd} がありません。作り直すか、別のディレクトリーで実行してください: ${formatShellLine({ program, arguments: args })}`,
     )
   const isWindows = process.platform === 'win32'
   if (isWindows && !args.every((word) => /^[\w.:-]+$/.test(word)))
     throw new AppError(
       'bad_usage',
-      `run this yourself: ${formatShellLine(command)}`,
-      `次のコマンドを自分で実行してください: ${formatShellLine(command)}`,
+      `this command cannot run here. Run it yourself: ${formatShellLine(command)}`,
+      `ここではコマンドを実行できません。自分で実行してください: ${formatShellLine(command)}`,
     )
   if (cwd !== undefined && cwd !== process.cwd() && process.stderr.isTTY)
     await writeErr(say(`Resuming in ${cwd}\n`, `${cwd} で再開します\n`))
@@ -138,14 +133,14 @@ function toStartError(program: string, error: NodeJS.ErrnoException): Error {
   if (error.code === 'ENOENT')
     return new AppError(
       'not_found',
-      `${program} is not installed, or not in PATH. Install it, then try again.`,
+      `${program} is not installed or not in PATH. Install it, then try again.`,
       `${program} がインストールされていないか、PATH にありません。インストールしてからやり直してください。`,
     )
   if (error.code === 'EACCES' || error.code === 'EPERM')
     return new AppError(
       'no_permission',
-      `${program} may not be run by this user (${error.code}).`,
-      `${program} を実行する権限がありません（${error.code}）。`,
+      `no permission to run ${program} (${error.code}). Check its owner and mode.`,
+      `${program} を実行する権限がありません（${error.code}）。所有者とモードを確認してください。`,
     )
   return error
 }

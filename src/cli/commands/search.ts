@@ -24,33 +24,26 @@ type FoundAnswer = Extract<SearchAnswer, { kind: 'found' }>
 type SearchProblem = Extract<SearchAnswer, { kind: 'problem' }>
 
 export function searchCommand(program: Command): void {
-  defineCommand(
-    program,
-    'search',
-    'find what was said, in every conversation of every agent',
-    'すべてのエージェントのすべての会話から検索',
-  )
+  defineCommand(program, 'search', 'search all conversations', 'すべての会話を検索')
     .argument(
       '<query...>',
       'words, "a phrase", begin*, -not, a OR b, /pattern/, agent:codex …; see docs/search.md',
       '語、"句"、前方一致*、-除外、a OR b、/正規表現/、agent:codex など（docs/search.md を参照）',
     )
+    .group('Filters', '絞り込み')
     .with(addQueryOptions)
-    .option(
-      '--deep',
-      'look also through what the index leaves out: the middle of long tool output',
-      '索引にない部分（長いツール出力の中ほど）も探す',
-    )
-    .option('--sort <by>', 'what comes first', '並べ替えの基準', {
+    .option('--deep', 'also search tool output that is too long for the index', '索引に収まらない長いツール出力も検索')
+    .group('Output', '出力')
+    .option('--sort <by>', 'sort order', '並べ替えの基準', {
       choices: ['newest', 'relevance'],
       default: 'newest',
     })
     .option(
       '-n, --limit <n>',
-      'how many hits at most; 0 for all (default: 20, with --deep all)',
+      'maximum number of hits; 0 for all (default: 20; with --deep: all)',
       '表示件数の上限。0 で全件（既定: 20、--deep では全件）',
     )
-    .option('--no-sync', 'ask the index as it is', '索引を更新せず、今のまま検索')
+    .option('--no-sync', 'search without updating the index first', '索引を更新せずに検索')
     .option(...JSON_OPTION)
     .examples(
       'fumi search timeout retry',
@@ -74,7 +67,7 @@ async function search(app: App, words: readonly string[], options: Options): Pro
   if (missing.length === 0 && app.list({ limit: 0 }).total === 0)
     await writeErr(
       say(
-        'fumi: no conversation was found on this machine; fumi doctor tells where was looked.\n',
+        'fumi: no conversations found on this machine. Run fumi doctor to see where fumi looked.\n',
         'fumi: このマシンに会話が見つかりません。調べた場所は fumi doctor で分かります。\n',
       ),
     )
@@ -144,14 +137,17 @@ async function searchDeep(app: App, query: string, options: Options): Promise<vo
 }
 
 function formatFound(hits: number, isComplete: boolean): string {
-  if (hits === 0) return say('Nothing was found.', '見つかりませんでした。')
-  return say(`${hits}${isComplete ? '' : ' or more'} found.`, `${hits} 件${isComplete ? '' : '以上'}見つかりました。`)
+  if (hits === 0) return say('No matches.', '見つかりませんでした。')
+  return say(
+    `${isComplete ? '' : 'At least '}${plural(hits, 'match', 'matches')}.`,
+    `${hits} 件${isComplete ? '' : '以上'}見つかりました。`,
+  )
 }
 
 const formatUnread = (count: number): string =>
   say(
-    `${plural(count, 'conversation')} could not be searched to the end: the log is gone or cannot be read, or a pattern takes too long in it.`,
-    `${count} 件の会話は、ログが消えた、読み取れない、またはパターンの照合に時間がかかりすぎるため、最後まで検索できませんでした。`,
+    `${plural(count, 'conversation')} not fully searched: the log is missing or unreadable, or the pattern takes too long.`,
+    `${count} 件の会話は最後まで検索できませんでした。ログがないか読み取れない、またはパターンの照合に時間がかかりすぎるためです。`,
   )
 
 /** Points at the error in the query; wide characters take two columns. */

@@ -33,24 +33,24 @@ export function serveCommand(program: Command): void {
   defineCommand(
     program,
     'serve',
-    'read everything in a browser; fumi alone does the same',
-    'すべてをブラウザーで読む。fumi だけでも同じ',
+    'open all conversations in the browser (default command)',
+    'すべての会話をブラウザーで開く（既定のコマンド）',
     { isDefault: true },
   )
     .option(
       '--port <n>',
-      `the port; the next free one where it is taken (default: ${DEFAULT_PORT})`,
-      `ポート。使用中なら次の空きポート（既定: ${DEFAULT_PORT}）`,
+      `port to listen on; if it is taken, the next free one (default: ${DEFAULT_PORT})`,
+      `待ち受けるポート。使用中なら次の空きポート（既定: ${DEFAULT_PORT}）`,
       { parse: parsePort },
     )
     .option(
       '--host <address>',
-      'let other machines ask too: the address or name to listen at',
-      'ほかのマシンにも公開: 待ち受けるアドレスまたは名前',
+      'accept requests from other machines on this address or name',
+      'このアドレスまたは名前で、ほかのマシンからの要求も受け付ける',
     )
-    .option('--cert <file>', 'certificate for TLS, with those that signed it', 'TLS の証明書（中間証明書も含む）')
-    .option('--key <file>', 'its key', '証明書の秘密鍵')
-    .option('--no-auth', 'ask nobody for the token; on this machine only', 'トークンを求めない（このマシンでだけ可）')
+    .option('--cert <file>', 'TLS certificate, including intermediate certificates', 'TLS の証明書（中間証明書も含む）')
+    .option('--key <file>', 'private key of the certificate', '証明書の秘密鍵')
+    .option('--no-auth', 'do not require a token; only without --host', 'トークンを求めない。--host とは併用不可')
     .option('--no-open', 'do not open the browser', 'ブラウザーを開かない')
     .examples(
       'fumi serve',
@@ -66,8 +66,8 @@ async function serve(app: App, options: Options, { args: [word], parent }: Comma
   if (word !== undefined)
     throw new AppError(
       'bad_usage',
-      `there is no command "${word}". See fumi --help.`,
-      `「${word}」というコマンドはありません。fumi --help を参照してください。`,
+      `unknown command "${word}". Run fumi --help for a list.`,
+      `「${word}」というコマンドはありません。一覧は fumi --help で見られます。`,
     )
   const { listen } = await import('../../server/listen.ts')
   const server = await listen(app, {
@@ -80,14 +80,14 @@ async function serve(app: App, options: Options, { args: [word], parent }: Comma
     ...(options.key !== undefined && { key: options.key }),
   })
   const greetingText = await renderGreeting(app)
-  const linkTitle = say('The page is here:', 'ページはこちら:')
+  const linkTitle = say('Open this link:', 'このリンクを開いてください:')
   const linkNote = options.auth
     ? say(
-        'The link works once, within 60 seconds. fumi token --link prints a new one.\n',
+        'The link works once, within 60 seconds. Run fumi token --link for a new one.\n',
         'リンクは 60 秒以内に 1 回だけ使えます。新しいリンクは fumi token --link で表示できます。\n',
       )
     : ''
-  const end = say('Ctrl+C ends it.', 'Ctrl+C で終了します。')
+  const end = say('Press Ctrl+C to stop.', 'Ctrl+C で終了します。')
   await writeOut(`${greetingText}\n${linkTitle}\n\n  ${paint.cyan(server.link())}\n\n${linkNote}${end}\n`)
   logUncaughtErrors()
   // A link of its own: other users can read the browser's command line, and must not use up the printed one.
@@ -99,9 +99,7 @@ async function serve(app: App, options: Options, { args: [word], parent }: Comma
 function parsePort(text: string): number {
   const port = Number(text)
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InvalidArgumentError(
-      say('It takes a number from 0 to 65535.', '0 から 65535 までの数を指定してください。'),
-    )
+    throw new InvalidArgumentError(say('Use a number from 0 to 65535.', '0 から 65535 までの数を指定してください。'))
   return port
 }
 
@@ -170,14 +168,25 @@ function renderFoundLogs(logRoots: readonly LogRoot[]): string {
   ])
   const overwrites = logRoots.some(({ agent }) => agent.volatile)
   const name = paint.bold('fumibako')
-  const found = say(`${name} found these conversations on this machine:`, `${name} がこのマシンで見つけた会話:`)
+  const found = say(`${name} found these agents on this machine:`, `${name} がこのマシンで見つけたエージェント:`)
   return `${found}\n\n${renderTable(columns, rows)}\n${renderHints([
-    ['fumi list', say('all conversations, newest first', 'すべての会話を新しい順に')],
-    ['fumi search <words>', say('find what was said, in every conversation', 'すべての会話から検索')],
-    ['fumi stats', say('sessions, messages, tools and exact tokens', '会話・メッセージ・ツール・正確なトークン数')],
-    ['fumi show <session>', say('one of them, by the beginning of its id', 'その 1 つを読む。ID は始めの数文字でよい')],
+    ['fumi list', say('list all conversations, newest first', 'すべての会話を新しい順に一覧表示')],
+    ['fumi search <words>', say('search all conversations', 'すべての会話を検索')],
+    [
+      'fumi stats',
+      say('count sessions, messages, tool calls and tokens', '会話・メッセージ・ツール呼び出し・トークン数を集計'),
+    ],
+    [
+      'fumi show <session>',
+      say('read a conversation; the start of its id is enough', '会話を読む。ID は先頭の数文字でよい'),
+    ],
     ...(overwrites
-      ? [['fumi keep', say('save those that their program would overwrite', '上書きされる前に会話を保管')] as const]
+      ? [
+          [
+            'fumi backup',
+            say('back up conversations that their program overwrites', 'プログラムが上書きする会話をバックアップ'),
+          ] as const,
+        ]
       : []),
   ])}`
 }
@@ -188,22 +197,19 @@ async function renderNothingFound(logRoots: readonly LogRoot[]): Promise<string>
   const first = await findFirstLog(samples)
   const name = paint.bold('fumibako')
   const nothing = say(
-    `${name} found no conversation on this machine. It looked here:`,
+    `${name} found no conversations on this machine. It looked here:`,
     `${name} はこのマシンに会話を見つけられませんでした。調べた場所:`,
   )
   return `${nothing}\n\n${rootLines}\n${renderHints([
-    [
-      `fumi show ${quoteShellWord(first)}`,
-      say('read one of the sample conversations that come with it', '付属のサンプル会話を 1 つ読む'),
-    ],
+    [`fumi show ${quoteShellWord(first)}`, say('read a sample conversation', '付属のサンプル会話を 1 つ読む')],
     [
       `fumi stats ${quoteShellWord(samples)}`,
       say(
-        'count what is in all of them; the page shows them too',
+        'count all sample conversations; the page shows them too',
         'サンプル会話をすべて集計（ページにも表示されます）',
       ),
     ],
-    ['fumi show <file>', say('or read a log from any other place', '別の場所にあるログを読む')],
+    ['fumi show <file>', say('read a log from another place', '別の場所にあるログを読む')],
   ])}`
 }
 
@@ -216,7 +222,7 @@ async function findFirstLog(folder: string): Promise<string> {
 function renderHints(rows: readonly (readonly [command: string, what: string])[]): string {
   const prefix = ['start', 'npx'].includes(process.env['npm_lifecycle_event'] ?? '') ? 'npx ' : ''
   const lines = rows.map(([command, what]) => `  ${paint.cyan(`${prefix}${command}`)}\n      ${what}`)
-  return `${say('Go on with:', '次にできること:')}\n\n${lines.join('\n')}\n`
+  return `${say('Next steps:', '次にできること:')}\n\n${lines.join('\n')}\n`
 }
 
 /** Does nothing where there is no screen. */

@@ -42,21 +42,21 @@ export function showCommand(program: Command): void {
   defineCommand(program, 'show', 'read a conversation in the terminal', '会話を端末で読む')
     .argument('<session>', ...SESSION_OR_LOG)
     .option(...IN_OPTION)
-    .option('--turns', 'one line for each turn', '1 ターンを 1 行で表示')
+    .option('--turns', 'print one line per turn', '1 ターンを 1 行で表示')
     .option(
       '--state',
-      'what the conversation knows beside its words: model, context, tools, tangent, checkpoints',
-      '発言以外の状態: モデル、文脈、ツール、脇道、チェックポイント',
+      'print the state: model, context, tools, tangent, checkpoints',
+      '状態（モデル・文脈・ツール・脇道・チェックポイント）を表示',
     )
     .option(
       '--patterns',
-      'how its turns went: simple, one tool use, several; complete or not',
-      'ターンのパターン: シンプル、単一ツール、複数ツール、完了と未完了',
+      'classify turns: simple, one or several tool uses, complete or not',
+      'ターンを分類: シンプル、単一ツール、複数ツール、完了と未完了',
     )
     .option(...ALL_RECORDS_OPTION)
     .option(...SESSION_OPTION)
     .option(...JSON_OPTION)
-    .option('--no-color', 'no colours (NO_COLOR does the same)', '色を付けない（NO_COLOR でも同じ）')
+    .option('--no-color', 'disable colors (same as NO_COLOR)', '色を付けない（NO_COLOR でも同じ）')
     .examples(
       'fumi show rollout.jsonl',
       'fumi show amazon-q:1b4e28ba --turns',
@@ -102,8 +102,8 @@ async function showMissing(app: App, id: SessionId, options: Options): Promise<v
   }
   await writeErr(
     say(
-      `fumi: the log of this session is gone: ${session.path}. Its words are not kept; fumi config keep all keeps them from now on.\n`,
-      `fumi: この会話のログがありません: ${session.path}。本文は保管されていません。今後は fumi config keep all で保管できます。\n`,
+      `fumi: the log of this session no longer exists (${session.path}), and there is no backup. Run fumi config keep all to back up logs from now on.\n`,
+      `fumi: この会話のログがなく（${session.path}）、バックアップもありません。今後ログをバックアップするには fumi config keep all を実行してください。\n`,
     ),
   )
 }
@@ -128,8 +128,8 @@ function renderState({ session, state }: SessionOverview): string {
   if (!session || !state?.metadata)
     throw new AppError(
       'bad_usage',
-      'this conversation has no state beside its messages.',
-      'この会話には、メッセージ以外の状態がありません。',
+      'this conversation has no recorded state. Amazon Q, Kiro and fumibako record one.',
+      'この会話には状態の記録がありません。状態を記録するのは Amazon Q、Kiro、fumibako です。',
     )
   return renderStateReport(session, state.metadata)
 }
@@ -139,8 +139,8 @@ async function renderPatterns(log: Log): Promise<string> {
   if (!summary)
     throw new AppError(
       'bad_usage',
-      'patterns are known of conversations that are told in entries: Amazon Q, Kiro.',
-      'パターンが分かるのは、エントリーで記録される会話（Amazon Q、Kiro）だけです。',
+      '--patterns works for conversations of Amazon Q and Kiro.',
+      '--patterns を使えるのは Amazon Q と Kiro の会話です。',
     )
   return renderPatternReport(summary)
 }

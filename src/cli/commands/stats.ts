@@ -33,18 +33,20 @@ export function statsCommand(program: Command): void {
   defineCommand(
     program,
     'stats',
-    'count sessions, messages, tools, exact tokens and what they cost',
-    '会話・メッセージ・ツール・正確なトークン数・費用を集計',
+    'count sessions, messages, tool calls, tokens and cost',
+    '会話・メッセージ・ツール呼び出し・トークン・費用を集計',
   )
     .argument(
       '[path...]',
-      'log files or folders, - for standard input (default: every agent found on this machine)',
+      'log files or folders to count; - reads standard input (default: all agents on this machine)',
       'ログファイルまたはフォルダー。- は標準入力（既定: このマシンのすべてのエージェント）',
     )
+    .group('Filters', '絞り込み')
     .with(addFilterOptions)
-    .option('--by <what>', 'one row for each', '集計の単位', { choices: GROUPINGS, default: 'model' })
+    .group('Output', '出力')
+    .option('--by <what>', 'group rows by this', '集計の単位', { choices: GROUPINGS, default: 'model' })
     .option(...JSON_OPTION)
-    .option('--utc', 'days and hours in UTC instead of local time', '日付と時刻を現地時間ではなく UTC で')
+    .option('--utc', 'use UTC days and hours instead of local time', '日付と時刻を、現地時間ではなく UTC で集計')
     .examples(
       'fumi stats',
       'fumi stats --by day --since 30d',
@@ -63,8 +65,8 @@ async function printStatistics(app: App, paths: readonly string[], options: Opti
   if (!isIndexed && (hasSessionFilters(options) || needsFullRead(options)))
     throw new AppError(
       'bad_usage',
-      'what lies at a path is counted as it is: no filter, and not by tool, hour or weekday.',
-      'パスを指定した集計では、絞り込みと --by tool、hour、weekday は使えません。',
+      'with a path, filters and --by tool, hour or weekday do not work. Omit the path to use them.',
+      'パスを指定した集計では、絞り込みと --by tool、hour、weekday は使えません。使うにはパスを省いてください。',
     )
   const sum = isIndexed ? await countFromIndex(app, filter, options) : await countFromLogs(app, paths, prices, options)
   await printIssues(sum.issues)
@@ -117,12 +119,12 @@ const noSessionsError = (paths: readonly string[]): AppError =>
     'nothing_readable',
     paths.length > 0
       ? phrase(
-          `no session in ${paths.join(', ')}. Give a log of a known agent, or a folder that holds some.`,
+          `no sessions in ${paths.join(', ')}. Specify a log of a supported agent, or a folder that contains logs.`,
           `${paths.join('、')} に会話がありません。対応するエージェントのログか、それを含むフォルダーを指定してください。`,
         )
       : phrase(
-          'no agent was found on this machine. Give a path: fumi stats <folder>.',
-          'このマシンにエージェントが見つかりません。パスを指定してください: fumi stats <フォルダー>',
+          'no agents found on this machine. Run fumi doctor to see where fumi looked, or specify a path: fumi stats <folder>.',
+          'このマシンにエージェントが見つかりません。調べた場所は fumi doctor で分かります。パスも指定できます: fumi stats <フォルダー>',
         ),
   )
 

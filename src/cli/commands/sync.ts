@@ -24,20 +24,20 @@ export function syncCommand(program: Command): void {
   defineCommand(
     program,
     'sync',
-    'bring the index up to date; other commands do so by themselves',
+    'update the index; other commands do this automatically',
     '索引を更新。ほかのコマンドも自動で行う',
   )
     .option(
       '--full',
-      'throw the index away and make it anew; nothing that was kept is touched',
-      '索引を捨てて作り直す。保管した会話はそのまま',
+      'delete the index and build it again; backups stay unchanged',
+      '索引を削除して作り直す。バックアップはそのまま',
     )
-    .option('--watch', 'go on, and follow every change as it is written', '監視を続け、変更が書かれるたびに反映')
+    .option('--watch', 'keep running and index changes as they happen', '実行を続け、変更があるたびに索引を更新')
     .option(...JSON_LINES_OPTION)
     .examples('fumi sync', 'fumi sync --watch', 'fumi sync --full')
     .note(
-      'It may be stopped at any moment: the next one goes on where it stopped.',
-      'いつ止めても構いません。次の実行が続きから始めます。',
+      'You can stop it at any time. The next run continues where it stopped.',
+      'いつでも中断できます。次の実行が続きから始めます。',
     )
     .runWithApp(syncIndex)
 }
@@ -60,9 +60,12 @@ const indexLockedError = ({ by }: Extract<SyncOutcome, { kind: 'held' }>): AppEr
   new AppError(
     'busy',
     by === undefined
-      ? phrase('another process is at it just now.', '別のプロセスが索引を更新しています。')
+      ? phrase(
+          'another process is updating the index. Try again when it has finished.',
+          '別のプロセスが索引を更新しています。終わってから、もう一度実行してください。',
+        )
       : phrase(
-          `another process is at it: ${by.what} (process ${by.pid}) since ${by.since}. What it writes is there for every command.`,
+          `another process is updating the index: ${by.what} (process ${by.pid}) since ${by.since}. Every command uses its result.`,
           `別のプロセスが索引を更新しています: ${by.what}（プロセス ${by.pid}、${by.since} から）。その結果はどのコマンドでも使えます。`,
         ),
   )
@@ -80,8 +83,8 @@ async function printSummary(app: App, synced: SyncCounts, ms: number, options: O
       `新規・変更 ${formatCount(scanned)} 件、消失 ${formatCount(gone)} 件`,
     )
     // Sessions that an earlier command listed are now indexed for search.
-    const caughtUp = say(`${formatCount(read)} made ready for the search`, `検索の準備 ${formatCount(read)} 件`)
-    const nothing = read > 0 ? caughtUp : say('nothing new', '変更なし')
+    const caughtUp = say(`${formatCount(read)} indexed for search`, `検索用に索引付け ${formatCount(read)} 件`)
+    const nothing = read > 0 ? caughtUp : say('no changes', '変更なし')
     const news = scanned + gone > 0 ? changed : nothing
     await writeOut(
       say(
@@ -108,7 +111,9 @@ async function watchChanges(app: App, options: Options): Promise<void> {
   try {
     await outcome.ready
     if (!options.json)
-      await writeErr(say('following every change — Ctrl-C ends it\n', '変更を監視中 — Ctrl-C で終了\n'))
+      await writeErr(
+        say('Watching for changes. Press Ctrl-C to stop.\n', '変更を監視しています。Ctrl-C で終了します。\n'),
+      )
     for await (const event of app.events.subscribe({ signal: stop.signal })) {
       if (typeof event !== 'object' || (event.kind !== 'change' && event.kind !== 'removed')) continue
       const { kind, session, revision } = event

@@ -17,22 +17,22 @@ export function tokenCommand(program: Command): void {
   defineCommand(
     program,
     'token',
-    'print the token that scripts send to the API',
-    'スクリプトが API に送るトークンを表示',
+    'print the API token for scripts, or a sign-in link',
+    'スクリプト用の API トークン、またはサインイン用リンクを表示',
   )
     .option(
       '--rotate',
-      'make a new one; the old one and every open browser are locked out',
-      '新しく作り直す。古いトークンと開いているブラウザーは使えなくなる',
+      'create a new token and sign out the old one and every browser',
+      'トークンを作り直す。古いトークンとサインイン中のブラウザーは使えなくなる',
     )
     .option(
       '--link',
-      'print a link to the running server instead; it signs one browser in, once, within 60 seconds',
-      '代わりに、実行中のサーバーへのリンクを表示。ブラウザー 1 つが 60 秒以内に 1 回だけサインインできる',
+      'print a sign-in link to the running server; it works once, within 60 seconds',
+      '実行中のサーバーへのサインイン用リンクを表示。60 秒以内に 1 回だけ使える',
     )
     .option(
       '--header',
-      'print it as a header for curl -H @-, which keeps it out of the command line',
+      'print it as a header for curl -H @-, so that it stays out of the command line',
       'curl -H @- に渡すヘッダーとして表示（コマンドラインにトークンが残らない）',
     )
     .examples(
@@ -61,7 +61,7 @@ function findRunningServer(directory: string): RunningServer {
   if (server) return server
   throw new AppError(
     'not_found',
-    'no server is running. Start one with fumi serve.',
+    'no server is running. Start one: fumi serve',
     'サーバーは実行されていません。fumi serve で起動してください。',
   )
 }

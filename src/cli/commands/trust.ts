@@ -21,15 +21,15 @@ export function trustCommand(program: Command): void {
   defineCommand(
     program,
     'trust',
-    "let a project's agent or MCP servers run, as their file is now",
-    'プロジェクトのエージェントや MCP サーバーを、今の内容で信頼する',
+    "trust a project's agent or MCP servers",
+    'プロジェクトのエージェントや MCP サーバーを信頼する',
   )
     .argument(
       '[file]',
-      'a file of .amazonq/cli-agents, or .amazonq/mcp.json',
+      'a file in .amazonq/cli-agents, or .amazonq/mcp.json',
       '.amazonq/cli-agents のファイル、または .amazonq/mcp.json',
     )
-    .option('--yes', 'do not ask', '確認しない')
+    .option('--yes', 'skip the confirmation', '確認を省く')
     .option('--list', 'list the trusted files', '信頼したファイルを一覧表示')
     .option('--remove', 'stop trusting the file', 'ファイルの信頼を取り消す')
     .option(...JSON_OPTION)
@@ -48,7 +48,7 @@ async function run(file: string | undefined, options: Options): Promise<void> {
   if (file === undefined)
     throw new AppError(
       'bad_usage',
-      'name a file: fumi trust <file>. --list shows the trusted ones.',
+      'specify a file: fumi trust <file>. Pass --list to list trusted files.',
       'ファイルを指定してください: fumi trust <file>。信頼したファイルの一覧は --list です。',
     )
   if (options.remove) await untrustFile(trust, file, options)
@@ -65,7 +65,7 @@ async function trustFile(trust: TrustStore, fileName: string, options: Options):
   if (!isKnown && !options.yes && !(await askTrust(question)))
     throw new AppError(
       'no_permission',
-      `${path} is not trusted. Pass --yes to skip the confirmation.`,
+      `${path} not trusted. Pass --yes to skip the confirmation.`,
       `${path} は信頼していません。確認を省くには --yes を付けてください。`,
     )
   if (!isKnown) trust.add(fingerprint)
@@ -85,8 +85,8 @@ async function untrustFile(trust: TrustStore, fileName: string, options: Options
   if (!trust.remove(path))
     throw new AppError(
       'not_found',
-      `${path} is not among the trusted files. See fumi trust --list.`,
-      `${path} は信頼したファイルにありません。fumi trust --list で確かめてください。`,
+      `${path} is not a trusted file. Run fumi trust --list for a list.`,
+      `${path} は信頼したファイルではありません。一覧は fumi trust --list で見られます。`,
     )
   await writeOut(
     options.json

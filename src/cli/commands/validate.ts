@@ -31,35 +31,35 @@ export function validateCommand(program: Command): void {
   defineCommand(
     program,
     'validate',
-    'check a file against what a program or a server takes, and mend OpenAI messages',
-    'プログラムやサーバーが受け付けるファイルかを検査。OpenAI のメッセージは修正も',
+    'check a file against the rules of a program or server',
+    'プログラムやサーバーが受け付けるファイルかを検査',
   )
     .argument(
       '<file>',
-      'messages, a rollout, or a saved conversation; - for standard input',
-      'メッセージ、Codex のログ、保存した会話のファイル。- は標準入力',
+      'OpenAI messages, a Codex log, or a saved conversation; - reads standard input',
+      'OpenAI のメッセージ、Codex のログ、保存した会話のファイル。- は標準入力',
     )
     .option(
       '--target <name>',
-      'format to check: codex, amazon-q, openai … (default: detected from the content); an unknown one lists all',
-      '検査する形式: codex、amazon-q、openai など（既定: 内容から判別）。不明な名前なら一覧を表示',
+      'format to check against: codex, amazon-q, openai … (default: detected); an unknown name lists all',
+      '検査する形式: codex、amazon-q、openai など（既定: 自動で判別）。不明な名前なら一覧を表示',
     )
     .option(
       '--profile <name>',
-      'whose rules, for OpenAI messages (default: openai)',
-      'OpenAI のメッセージに適用する規則（既定: openai）',
+      'server whose rules apply to OpenAI messages (default: openai)',
+      'OpenAI のメッセージにこのサーバーの規則を適用（既定: openai）',
       { choices: Object.keys(PROFILES) },
     )
+    .option('--fix', 'write a repaired copy of the file; requires -o', '修正したファイルを書き込む。-o が必要')
     .option(
-      '--fix',
-      'write the file with its messages mended; needs -o',
-      'メッセージを修正したファイルを書く。-o が必要',
+      '-o, --output <file>',
+      'output file for --fix; - writes to standard output',
+      '--fix の出力ファイル。- は標準出力',
     )
-    .option('-o, --output <file>', 'where to; - for standard output', '書き込むファイル。- は標準出力')
     .option(...JSON_OPTION)
     .note(
-      'Exits with 1 when there are problems that were not mended; warnings are none.',
-      '修正されていない問題があると、終了コード 1 で終了します。警告は問題に含みません。',
+      'Exits with 1 if errors remain; warnings do not count.',
+      'エラーが残っていると、終了コード 1 で終了します。警告は数えません。',
     )
     .examples(
       'fumi validate messages.json',
@@ -75,17 +75,17 @@ async function run(path: string, options: Options): Promise<void> {
   if (options.fix && options.output === undefined)
     throw new AppError(
       'bad_usage',
-      '--fix needs -o <file>; - for standard output.',
-      '--fix には -o <ファイル> が必要です。- は標準出力です。',
+      '--fix requires -o <file>. Pass -o - for standard output.',
+      '--fix には -o <ファイル> が必要です。標準出力に書くには -o - を指定してください。',
     )
   if (!options.fix && options.output !== undefined)
-    throw new AppError('bad_usage', '-o is for --fix.', '-o は --fix とともに使います。')
+    throw new AppError('bad_usage', '-o requires --fix.', '-o は --fix とともに使います。')
   const target = await chooseTarget(path, options)
   if (target.id !== MESSAGES) {
     if (options.fix || options.profile !== undefined)
       throw new AppError(
         'bad_usage',
-        '--fix and --profile are for --target openai.',
+        '--fix and --profile require --target openai.',
         '--fix と --profile は --target openai でだけ使えます。',
       )
     if (await validateTarget(path, target, options.json === true)) process.exitCode = EXIT_PROBLEMS
@@ -95,7 +95,7 @@ async function run(path: string, options: Options): Promise<void> {
   if (checked.records === 0)
     throw new AppError(
       'nothing_readable',
-      `${path} holds no messages: ${checked.foreign?.en ?? 'nothing is in it'}. fumi detect says what it is.`,
+      `${path} contains no messages: ${checked.foreign?.en ?? 'it is empty'}. Run fumi detect to identify it.`,
       `${path} にメッセージがありません（${checked.foreign?.ja ?? '中身がありません'}）。何のファイルかは fumi detect で分かります。`,
     )
   if (options.fix) await saveRepaired(path, checked, options.output ?? '-')
@@ -150,8 +150,8 @@ async function saveRepaired(
   if (unrepairable > 0)
     throw new AppError(
       'bad_usage',
-      `${path} holds ${unrepairable} conversations in a form that cannot be mended in place; only lists of chat messages can.`,
-      `${path} には、そのままでは修正できない形の会話が ${unrepairable} 件あります。修正できるのはチャットメッセージの配列だけです。`,
+      `cannot repair ${unrepairable} conversations in ${path}. --fix repairs only lists of chat messages.`,
+      `${path} には、修正できない形の会話が ${unrepairable} 件あります。--fix で修正できるのはチャットメッセージの配列だけです。`,
     )
   if (to === '-') await writeData(repaired)
   else writeFileAtomically(to, [repaired])
@@ -169,7 +169,7 @@ const toCheckJson = (path: string, { problems, records }: FileCheck, { profile =
 function renderProblems(path: string, { problems, records }: FileCheck): string {
   if (problems.length === 0)
     return say(
-      `${path}: ${plural(records, 'conversation')}, no problem\n`,
+      `${path}: ${plural(records, 'conversation')}, no problems\n`,
       `${path}: 会話 ${formatCount(records)} 件、問題なし\n`,
     )
   const columns = [
@@ -227,7 +227,7 @@ function openForCheck(path: string, shownPath: string): OpenFile {
     if (isSystemError(error) && error.code === 'EISDIR')
       throw new AppError(
         'bad_usage',
-        `${shownPath} is a folder.`,
+        `${shownPath} is a folder. Specify a file.`,
         `${shownPath} はフォルダーです。ファイルを指定してください。`,
       )
     throw toReadError(shownPath, error)
@@ -235,7 +235,7 @@ function openForCheck(path: string, shownPath: string): OpenFile {
 }
 
 function renderFindings(path: string, findings: readonly CheckFinding[]): string {
-  if (findings.length === 0) return `${path}: ${say('no problem', '問題なし')}\n`
+  if (findings.length === 0) return `${path}: ${say('no problems', '問題なし')}\n`
   const columns = [
     { title: '' },
     { title: say('where', '場所'), grows: true },

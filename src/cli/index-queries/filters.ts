@@ -9,8 +9,8 @@ import { say } from '../language.ts'
 export type FilterOptions = FilterQuery
 
 export const AGENT_OPTION_HELP = say(
-  'only of one agent: codex, amazon-q, kiro …',
-  'このエージェントだけ: codex、amazon-q、kiro など',
+  'filter by agent: codex, amazon-q, kiro …',
+  'エージェントで絞り込む: codex、amazon-q、kiro など',
 )
 
 export const addPeriodOptions = (command: Command): Command =>
@@ -18,11 +18,11 @@ export const addPeriodOptions = (command: Command): Command =>
     .option(
       '--since <when>',
       say(
-        'only from this day on: 2026-11-15, today, 7d, 2026-11-15T09:30',
-        'この日以降だけ: 2026-11-15、today、7d、2026-11-15T09:30',
+        'on or after: 2026-11-15, today, 7d, 2026-11-15T09:30',
+        'この日時以降: 2026-11-15、today、7d、2026-11-15T09:30',
       ),
     )
-    .option('--until <when>', say('only up to the end of this day', 'この日の終わりまで'))
+    .option('--until <when>', say('until the end of this day', 'この日の終わりまで'))
 
 export const addFilterOptions = (command: Command): Command =>
   addPeriodOptions(
@@ -31,15 +31,12 @@ export const addFilterOptions = (command: Command): Command =>
       .option(
         '--project <directory>',
         say(
-          'only of this directory and those below it, or of one of this name',
-          'このディレクトリーとその下だけ。名前だけでも可',
+          'filter by directory, including those below it, or by directory name',
+          'ディレクトリー（その下も含む）、またはディレクトリー名で絞り込む',
         ),
       )
-      .option(
-        '--model <name>',
-        say('only with this model; * stands for anything', 'このモデルを使った会話だけ。* は任意の文字列'),
-      )
-      .option('--tool <name>', say('only with calls of this tool', 'このツールを呼び出した会話だけ')),
+      .option('--model <name>', say('filter by model; * matches anything', 'モデルで絞り込む。* は任意の文字列'))
+      .option('--tool <name>', say('filter by tool', 'ツールで絞り込む')),
   )
 
 export const hasSessionFilters = (options: FilterOptions): boolean =>
@@ -63,8 +60,8 @@ export function parsePeriodOption(option: string, text: string): Period {
   if (!period)
     throw new AppError(
       'bad_usage',
-      `${option} takes a day or a moment: 2026-11-15, today, 7d, 12h.`,
-      `${option} には日付か時点を指定してください: 2026-11-15、today、7d、12h。`,
+      `invalid date for ${option}. Use 2026-11-15, today, 7d or 12h.`,
+      `${option} には 2026-11-15、today、7d、12h のように日付か時刻を指定してください。`,
     )
   return period
 }
@@ -77,7 +74,7 @@ export function parseLimit(text: string | undefined, defaultLimit: number): numb
   if (!Number.isInteger(limit) || limit < 0)
     throw new AppError(
       'bad_usage',
-      '--limit takes a whole number; 0 means all.',
+      '--limit must be a whole number; 0 means all.',
       '--limit には 0 以上の整数を指定してください。0 は全件です。',
     )
   return limit
@@ -94,15 +91,18 @@ export const addQueryOptions = (command: Command): Command =>
       .option(
         '--scope <where>',
         say(
-          'only in: prompts, answers, arguments, output, reasoning, files, titles',
+          'search only in: prompts, answers, arguments, output, reasoning, files, titles',
           '探す場所: prompts、answers、arguments、output、reasoning、files、titles',
         ),
       )
-      .option('--role <role>', say('only what they said: user, assistant, tool', '発言者: user、assistant、tool'))
+      .option('--role <role>', say('filter by role: user, assistant, tool', '発言者で絞り込む: user、assistant、tool'))
       .option('--agent <id>', AGENT_OPTION_HELP)
-      .option('--project <directory>', say('only of this directory', 'このディレクトリーだけ'))
-      .option('--model <name>', say('only with this model', 'このモデルだけ'))
-      .option('--tool <name>', say('only calls of this tool, and their results', 'このツールの呼び出しと結果だけ')),
+      .option('--project <directory>', say('filter by directory', 'ディレクトリーで絞り込む'))
+      .option('--model <name>', say('filter by model', 'モデルで絞り込む'))
+      .option(
+        '--tool <name>',
+        say('search only calls of this tool and their results', 'このツールの呼び出しと結果だけ'),
+      ),
   )
 
 export function buildQueryText(words: readonly string[], options: QueryOptions): string {
@@ -124,6 +124,10 @@ export function buildQueryText(words: readonly string[], options: QueryOptions):
 function formatFilter(option: string, name: string, value: string | undefined): string {
   if (value === undefined) return ''
   if (value.includes('"'))
-    throw new AppError('bad_usage', `${option} takes no quotation marks.`, `${option} の値に引用符は使えません。`)
+    throw new AppError(
+      'bad_usage',
+      `quotation marks are not allowed in ${option}. Remove them.`,
+      `${option} の値に引用符は使えません。取り除いてください。`,
+    )
   return `${name}:"${value}"`
 }

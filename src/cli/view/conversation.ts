@@ -127,7 +127,7 @@ function renderText(message: NormalizedMessage, facts: SessionFacts, all: boolea
   if (kind === 'answer') return `${paint.green('◆')} ${text.trimStart()}`
   const title =
     kind === 'summary'
-      ? say('summary of what was said before', 'ここまでの要約')
+      ? say('summary of the conversation so far', 'ここまでの要約')
       : all && message.role === 'system'
         ? say('system', 'システム')
         : all && message.role === 'user'
@@ -155,7 +155,7 @@ function renderToolLine(call: ToolCall): string {
 function renderMetaRecord(message: NormalizedMessage, facts: SessionFacts): string | undefined {
   if (message.role !== 'meta') return undefined
   const words = reasoningTextOf(message) ?? message.segments[0]?.text ?? ''
-  const copy = classify(message, facts).isRepeat ? say(' (repeats an item)', '（重複）') : ''
+  const copy = classify(message, facts).isRepeat ? say(' (duplicate)', '（重複）') : ''
   return paint.dim(
     truncate(
       `  · ${toTerminalText(`${eventNameOf(message)}${copy} ${words}`).replaceAll(/\s+/g, ' ')}`,

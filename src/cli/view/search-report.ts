@@ -24,7 +24,7 @@ export function renderSearchReport(answer: FoundAnswer): string {
     return [first, ...rest].join('')
   })
   const named = titles.filter(({ id }) => !bySession.has(id)).map((one) => `${renderSessionLine(one)}\n`)
-  const titled = named.length > 0 ? `${paint.dim(say('by their titles', 'タイトルの一致'))}\n${named.join('')}\n` : ''
+  const titled = named.length > 0 ? `${paint.dim(say('matching titles', 'タイトルの一致'))}\n${named.join('')}\n` : ''
   return `${blocks.join('\n')}${blocks.length > 0 ? '\n' : ''}${titled}${renderSummary(answer)}`
 }
 
@@ -33,11 +33,11 @@ export function renderHit(hit: MessageHit, session: SessionEntry | undefined): s
   const head = session ? `${renderSessionLine(session)}\n` : ''
   const who = hit.tool === undefined ? codeLabel(hit.scope) : `${codeLabel(hit.scope)} ${toTerminalLine(hit.tool)}`
   const where = `  ${paint.dim(`${formatDateTime(hit.timestamp)}  ${who}`)}`
-  return `${head}${where}\n    ${hit.snippet ? renderSnippet(hit.snippet) : paint.dim(say('(its log is gone)', '（元のログがありません）'))}\n`
+  return `${head}${where}\n    ${hit.snippet ? renderSnippet(hit.snippet) : paint.dim(say('(log deleted)', '（元のログがありません）'))}\n`
 }
 
 function renderSessionLine({ id, title, project, gone }: SessionEntry): string {
-  const name = toSingleLine(toTerminalText(title ?? say('(nothing said)', '（発言なし）')))
+  const name = toSingleLine(toTerminalText(title ?? say('(no prompt)', '（依頼なし）')))
   const facts = [shortId(id), project === undefined ? '' : toTerminalLine(project), gone ? codeLabel('gone') : '']
     .filter(Boolean)
     .join(' · ')
@@ -62,10 +62,10 @@ function renderSnippet({ text, highlights, cutBefore, cutAfter }: Snippet): stri
 const toOneLine = (text: string): string => toTerminalText(text).replaceAll(WHITESPACE, ' ')
 
 function renderSummary({ total, total_is, hits, complete, left: unindexed }: FoundAnswer): string {
-  const none = say('Nothing was found.', '見つかりませんでした。')
+  const none = say('No matches.', '見つかりませんでした。')
   if (total === 0 && complete) return `${none}\n`
   const rest = say(
-    ` ${formatUnindexedSize(unindexed.bytes)} of long output and unread logs are not in the index: --deep looks through them.`,
+    ` ${formatUnindexedSize(unindexed.bytes)} of long output and unread logs are not in the index. Pass --deep to search them.`,
     `長い出力と未読のログ ${formatUnindexedSize(unindexed.bytes)} は索引にありません。--deep で探せます。`,
   )
   return paint.dim(`${total === 0 ? none : formatFoundCount(total, total_is, hits.length)}${complete ? '' : rest}\n`)
@@ -77,7 +77,7 @@ function formatFoundCount(total: number, total_is: FoundAnswer['total_is'], show
   const ja = `${isExact ? '' : '少なくとも '}${formatCount(total)} 件のメッセージ`
   if (total <= shownCount) return say(`${en}.`, `${ja}。`)
   return say(
-    `${en}, of which ${formatCount(shownCount)} are shown; --limit shows more.`,
+    `Showing ${formatCount(shownCount)} of ${en}. Raise --limit for more.`,
     `${ja}のうち ${formatCount(shownCount)} 件を表示しています。--limit で増やせます。`,
   )
 }

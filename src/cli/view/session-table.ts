@@ -7,17 +7,17 @@ import { formatCount, plural, renderTable, type TableColumn } from './table.ts'
 import { codeLabel, formatDateTime, formatRounded, shortId, toTerminalLine, toTerminalText } from './text.ts'
 
 const COLUMNS: readonly TableColumn[] = [
-  { title: say('last', '最終更新') },
+  { title: say('updated', '最終更新') },
   { title: say('session', '会話 ID') },
   { title: say('title', 'タイトル'), grows: true },
-  { title: say('messages', '発言'), right: true },
+  { title: say('messages', 'メッセージ'), right: true },
   { title: say('tokens', 'トークン'), right: true },
-  { title: say('where', '場所'), grows: true, keepsEnd: true },
+  { title: say('directory', '場所'), grows: true, keepsEnd: true },
 ]
 
 /** @param all the number before `--limit` */
 export function renderSessionTable(sessions: readonly SessionRow[], all: number): string {
-  if (sessions.length === 0) return say('None.\n', '会話はありません。\n')
+  if (sessions.length === 0) return say('No matching sessions.\n', '該当する会話はありません。\n')
   const rows = sessions.map((row) => [
     formatDateTime(row.last_at),
     shortId(row.id),
@@ -28,12 +28,12 @@ export function renderSessionTable(sessions: readonly SessionRow[], all: number)
   ])
   const remaining = all - sessions.length
   const more = say(
-    `${plural(remaining, 'more session', 'more sessions')} left out; --limit 0 shows all.\n`,
+    `${plural(remaining, 'more session', 'more sessions')} not shown; pass --limit 0 to show all.\n`,
     `ほか ${formatCount(remaining)} 件は省略しました。--limit 0 ですべて表示します。\n`,
   )
   const hint = say(
-    'fumi show <session> reads one; the beginning of its id is enough.',
-    'fumi show <会話 ID> で読めます。ID は先頭の数文字で足ります。',
+    'Run fumi show <session> to read one. The first characters of its id are enough.',
+    'fumi show <会話 ID> で読めます。ID は先頭の数文字で構いません。',
   )
   return `${renderTable(COLUMNS, rows)}${paint.dim(`${remaining > 0 ? more : ''}${hint}`)}\n`
 }
@@ -55,7 +55,7 @@ function renderTitle({
   const end = endReason === undefined ? '' : say(`(${endReason}) `, `（${codeLabel(endReason)}）`)
   const relationSign = relation ? `↳ ` : ''
   const more = children > 0 ? ` +${children}` : ''
-  return `${star}${end}${relationSign}${toSingleLine(toTerminalText(name ?? title ?? say('(nothing said)', '（発言なし）')))}${tags.map((tag) => ` #${toTerminalText(tag)}`).join('')}${more}`
+  return `${star}${end}${relationSign}${toSingleLine(toTerminalText(name ?? title ?? say('(no prompt)', '（依頼なし）')))}${tags.map((tag) => ` #${toTerminalText(tag)}`).join('')}${more}`
 }
 
 const lastFolders = (path: string): string => path.split(/[\\/]/).filter(Boolean).slice(-2).join('/')

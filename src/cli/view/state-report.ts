@@ -45,7 +45,7 @@ function historyLines(state: Metadata): readonly string[] {
   const bytes = numberOf(state['context_message_length'])
   return [
     say(
-      `${plural(entries, 'entry', 'entries')}, of which ${toText(start ?? 0)} to ${toText(end ?? entries)} are sent`,
+      `${plural(entries, 'entry', 'entries')}; ${toText(start ?? 0)} to ${toText(end ?? entries)} are sent`,
       `エントリー ${formatCount(entries)} 件、うち ${toText(start ?? 0)}〜${toText(end ?? entries)} が送信対象`,
     ),
     ...(bytes === undefined
@@ -56,7 +56,7 @@ function historyLines(state: Metadata): readonly string[] {
             `直前の要求の文脈：${formatCount(bytes)} バイト`,
           ),
         ]),
-    ...(state['mcp_enabled'] === false ? [say('MCP servers are off', 'MCP サーバーは無効')] : []),
+    ...(state['mcp_enabled'] === false ? [say('MCP servers disabled', 'MCP サーバーは無効')] : []),
   ]
 }
 
@@ -84,7 +84,7 @@ function contextFilePaths(manager: Fields): readonly string[] {
 
 function formatContextSize(pattern: string, cwd: string): string {
   const files = findGlobFiles(pattern, cwd, homedir())
-  if (files.length === 0) return say('not there now', '現在はなし')
+  if (files.length === 0) return say('missing now', '現在はなし')
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   if (files.length === 1) return say(`${formatCount(bytes)} bytes`, `${formatCount(bytes)} バイト`)
   return say(
@@ -96,7 +96,7 @@ function formatContextSize(pattern: string, cwd: string): string {
 function toolLines({ tools }: Metadata): readonly string[] {
   return Object.entries(fieldsOf(tools) ?? {}).map(([origin, list]) => {
     const names = listOf(list).map((one) => stringOf(fieldsOf(fieldsOf(one)?.['ToolSpecification'])?.['name']) ?? '?')
-    return `${origin === 'native___' ? say('built in', '内蔵') : origin}: ${names.join(', ')}`
+    return `${origin === 'native___' ? say('built-in', '内蔵') : origin}: ${names.join(', ')}`
   })
 }
 
@@ -116,8 +116,8 @@ function tangentLines({ tangent }: Metadata): readonly string[] {
   if (main === undefined) return []
   return [
     say(
-      `open; the main conversation waits with ${plural(main, 'entry', 'entries')}`,
-      `開いています。本筋はエントリー ${formatCount(main)} 件で待機中`,
+      `open; the main conversation has ${plural(main, 'entry', 'entries')}`,
+      `開いています。本筋のエントリーは ${formatCount(main)} 件`,
     ),
   ]
 }

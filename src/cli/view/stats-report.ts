@@ -54,20 +54,23 @@ export function renderTokenReport(totals: Totals, by: TokenGrouping, asOf: strin
 function renderCacheNote(usage: Usage): string {
   const percent = Math.round(cacheShareOf(usage) * 100)
   return paint.dim(
-    say(`${percent} % of the input came from the cache.\n`, `入力の ${percent} % はキャッシュから読まれました。\n`),
+    say(
+      `${percent} % of input tokens were read from the cache.\n`,
+      `入力トークンの ${percent} % はキャッシュからの読み取りです。\n`,
+    ),
   )
 }
 
-const NO_TOKENS = say('These logs record no tokens.\n', 'これらのログにはトークン数の記録がありません。\n')
+const NO_TOKENS = say('These logs contain no token counts.\n', 'これらのログにはトークン数の記録がありません。\n')
 
 function renderEstimate({ estimate, estimated_sessions }: Totals): string {
   if (estimated_sessions === 0) return ''
   const { user_tokens, assistant_tokens, total_tokens } = toEstimatedTokens(estimate)
-  const parts = `${formatCount(user_tokens)} said to the model, ${formatCount(assistant_tokens)} by it`
+  const parts = `${formatCount(user_tokens)} input, ${formatCount(assistant_tokens)} output`
   const whose = plural(estimated_sessions, 'session without counts', 'sessions without counts')
   const estimateText = say(
-    `${whose}: about ${plural(total_tokens, 'token')} (${parts}), in no total above`,
-    `記録のない会話 ${formatCount(estimated_sessions)} 件：約 ${formatCount(total_tokens)} トークン（モデルへ ${formatCount(user_tokens)}、モデルから ${formatCount(assistant_tokens)}）。上の合計には含みません`,
+    `${whose}: about ${plural(total_tokens, 'token')} (${parts}), not included above`,
+    `記録のない会話 ${formatCount(estimated_sessions)} 件：約 ${formatCount(total_tokens)} トークン（入力 ${formatCount(user_tokens)}、出力 ${formatCount(assistant_tokens)}）。上の合計には含みません`,
   )
   return `${paint.dim(say('estimate', '見積もり'))} ${estimateText}\n`
 }
@@ -86,7 +89,10 @@ function renderPriceNote({ cost }: Totals, asOf: string): string {
       `${toTerminalText(model)}（${formatCount(unpriced_tokens)} トークン）`,
     ),
   )
-  const without = say(` No price is known for ${names.join(', ')}.`, `価格が分からないモデル：${names.join('、')}。`)
+  const without = say(
+    ` No price for ${names.join(', ')}. Add prices with fumi config prices <file>.`,
+    `価格が分からないモデル：${names.join('、')}。fumi config prices <ファイル> で追加できます。`,
+  )
   const priced = say(`USD at list prices as of ${asOf}.`, `USD は ${asOf} 時点の定価による目安です。`)
   return `${paint.dim(`${priced}${names.length > 0 ? without : ''}`)}\n`
 }
@@ -110,11 +116,11 @@ const TOOL_COLUMNS: readonly TableColumn[] = [
   { title: say('errors', 'エラー'), right: true },
   { title: '', right: true },
   { title: say('time', '時間'), right: true },
-  { title: say('each', '平均'), right: true },
+  { title: say('average', '平均'), right: true },
 ]
 
 export function renderToolReport({ tools, unread }: IndexStatistics): string {
-  if (tools.length === 0) return `${say('No calls.', '呼び出しはありません。')}\n${formatUnreadNote(unread)}`
+  if (tools.length === 0) return `${say('No tool calls.', '呼び出しはありません。')}\n${formatUnreadNote(unread)}`
   const rows = tools.map(({ tool, calls, results, errors, duration_ms, timed }) => [
     toTerminalText(tool),
     formatCount(calls),
@@ -148,7 +154,7 @@ export function renderActivityReport({ by_hour, by_weekday, unread }: IndexStati
   ])
   const columns = [
     { title: codeLabel(by) },
-    { title: say('said and called', '発言と呼び出し'), right: true },
+    { title: say('messages and calls', 'メッセージと呼び出し'), right: true },
     { title: '' },
   ]
   return `${renderTable(columns, rows)}${formatUnreadNote(unread)}`
@@ -176,8 +182,8 @@ const formatUnreadNote = (unread: number): string =>
     ? ''
     : paint.dim(
         say(
-          `${plural(unread, 'session')} not read yet; fumi sync does.\n`,
-          `会話 ${formatCount(unread)} 件はまだ読み込んでいません。fumi sync で読み込みます。\n`,
+          `${plural(unread, 'session')} not indexed yet. Run fumi sync.\n`,
+          `会話 ${formatCount(unread)} 件はまだ索引にありません。fumi sync を実行してください。\n`,
         ),
       )
 
@@ -235,6 +241,6 @@ const shareRows = ({ patterns, incomplete, empty, unreadable }: HistoryStatistic
   [codeLabel('single', 'single tool use'), formatCount(patterns.single.count), `${patterns.single.percent}%`],
   [codeLabel('complex'), formatCount(patterns.complex.count), `${patterns.complex.percent}%`],
   [codeLabel('incomplete'), formatCount(incomplete.count), `${incomplete.percent}%`],
-  ...(empty > 0 ? [[say('without any entry', 'エントリーなし'), formatCount(empty), '']] : []),
-  ...(unreadable > 0 ? [[say('not understood', '読み取り不可'), formatCount(unreadable), '']] : []),
+  ...(empty > 0 ? [[say('no entries', 'エントリーなし'), formatCount(empty), '']] : []),
+  ...(unreadable > 0 ? [[say('unreadable', '読み取り不可'), formatCount(unreadable), '']] : []),
 ]

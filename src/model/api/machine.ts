@@ -30,7 +30,7 @@ export interface AgentItem {
   readonly roots: readonly { readonly path: string; readonly exists: boolean }[]
   readonly sessions: number
   readonly bytes: number
-  /** It overwrites what it wrote, and `fumi keep` saves that. */
+  /** It overwrites what it wrote, and `fumi backup` saves that. */
   readonly volatile: boolean
   readonly can_resume: boolean
   /** The forms in which a conversation can be written for it. */

@@ -101,7 +101,7 @@ describe('fumi validate --target', () => {
         code: 4,
         err: 'fumi: nowhere.json: no such file. Check the path.\n',
       })
-    expect(fumi(['validate', '--target', 'codex', fine])).toMatchObject({ code: 0, out: `${fine}: no problem\n` })
+    expect(fumi(['validate', '--target', 'codex', fine])).toMatchObject({ code: 0, out: `${fine}: no problems\n` })
     expect(fumi(['validate', '--target', 'codex', file(name, [...log, open])])).toMatchObject({
       code: 0,
       out: expect.stringContaining('0 errors, 1 warning'),
@@ -129,10 +129,10 @@ describe('fumi validate --target', () => {
     const path = file('a.json', [unanswered])
     expect(fumi(['validate', '--target', 'openai', path, '--json'])).toEqual(fumi(['validate', path, '--json']))
     const rollout = file(name, log)
-    expect(fumi(['validate', rollout])).toMatchObject({ code: 0, out: `${rollout}: no problem\n` })
+    expect(fumi(['validate', rollout])).toMatchObject({ code: 0, out: `${rollout}: no problems\n` })
     expect(fumi(['validate', rollout, '--profile', 'ollama'])).toMatchObject({
       code: 3,
-      err: expect.stringContaining('holds no messages'),
+      err: expect.stringContaining('contains no messages'),
     })
   })
 

@@ -1,4 +1,4 @@
-/** `fumi keep`, also `fumi backup`: saves what other programs are about to overwrite. */
+/** `fumi backup`, also `fumi keep`: copies conversations that their program overwrites. */
 import type { Command } from 'commander'
 import type { Agent } from '../../agents/agent.ts'
 import type { App, BackupResult, StoreBackup } from '../../app.ts'
@@ -17,30 +17,26 @@ interface Options {
   readonly json?: boolean
 }
 
-export function keepCommand(program: Command): void {
+export function backupCommand(program: Command): void {
   defineCommand(
     program,
-    'keep',
-    'save every conversation that its program would overwrite',
-    'プログラムが上書きする前に、会話を保管',
+    'backup',
+    'back up conversations that their program overwrites',
+    'プログラムが上書きする会話をバックアップ',
   )
 
-    .with((command) => command.alias('backup'))
+    .with((command) => command.alias('keep'))
     .argument(
       '[path...]',
-      'databases or folders that hold some (default: all of this machine)',
-      '会話のあるデータベースまたはフォルダー（既定: このマシンのすべて）',
+      'databases, or folders that contain some (default: all on this machine)',
+      'データベース、またはそれを含むフォルダー（既定: このマシンのすべて）',
     )
-    .option(
-      '--watch',
-      'go on and keep each new answer as soon as it is written',
-      '監視を続け、新しい応答が書かれるたびに保管',
-    )
+    .option('--watch', 'keep running and back up each new answer', '実行を続け、新しい応答をその都度バックアップ')
     .option(...JSON_LINES_OPTION)
-    .examples('fumi keep', 'fumi keep --watch', 'fumi keep ~/backup/data.sqlite3')
+    .examples('fumi backup', 'fumi backup --watch', 'fumi backup ~/old/data.sqlite3')
     .note(
-      'fumi list shows what is kept; fumi restore gives it back.',
-      '保管した会話は fumi list で見られ、fumi restore で戻せます。',
+      'fumi list shows what is backed up; fumi restore restores it.',
+      'バックアップした会話は fumi list で見られ、fumi restore で戻せます。',
     )
     .runWithApp(backUp)
 }
@@ -100,7 +96,7 @@ async function watchAndBackUp(app: App, paths: readonly string[], options: Optio
 }
 
 const formatWatching = (stores: string): string =>
-  say(`watching ${stores} — Ctrl-C ends it`, `${stores} を監視中 — Ctrl-C で終了`)
+  say(`Watching ${stores}. Press Ctrl-C to stop.`, `${stores} を監視しています。Ctrl-C で終了します。`)
 
 async function printResults(done: readonly StoreBackup[], options: Options): Promise<void> {
   if (options.json) for (const one of done) await writeOutJson(one)
@@ -113,12 +109,12 @@ const noStoreError = (paths: readonly string[]): AppError =>
     'nothing_readable',
     paths.length > 0
       ? phrase(
-          `no store in ${paths.join(', ')} whose conversations are overwritten. Give a data.sqlite3 of Amazon Q or Kiro; fumi list says what is wrong with one.`,
-          `${paths.join('、')} に、会話が上書きされるデータベースがありません。Amazon Q か Kiro の data.sqlite3 を指定してください。問題があれば fumi list で分かります。`,
+          `no Amazon Q or Kiro database in ${paths.join(', ')}. Only their conversations are overwritten. Specify a data.sqlite3, and run fumi list <path> if it is not recognized.`,
+          `${paths.join('、')} に Amazon Q か Kiro のデータベースがありません。会話が上書きされるのはこの 2 つだけです。data.sqlite3 を指定してください。認識されない原因は fumi list <パス> で分かります。`,
         )
       : phrase(
-          'no store was found whose conversations are overwritten: neither Amazon Q CLI nor Kiro CLI has been used here.',
-          '会話が上書きされるデータベースが見つかりません。Amazon Q CLI も Kiro CLI も、このマシンでは使われていません。',
+          'nothing to back up: Amazon Q CLI and Kiro CLI have no database on this machine. Other agents do not overwrite conversations.',
+          'バックアップするものがありません。このマシンには Amazon Q CLI と Kiro CLI のデータベースがありません。ほかのエージェントは会話を上書きしません。',
         ),
   )
 
@@ -152,8 +148,8 @@ function renderBackupReport(done: readonly StoreBackup[]): string {
 
 const formatEnded = ({ session, how: endReason }: StoreBackup['ended'][number]): string =>
   say(
-    `  ${shortId(session)} was ${endReason}: it is kept here\n`,
-    `  ${shortId(session)}（${codeLabel(endReason)}）はここに保管しています\n`,
+    `  ${shortId(session)} was ${endReason}; the backup remains\n`,
+    `  ${shortId(session)}（${codeLabel(endReason)}）のバックアップは残っています\n`,
   )
 
 const countMatching = (puts: readonly BackupResult[], which: (put: BackupResult) => boolean): string => {
