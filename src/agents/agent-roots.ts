@@ -1,4 +1,4 @@
-/** Which places are looked at: those of the agents and those that the user added, without what is switched off. */
+/** The folders to search: those of the agents and those added by the user, without disabled ones. */
 import { existsSync } from 'node:fs'
 import { sep } from 'node:path'
 import { AppError } from '../model/error.ts'
@@ -7,19 +7,19 @@ import type { Agent, Source } from './agent.ts'
 
 export interface AgentSourceConfig {
   readonly enabled: boolean
-  /** More places than the agent's own. */
+  /** Folders in addition to the agent's own. */
   readonly roots: readonly string[]
-  /** Left alone, with all below. */
+  /** Excluded folders, with everything below them. */
   readonly skip: readonly string[]
 }
 
-/** By the ids of agents, those included that another one serves. */
+/** By agent id, including agents served by another adapter. */
 export type AgentSourceConfigs = ReadonlyMap<AgentId, AgentSourceConfig>
 
 export interface ConfiguredRoot {
   readonly agent: Agent
   readonly path: string
-  /** By the user. */
+  /** Added by the user. */
   readonly added: boolean
 }
 
@@ -38,8 +38,8 @@ export function agentServing(id: AgentId, agents: readonly Agent[]): Agent {
 }
 
 /**
- * None of them need exist.
- * @param own the places that an agent has by itself
+ * The folders need not exist.
+ * @param own the agent's default folders
  */
 export function rootsOf(
   agents: readonly Agent[],
@@ -66,7 +66,7 @@ export function isSourceEnabled({ agent, path }: Pick<Source, 'agent' | 'path'>,
 const isPathSkipped = (path: string, config: AgentSourceConfig | undefined): boolean =>
   config?.skip.some((one) => path === one || path.startsWith(one.endsWith(sep) ? one : `${one}${sep}`)) ?? false
 
-/** What lies in the places. One that was added may lie inside another: each source comes once. */
+/** Sources in these folders. An added folder may be inside another; each source is yielded once. */
 export async function* enabledSources(
   roots: readonly ConfiguredRoot[],
   configs: AgentSourceConfigs,

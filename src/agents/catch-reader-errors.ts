@@ -1,9 +1,9 @@
-/** Reads a source whose reader may have a bug: whatever it throws ends this source with an issue, and nothing else. */
+/** Turns an exception of an adapter into an issue of the source being read. */
 import { logSourceFailure, toSourceFailure } from '../lib/failure.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Source } from './agent.ts'
 
-/** @param batches what an agent's `read` or `scan` gives; all before the failure stands */
+/** @param batches output of an agent's `read` or `scan`; everything before the failure is kept */
 export async function* catchReaderErrors<T>(
   { path, shown, key }: Source,
   batches: AsyncIterable<readonly T[]>,

@@ -1,4 +1,4 @@
-/** The contract of `Agent`, checked for every agent's folder on its own fixtures. A failed check says what to change. */
+/** Checks the contract of `Agent` for every agent on its own fixtures. A failed check says what to change. */
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -122,7 +122,7 @@ function checkContract(agent: Agent, fixture: Fixture): void {
     expect([after.mtimeMs, after.ctimeMs, after.size]).toEqual([before.mtimeMs, before.ctimeMs, before.size])
     expect(readFileSync(source.path).equals(bytes)).toBe(true)
     expect(await agent.probe(source)).toBe(print)
-    // A row does not notice the last byte of its database.
+    // A row is not affected by the last byte of its database.
     writeSource(source, bytes.subarray(0, source.key === undefined ? -1 : bytes.length / 2))
     expect(await agent.probe(source)).not.toBe(print)
     rmSync(source.path)
@@ -156,7 +156,7 @@ function checkContract(agent: Agent, fixture: Fixture): void {
     )
   })
 
-  // A file of NormalizedMessages is read as it is.
+  // A file of NormalizedMessages is read unchanged.
   it.skipIf(agent.id === 'normalized')('repeats the name and arguments of its call in the first result', async () => {
     const open = new Map<string, ToolCall>()
     const wrong: string[] = []
@@ -228,7 +228,7 @@ function checkContract(agent: Agent, fixture: Fixture): void {
 
 const WITH_SOURCE = { includePrivate: true, includeSource: true }
 
-/** What was said comes back to the letter; a form that is meant for others may leave out what they refuse. */
+/** The conversation must come back unchanged. A form for other programs may leave out what they reject. */
 async function expectRoundTrip(
   agent: Agent,
   { source }: Fixture,
@@ -245,13 +245,13 @@ async function expectRoundTrip(
   rmSync(copy.path)
   const writtenRecords = written.flatMap((one) => (one.kind === 'outcome' ? one.outcome.records : []))
   expect(writtenRecords.length).toBe(messages.flatMap((one) => extensionOf(one)?.records ?? []).length)
-  // Copies of another session's messages are this one's own once they are written.
+  // After writing, messages copied from another session belong to this one.
   const isCopied = messages.some(({ metadata }) => metadata?.replayed)
   if (isCopied || written.some(({ kind }) => kind === 'loss' || kind === 'repair')) return
   expect(countedMessages(again.messages).map(roleAndTexts)).toEqual(countedMessages(messages).map(roleAndTexts))
 }
 
-/** Most are equal to the letter, and letters are compared fastest. */
+/** Compares strings first: most values are equal, and comparing strings is fastest. */
 function expectEqualAt(found: unknown, wanted: unknown, cut: number): void {
   if (JSON.stringify(found) !== JSON.stringify(wanted)) expect(found, `cut at byte ${cut}`).toEqual(wanted)
 }
@@ -268,7 +268,7 @@ function listGoldens(agent: Agent): readonly string[] {
 
 const goldenName = (name: string): string => `${name.replaceAll('/', '__')}.ndjson`
 
-/** Messages as they come, what could not be read between them, at the end the headers and the counts. */
+/** Messages in order with issues in between, followed by headers and counts. */
 async function goldenText(agent: Agent, { source }: Fixture): Promise<string> {
   const { reads, sessions } = await readAll(agent, source)
   const { lines, messages, tools, usage, titles } = summarizeScans(await scanAll(agent, source))
@@ -281,7 +281,7 @@ async function goldenText(agent: Agent, { source }: Fixture): Promise<string> {
   return `${[...rows, ...headers, JSON.stringify({ counts })].join('\n')}\n`
 }
 
-/** Two laws look at it. */
+/** Cached, because two laws use it. */
 async function readBeginning(agent: Agent, fixture: Fixture, length: number): Promise<ReadSummary> {
   const { source, bytes } = fixture
   const known = beginningCache.get(fixture) ?? new Map<number, ReadSummary>()
@@ -297,7 +297,7 @@ async function readBeginning(agent: Agent, fixture: Fixture, length: number): Pr
 
 const beginningCache = new WeakMap<Fixture, Map<number, ReadSummary>>()
 
-/** Those of the lines that end before the cut. */
+/** Messages of the lines that end before the cut. */
 function messagesBeforeCut(
   messages: readonly NormalizedMessage[],
   bytes: Buffer,
@@ -307,7 +307,7 @@ function messagesBeforeCut(
   return messages.filter(({ raw }) => raw.line_index <= ended)
 }
 
-/** What the end of a document says about its entries cannot be known from its beginning. */
+/** The end of a document may change metadata of earlier entries. */
 function withoutLateMarks({ metadata, ...message }: NormalizedMessage): object {
   const { valid_range: _, tangent: __, ...marks } = metadata ?? {}
   return { ...message, marks }
@@ -318,11 +318,11 @@ function withoutLastLine(messages: readonly NormalizedMessage[]): readonly Norma
   return messages.filter(({ raw }) => raw.line_index !== last)
 }
 
-/** What people and models said: no duplicates, no injected context, no replayed copies. */
+/** Prompts and answers, without duplicates, injected context and replayed copies. */
 function countedMessages(messages: readonly NormalizedMessage[]): readonly NormalizedMessage[] {
   const own = messages.filter(({ metadata }) => !metadata?.replayed && !metadata?.injected)
   const items = own.filter(({ role, metadata }) => isUserOrAssistant(role) && metadata?.duplicate_of === undefined)
-  // A log that was trimmed to its events has no other words.
+  // In a log reduced to its events, events are the only text.
   return items.length > 0 ? items : own.filter(({ metadata }) => isMessageEvent(metadata?.event_kind))
 }
 
@@ -348,7 +348,7 @@ const roleAndTexts = ({ role, segments }: NormalizedMessage) => ({
   words: segments.map(({ text }) => text ?? ''),
 })
 
-/** NULs and white space alone are no line. */
+/** NULs and white space alone do not make a line. */
 const hasContent = (bytes: Buffer, start: number, end: number): boolean =>
   /[^\0\s\uFEFF]/.test(bytes.toString('utf8', start, end))
 

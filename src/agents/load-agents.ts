@@ -1,4 +1,4 @@
-/** Finds the agents: each folder beside this file that has an `agent` module. There is no other list of agents. */
+/** Finds the agents: each folder next to this file with an `agent` module. There is no other list of agents. */
 import { existsSync, readdirSync } from 'node:fs'
 import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -6,7 +6,7 @@ import type { AgentId } from '../model/ids.ts'
 import type { Agent } from './agent.ts'
 import { agentServing } from './agent-roots.ts'
 
-/** Modules carry `.ts` in the source tree and `.js` in the built one. */
+/** `.ts` in the source tree, `.js` in the built program. */
 const MODULE_SUFFIX = extname(fileURLToPath(import.meta.url))
 
 let loadedAgents: Promise<readonly Agent[]> | undefined

@@ -1,4 +1,7 @@
-/** What every agent promises whose logs are files: how they are found, and what is told when they change or break. */
+/**
+ * Tests the contract for agents whose logs are files: how they are found, and what is reported when they change or are
+ * damaged.
+ */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
@@ -43,7 +46,7 @@ for (const agent of await allAgents()) {
   })
 }
 
-/** Some sources are read whole, or are rows. */
+/** Some sources are always read completely, or are rows. */
 async function isResumable(agent: Agent, { source }: Fixture): Promise<boolean> {
   return upToCursor((await readAll(agent, source)).reads).cursor?.offset !== undefined
 }
@@ -92,7 +95,7 @@ function checkCompression(agent: Agent, { source, bytes }: Fixture): void {
   })
 }
 
-/** What is found of a log itself, of a link to it, behind a link to a folder, of a link to itself and of a pipe. */
+/** Sources found for a log, a link to it, a link to its folder, a link to itself, and a pipe. */
 async function findInFolder(agent: Agent, { source, bytes }: Fixture, folder: string): Promise<readonly string[]> {
   const name = basename(source.path)
   const elsewhere = `${folder}-elsewhere`
@@ -108,14 +111,14 @@ async function findInFolder(agent: Agent, { source, bytes }: Fixture, folder: st
   return found
 }
 
-/** Another file in its place. */
+/** Replaces the file by another one. */
 function replace(source: Source, bytes: Uint8Array): void {
   const other = { ...source, path: `${source.path}.other` }
   writeSource(other, bytes)
   renameSync(other.path, source.path)
 }
 
-/** Zstandard by hand: a window of one megabyte, one raw block, and nothing where the last one should be. */
+/** A hand-made Zstandard frame: a window of one megabyte, one raw block, and no last block. */
 function truncatedFrame(bytes: Uint8Array): Uint8Array {
   const header = bytes.length << 3
   return Buffer.concat([

@@ -1,23 +1,23 @@
-/** The command that resumes a session, as a line for a shell, or why there is none. */
+/** Builds the shell command that resumes a session, or the reason why there is none. */
 import { isAbsolute } from 'node:path'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import type { Session } from '../model/session.ts'
 import type { Agent, ResumeCommand } from './agent.ts'
 
-/** @param ended how it left its store, where it is there no longer */
+/** @param ended how the session left its store, if it did */
 export function whyNotResumable(agent: Agent, session: Session, ended: string | undefined): Phrase | undefined {
   if (!agent.resume || session.kind === 'prompts')
     return phrase(
       `${session.id} is nothing that ${agent.label} could go on with.`,
       `${session.id} は ${agent.label} で続けられる会話ではありません。`,
     )
-  // The program would go on with what is in its place now.
+  // The program would resume the conversation that replaced it.
   if (ended !== undefined)
     return phrase(
       `${session.id} is no longer in its store (${ended}). Put it back first: fumi restore ${session.id} --install`,
       `${session.id} は元の保存場所にもうありません。先に戻してください: fumi restore ${session.id} --install`,
     )
-  // It comes from a log that anybody may have written, and must not be taken for an option.
+  // The id comes from a log, so it may look like an option.
   if (session.native_id.startsWith('-'))
     return phrase(
       `${session.id} has no id that could be given to a program.`,
@@ -32,8 +32,8 @@ export function whyNotResumable(agent: Agent, session: Session, ended: string | 
 }
 
 /**
- * It comes from a log too: a relative one would depend on where we are, `cd -` would go elsewhere, and Windows would send the user's
- * credentials to a server that is named.
+ * The directory comes from a log too. A relative path depends on the current directory, `cd -` goes elsewhere, and on
+ * Windows a network path sends the user's credentials to that server.
  */
 const isLocalDirectory = (path: string): boolean =>
   isAbsolute(path) && !(process.platform === 'win32' && /^[\\/]{2}/.test(path))
@@ -43,10 +43,10 @@ export function formatShellLine({ program, arguments: args, cwd }: ResumeCommand
   return cwd === undefined ? line : `cd ${quoteShellWord(cwd)} && ${line}`
 }
 
-/** Characters that a terminal would obey when the line is pasted, or that hide what it says. */
+/** Characters that a terminal interprets when the line is pasted, or that hide text. */
 const INVISIBLE_CHARACTERS = /[\p{Cc}\p{Cf}\u2028\u2029]/u
 
-/** Words with control characters are spelled out in bash's `$'…'`, so that the line shows all that it holds. */
+/** Spells out control characters in bash's `$'…'`, so that the line shows its complete content. */
 export function quoteShellWord(text: string): string {
   if (/^[\w@%+=:,./-][\w@%+=:,./~-]*$/.test(text)) return text
   return INVISIBLE_CHARACTERS.test(text)

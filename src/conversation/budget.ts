@@ -1,4 +1,4 @@
-/** How large a conversation is, in bytes and in estimated tokens, and which context files fit. */
+/** Measures a conversation in bytes and estimated tokens, and selects the context files that fit. */
 
 import { isJsonArray, JsonNumber, type JsonValue, jsonEntries } from '../lib/json/lossless.ts'
 import { byteLength, tokensOfBytes } from '../model/token-estimate.ts'
@@ -14,7 +14,7 @@ export function tokensToChars(tokens: number): number {
   return tokens * 4
 }
 
-/** Texts by their bytes, everything else by one; keys are free. */
+/** Counts the bytes of strings, and one for each other value; keys are free. */
 export function valueChars(value: JsonValue): number {
   if (typeof value === 'string') return byteLength(value)
   if (value === null || typeof value !== 'object' || value instanceof JsonNumber) return 1
@@ -22,7 +22,7 @@ export function valueChars(value: JsonValue): number {
   return items.reduce((sum: number, item) => sum + valueChars(item), 0)
 }
 
-/** Ids, names, times, markers and images do not count. */
+/** Excludes ids, names, times, delimiters and images. */
 export function userChars(message: UserMessage): number {
   const results = toolUseResultsOf(message) ?? []
   const contentChars = results.flatMap(({ content }) => content).reduce((sum, block) => sum + blockChars(block), 0)
@@ -42,7 +42,7 @@ export function assistantChars(message: AssistantMessage): number {
 export interface ConversationSize {
   readonly user: number
   readonly assistant: number
-  /** The pair in which the context is sent. */
+  /** The entry that contains the context. */
   readonly context: number
   readonly total: number
 }
@@ -67,7 +67,7 @@ function countChars(entries: Iterable<HistoryEntry>): { readonly user: number; r
   return { user, assistant }
 }
 
-/** Whether the user should be told that the conversation is getting long. */
+/** Whether to warn the user that the conversation is getting long. */
 export function isLengthy(
   size: ConversationSize,
   contextWindowTokens: number = DEFAULT_CONTEXT_WINDOW_TOKENS,
@@ -81,14 +81,14 @@ export function calcMaxContextFilesSize(contextWindowTokens: number = DEFAULT_CO
 }
 
 export interface FittedFiles {
-  /** All of them, largest first; equal ones in the order given. */
+  /** All files, largest first; files of equal size in the given order. */
   readonly sorted: readonly ContextFile[]
-  /** In that order, which is the one in which they are sent. */
+  /** Files that fit, in the order in which they are sent. */
   readonly kept: readonly ContextFile[]
   readonly dropped: readonly ContextFile[]
 }
 
-/** Largest first, each as long as there is room for it: a smaller one may still fit after a larger one did not. */
+/** Tries files from the largest to the smallest. A smaller file may fit after a larger one did not. */
 export function dropMatchedContextFiles(files: readonly ContextFile[], limitTokens: number): FittedFiles {
   const sized = files.map((file) => ({ file, tokens: tokensOfBytes(byteLength(file.content)) }))
   sized.sort((a, b) => b.tokens - a.tokens)

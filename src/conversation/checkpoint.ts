@@ -12,7 +12,7 @@ export interface GitResult {
   readonly stderr: string
 }
 
-/** Runs git with these arguments and answers when it has ended. Does not throw for what git does. */
+/** Runs git with these arguments and resolves when it has ended. A failure of git is a result, not an exception. */
 export type Git = (args: readonly string[]) => Promise<GitResult>
 
 export type CheckpointResult<T> =
@@ -61,7 +61,7 @@ export async function initCheckpoints(git: Git, options: InitOptions): Promise<C
   return saved.ok ? { ok: true, value: withCheckpoint(manager, first) } : saved
 }
 
-/** The last two are ours: whoever signs commits would otherwise be asked for a key at every checkpoint. */
+/** The last two are ours. Without them, users who sign commits would be asked for their key at every checkpoint. */
 const GIT_SETTINGS = [
   ['user.name', 'Q'],
   ['user.email', 'qcli@local'],
@@ -70,7 +70,10 @@ const GIT_SETTINGS = [
   ['tag.gpgsign', 'false'],
 ] as const
 
-/** A turn's tag that is there already moves to the end; a tool's keeps its entry and only its commit moves. */
+/**
+ * If the turn's tag already exists, it moves to the end of the list. A tool's tag keeps its position, and only its
+ * commit changes.
+ */
 export async function createCheckpoint(
   git: Git,
   manager: CheckpointManager,
@@ -102,10 +105,10 @@ async function commitCheckpoint(
   return { ok: true, value: true }
 }
 
-/** An argument cannot hold a zero byte. */
+/** Arguments cannot contain a zero byte. */
 const commitMessage = ({ description }: NewCheckpoint): string => description.replaceAll('\0', '')
 
-/** A tag of a conversation that somebody else wrote must not be taken for an option. */
+/** A conversation file may contain any tag, so one that looks like an option is made a full reference. */
 const revision = (tag: string): string => (tag.startsWith('-') ? `refs/tags/${tag}` : tag)
 
 function withCheckpoint(manager: CheckpointManager, created: NewCheckpoint): CheckpointManager {
@@ -123,7 +126,7 @@ function withCheckpoint(manager: CheckpointManager, created: NewCheckpoint): Che
   return { ...manager, checkpoints, tag_index: new JsonMap(checkpoints.map(({ tag }, index) => [tag, index] as const)) }
 }
 
-/** True also when git cannot tell: a checkpoint too many is better than one too few. */
+/** True also if git fails: an unnecessary checkpoint is better than a missing one. */
 export async function hasChanges(git: Git, manager: CheckpointManager): Promise<boolean> {
   const { code, stdout } = await git([...treeArguments(manager), 'status', '--porcelain'])
   return code !== 0 || stdout !== ''
@@ -136,7 +139,7 @@ export interface FileChange {
 
 const CHANGE_NAMES = { A: 'added', M: 'modified', R: 'renamed', C: 'renamed', D: 'deleted' } as const
 
-/** Between two tags, or a tag and `HEAD`, which is the newest checkpoint and not the work tree. */
+/** Compares two tags, or a tag and `HEAD`, which is the newest checkpoint, not the work tree. */
 export async function diffCheckpoints(
   git: Git,
   manager: CheckpointManager,
@@ -181,8 +184,8 @@ export function formatFileChange({ path, change }: FileChange): string {
 }
 
 /**
- * Files and history as they were. Later files stay; with `hard` those that were tracked go, and so does the place where
- * the next checkpoint is added. Transcript, summary and the list of checkpoints are not touched.
+ * Restores files and history. Later files stay. With `hard`, tracked later files are deleted, and the next checkpoint
+ * is added after this one. Transcript, summary and list of checkpoints stay.
  */
 export async function restoreCheckpoint(
   git: Git,
@@ -201,7 +204,7 @@ export async function restoreCheckpoint(
   return { ok: true, value: withRestoredHistory(state, checkpoint) }
 }
 
-/** The conversation's part of it. */
+/** Restores the history. */
 export function withRestoredHistory(
   state: ConversationState,
   { history_snapshot: history }: Checkpoint,
@@ -209,7 +212,7 @@ export function withRestoredHistory(
   return { ...state, history, next_message: null, valid_history_range: [0, history.length] }
 }
 
-/** Git refuses to check out of a tree without files. */
+/** Git refuses to check out a tree without files. */
 async function isEmptyTree(git: Git, manager: CheckpointManager, tag: string): Promise<boolean> {
   const { code, stdout } = await git([repoArgument(manager), 'ls-tree', '--name-only', revision(tag)])
   return code === 0 && stdout === ''
@@ -253,15 +256,15 @@ export interface CheckpointedTool extends TurnState {
   readonly description: string
 }
 
-/** In bytes, as shown in the list of checkpoints. */
+/** In bytes. Shown in the list of checkpoints. */
 const MAX_DESCRIPTION_BYTES = 60
 
-/** Only the first prompt of a turn describes it. */
+/** The first prompt of a turn becomes its description. */
 export function noteUserMessage(manager: CheckpointManager, prompt: string): CheckpointManager {
   return manager.message_locked ? manager : { ...manager, pending_user_message: prompt, message_locked: true }
 }
 
-/** A tool that changed no file leaves no checkpoint. */
+/** Makes no checkpoint if the tool changed no file. */
 export async function checkpointAfterTool(
   git: Git,
   manager: CheckpointManager,
@@ -292,7 +295,7 @@ export async function checkpointAfterTool(
   return createCheckpoint(git, counted, progress)
 }
 
-/** A turn without checkpoints of its own does not count. */
+/** Does nothing for a turn without checkpoints. */
 export async function checkpointAfterTurn(
   git: Git,
   manager: CheckpointManager,
@@ -310,7 +313,7 @@ export async function checkpointAfterTurn(
   )
 }
 
-/** Cut at the last space before the limit, if there is one. */
+/** Cuts at the last space before the limit, if there is one. */
 export function truncateDescription(text: string, maxBytes: number): string {
   if (byteLength(text) <= maxBytes) return text
   const cut = truncateSafe(text, maxBytes)

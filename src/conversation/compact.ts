@@ -18,7 +18,7 @@ import {
 import { type ConversationState, modelOf } from './state.ts'
 
 export interface CompactStrategy {
-  /** How many of the newest exchanges stay out of the summary. */
+  /** Number of newest exchanges left out of the summary. */
   readonly messagesToExclude: number
   readonly truncateLargeMessages: boolean
   /** In bytes. */
@@ -33,7 +33,7 @@ export const DEFAULT_STRATEGY: CompactStrategy = {
 
 const SHORTENED_MESSAGE_BYTES = 25_000
 
-/** Our words; the original has its own. */
+/** Our text; Amazon Q CLI has its own. */
 const SUMMARY_REQUEST = `Write a summary of this conversation that will stand in its place: whoever continues it sees the summary and not the conversation. Do not answer the conversation and do not call tools.
 
 Use Markdown with these sections, and leave out those with nothing to say:
@@ -49,7 +49,7 @@ export function clampMessageLength(bytes: number): number {
   return Math.min(Math.max(bytes, byteLength(TRUNCATED_SUFFIX)), MAX_USER_MESSAGE_SIZE)
 }
 
-/** Nothing when there is nothing to sum up. */
+/** Undefined if there is nothing to summarize. */
 export function createSummaryRequest(
   state: ConversationState,
   env: UserEnvContext,
@@ -84,13 +84,13 @@ function summaryPrompt(state: ConversationState, customPrompt: string | undefine
   return `${SUMMARY_REQUEST}${customRequest}${existing}`
 }
 
-/** Only the stand-in is offered, so that every past tool use goes out under its name and none can be called. */
+/** Offers only the placeholder tool: past tool uses are renamed to it, and the model cannot call any other. */
 function onlyDummy(tools: Tools): Tools {
   const native = (tools.get(NATIVE_TOOLS) ?? []).filter((tool) => tool.ToolSpecification.name === DUMMY_TOOL_NAME)
   return new JsonMap([[NATIVE_TOOLS, native]])
 }
 
-/** What to try after the history was too large even to be summed up; nothing when all has been tried. */
+/** The next strategy if the history was too large to summarize; undefined after the last one. */
 export function nextStrategy(strategy: CompactStrategy, historyLength: number): CompactStrategy | undefined {
   const shorter = { ...strategy, truncateLargeMessages: true, maxMessageLength: SHORTENED_MESSAGE_BYTES }
   if (historyLength <= 2 && !strategy.truncateLargeMessages) return { ...shorter, messagesToExclude: 0 }
@@ -98,7 +98,7 @@ export function nextStrategy(strategy: CompactStrategy, historyLength: number): 
   return strategy.truncateLargeMessages ? undefined : shorter
 }
 
-/** When the window overflowed while talking. */
+/** The strategy for an overflow during a conversation. */
 export function automaticStrategy(historyLength: number): CompactStrategy {
   return historyLength > 2
     ? DEFAULT_STRATEGY

@@ -1,4 +1,4 @@
-/** An append-only list that states share: adding costs the same however long it is, and older states stay as they were. */
+/** An append-only list shared by states. Appending takes constant time and leaves older states unchanged. */
 
 export class Entries<T> implements Iterable<T> {
   readonly #items: T[]
@@ -15,7 +15,7 @@ export class Entries<T> implements Iterable<T> {
     return new Entries(items, 0, items.length)
   }
 
-  /** Takes the array over: nobody may change it afterwards. */
+  /** Takes ownership of the array: do not change it afterwards. */
   static over<T>(items: T[]): Entries<T> {
     return new Entries(items, 0, items.length)
   }
@@ -30,7 +30,10 @@ export class Entries<T> implements Iterable<T> {
     return index >= this.#start && index < this.#end ? this.#items[index] : undefined
   }
 
-  /** The newest list of its line appends in place, where older lists do not look; any other one copies itself first. */
+  /**
+   * Only the newest list of a lineage appends in place, beyond the length of the older ones. Any other list copies
+   * itself first.
+   */
   append(item: T): Entries<T> {
     if (this.#end !== this.#items.length || this.#start > this.length + 1024) {
       return Entries.over([...this, item])
@@ -39,14 +42,14 @@ export class Entries<T> implements Iterable<T> {
     return new Entries(this.#items, this.#start, this.#end + 1)
   }
 
-  /** A window on the same items, with the bounds of Array.prototype.slice. */
+  /** A view of the same items, with the bounds of Array.prototype.slice. */
   slice(from = 0, to: number = this.length): Entries<T> {
     const start = clampPosition(from, this.length)
     const end = Math.max(start, clampPosition(to, this.length))
     return new Entries(this.#items, this.#start + start, this.#start + end)
   }
 
-  /** How many items both begin with. Lists of one line need not be looked through. */
+  /** Length of the common prefix. Lists of the same lineage are not compared item by item. */
   shared(other: Entries<T>): number {
     const limit = Math.min(this.length, other.length)
     if (this.#items === other.#items && this.#start === other.#start) return limit
@@ -55,7 +58,7 @@ export class Entries<T> implements Iterable<T> {
     return at
   }
 
-  /** The same list with one item replaced. Copies. */
+  /** A copy of the list with one item replaced. */
   with(position: number, item: T): Entries<T> {
     const items = [...this]
     items[position] = item

@@ -7,11 +7,11 @@ export const USER_ENTRY_END_HEADER = '--- USER MESSAGE END ---\n\n'
 export const CONTEXT_ENTRY_START_HEADER = '--- CONTEXT ENTRY BEGIN ---\n'
 export const CONTEXT_ENTRY_END_HEADER = '--- CONTEXT ENTRY END ---\n\n'
 
-/** In bytes, like all sizes here that name no other unit. */
+/** In bytes, like all sizes here without another unit. */
 export const MAX_USER_MESSAGE_SIZE = 400_000
 export const MAX_TOOL_RESPONSE_SIZE = 400_000
 export const MAX_CURRENT_WORKING_DIRECTORY_LEN = 256
-/** In messages for the history (two per entry), in lines for the transcript. */
+/** Messages of the history (two per entry), or lines of the transcript. */
 export const MAX_CONVERSATION_STATE_HISTORY_LEN = 10_000
 export const MAX_NUMBER_OF_IMAGES_PER_REQUEST = 10
 export const MAX_IMAGE_SIZE = 10 * 1024 * 1024
@@ -31,7 +31,7 @@ export const IMAGES_SUPPLIED = 'See images data supplied'
 
 /** Origin of the built-in tools. */
 export const NATIVE_TOOLS = 'native___'
-/** Stands in for tools that are not there. */
+/** Placeholder for tools that are no longer available. */
 export const DUMMY_TOOL_NAME = 'dummy'
 
 export function isNativeOrigin(origin: ToolOrigin): boolean {

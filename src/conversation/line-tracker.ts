@@ -1,4 +1,4 @@
-/** Counts, for each file, which lines the agent wrote and which the user changed in between. */
+/** Counts per file the lines that the agent wrote and those that the user changed in between. */
 
 import { JsonMap } from '../lib/json/lossless.ts'
 import type { FileLineTracker } from './record.ts'
@@ -13,7 +13,7 @@ const UNTRACKED: FileLineTracker = {
   is_first_write: true,
 }
 
-/** Negative when the user removed lines. */
+/** Negative if the user removed lines. */
 export function linesByUser({ before_fswrite_lines, prev_fswrite_lines }: FileLineTracker): number {
   return Number(before_fswrite_lines) - Number(prev_fswrite_lines)
 }
@@ -22,14 +22,14 @@ export function linesByAgent({ lines_added_by_agent, lines_removed_by_agent }: F
   return Number(lines_added_by_agent) + Number(lines_removed_by_agent)
 }
 
-/** The agent wrote a file: `before` is what stood in it just before, `after` what stands in it now. */
+/** Records that the agent wrote a file. `before` and `after` are its contents around the write. */
 export function trackWrite(state: ConversationState, path: string, before: string, after: string): ConversationState {
   const known = state.file_line_tracker.get(path)
   const tracker = updateTracker(known ?? UNTRACKED, before, after)
   return { ...state, file_line_tracker: new JsonMap([...state.file_line_tracker, [path, tracker]]) }
 }
 
-/** Before the first write nobody but the user wrote, so nothing counts as changed by him. */
+/** Before the first write, no lines count as changed by the user. */
 function updateTracker(tracker: FileLineTracker, before: string, after: string): FileLineTracker {
   const old = splitLines(before)
   const now = splitLines(after)
@@ -44,16 +44,16 @@ function updateTracker(tracker: FileLineTracker, before: string, after: string):
   }
 }
 
-/** A newline at the end closes the last line and opens none. */
+/** A final newline ends the last line and does not start another. */
 function splitLines(text: string): readonly string[] {
   if (text === '') return []
   return (text.endsWith('\n') ? text.slice(0, -1) : text).split('\n')
 }
 
-/** Beyond this, lines that moved within the changed part count as kept: a table of all pairs would be too large. */
+/** Above this product of lengths, moved lines count as unchanged: the table of all pairs would be too large. */
 const MAX_LINE_PAIRS = 4_000_000
 
-/** How many lines stay, in order, from one text to the other. */
+/** Length of the longest common subsequence of lines. */
 function countKeptLines(old: readonly string[], now: readonly string[]): number {
   let head = 0
   while (head < old.length && head < now.length && old[head] === now[head]) head++

@@ -15,7 +15,7 @@ import {
 import type { ToolUseResult, ToolUseResultBlock, UserMessage, UserMessageContent } from './message.ts'
 import { formatPromptTime, parseZonedTime, weekday } from './zoned-time.ts'
 
-/** The prompt with its time and context around it, in markers only where there is something around it. */
+/** The prompt with time and context. Uses delimiters only if there is time or context. */
 export function contentWithContext(message: UserMessage): string {
   const before = timeContext(message.timestamp) + (message.additional_context && `${message.additional_context}\n`)
   const prompt = promptOf(message)
@@ -32,7 +32,7 @@ function timeContext(timestamp: string | null): string {
 
 const WHITE_SPACE = /[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/
 
-/** Unicode's White_Space. Unlike String.prototype.trim it keeps U+FEFF and takes U+0085. */
+/** Trims Unicode White_Space. Unlike String.prototype.trim, it keeps U+FEFF and removes U+0085. */
 export function trimWhiteSpace(text: string): string {
   return trimCharacters(text, WHITE_SPACE)
 }
@@ -42,7 +42,7 @@ export function promptOf({ content }: { readonly content: UserMessageContent }):
   return 'CancelledToolUses' in content ? (content.CancelledToolUses.prompt ?? undefined) : undefined
 }
 
-/** Those of a cancellation count too. */
+/** Includes the results of a cancellation. */
 export function toolUseResultsOf({
   content,
 }: {
@@ -58,7 +58,7 @@ export function hasToolUseResults(message: { readonly content: UserMessageConten
   return toolUseResultsOf(message) !== undefined
 }
 
-/** Turns tool results into a prompt that says the same. The prompt of a cancellation is lost, as in the original. */
+/** Converts tool results to an equivalent prompt. The prompt of a cancellation is lost, as in Amazon Q CLI. */
 export function replaceContentWithToolUseResults<T extends UserMessage>(message: T, warn: Warn = () => {}): T {
   const results = toolUseResultsOf(message)
   if (!results) return message
@@ -71,15 +71,15 @@ export function replaceContentWithToolUseResults<T extends UserMessage>(message:
 
 const HIDDEN_CHARACTERS = /[\u200b-\u200f\u2028-\u202f\u205f-\u206f\ufff0-\ufffc\ufffe\uffff\u{e0000}-\u{e007f}]/gu
 
-/** Removes characters that hide text from the reader but not from the model. Breaks joined emoji apart. */
+/** Removes characters that are invisible to the user but not to the model. Splits joined emoji. */
 export function sanitizeUnicodeTags(text: string): string {
   return text.replace(HIDDEN_CHARACTERS, '')
 }
 
-/** Told of a Json block that cannot be written. */
+/** Called for a Json block that cannot be serialized. */
 export type Warn = (line: string) => void
 
-/** The longest beginning of at most so many bytes that ends at a code point. */
+/** The longest prefix of at most `maxBytes` bytes that ends at a code point. */
 export function truncateSafe(text: string, maxBytes: number): string {
   if (text.length * 3 <= maxBytes) return text
   let bytes = 0
@@ -98,14 +98,17 @@ function isLowSurrogate(code: number): boolean {
   return code >= 0xdc00 && code < 0xe000
 }
 
-/** With a suffix in place of what was cut. A limit that has no room for the suffix leaves the text whole, however long. */
+/**
+ * Replaces what was cut by a suffix. If the limit has no room for the suffix, the text stays complete, however long it
+ * is.
+ */
 export function truncateSafeInPlace(text: string, maxBytes: number, suffix: string = TRUNCATED_SUFFIX): string {
   const availableBytes = maxBytes - byteLength(suffix)
   if (availableBytes < 0 || byteLength(text) <= maxBytes) return text
   return truncateSafe(text, availableBytes) + suffix
 }
 
-/** Only the content is cut: never the context, never images. */
+/** Truncates only the content, never context or images. */
 export function truncateMessage<T extends UserMessage>(message: T, maxBytes: number, warn?: Warn): T {
   const content = truncateContent(message.content, maxBytes, warn)
   return content === message.content ? message : { ...message, content }
@@ -118,7 +121,7 @@ export function truncateContent(content: UserMessageContent, maxBytes: number, w
     return { ToolUseResults: { tool_use_results: truncateSafeToolUseResults(tool_use_results, maxBytes, warn) } }
   }
   const { prompt, tool_use_results } = content.CancelledToolUses
-  // The original divides by the number of results and stops with a panic when there are none.
+  // Amazon Q CLI divides by the number of results and panics if there are none.
   if (tool_use_results.length === 0) return content
   const share = prompt === null ? maxBytes : Math.floor(maxBytes / 2)
   return {
@@ -130,8 +133,8 @@ export function truncateContent(content: UserMessageContent, maxBytes: number, w
 }
 
 /**
- * Each block gets an equal share per result, not per block. The first Json block that is too long becomes text and
- * ends the work: what follows stays as it is.
+ * Each result's share applies to each of its blocks. The first Json block that is too long becomes text and ends the
+ * truncation: later blocks stay unchanged.
  */
 export function truncateSafeToolUseResults(
   results: readonly ToolUseResult[],
@@ -154,7 +157,7 @@ export function truncateSafeToolUseResults(
   })
 }
 
-/** A block's text; nothing for a Json value that is none, such as one that holds itself. */
+/** Text of a block; undefined for a value that cannot be serialized, such as a circular one. */
 export function writeBlock(block: ToolUseResultBlock, warn: Warn): string | undefined {
   if ('Text' in block) return block.Text
   try {

@@ -1,9 +1,9 @@
-/** The messages of a Q conversation. The types are the JSON itself, field for field. */
+/** Messages of an Amazon Q conversation. The types are the JSON itself, field for field. */
 
 import type { JsonValue } from '../lib/json/lossless.ts'
 
 export interface UserMessage {
-  /** Empty when there is none. */
+  /** Empty if there is none. */
   readonly additional_context: string
   readonly env_context: UserEnvContext
   readonly content: UserMessageContent
@@ -30,7 +30,7 @@ export interface ToolUseResult {
 
 export type ToolUseResultBlock = { readonly Json: JsonValue } | { readonly Text: string }
 
-/** A closed set for the original program; a tolerant reader also lets later members through, and says so. */
+/** A closed set for Amazon Q CLI. A tolerant read also accepts other members and reports them. */
 export type Open<T extends string> = T | (string & Record<never, never>)
 
 export type ToolResultStatus = Open<'Success' | 'Error'>
@@ -47,7 +47,7 @@ export interface AssistantToolUses {
 
 export interface AssistantToolUse {
   readonly id: string
-  /** The name shown to the model. */
+  /** The name presented to the model. */
   readonly name: string
   readonly orig_name: string
   readonly args: JsonValue

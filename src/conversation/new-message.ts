@@ -1,4 +1,4 @@
-/** Makes messages. Time and environment are arguments. */
+/** Creates messages. Time and environment are arguments. */
 
 import { MAX_CURRENT_WORKING_DIRECTORY_LEN, TOOL_USE_CANCELLED } from './limits.ts'
 import type {
@@ -14,11 +14,11 @@ import type {
 } from './message.ts'
 import { truncateSafe, type Warn } from './message-text.ts'
 
-/** The machine as a message sees it. */
+/** The machine, as recorded in a message. */
 export interface Machine {
-  /** As Node names it: `darwin`, `linux`, `win32`. */
+  /** Node's name: `darwin`, `linux`, `win32`. */
   readonly platform: string
-  /** Throws when the directory is gone. */
+  /** Throws if the directory no longer exists. */
   readonly cwd: () => string
 }
 
@@ -28,7 +28,7 @@ export function newPrompt(prompt: string, timestamp: string | null, env: UserEnv
   return newUserMessage({ Prompt: { prompt } }, timestamp, null, env)
 }
 
-/** Every tool use gets a result that says it was cancelled. */
+/** Gives every tool use a result that says it was cancelled. */
 export function newCancelledToolUses(
   prompt: string | null,
   toolUseIds: Iterable<string>,
@@ -108,7 +108,7 @@ const IMAGE_FORMATS = new Map<string, ImageFormat>([
   ['webp', 'Webp'],
 ])
 
-/** From a file name's extension, without the dot. */
+/** @param extension without the dot */
 export function imageFormatOf(extension: string): ImageFormat | undefined {
   return IMAGE_FORMATS.get(extension.trim().toLowerCase())
 }

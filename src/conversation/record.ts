@@ -1,10 +1,10 @@
-/** What a conversation records beside its messages: requests, models, tools, hooks, files, checkpoints. */
+/** Records of a conversation other than messages: requests, models, tools, hooks, files, checkpoints. */
 
 import type { JsonNumber, JsonValue } from '../lib/json/lossless.ts'
 import type { Entries } from './entries.ts'
 import type { AssistantMessage, Open, UserMessage } from './message.ts'
 
-/** Up to 2^64 - 1; beyond 2^53 the number keeps its spelling. */
+/** Up to 2^64 - 1. Above 2^53, a JsonNumber preserves the spelling. */
 export type Unsigned = number | JsonNumber
 
 export interface Duration {
@@ -14,13 +14,13 @@ export interface Duration {
 
 export interface RequestMetadata {
   readonly request_id: string | null
-  /** That of the assistant message. */
+  /** Id of the assistant message. */
   readonly message_id: string
   readonly request_start_timestamp_ms: Unsigned
   readonly stream_end_timestamp_ms: Unsigned
   readonly time_to_first_chunk: Duration | null
   readonly time_between_chunks: readonly Duration[]
-  /** Bytes of the rendered prompt, markers included. */
+  /** Bytes of the rendered prompt, including delimiters. */
   readonly user_prompt_length: Unsigned
   /** Bytes of text and tool input. */
   readonly response_size: Unsigned
@@ -47,7 +47,7 @@ export const EMPTY_METADATA: RequestMetadata = {
   message_meta_tags: [],
 }
 
-/** One exchange: what was said and what was answered. */
+/** One exchange: a message of the user and its answer. */
 export interface HistoryEntry {
   readonly user: UserMessage
   readonly assistant: AssistantMessage
@@ -92,7 +92,7 @@ export interface ToolInputSchema {
   readonly json: JsonValue
 }
 
-/** A tool as the catalogue lists it: the schema without its `json` wrapper. */
+/** A tool of the catalogue: the schema without its `json` wrapper. */
 export interface ToolSpec {
   readonly name: string
   readonly description: string
@@ -144,7 +144,7 @@ export interface CheckpointManager {
   readonly file_stats_cache: ReadonlyMap<string, FileStats>
 }
 
-/** A part that could not be read, kept as it was. */
+/** A part that could not be read, preserved unchanged. */
 export interface SetAside {
   /** `$.history[3]` */
   readonly path: string

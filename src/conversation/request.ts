@@ -42,14 +42,14 @@ export interface HookResult {
 }
 
 export interface ContextInput {
-  /** Those that fit, in the order in which they are to appear. */
+  /** Files that fit, in the order in which they appear. */
   readonly files?: readonly ContextFile[]
   readonly spawnHooks?: readonly HookResult[]
-  /** The agent's own instruction. */
+  /** The agent's instruction. */
   readonly instruction?: string
 }
 
-/** Our words; the original has its own. */
+/** Our text; Amazon Q CLI has its own. */
 export const SUMMARY_PREAMBLE =
   'What follows sums up the earlier part of this conversation, which is no longer in the history. Take it as known and build on it: requests, decisions, findings, files and open tasks named here still hold.'
 export const HOOK_PREAMBLE =
@@ -66,7 +66,7 @@ export function contextMessage(
   return text === '' ? undefined : { text, bytes: byteLength(text) }
 }
 
-/** The synthetic exchange in which the context is sent. */
+/** The synthetic exchange that carries the context. */
 export function contextPair(text: string, env: UserEnvContext): HistoryEntry {
   return {
     user: newPrompt(text, null, env),
@@ -85,7 +85,7 @@ function fileContext(files: readonly ContextFile[]): string {
   return `${CONTEXT_ENTRY_START_HEADER}${parts.join('')}${CONTEXT_ENTRY_END_HEADER}`
 }
 
-/** Nothing when no hook of any trigger had something to say; then the frame alone when those of this one had not. */
+/** Undefined if no hook of any trigger had output. Otherwise the frame appears even without output for this trigger. */
 export function hookContext(results: readonly HookResult[], trigger: HookTrigger): string | undefined {
   if (results.every(({ exitCode, output }) => exitCode !== 0 || output === '')) return undefined
   const scope = trigger === 'agentSpawn' ? ' for the entire conversation' : ''
@@ -101,13 +101,13 @@ export interface InvariantResult {
   readonly range: readonly [number, number]
 }
 
-/** Room for the next message, its answer and the context pair. */
+/** Leaves room for the next message, its answer and the context pair. */
 const SPARE_MESSAGES = 6
 
 /**
- * Not mended, as in the original: results for other tool uses than were asked for, results after a plain answer in the
- * middle, missing results.
- * @param env for a message that has to be made anew
+ * Some violations stay, as in Amazon Q CLI: results that do not match the requested tool uses, results after a plain
+ * answer in the middle, missing results.
+ * @param env for messages that have to be created
  */
 export function enforceConversationInvariants(
   given: History,
@@ -127,7 +127,7 @@ export function enforceConversationInvariants(
   return { history: renameMissingTools(repaired, toolNames(tools)), next: repairNext(pending, last, env), range }
 }
 
-/** Applies it to a state. */
+/** Applies the repairs to a state. */
 export function withInvariants(
   state: ConversationState,
   env: UserEnvContext,
@@ -151,7 +151,7 @@ function findSecondPrompt(history: History): number | undefined {
   return undefined
 }
 
-/** The first entry of all, even where the range begins later. */
+/** Concerns the first entry of the history, even if the valid range begins later. */
 function repairFirst(history: History): History {
   const first = history.at(0)
   if (!first || !hasToolUseResults(first.user)) return history
@@ -177,7 +177,7 @@ function toolNames(tools: Tools): readonly string[] {
     .filter((name) => name !== DUMMY_TOOL_NAME)
 }
 
-/** Tool uses of tools that are gone get the name of one that is there. Shares the history where nothing has to change. */
+/** Renames uses of missing tools to an available one. Returns the same history if nothing changes. */
 function renameMissingTools(history: History, known: readonly string[]): History {
   const names = new Set(known)
   let changed = false
@@ -215,9 +215,9 @@ export interface UserInputMessage {
 export interface UserInputMessageContext {
   readonly env_state: EnvState | null
   readonly git_state: null
-  /** Set for both kinds of tool answers, even when there are none. */
+  /** Set for both kinds of tool answers, even if empty. */
   readonly tool_results: readonly ToolUseResult[] | null
-  /** Null in the history, and where no origin is known at all. */
+  /** Null in the history, and if no tools are known. */
   readonly tools: readonly Tool[] | null
 }
 
@@ -233,7 +233,7 @@ export interface SentToolUse {
   readonly input: JsonValue
 }
 
-/** As a past message: with its tool results, without the tools. */
+/** As an earlier message: with its tool results, without tools. */
 export function intoHistoryEntry(message: UserMessage): UserInputMessage {
   return {
     content: contentWithContext(message),
@@ -249,14 +249,14 @@ export function intoHistoryEntry(message: UserMessage): UserInputMessage {
   }
 }
 
-/** As the message that is sent now: with all tools of all origins, and the model. */
+/** As the current message: with all tools and the model. */
 export function intoUserInputMessage(message: UserMessage, modelId: string | null, tools: Tools): UserInputMessage {
   const past = intoHistoryEntry(message)
   const context = { ...past.user_input_message_context, tools: tools.size === 0 ? null : [...tools.values()].flat() }
   return { ...past, model_id: modelId, user_input_message_context: context }
 }
 
-/** Tools go out under their model-facing names and arguments. */
+/** Uses the tool names and arguments that the model knows. */
 export function intoAssistantResponse(message: AssistantMessage): AssistantResponseMessage {
   if ('Response' in message) return { ...message.Response, tool_uses: null }
   const { message_id, content, tool_uses } = message.ToolUse
@@ -279,14 +279,14 @@ export interface Sendable {
 
 export interface SendInput extends ContextInput {
   readonly env: UserEnvContext
-  /** Results of this prompt's hooks; what they say takes the place of the message's context. */
+  /** Results of this prompt's hooks; their output replaces the message's context. */
   readonly promptHooks?: readonly HookResult[]
   readonly limit?: HistoryLimit
 }
 
 /**
- * The state as it is after sending, with the entries outside the valid range gone for good, and the request. No request
- * when no message waits.
+ * Returns the request and the new state, from which entries outside the valid range are removed. The request is
+ * undefined if no message is waiting.
  */
 export function asSendable(
   given: ConversationState,

@@ -25,7 +25,7 @@ export interface ConversationState {
   readonly conversation_id: string
   readonly next_message: UserMessage | null
   readonly history: History
-  /** The part that is sent: start, and the index after its end. */
+  /** The range that is sent: start, and exclusive end. */
   readonly valid_history_range: readonly [Unsigned, Unsigned]
   readonly transcript: Transcript
   readonly tools: Tools
@@ -33,18 +33,18 @@ export interface ConversationState {
   /** In bytes. */
   readonly context_message_length: Unsigned | null
   readonly latest_summary: Summary | null
-  /** Up to v1.13.3; written back, never newly written. */
+  /** Written up to v1.13.3. Preserved, but never added. */
   readonly model?: string
   readonly model_info?: ModelInfo
   readonly file_line_tracker: ReadonlyMap<string, FileLineTracker>
   readonly checkpoint_manager: CheckpointManager | null
   readonly mcp_enabled: boolean
   readonly tangent_state?: ConversationCheckpoint
-  /** What the original has no place for. It ignores the field. */
+  /** Values that Amazon Q CLI has no field for. It ignores this one. */
   readonly fumibako?: StateExtension
 }
 
-/** The conversation that waits while a tangent runs. */
+/** The conversation that is suspended while a tangent is open. */
 export interface ConversationCheckpoint {
   readonly main_history: History
   readonly main_next_message: UserMessage | null
@@ -54,7 +54,7 @@ export interface ConversationCheckpoint {
 }
 
 export interface StateExtension {
-  /** The open tangents from the outermost in. The first one's checkpoint is `tangent_state` itself. */
+  /** The open tangents, outermost first. The checkpoint of the first is `tangent_state` itself. */
   readonly tangents?: readonly NamedTangent[]
   readonly branches?: readonly ConversationBranch[]
   readonly set_aside?: readonly SetAside[]
@@ -62,14 +62,14 @@ export interface StateExtension {
 
 export interface NamedTangent {
   readonly name: string | null
-  /** Null for the outermost. */
+  /** Null for the outermost tangent. */
   readonly checkpoint: ConversationCheckpoint | null
 }
 
-/** What was left behind by going back. */
+/** Entries left behind by a rewind. */
 export interface ConversationBranch {
   readonly name: string | null
-  /** How many entries of the history came before it. */
+  /** Number of entries of the history before the branch. */
   readonly after: number
   readonly entries: History
 }
@@ -99,7 +99,7 @@ export function newState(conversation_id: string, given: NewState = {}): Convers
   }
 }
 
-/** An empty prompt gets a text, since the endpoint refuses none; white space stays. */
+/** An empty prompt is replaced, because the endpoint rejects it. White space stays. */
 export function setNextUserMessage(
   state: ConversationState,
   prompt: string,
@@ -138,12 +138,12 @@ export function abandonToolUse(
 }
 
 /**
- * `original` only narrows the range that is sent, before a request; `fifo` is the specification's rule: the oldest
- * entry goes when one more than 10,000 is added.
+ * `original` narrows the range that is sent before a request; `fifo` follows the specification: above 10,000 entries,
+ * the oldest is removed.
  */
 export type HistoryLimit = 'original' | 'fifo'
 
-/** Takes the waiting message into the history with its answer. Without one, the answer has no place and nothing changes. */
+/** Adds the waiting message and its answer to the history. Does nothing if no message is waiting. */
 export function pushAssistantMessage(
   state: ConversationState,
   assistant: AssistantMessage,
@@ -160,7 +160,7 @@ export function pushAssistantMessage(
   }
 }
 
-/** Transcript, range, tangent, tools and file counts stay. */
+/** Keeps transcript, range, tangent, tools and file counts. */
 export function clear(state: ConversationState): ConversationState {
   return { ...state, next_message: null, history: Entries.of(), latest_summary: null }
 }
@@ -175,7 +175,7 @@ export function replaceHistoryWithSummary(
   return { ...state, history, latest_summary: [summary, metadata] }
 }
 
-/** The model's id, from wherever this state says it. */
+/** The model's id, from whichever field contains it. */
 export function modelOf(state: ConversationState): string | null {
   if (state.model_info) return state.model_info.model_id
   if (state.model !== undefined) return state.model
@@ -188,13 +188,15 @@ export function modelOf(state: ConversationState): string | null {
 
 export type Transcript = Entries<string>
 
-/** Keeps the newest 10,000. */
+/** Keeps the newest 10,000 lines. */
 export function appendTranscript(transcript: Transcript, line: string): Transcript {
   const full = transcript.length >= MAX_CONVERSATION_STATE_HISTORY_LEN
   return (full ? transcript.slice(1 - MAX_CONVERSATION_STATE_HISTORY_LEN) : transcript).append(line)
 }
 
-/** The mark of a further line stands at the end of the line before it: the original's slip, found in real records. */
+/**
+ * The marker of a continuation line is at the end of the previous line: a bug of Amazon Q CLI, present in real records.
+ */
 export function appendUserTranscript(transcript: Transcript, text: string): Transcript {
   return appendTranscript(transcript, `> ${text.replaceAll('\n', '> \n')}`)
 }
@@ -206,8 +208,8 @@ export function appendAssistantTranscript(transcript: Transcript, message: Assis
 }
 
 /**
- * Makes this entry the last one. The transcript stays: it tells what happened.
- * @param index of the entry; -1 goes back to before the first
+ * Makes this entry the last one. The transcript stays, because it records what happened.
+ * @param index of the entry; -1 rewinds to the start
  */
 export function rewindTo(state: ConversationState, index: number, name: string | null = null): ConversationState {
   const after = Math.max(0, Math.min(index + 1, state.history.length))
@@ -220,7 +222,7 @@ export function stateBranches(state: ConversationState): readonly ConversationBr
   return state.fumibako?.branches ?? []
 }
 
-/** Goes to the end of a branch; what it replaces becomes a branch in its turn. An unknown one changes nothing. */
+/** Switches to a branch; the entries that it replaces become a branch. Ignores an unknown index. */
 export function switchToBranch(state: ConversationState, index: number): ConversationState {
   const branch = stateBranches(state)[index]
   if (!branch || branch.after > state.history.length) return state
@@ -231,7 +233,7 @@ export function switchToBranch(state: ConversationState, index: number): Convers
   return withBranches(withHistory(state, Entries.over([...newEntries])), remaining)
 }
 
-/** Deletes the last prompt with all that answered it: tools, results, response. Nothing of it is kept. */
+/** Deletes the last prompt and everything that followed it: tools, results, response. */
 export function dropLastExchange(state: ConversationState): ConversationState {
   for (let i = state.history.length - 1; i >= 0; i--) {
     const entry = state.history.at(i)
@@ -240,7 +242,7 @@ export function dropLastExchange(state: ConversationState): ConversationState {
   return state
 }
 
-/** Makes this entry the last one. Nothing of what followed is kept. */
+/** Makes this entry the last one and deletes all later ones. */
 export function dropEntries(state: ConversationState, index: number): ConversationState {
   return withHistory(state, state.history.slice(0, Math.max(0, index + 1)))
 }

@@ -1,4 +1,4 @@
-/** Tangents: side conversations after which the main one goes on as if nothing had been said. */
+/** Tangents: side conversations after which the main conversation continues unaffected. */
 
 import type { UserEnvContext } from './message.ts'
 import { newPrompt, newResponse } from './new-message.ts'
@@ -15,11 +15,11 @@ import {
 
 export interface EnterOptions {
   readonly name?: string
-  /** Opens a tangent inside an open one. Without it, entering twice changes nothing, as in the original. */
+  /** Allows a tangent inside a tangent. Otherwise entering twice does nothing, as in Amazon Q CLI. */
   readonly nested?: boolean
 }
 
-/** The history goes on from where it is. */
+/** The history continues from its current end. */
 export function enterTangent(
   state: ConversationState,
   startedAt: TangentTime,
@@ -35,7 +35,7 @@ export function enterTangent(
   return withTangents(state, [...openTangents(state), { name, checkpoint }])
 }
 
-/** From the outermost in. */
+/** Outermost first. */
 export function openTangents(state: ConversationState): readonly NamedTangent[] {
   if (!state.tangent_state) return []
   const named = state.fumibako?.tangents ?? []
@@ -53,7 +53,7 @@ export function tangentSeconds(state: ConversationState, now: TangentTime): numb
   return Number((tangentNanoseconds(now) - tangentNanoseconds(current.tangent_start_time)) / 1_000_000_000n)
 }
 
-/** Leaves the innermost tangent: history, waiting message, transcript and summary are again what they were. */
+/** Leaves the innermost tangent: restores history, waiting message, transcript and summary. */
 export function exitTangent(state: ConversationState): ConversationState {
   const main = innermost(state)
   if (!main) return state
@@ -75,7 +75,7 @@ export function exitTangent(state: ConversationState): ConversationState {
   )
 }
 
-/** The last exchange comes along, if the tangent made the history longer. The range still ends before it. */
+/** Keeps the last exchange if the tangent made the history longer. The valid range still ends before it. */
 export function exitTangentWithTail(state: ConversationState): ConversationState {
   const main = innermost(state)
   if (!main) return state
@@ -85,7 +85,7 @@ export function exitTangentWithTail(state: ConversationState): ConversationState
   return { ...remaining, history: remaining.history.append(tail) }
 }
 
-/** What the tangent came to is told to the main conversation as an exchange of its own. */
+/** Adds the summary of the tangent to the main conversation as an exchange. */
 export function exitTangentWithSummary(
   state: ConversationState,
   summary: string,
@@ -126,7 +126,7 @@ function withUnlockedMessage(manager: CheckpointManager | null): CheckpointManag
   return manager && { ...manager, message_locked: false, pending_user_message: null }
 }
 
-/** An empty list leaves no trace. */
+/** Removes the field if the list is empty. */
 function withTangents(state: ConversationState, tangents: readonly NamedTangent[]): ConversationState {
   const { fumibako, ...rest } = state
   const { tangents: _, ...others } = fumibako ?? {}

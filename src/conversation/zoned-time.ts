@@ -1,4 +1,4 @@
-/** Times as the original keeps them: RFC 3339 text with its own offset, and the nine numbers of a tangent's start. */
+/** Times as Amazon Q CLI stores them: RFC 3339 with its own offset, and the nine numbers of a tangent's start. */
 
 export interface ZonedTime {
   readonly year: number
@@ -17,7 +17,7 @@ export interface ZonedTime {
 export type TangentTime = readonly [number, number, number, number, number, number, number, number, number]
 
 /**
- * Looser than the standard in just the ways the original is: short numbers, spaces, `UTC`, an offset without colon. A
+ * Accepts the same deviations from RFC 3339 as Amazon Q CLI: short numbers, spaces, `UTC`, an offset without colon. A
  * year with a sign may have any number of digits.
  */
 const RFC_3339 =
@@ -55,7 +55,7 @@ function isLeap(year: number): boolean {
   return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0
 }
 
-/** 0, 3, 6 or 9 fraction digits, as many as are needed; `Z` for a zero offset. */
+/** 0, 3, 6 or 9 fraction digits, as needed; `Z` for a zero offset. */
 export function formatStoredTime(zoned: ZonedTime): string {
   const digits = String(zoned.nanosecond).padStart(9, '0')
   const needed = digits.endsWith('000000000') ? 0 : digits.endsWith('000000') ? 3 : digits.endsWith('000') ? 6 : 9
@@ -63,7 +63,7 @@ export function formatStoredTime(zoned: ZonedTime): string {
   return `${dateAndTime(zoned)}${fraction}${zoned.offset === 0 ? 'Z' : offsetText(zoned.offset)}`
 }
 
-/** Exactly three digits, cut and not rounded; a numeric offset, never `Z`. */
+/** Exactly three digits, truncated, not rounded; a numeric offset, never `Z`. */
 export function formatPromptTime(zoned: ZonedTime): string {
   const fraction = String(zoned.nanosecond).padStart(9, '0').slice(0, 3)
   return `${dateAndTime(zoned)}.${fraction}${offsetText(zoned.offset)}`
@@ -86,12 +86,12 @@ function offsetText(offset: number): string {
 
 const WEEKDAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'] as const
 
-/** In the moment's own offset. */
+/** In the time's own offset. */
 export function weekday({ year, month, day }: ZonedTime): string {
   return WEEKDAYS[utcDate(year, month, day).getUTCDay()] ?? ''
 }
 
-/** Date.UTC takes years below 100 for those of the last century. */
+/** Date.UTC interprets years below 100 as 19xx. */
 function utcDate(year: number, month: number, day: number): Date {
   const date = new Date(Date.UTC(2000, month - 1, day))
   date.setUTCFullYear(year, month - 1, day)
@@ -121,10 +121,10 @@ export function tangentNanoseconds(time: TangentTime): bigint {
   return start + seconds * 1_000_000_000n + BigInt(nanosecond)
 }
 
-/** The calendar of tangents is smaller than that of messages. */
+/** Amazon Q CLI stores the start of a tangent with a smaller range of years than times of messages. */
 const MAX_TANGENT_YEAR = 9999
 
-/** Why the nine numbers are no time, or nothing. */
+/** Why the nine numbers are not a valid time; undefined if they are. */
 export function findTangentTimeFault(time: readonly number[]): string | undefined {
   if (time.length !== 9) return `a start time has nine numbers, not ${time.length}`
   const [year = 0] = time

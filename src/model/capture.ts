@@ -1,25 +1,27 @@
-/** A source that its owner overwrites, as it was at one moment, cut where it repeats itself from one moment to the next. */
+/** The state of a source that its owner overwrites, divided into parts that recur from one state to the next. */
 import type { AgentId } from './ids.ts'
 
 export interface Capture {
   readonly agent: AgentId
   /** The agent's own id of the conversation. */
   readonly native_id: string
-  /** Everything, to the letter. */
+  /** The complete value, byte for byte. */
   readonly bytes: Uint8Array
   /** The conversation's entries, in order. */
   readonly entries: readonly CapturedEntry[]
-  /** Other stretches that later captures are likely to hold again. None overlaps an entry or another one; in order. */
+  /**
+   * Other ranges that later captures are likely to contain again. In order; none overlaps an entry or another range.
+   */
   readonly repeats: readonly ByteSpan[]
 }
 
-/** From the first byte to the one after the last. */
+/** `end` is exclusive. */
 export interface ByteSpan {
   readonly start: number
   readonly end: number
 }
 
 export interface CapturedEntry extends ByteSpan {
-  /** What was said, told apart from how its owner spelt it this time. Equal for an entry that was only written anew. */
+  /** Identifies the content regardless of spelling: equal if the owner only rewrote the entry. */
   identity(): string
 }

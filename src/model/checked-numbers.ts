@@ -1,6 +1,6 @@
-/** Checks numbers from logs where they enter: a value that cannot be right is left out, and its record gets an issue. */
+/** Validates numbers from logs on entry. An impossible value is left out, and its record gets an issue. */
 
-/** One report never counts more tokens than a trillion. Sums of many reports stop at the largest exact integer. */
+/** Limit for one report. Sums of many reports stop at the largest exact integer. */
 export const MAX_TOKEN_COUNT = 1e12
 /** More than three years, in milliseconds. */
 export const MAX_DURATION_MS = 1e11
@@ -9,24 +9,24 @@ const MAX_EXIT_CODE = 2 ** 32
 /** Numbers of entries, turns and lines. */
 const MAX_COUNT = 1e12
 
-/** Adds two sums without leaving the integers that JavaScript holds exactly. */
+/** Adds two sums, limited to the largest exact integer. */
 export const addSafely = (a: number, b: number): number => Math.min(a + b, Number.MAX_SAFE_INTEGER)
 
-/** A count that may be used as one; nothing for anything else. */
+/** Returns the value if it is a valid count. */
 export const validCountOf = (value: unknown): number | undefined => integerInRange(value, 0, MAX_COUNT)
 
-/** An exit code that may be one; nothing for anything else. */
+/** Returns the value if it is a possible exit code. */
 export const validExitCodeOf = (value: unknown): number | undefined =>
   integerInRange(value, -MAX_EXIT_CODE, MAX_EXIT_CODE)
 
 const integerInRange = (value: unknown, min: number, max: number): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max ? value + 0 : undefined
 
-/** Reads the numbers of one record and remembers the names of the fields that held no usable one. */
+/** Reads the numbers of one record and collects the names of fields with unusable values. */
 export class NumberCheck {
   #faults: string[] | undefined
 
-  /** Nothing where every number was usable. */
+  /** Undefined if every number was usable. */
   get faults(): readonly string[] | undefined {
     return this.#faults
   }
@@ -43,13 +43,13 @@ export class NumberCheck {
     return this.#checked(value, name, validExitCodeOf(value))
   }
 
-  /** In whole milliseconds. @param unit how many milliseconds one of the value's units has */
+  /** Returns whole milliseconds. @param unit milliseconds per unit of the value */
   duration(value: unknown, name: string, unit = 1): number | undefined {
     const ms = typeof value === 'number' ? Math.round(value * unit) : undefined
     return this.#checked(value, name, value === undefined ? undefined : integerInRange(ms, 0, MAX_DURATION_MS))
   }
 
-  /** Another check of the same record. */
+  /** Adds the result of another check of the same record. */
   add(faults: readonly string[] | undefined): void {
     for (const name of faults ?? []) this.#refuse(name)
   }
@@ -81,6 +81,6 @@ function someOf(names: readonly string[]): string {
 /** For an issue `bad_time`. */
 export const describeBadTime = (name: string): string => `no usable time in ${name}; left out`
 
-/** A time was given, but it is none between 1970 and 9999. */
+/** Whether a time was given but is not between 1970 and 9999. */
 export const isInvalidTime = (given: unknown, read: unknown): boolean =>
   read === undefined && given !== undefined && given !== null

@@ -1,11 +1,14 @@
-/** What a message is: to a reader, a counter, a searcher and a converter. Nothing else interprets roles together with metadata. */
+/**
+ * Classifies messages for display, counts, search and conversion. Only this file interprets roles together with
+ * metadata.
+ */
 import { type Metadata, MISSING_MARK } from './metadata.ts'
 import type { MessageSegment, NormalizedMessage } from './normalized.ts'
 import { NO_SESSION_FACTS, type SessionFacts } from './session-facts.ts'
 
 /**
- * `context`: text that the program wrote in the user's name. `instruction`: what the system or developer tells the model.
- * `session`: a header. `event`: a record for the screen or for counting, without words of its own.
+ * `context`: text that the program wrote as the user. `instruction`: text of the system or developer. `session`: a
+ * header. `event`: a record for display or statistics, without text of its own.
  */
 export type MessageKind =
   | 'prompt'
@@ -19,30 +22,30 @@ export type MessageKind =
   | 'session'
   | 'event'
 
-/** What a message becomes when the conversation is replayed to a model; `none` for what the model never saw. */
+/** The role of a message when the conversation is replayed to a model; `none` if the model never saw it. */
 export type ReplayRole = 'instruction' | 'prompt' | 'thought' | 'words' | 'call' | 'result' | 'none'
 
 export interface MessageClass {
   readonly kind: MessageKind
   readonly speaker: 'person' | 'model' | 'tool' | 'program'
-  /** A person typed it, in this session: it starts a turn. */
+  /** A person typed it in this session. It starts a turn. */
   readonly isTyped: boolean
-  /** A conversation shows it without being asked for everything. Context and instructions are only named. */
+  /** Shown in a conversation by default. Context and instructions are shown by name only. */
   readonly isShown: boolean
-  /** It is one of the messages that lists count. */
+  /** Included in the message counts of lists. */
   readonly isCounted: boolean
   readonly isSearched: boolean
   readonly converted: ReplayRole
-  /** Another message says the same and stands for both. */
+  /** Repeats another message, which represents both. */
   readonly isRepeat: boolean
-  /** Copied from the session that this one continues; its tokens and calls count there. */
+  /** Copied from the session that this one continues. Its tokens and calls are counted there. */
   readonly isReplayed: boolean
   readonly isRolledBack: boolean
-  /** It only tells more about a tool call. */
+  /** Only adds details to a tool call. */
   readonly isEnrichment: boolean
 }
 
-/** @param facts what the other messages of the session say about this one; without them events have no words */
+/** @param facts what other messages of the session say about this one; without them, events count as having no text */
 export function classify(message: NormalizedMessage, facts: SessionFacts = NO_SESSION_FACTS): MessageClass {
   const { role, metadata } = message
   const isRepeat = metadata?.duplicate_of !== undefined || facts.duplicates.has(message.id)
@@ -79,7 +82,7 @@ const SPEAKERS = {
 
 const SHOWN_KINDS: ReadonlySet<MessageKind> = new Set(['prompt', 'answer', 'reasoning', 'call', 'result', 'summary'])
 
-/** Events that repeat words for the screen. Where a log was trimmed to its events, they are all that is left of the words. */
+/** Events that repeat text for display. In a log reduced to its events, they are the only source of the text. */
 const EVENTS_WITH_WORDS: ReadonlyMap<unknown, MessageKind> = new Map([
   ['user_message', 'prompt'],
   ['agent_message', 'answer'],
@@ -128,7 +131,7 @@ const REPLAY_ROLES = {
   event: 'none',
 } as const satisfies Record<MessageKind, ReplayRole>
 
-/** What was copied from a parent's log is replayed: the model of this conversation knows it, and the target has no parent. */
+/** Messages copied from a parent's log are replayed: the model has seen them, and the target has no parent. */
 function replayRoleOf(
   message: NormalizedMessage,
   kind: MessageKind,
@@ -147,7 +150,7 @@ function replayRoleOf(
 const isOutsideConversation = (metadata: Metadata | undefined): boolean =>
   metadata !== undefined && (metadata.main === true || metadata.aside === true || metadata.synthetic === MISSING_MARK)
 
-/** What the model thought, where it can be read. */
+/** The readable text of the model's reasoning. */
 export function reasoningTextOf({ metadata }: NormalizedMessage): string | undefined {
   const texts = [metadata?.reasoning_summary, metadata?.reasoning_text].filter(
     (text) => text !== undefined && text.trim() !== '',
@@ -155,13 +158,13 @@ export function reasoningTextOf({ metadata }: NormalizedMessage): string | undef
   return texts.length > 0 ? texts.join('\n\n') : undefined
 }
 
-/** The source's name of a record that is no speech. */
+/** The agent's name for a record that is not conversation. */
 export const eventNameOf = ({ metadata, raw, source_type }: NamedRecord): string =>
   metadata?.event_kind ?? raw?.payload_type ?? raw?.event_type ?? source_type
 
 type NamedRecord = Pick<NormalizedMessage, 'metadata' | 'source_type'> & Partial<Pick<NormalizedMessage, 'raw'>>
 
-/** Where a prompt stands apart from the ordinary course of a conversation. */
+/** How a prompt departs from the main course of a conversation. */
 export type PromptMark = 'rolled_back' | 'tangent' | 'main' | 'cut' | 'pending'
 
 export function promptMarksOf(message: NormalizedMessage, facts: SessionFacts): readonly PromptMark[] {
@@ -175,13 +178,13 @@ export function promptMarksOf(message: NormalizedMessage, facts: SessionFacts): 
   return marks
 }
 
-/** The names of the texts that a program put into a message. */
+/** Names of the texts that a program inserted into a message. */
 export const injectedNamesOf = ({ segments }: NormalizedMessage): readonly string[] =>
   segments.flatMap(({ annotations = [] }) =>
     annotations.flatMap((annotation) => (annotation.kind === 'injected' ? annotation.what : [])),
   )
 
-/** A text without what programs put into it. */
+/** The text without parts that programs inserted. */
 export function withoutInjectedText({ text = '', annotations }: MessageSegment): string {
   let rest = ''
   let at = 0

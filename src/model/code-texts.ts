@@ -79,8 +79,8 @@ export const STORE_PROBLEMS = {
 } as const satisfies { readonly [kind: string]: Phrase }
 
 /**
- * What an issue keeps from an answer that only its owner or its user can give back: a store that another program holds locked,
- * or a file without permission. Such an answer is incomplete; a damaged or foreign file is not counted.
+ * The reason an answer is incomplete: another program holds a lock, or a file lacks permission. The owner or the user
+ * can resolve these. Damaged or foreign files do not make an answer incomplete.
  */
 export function incompleteReasonOf({
   code,
@@ -92,7 +92,7 @@ export function incompleteReasonOf({
   return isDenied ? 'no_permission' : undefined
 }
 
-/** In Japanese what was said of a file or a database in English; nothing for other words. */
+/** Japanese text for an English problem of a file or database; undefined for other text. */
 export function readProblemInJapanese(reason: string): string | undefined {
   const file = Object.values(FILE_PROBLEMS).find(({ en }) => en === reason)
   if (file) return file.ja
@@ -124,7 +124,7 @@ const ISSUE_TEXTS_JA: { readonly [code in IssueCode]: string } = {
   earlier_history_elsewhere: 'この会話の始まりは別のログにあります',
 }
 
-/** Reasons that say more than their code does. */
+/** Japanese texts for reasons that say more than their code. */
 const REASON_PATTERNS: { readonly [code in IssueCode]?: readonly (readonly [said: RegExp, ja: string])[] } = {
   bad_json: [[/^not a conversation of/, 'Amazon Q や Kiro の会話ではありません']],
   cut_short: [
@@ -163,7 +163,7 @@ const REASON_PATTERNS: { readonly [code in IssueCode]?: readonly (readonly [said
   ],
 }
 
-/** Nothing for a code of another version. */
+/** Returns undefined for a code of another version. */
 export function issueInJapanese({ code, reason }: { readonly code: string; readonly reason: string }) {
   for (const [pattern, ja] of REASON_PATTERNS[code as IssueCode] ?? []) {
     const found = pattern.exec(reason)

@@ -1,4 +1,4 @@
-/** An operation that cannot be done. Codes are closed; this table is the only place that maps them to exit codes. */
+/** Errors of operations. The codes are a closed set, and only this table maps them to exit codes. */
 import { type Phrase, phrase } from './phrase.ts'
 
 export const exitCodes = {
@@ -18,7 +18,7 @@ export const EXIT_BUG = 70
 
 export class AppError extends Error {
   readonly code: ErrorCode
-  /** The message for a person; `message` is its English. */
+  /** The message in both languages; `message` is the English one. */
   readonly phrase: Phrase
 
   constructor(code: ErrorCode, text: Phrase)
@@ -32,7 +32,7 @@ export class AppError extends Error {
   }
 }
 
-/** A part of the program that is loaded when it is first needed is no longer there: it was updated while it ran. */
+/** A module that is loaded on demand no longer exists, because fumibako was updated while running. */
 export const isProgramUpdated = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
 

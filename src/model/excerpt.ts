@@ -1,4 +1,7 @@
-/** Text of a model as a bounded block of rows: beginning, end and whatever is dangerous stay, all else is counted. */
+/**
+ * Shortens text of a model to a bounded block of rows. Keeps the beginning, the end and everything dangerous, and
+ * counts the rest.
+ */
 
 /** Offsets in UTF-16 units. */
 export interface TextSpan {
@@ -9,53 +12,53 @@ export interface TextSpan {
 export type ExcerptRow =
   | {
       readonly kind: 'text'
-      /** Without hostile characters. */
+      /** Hostile characters are spelled out. */
       readonly text: string
-      /** Goes on with the line of the row before. */
+      /** Continues the line of the previous row. */
       readonly isContinued: boolean
       readonly isDangerous: boolean
     }
   | { readonly kind: 'gap'; readonly what: ExcerptGap; readonly count: number }
 
-/** Blank lines and spaces hide nothing when they are left out. */
+/** Omitted blank lines and spaces hide nothing. */
 export type ExcerptGap = 'lines' | 'characters' | 'blank' | 'spaces'
 
 export interface Excerpt {
   readonly rows: readonly ExcerptRow[]
-  /** Something that could matter is not shown. */
+  /** Something that may matter was omitted. */
   readonly isCut: boolean
 }
 
 export interface ExcerptOptions {
   /** Makes hostile characters visible. */
   readonly spell: (text: string) => string
-  /** How many rows the block may have. */
+  /** Maximum number of rows. */
   readonly rows: number
-  /** How many columns a row has; longer lines take several. */
+  /** Width of a row. Longer lines take several rows. */
   readonly columns: number
   readonly widthOf?: (text: string) => number
   readonly danger?: readonly TextSpan[]
-  /** Long lines are not cut. */
+  /** Shows long lines completely. */
   readonly isWhole?: boolean
 }
 
-/** Rows of one line; more is cut in its middle. */
+/** Maximum number of rows per line. Longer lines are cut in the middle. */
 const MAX_ROWS_PER_LINE = 4
-/** Fewer blank lines stand as they are. */
+/** More blank lines than this are collapsed. */
 const MAX_BLANK_LINES = 2
 const SPACE_RUN = /[ \t]{40,}/g
-/** Around a dangerous stretch of a long line. */
+/** Characters shown around a dangerous part of a long line. */
 const CONTEXT_LENGTH = 24
-/** Dangerous stretches of one line. */
+/** Maximum number of dangerous parts shown per line. */
 const MAX_DANGERS_PER_LINE = 6
-/** Of the rows that are not taken by dangerous lines, so many are the first ones. */
+/** Share of the first lines in the rows that dangerous lines leave free. */
 const HEAD_SHARE = 0.6
 
 interface ExcerptLine {
   readonly rows: readonly ExcerptRow[]
-  /** Lines of the text. */
+  /** Lines of the text in this gap. */
   readonly count: number
-  /** Rows on the screen. */
+  /** Height on the screen, in rows. */
   readonly height: number
   readonly isDangerous: boolean
 }
@@ -143,15 +146,15 @@ function toExcerptLine(line: string, start: number, options: ExcerptOptions): Ex
   return { rows, count: 1, height, isDangerous }
 }
 
-/** What is shown of a line: all of it, or its ends and what is dangerous. */
+/** The visible parts of a line: all of it, or its ends and the dangerous parts. */
 function visibleSpans(line: string, danger: readonly TextSpan[], options: ExcerptOptions): readonly TextSpan[] {
   const { columns, spell, isWhole } = options
   const limit = Math.max(20, columns) * MAX_ROWS_PER_LINE
-  // Runs of spaces take one row, however long they are.
+  // A run of spaces takes one row, however long it is.
   const short = line.replace(SPACE_RUN, ' ')
   if (isWhole || (short.length <= limit && spell(short).length <= limit)) return [{ start: 0, end: line.length }]
   const part = Math.floor(limit / 3)
-  // Hostile characters take more room once they are spelled out.
+  // Hostile characters are longer when spelled out.
   const isTooLong = (start: number, end: number): boolean => spell(line.slice(Math.max(0, start), end)).length > part
   const firstPart = (start: number, length: number): TextSpan =>
     length > 1 && isTooLong(start, start + length) ? firstPart(start, length >> 1) : { start, end: start + length }
@@ -179,11 +182,11 @@ function visibleSpans(line: string, danger: readonly TextSpan[], options: Excerp
   return pieces
 }
 
-/** Never between the halves of a character. */
+/** Moves the position off the middle of a surrogate pair. */
 const alignToCharacter = (line: string, at: number): number =>
   /[\udc00-\udfff]/.test(line.charAt(at)) && at > 0 ? at - 1 : at
 
-/** Dangerous lines first, then from both ends. */
+/** Dangerous lines first, then alternating from both ends. */
 function chooseLines(lines: readonly ExcerptLine[], limit: number): ReadonlySet<number> {
   const chosen = new Set<number>()
   const total = lines.reduce((sum, { height }) => sum + height, 0)
@@ -197,10 +200,10 @@ function chooseLines(lines: readonly ExcerptLine[], limit: number): ReadonlySet<
     remainingRows -= height
     return true
   }
-  // At least one of them, however high it is.
+  // Shows at least one dangerous line, whatever its height.
   for (const [at, { isDangerous }] of lines.entries())
     if (isDangerous && !take(at, chosen.size === 0 ? Number.POSITIVE_INFINITY : remainingRows)) break
-  // Places where lines are left out take a row each.
+  // Each gap takes a row.
   remainingRows -= Math.min(chosen.size, remainingRows) + 1
   const forTail = Math.floor(Math.max(0, remainingRows) * (1 - HEAD_SHARE))
   for (let at = 0; at < lines.length && take(at, remainingRows - forTail); at++);

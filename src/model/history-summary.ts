@@ -1,21 +1,21 @@
-/** The counts of one Amazon Q history: what it adds to the statistics. */
+/** Counts of one Amazon Q history, the basis of its statistics. */
 
 export const PATTERNS = ['simple', 'single', 'complex'] as const
 
-/** By the number of answers that ask for tools: none, exactly one, more. */
+/** By the number of answers that request tools: none, one, several. */
 export type ConversationPattern = (typeof PATTERNS)[number]
 
-/** The pattern of a conversation or a turn, and beside it whether it is still going on. */
+/** The pattern of a conversation or turn, and whether it is unfinished. */
 export interface Patterned {
   readonly pattern: ConversationPattern
-  /** The last answer still asks for tools. Never so for `simple`. */
+  /** The last answer still requests tools. Always false for `simple`. */
   readonly incomplete: boolean
 }
 
-/** Ended by a response; not ended; or ended by the user, who said something else instead of letting the tools run. */
+/** `cancelled`: the user sent another prompt instead of letting the tools run. */
 export type TurnStatus = 'complete' | 'incomplete' | 'cancelled'
 
-/** How often a tool was used, by the name that `toolName` gives. */
+/** Number of uses of a tool, by the name from `toolName`. */
 export interface ToolCount {
   readonly name: string
   readonly uses: number
@@ -23,14 +23,14 @@ export interface ToolCount {
 
 /** The counts of one conversation. */
 export interface HistorySummary {
-  /** False for a value that is no history at all. */
+  /** False if the value is not a history. */
   readonly isHistory: boolean
-  /** Understood or not. */
+  /** Including entries that could not be parsed. */
   readonly entries: number
   readonly unreadableEntries: number
-  /** Null when there is no entry that can be understood. */
+  /** Null if no entry could be parsed. */
   readonly pattern: ConversationPattern | null
-  /** The last answer still asks for tools. */
+  /** The last answer still requests tools. */
   readonly incomplete: boolean
   readonly turns: readonly (Patterned & { readonly status: TurnStatus })[]
   readonly toolUses: number

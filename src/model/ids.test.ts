@@ -1,4 +1,4 @@
-/** Times and ids, as every part of the program relies on them. */
+/** Tests of times and ids. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { assignSessionIds, makeMessageId, makeSessionId, toInstant } from './ids.ts'

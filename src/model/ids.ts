@@ -1,4 +1,4 @@
-/** Names and times that mean the same thing everywhere. */
+/** Types for ids and times, used throughout the program. */
 
 declare const brand: unique symbol
 type Brand<T, Name extends string> = T & { readonly [brand]: Name }
@@ -17,7 +17,7 @@ export function makeMessageId(at: Instant, line: number, part: number): string {
   return part > 1 ? `${at}#${line}.${part}` : `${at}#${line}`
 }
 
-/** For expressions that do not mind the case. */
+/** For case-insensitive expressions. */
 export const UUID_PATTERN = '[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}'
 
 const UUID_ONLY = new RegExp(`^${UUID_PATTERN}$`, 'i')
@@ -25,15 +25,15 @@ export const isUuid = (text: string): boolean => UUID_ONLY.test(text)
 
 export interface SessionClaim {
   readonly id: SessionId
-  /** When the source's first record was written. */
+  /** Time of the source's first record. */
   readonly at: Instant
   /** Hash of the source's first record, hex. */
   readonly first: string
 }
 
 /**
- * Gives each claim its own id. Sources with the same first record are copies of one session and share it; of the
- * others the oldest keeps the bare id. The answer does not depend on the order of discovery.
+ * Assigns an id to each claim. Sources with the same first record are copies of one session and share its id. Of the
+ * others, the oldest keeps the plain id. The result does not depend on the order of discovery.
  */
 export function assignSessionIds(claims: readonly SessionClaim[]): readonly SessionId[] {
   const owners = new Map<SessionId, SessionClaim>()
@@ -50,7 +50,7 @@ function isOlder(a: SessionClaim, b: SessionClaim): boolean {
   return a.at === b.at ? a.first < b.first : a.at < b.at
 }
 
-/** Nothing outside the years 1970 to 9999: such a time is a mistake, and no text of four digits can tell it. */
+/** Undefined outside the years 1970 to 9999: such a time is an error, and does not fit four-digit years. */
 export function instantFromMs(milliseconds: number): Instant | undefined {
   const minute = Math.floor(milliseconds / MINUTE_MS)
   if (minute === lastMinute && Number.isInteger(milliseconds)) return withSeconds(milliseconds - minute * MINUTE_MS)
@@ -65,7 +65,7 @@ export function instantFromMs(milliseconds: number): Instant | undefined {
 
 const MINUTE_MS = 60_000
 
-/** Times come in order: most are of the same minute as the one before, and writing a date is slow. */
+/** Caches the last minute: consecutive times are usually in the same minute, and formatting dates is slow. */
 let lastMinute = Number.NaN
 let lastPrefix = ''
 
@@ -74,7 +74,7 @@ function withSeconds(milliseconds: number): Instant {
   return `${lastPrefix}${padded.slice(1, 3)}.${padded.slice(3)}Z` as Instant
 }
 
-/** Reads an ISO time with offset, or a number of epoch seconds or milliseconds. Impossible dates and years are refused. */
+/** Parses an ISO time with offset, or epoch seconds or milliseconds. Rejects impossible dates. */
 export function toInstant(value: unknown): Instant | undefined {
   if (typeof value === 'number')
     return Number.isFinite(value) ? instantFromMs(value < 1e11 ? value * 1000 : value) : undefined
@@ -92,7 +92,7 @@ function parseIsoInstant(text: string): Instant | undefined {
     match
   const milliseconds = fraction.padEnd(3, '0').slice(0, 3)
   const local = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second.padStart(2, '0')}.${milliseconds}Z`)
-  // Date.parse lets 30 February pass as 2 March, and 24:00 as the next day.
+  // Date.parse reads 30 February as 2 March, and 24:00 as the next day.
   const reparsed = new Date(local)
   if (Number.isNaN(local) || reparsed.getUTCDate() !== Number(day) || reparsed.getUTCHours() !== Number(hour))
     return undefined
@@ -101,6 +101,6 @@ function parseIsoInstant(text: string): Instant | undefined {
   return instantFromMs(sign === '-' ? local + offset : sign === '+' ? local - offset : local)
 }
 
-/** The form that most logs have, and the only one whose check must be fast. Days 29 to 31 take the long way. */
+/** Fast path for the form that most logs use. Days 29 to 31 take the slow path. */
 const CANONICAL_TIME =
   /^(?:19[7-9]\d|[2-9]\d{3})-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/

@@ -1,4 +1,4 @@
-/** What could not be read as it should. Issues travel in the stream beside the messages and never stop it. */
+/** Problems found while reading a log. Issues are part of the stream of messages and never stop it. */
 
 export type IssueCode =
   | 'bad_json'
@@ -24,11 +24,11 @@ export type IssueCode =
 
 export interface Issue {
   readonly code: IssueCode
-  /** A sentence for a person. Never conversation text. */
+  /** For a person. Never quotes the conversation. */
   readonly reason: string
   readonly path: string
-  /** The key of the row, where the source is a database. */
+  /** Key of the row, if the source is a database. */
   readonly key?: string
-  /** 1-based physical line, or entry of a row, where there is one. */
+  /** 1-based physical line, or entry of a row, if known. */
   readonly line?: number
 }

@@ -1,14 +1,16 @@
 /**
- * The metadata of a message. The keys named here have one meaning in every agent; `classify` and its neighbours in the model
- * are the only code that interprets them. Any other key is a value of the source under its own name: shown, never interpreted.
+ * Metadata of a message. The keys declared here have one meaning for every agent; only `classify` and its neighbours
+ * interpret them. Any other key is a value of the source under its own name: displayed, never interpreted.
  */
 import type { Usage } from './usage.ts'
 
-/** Set by adapters only. A value that a log calls by one of these names goes to `extra`, so that no log can mark itself. */
+/**
+ * Set by adapters only. If a log uses one of these names, the value goes to `extra`, so that a log cannot forge them.
+ */
 interface AdapterMetadata {
-  /** The agent's program wrote it into the conversation; no person typed it. */
+  /** Written into the conversation by the agent, not typed by a person. */
   readonly injected?: true
-  /** Copied from the log of the session that this one continues or was forked from. It counts and is found there. */
+  /** Copied from the log of the session that this one continues or was forked from. Counted and searchable there. */
   readonly replayed?: true
   /** Id of an earlier message with the same content. */
   readonly duplicate_of?: string
@@ -22,31 +24,33 @@ interface AdapterMetadata {
   readonly rolled_back_incomplete?: true
   /** The record has no time; `timestamp` is derived from its neighbours. */
   readonly timestamp_inferred?: true
-  /** The record names no speaker; `role` is derived from its neighbours. */
+  /** The record has no role; `role` is derived from its neighbours. */
   readonly role_inferred?: true
-  /** The log names no call; `call_id` is derived from the order of calls. */
+  /** The log contains no call id; `call_id` is derived from the order of calls. */
   readonly call_id_inferred?: true
   /** Part of a tangent, which is dropped when it ends. On a session's header: the state that the tangent returns to. */
   readonly tangent?: true | object
-  /** Belongs to the main conversation while a tangent is open. */
+  /** Part of the main conversation while a tangent is open. */
   readonly main?: true
-  /** Belongs to a branch that the conversation has left. */
+  /** Part of a branch that the conversation has left. */
   readonly aside?: true
   /** `cut`: no longer sent to the model. `new`: not sent to it yet. */
   readonly valid_range?: 'cut' | 'new'
   /** Not sent to the model yet. */
   readonly pending?: true
-  /** A converter wrote it where the target requires a message and the source had none. */
+  /** Inserted by a converter, because the target requires a message here and the source has none. */
   readonly synthetic?: typeof MISSING_MARK
   /** Written during a code review. */
   readonly review?: true
   /** A header that repeats the one of the parent session. */
   readonly ancestor?: true
-  /** Native id of the session in which a prompt was typed, in a list of prompts. Null where the list does not say. */
+  /**
+   * Native id of the session in which a prompt was typed, in a list of prompts. Null if the list does not contain it.
+   */
   readonly prompt_of?: string | null
-  /** Id of the message after which this branch leaves its parent's. */
+  /** Id of the message after which this branch departs from its parent. */
   readonly forked_after?: string
-  /** The source's name of an event record. Null where it has none. */
+  /** The agent's name of an event record. Null if it has none. */
   readonly event_kind?: string | null
   /** Tokens that this message adds to its session. */
   readonly usage?: Usage
@@ -56,15 +60,15 @@ interface AdapterMetadata {
   readonly reasoning_text?: string
   /** Files and other parts that are neither text nor image. */
   readonly attachments?: readonly Attachment[]
-  /** Bytes of ciphertext that was left out. */
+  /** Size in bytes of ciphertext that was left out. */
   readonly encrypted_bytes?: number
-  /** What a conversion needs on the way back; only present when the source was asked for. */
+  /** Data for an exact conversion back to the source's format. Present only on request. */
   readonly x_conv?: object
   /** Values of the source whose names have another meaning here. */
   readonly extra?: object
 }
 
-/** May come from a log as they are. */
+/** May be copied from a log unchanged. */
 interface SourceMetadata {
   /** `summary`: replaces the messages before it. `compaction`: the record of a compaction. Other values belong to the source. */
   readonly kind?: 'summary' | 'compaction' | (string & {})
@@ -74,7 +78,7 @@ interface SourceMetadata {
   readonly message_id?: string
   /** Text that the program sent along with the message. */
   readonly additional_context?: string
-  /** The source's names of the blocks of a tool result, in order. */
+  /** The agent's names for the blocks of a tool result, in order. */
   readonly blocks?: readonly unknown[]
   /** Amazon Q's environment of a prompt. */
   readonly env?: object
@@ -86,7 +90,7 @@ export interface Metadata extends AdapterMetadata, SourceMetadata {
   readonly [value: string]: unknown
 }
 
-/** As its adapter describes it; `format` is the source's own name of the part. */
+/** As described by the adapter; `format` is the agent's name for the part. */
 export interface Attachment {
   readonly format?: unknown
   readonly [value: string]: unknown
@@ -145,14 +149,14 @@ const SOURCE_CHECKS: { readonly [key in keyof Required<SourceMetadata>]: Check }
 
 const ALL_CHECKS: ReadonlyMap<string, Check> = new Map(Object.entries({ ...ADAPTER_CHECKS, ...SOURCE_CHECKS }))
 
-/** The named keys whose values have another type than the model says. */
+/** Named keys whose values have the wrong type. */
 export function wrongMetadataKeys(metadata: { readonly [key: string]: unknown }): readonly string[] {
   const wrong: string[] = []
   for (const key in metadata) if (ALL_CHECKS.get(key)?.(metadata[key]) === false) wrong.push(key)
   return wrong
 }
 
-/** Values of a log as metadata: those that the model would misread go to `extra`. */
+/** Converts values of a log to metadata. Keys that would be misinterpreted go to `extra`. */
 export function metadataFromSource(values: { readonly [key: string]: unknown }): Metadata {
   const misread = Object.keys(values).filter((key) => isMisread(key, values[key]))
   if (misread.length === 0) return values as Metadata

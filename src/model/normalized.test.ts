@@ -1,4 +1,4 @@
-/** A message can always be written, whatever a log put into it. */
+/** Tests that every message can be serialized, whatever its log contained. */
 import { expect, test } from 'vitest'
 import { type NormalizedMessage, serializeMessage } from './normalized.ts'
 

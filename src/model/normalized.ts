@@ -1,4 +1,4 @@
-/** The one record that every conversation becomes. Field names are those of the NormalizedMessage specification. */
+/** The record to which every conversation is normalized. Field names follow the NormalizedMessage specification. */
 
 import type { Metadata } from './metadata.ts'
 
@@ -11,7 +11,7 @@ export type ToolStatus = (typeof TOOL_STATUSES)[number]
 export const isToolStatus = (value: unknown): value is ToolStatus => TOOL_STATUSES.includes(value as ToolStatus)
 
 export interface NormalizedMessage {
-  /** `timestamp#line`, with `.2`, `.3` … for the further messages of one line. Unique within its session. */
+  /** `timestamp#line`, with `.2`, `.3` … for further messages of the same line. Unique in the session. */
   readonly id: string
   /** UTC, three fraction digits, `Z`. */
   readonly timestamp: string
@@ -23,15 +23,15 @@ export interface NormalizedMessage {
   readonly metadata?: Metadata
 }
 
-/** A value while it is built. */
+/** A value under construction. */
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 export interface MessageSegment {
   readonly channel: Channel
   readonly type: 'text' | 'image'
-  /** The source's own name of the part, verbatim: `input_text`, `output_text`, `input_image` … */
+  /** The agent's name for the part, verbatim: `input_text`, `output_text`, `input_image` … */
   readonly format: string
-  /** Exactly as it was said. Sanitising happens where it is shown. */
+  /** The original text. Sanitize it for display. */
   readonly text?: string
   readonly media?: Media
   readonly annotations?: readonly Annotation[]
@@ -44,7 +44,7 @@ export interface Media {
   readonly size_bytes?: number
 }
 
-/** A stretch of a segment's text: `start` and `end` count UTF-16 units. */
+/** A range of a segment's text. `start` and `end` count UTF-16 units. */
 export type Annotation =
   | { readonly kind: 'injected'; readonly start: number; readonly end: number; readonly what: string }
   | { readonly kind: 'link'; readonly start: number; readonly end: number; readonly target: string }
@@ -55,11 +55,11 @@ export interface ToolCall {
   readonly name: string | null
   readonly namespace?: string
   readonly status: ToolStatus
-  /** The source's own word for the status. */
+  /** The status as the agent writes it. */
   readonly source_status?: string
   readonly arguments?: string
   readonly arguments_json?: object
-  /** A custom tool's free text. */
+  /** Free text input of a custom tool. */
   readonly input?: string
   readonly input_json?: object
   readonly output?: string
@@ -72,16 +72,16 @@ export interface RawReference {
   readonly event_type: string | null
   readonly payload_type: string | null
   readonly file_path: string
-  /** The number in the message's id: the line, from 1; in a whole-file log the item, its header being 0. */
+  /** The number in the message id: the 1-based line, or the item in a single-document log, whose header is 0. */
   readonly line_index: number
   readonly session_id: string
-  /** The key of the row, where the source is a database. */
+  /** Key of the row, if the source is a database. */
   readonly row_key?: string
   readonly format?: 'legacy'
-  /** The source's own time, as it stands there. */
+  /** The original time value, unparsed. */
   readonly timestamp?: unknown
   readonly payload_role?: string
-  /** Set when the record holds ciphertext; the string itself is only there when private parts were asked for. */
+  /** The record contains ciphertext, which is included only if private parts were requested. */
   readonly private?: true
   readonly encrypted_content_sha256?: string
   readonly encrypted_content?: string
@@ -89,7 +89,7 @@ export interface RawReference {
 
 export interface SerializedMessage {
   readonly json: string
-  /** Parts nested deeper than JSON.stringify bears were left out. */
+  /** Parts too deeply nested for JSON.stringify were left out. */
   readonly cut: boolean
 }
 

@@ -1,4 +1,4 @@
-/** What is said to a person, in each language that fumibako speaks. Who shows it chooses. */
+/** Texts for people in both languages. The code that displays a phrase picks the language. */
 export type Language = 'en' | 'ja'
 
 export interface Phrase {
@@ -13,10 +13,10 @@ export const PICK_WORDING: { readonly [language in Language]: PickWording } = { 
 
 export const phrase = (en: string, ja: string): Phrase => ({ en, ja })
 
-/** What is the same in every language: names, lists of them, what another program said. */
+/** Text that is the same in every language: names, lists of names, output of other programs. */
 export const untranslated = (text: string): Phrase => phrase(text, text)
 
-/** What is put together of several wordings, told once for each language. */
+/** Composes a text from parts in both languages. */
 export const composePhrase = (compose: (pick: PickWording) => string): Phrase => ({
   en: compose(PICK_WORDING.en),
   ja: compose(PICK_WORDING.ja),

@@ -4,28 +4,31 @@ import { addSafely } from './checked-numbers.ts'
 import type { Instant } from './ids.ts'
 import type { Usage } from './usage.ts'
 
-/** US dollars for a million tokens. */
+/** US dollars per million tokens. */
 export interface TokenPrice {
-  /** The first day, in UTC, on which it holds: `2025-06-10`. Without one it has always held. */
+  /** First day (UTC) on which the price applies: `2025-06-10`. Without it, the price always applied. */
   readonly from?: string
   readonly input: number
-  /** Where there is no discount for it, it costs as much as other input. */
+  /** Default: the price of other input. */
   readonly cached_input?: number
   readonly output: number
 }
 
 export interface PriceList {
-  /** The day on which it was compared with the public lists. */
+  /** Day of the last comparison with the public lists. */
   readonly as_of: string
   readonly source: string
-  /** By model: its prices over time, the oldest first, or the name of another model that costs the same. `*` at the end of a name stands for any ending. */
+  /**
+   * By model: its prices over time, oldest first, or the name of another model with the same price. A trailing `*` in a
+   * name matches any ending.
+   */
   readonly models: { readonly [model: string]: readonly TokenPrice[] | string }
 }
 
-/** What was spent, as far as prices are known. */
+/** Cost, as far as prices are known. */
 export interface Spent {
   readonly usd: number
-  /** Used, but with no known price: not in `usd`. */
+  /** Tokens without a known price, not included in `usd`. */
   readonly unpriced_tokens: number
 }
 
@@ -44,12 +47,12 @@ export function costOfUsage(usage: Usage, model: string | undefined, at: Instant
   return { usd: (input + usage.output_tokens * price.output) / 1e6, unpriced_tokens: 0 }
 }
 
-/** Nothing when the model is not in the list, or was used before its first price. */
+/** Undefined if the model is not in the list, or was used before its first price. */
 export function findPrice(model: string, at: Instant, list: PriceList): TokenPrice | undefined {
   return cachedPrices(model, list).findLast(({ from }) => from === undefined || from <= at)
 }
 
-/** Logs name few models, many times each. */
+/** Cached, because logs contain few models, many times each. */
 const pricesByList = new WeakMap<PriceList, Map<string, readonly TokenPrice[]>>()
 
 function cachedPrices(model: string, list: PriceList): readonly TokenPrice[] {
@@ -66,7 +69,7 @@ function searchPrices(model: string, list: PriceList): readonly TokenPrice[] {
   return prices === undefined || typeof prices === 'string' ? [] : prices
 }
 
-/** The name as it stands, then without what tells one release of the same model from another, then by its beginning. */
+/** Looks up the exact name, then the name without its release, then a prefix. */
 function findEntry(model: string, list: PriceList): readonly TokenPrice[] | string | undefined {
   const names = candidateNames(model)
   for (const name of names) {
@@ -79,11 +82,11 @@ function findEntry(model: string, list: PriceList): readonly TokenPrice[] | stri
   return prefixes[0] === undefined ? undefined : ownEntry(prefixes[0], list)
 }
 
-/** Names come from logs: none of them may mean something to an object. */
+/** Own properties only: a name from a log could be `constructor`. */
 const ownEntry = (name: string, { models }: PriceList): readonly TokenPrice[] | string | undefined =>
   Object.hasOwn(models, name) ? models[name] : undefined
 
-/** `us.anthropic.claude-…-v1:0` and `openai/…` are ways to reach a model, dates are its releases. Nothing else is guessed. */
+/** Removes prefixes for access (`us.anthropic.claude-…-v1:0`, `openai/…`) and release dates. Guesses nothing else. */
 function candidateNames(model: string): readonly string[] {
   const plain = model
     .toLowerCase()
@@ -95,7 +98,7 @@ function candidateNames(model: string): readonly string[] {
   return [...new Set([model, plain, undated, dashed])]
 }
 
-/** One list over another: its models go first. */
+/** Models of the first list take precedence. */
 export const mergePriceLists = (over: PriceList, under: PriceList): PriceList => ({
   as_of: over.as_of || under.as_of,
   source: over.source,

@@ -1,15 +1,15 @@
-/** What a message says, sorted by who says it: the scopes of a search. */
+/** The searchable text of a message, by search scope. */
 import { classify, type MessageKind } from './classify.ts'
 import type { MessageSegment, NormalizedMessage, ToolCall } from './normalized.ts'
 
-/** The most usual first. */
+/** Most frequent first. */
 export const TEXT_SCOPES = ['output', 'arguments', 'reasoning', 'answer', 'prompt', 'file', 'context'] as const
 
 export type TextScope = (typeof TEXT_SCOPES)[number]
 
 export type SearchableText = { -readonly [voice in TextScope]?: string }
 
-/** `context` is what the program gave the model without anybody having typed it. */
+/** `context` is text that the program added without the user typing it. */
 export function searchableTextOf(message: NormalizedMessage): SearchableText {
   const texts: SearchableText = {}
   const { kind } = classify(message)
@@ -27,7 +27,7 @@ export function searchableTextOf(message: NormalizedMessage): SearchableText {
   return texts
 }
 
-/** An adapter may break the type of a message: a text that is none is left out, and the rest of the log stays searchable. */
+/** An adapter may violate the message type. Other values are ignored, so that the rest of the log stays searchable. */
 const isText = (text: unknown): text is string => typeof text === 'string' && text !== ''
 
 function appendText(texts: SearchableText, scope: TextScope, text: string | undefined): void {
@@ -50,7 +50,7 @@ function appendSegment(texts: SearchableText, { text, annotations }: MessageSegm
   appendText(texts, scope, (typed + text.slice(at)).trim())
 }
 
-/** The scope of each kind; of the others the channel says it. */
+/** Scope by kind of message. For other kinds, the channel determines it. */
 const SCOPES: { readonly [kind in MessageKind]?: TextScope } = {
   prompt: 'prompt',
   answer: 'answer',
@@ -73,7 +73,7 @@ const argumentsOf = (call: ToolCall): string =>
 
 const outputOf = (call: ToolCall): string => (call.output_json ? flattenValue(call.output_json) : (call.output ?? ''))
 
-/** Keys and values without JSON's quotes and escapes, which nobody looks for. */
+/** Keys and values without JSON quotes and escapes, which are not useful to search for. */
 function flattenValue(value: unknown): string {
   const pieces: string[] = []
   collectTexts(value, pieces, 0)

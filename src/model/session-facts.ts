@@ -1,15 +1,17 @@
-/** What only all messages of a session tell about each of them: collected in one pass, before anything is shown or written. */
+/**
+ * Facts about messages that depend on the complete session. Collected in one pass before messages are shown or written.
+ */
 import type { NormalizedMessage } from './normalized.ts'
 import { extensionOf } from './replay/extension.ts'
 
 export interface SessionFacts {
-  /** The log was trimmed to its events: they are all that is left of prompts and answers. */
+  /** The log was reduced to its events, which are all that remains of prompts and answers. */
   readonly eventsOnly: boolean
-  /** Ids of messages that a later one repeats and stands for. */
+  /** Ids of messages that a later message repeats and represents. */
   readonly duplicates: ReadonlySet<string>
-  /** Id of the last message after which the model continued with something other than the messages before it. */
+  /** Id of the last message after which the model continued with a replaced history. */
   readonly compaction: string | undefined
-  /** Summaries that a source has at its end although they belong before everything else. */
+  /** Summaries stored at the end of a source that belong before all other messages. */
   readonly head: readonly NormalizedMessage[]
   isRolledBack(message: MessageLine): boolean
 }
@@ -22,7 +24,7 @@ export const NO_SESSION_FACTS: SessionFacts = {
   isRolledBack: () => false,
 }
 
-/** For an event that is known to repeat nothing, when its session was not read. */
+/** For an event that is known not to repeat a message, if its session was not read. */
 export const UNREPEATED_EVENT: SessionFacts = { ...NO_SESSION_FACTS, eventsOnly: true }
 
 /** The id of a message says its line; one without a line in its id needs `raw`. */
@@ -31,7 +33,7 @@ export interface MessageLine {
   readonly raw?: { readonly line_index: number }
 }
 
-/** Takes the messages of one session one by one. */
+/** Collects the facts from the messages of one session. */
 export class SessionFactsCollector {
   #hasMessages = false
   #compaction: string | undefined
@@ -72,7 +74,7 @@ export class SessionFactsCollector {
     }
   }
 
-  /** Whole turns up to this line: also the reasoning in them, which no record names. */
+  /** Rolls back complete turns up to this line, including reasoning, which no record lists. */
   #rollBack(ids: readonly string[], end: number): void {
     const start = ids.reduce((first, id) => Math.min(first, lineOfId(id) ?? first), end)
     if (start < end) this.#rolledBack.push({ start, end })
@@ -85,22 +87,22 @@ export async function collectSessionFacts(messages: AsyncIterable<NormalizedMess
   return collector.facts()
 }
 
-/** A summary that its source has at the end, numbered before all messages. */
+/** A summary stored at the end of its source, numbered before all messages. */
 export const isHeadSummary = ({ role, metadata, raw }: NormalizedMessage): boolean =>
   role === 'system' && raw.line_index === 0 && metadata?.kind === 'summary'
 
-/** A summary that only its maker can read is of no use to another program: then the messages before it stay. */
+/** Another program cannot use an encrypted summary. The messages before it are then kept. */
 const isReadableReplacement = (replacement: readonly NormalizedMessage[] | undefined): boolean =>
   replacement?.some(({ role }) => role !== 'meta') === true &&
   !replacement.some(({ metadata }) => metadata?.kind === 'compaction')
 
-/** From the first line to the one after the last. */
+/** `end` is exclusive. */
 interface LineRange {
   readonly start: number
   readonly end: number
 }
 
-/** Messages point to each other by id, so lines are compared as ids have them: a copy in another file has other lines. */
+/** Messages refer to each other by id, so lines are taken from ids: a copy in another file has other physical lines. */
 const lineOf = ({ id, raw }: MessageLine): number => lineOfId(id) ?? raw?.line_index ?? -1
 
 function lineOfId(id: string): number | undefined {
@@ -108,7 +110,7 @@ function lineOfId(id: string): number | undefined {
   return line === undefined ? undefined : Number(line)
 }
 
-/** In order, and apart from each other. */
+/** Sorted, without overlap. */
 function mergeRanges(ranges: readonly LineRange[]): readonly LineRange[] {
   const disjoint: { readonly start: number; end: number }[] = []
   for (const { start, end } of [...ranges].sort((a, b) => a.start - b.start)) {

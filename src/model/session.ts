@@ -1,21 +1,21 @@
 import type { AgentId, Instant, SessionId } from './ids.ts'
 
-/** What is known of a conversation as a whole: its header. Grows while the log is read; later values win. */
+/** Header of a conversation. Extended while the log is read; later values replace earlier ones. */
 export interface Session {
   readonly id: SessionId
   readonly agent: AgentId
-  /** The agent's own id, or a hash of the first record where it gave none. */
+  /** The agent's own id, or a hash of the first record if the log has none. */
   readonly native_id: string
-  /** Hash of the first record, hex: tells two sources with the same id apart. */
+  /** Hash of the first record, hex. Distinguishes sources that claim the same id. */
   readonly first_record: string
   readonly path: string
   readonly kind: 'conversation' | 'prompts'
   readonly started_at: Instant
-  /** When the last thing was said, where the log tells it without being read to its end. */
+  /** Time of the last message, if known without reading the complete log. */
   readonly last_at?: Instant
-  /** A name that somebody gave it. */
+  /** A name given by a person. */
   readonly title?: string
-  /** The beginning of the first thing that was asked. */
+  /** The beginning of the first prompt. */
   readonly first_prompt?: string
   readonly cwd?: string
   readonly git?: { readonly commit_hash?: string; readonly branch?: string; readonly repository_url?: string }
@@ -23,22 +23,22 @@ export interface Session {
   readonly models: readonly string[]
   readonly agent_version?: string
   readonly originator?: string
-  /** How it was started: `cli`, `vscode`, `exec`, `subagent` … */
+  /** How the session was started: `cli`, `vscode`, `exec`, `subagent` … */
   readonly origin?: string
   readonly model_provider?: string
   readonly approval_policy?: unknown
   readonly sandbox_policy?: unknown
-  /** The conversation that this one was forked from or spawned by. */
+  /** The session from which this one was forked or spawned. */
   readonly parent?: SessionId
   readonly relation?: 'fork' | 'subagent'
   readonly nickname?: string
-  /** Other sessions whose header was copied into this log. */
+  /** Sessions whose headers were copied into this log. */
   readonly ancestors: readonly SessionId[]
 }
 
 const GIT_KEYS = ['commit_hash', 'branch', 'repository_url'] as const
 
-/** What a log tells of a repository: texts and nothing else. */
+/** Reads git values of a log; anything but text is ignored. */
 export function parseGitInfo(record: { readonly [key: string]: unknown }): NonNullable<Session['git']> {
   const git: { [key in (typeof GIT_KEYS)[number]]?: string } = {}
   for (const key of GIT_KEYS) {

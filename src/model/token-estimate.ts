@@ -2,12 +2,12 @@
 
 import type { NormalizedMessage, ToolCall } from './normalized.ts'
 
-/** Kept in bytes: rounded tokens would not add up. */
+/** In bytes, because rounded tokens would not add up. */
 export interface TokenEstimate {
   readonly kind: 'estimate'
-  /** Prompts, their context, results of tools. */
+  /** Prompts, their context, tool results. */
   readonly user_bytes: number
-  /** Answers, arguments of tools. */
+  /** Answers, tool arguments. */
   readonly assistant_bytes: number
 }
 
@@ -33,12 +33,12 @@ export const toEstimatedTokens = ({ user_bytes, assistant_bytes }: TokenEstimate
   estimated: true,
 })
 
-/** To the nearest ten. */
+/** Rounded to the nearest ten. */
 export function tokensOfBytes(bytes: number): number {
   return Math.floor((Math.floor(bytes / 4) + 5) / 10) * 10
 }
 
-/** Ids, names, times, images, and what nobody said do not count; nor does what was copied from another conversation. */
+/** Excludes ids, names, times, images, events, and text copied from another conversation. */
 export function estimateMessage(message: NormalizedMessage): TokenEstimate {
   const { role, source_type, segments, tool_call, metadata } = message
   if (metadata?.replayed) return NO_ESTIMATE
@@ -55,14 +55,16 @@ export function estimateMessage(message: NormalizedMessage): TokenEstimate {
 const argumentBytes = ({ arguments_json, arguments: text, input }: ToolCall): number =>
   arguments_json === undefined ? byteLength(text ?? input ?? '') : valueBytes(arguments_json)
 
-/** A result that is a value counts as one; a text counts as it stands, also where it spells a value. */
+/** Structured output counts by its values; text counts as text, even if it contains JSON. */
 function resultBytes({ output, output_json }: ToolCall, names: readonly unknown[]): number {
   if (names.length === 1 && names[0] === 'Json' && output_json !== undefined) return valueBytes(output_json)
   const separators = Math.max(0, names.length - 1)
   return Math.max(0, byteLength(output ?? '') - separators)
 }
 
-/** Texts by their bytes, everything else by one; keys are free. What is nested deeper than anybody writes counts as one. */
+/**
+ * Counts the bytes of strings, and one for each other value. Keys are free. A value nested too deeply counts as one.
+ */
 function valueBytes(value: unknown, levels = 500): number {
   if (typeof value === 'string') return byteLength(value)
   if (typeof value !== 'object' || value === null || levels === 0) return value === undefined ? 0 : 1
@@ -70,7 +72,7 @@ function valueBytes(value: unknown, levels = 500): number {
   return Object.values(value).reduce((sum: number, one) => sum + valueBytes(one, levels - 1), 0)
 }
 
-/** In UTF-8. */
+/** Length in UTF-8. */
 export function byteLength(text: string): number {
   let bytes = text.length
   for (let i = 0; i < text.length; i++) {

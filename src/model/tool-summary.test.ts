@@ -1,4 +1,4 @@
-/** What a tool call is about, for every shape of arguments that agents use. */
+/** Tests the summaries of tool calls for all shapes of arguments that agents use. */
 import { expect, test } from 'vitest'
 import type { ToolCall } from './normalized.ts'
 import { formatShortDuration, summarizeToolCall } from './tool-summary.ts'

@@ -1,4 +1,4 @@
-/** What a tool call is about, in few words. */
+/** Summarizes tool calls in a few words. */
 import type { ToolCall } from './normalized.ts'
 
 export function formatShortDuration(ms: number): string {
@@ -11,7 +11,7 @@ export function formatShortDuration(ms: number): string {
 export const qualifiedToolName = ({ namespace, name }: ToolCall): string =>
   namespace ? `${namespace}.${name ?? '?'}` : (name ?? '?')
 
-/** The arguments in short: a command, a path, a query, the files of a patch. */
+/** The essence of the arguments: a command, a path, a query, the files of a patch. */
 export function summarizeToolCall(call: ToolCall): string {
   const input = call.input ?? ''
   const files = [...input.matchAll(/^\*\*\* (?:Add|Update|Delete) File: (.+)$/gm)].map((match) => match[1])
@@ -30,23 +30,23 @@ export function summarizeToolCall(call: ToolCall): string {
   return toSingleLine(call.arguments ?? '')
 }
 
-/** What tools that change files call their ways of doing it. */
+/** Commands of tools that change files. */
 const EDIT_COMMANDS: ReadonlySet<unknown> = new Set(['create', 'str_replace', 'insert', 'append', 'view'])
 
-/** Several readings at once: their files. */
+/** For several read operations at once: their files. */
 const pathsOfOperations = (
   operations: readonly { readonly path?: unknown; readonly image_paths?: unknown }[],
 ): readonly unknown[] =>
   operations.flatMap((one) => one?.path ?? one?.image_paths ?? []).filter((path) => typeof path === 'string')
 
-/** The step that is under way. */
+/** The step in progress. */
 function summarizePlan(plan: readonly { readonly step?: unknown; readonly status?: unknown }[]): string {
   const at = plan.findIndex((one) => one?.status === 'in_progress')
   const step = plan[at]?.step
   return `${at < 0 ? plan.length : at + 1}/${plan.length}${typeof step === 'string' ? ` ${toSingleLine(step)}` : ' steps'}`
 }
 
-/** `["bash", "-lc", "ls"]` is told as what was typed: `ls`. What is no word is left out: not everything in a log can be made one. */
+/** Reduces `["bash", "-lc", "ls"]` to what was typed: `ls`. Skips elements that are not text. */
 export function toShellText(command: readonly unknown[]): string {
   const words = command.filter((one) => typeof one === 'string' || typeof one === 'number').map(String)
   const [shell = '', flag = '', script] = words

@@ -1,4 +1,4 @@
-/** Adds up what the first pass found: sessions, messages, tools and tokens. */
+/** Adds up results of the first pass: sessions, messages, tools and tokens. */
 
 import type { Instant } from './ids.ts'
 import { addCosts, NO_COST, type Spent } from './prices.ts'
@@ -16,13 +16,13 @@ export interface Totals {
   by_agent: Record<string, Usage>
   by_session: Record<string, Usage>
   cost: TotalCosts
-  /** Of the sessions whose logs count no tokens; none of it is in `usage`. */
+  /** For sessions whose logs count no tokens. Not included in `usage`. */
   estimate: TokenEstimate
   estimated_sessions: number
   tools: Record<string, number>
 }
 
-/** What the same tokens cost, under the same keys. */
+/** Cost of the same tokens, under the same keys. */
 export interface TotalCosts {
   all: Spent
   by_model: Record<string, Spent>
@@ -55,7 +55,7 @@ export const emptyTotals = (): Totals => ({
   tools: emptyRecord(),
 })
 
-/** Keys come from logs: none of them may mean something to an object. */
+/** Without a prototype, because keys come from logs. */
 const emptyRecord = <T>(): Record<string, T> => Object.create(null) as Record<string, T>
 
 export function addUsageTo(table: Record<string, Usage>, key: string, usage: Usage): void {
@@ -70,7 +70,7 @@ export type DayFormatter = (at: Instant) => string
 
 export const toUtcDay: DayFormatter = (at) => at.slice(0, 10)
 
-/** Days as the calendar on the wall has them. Offsets change at whole minutes, so a minute has one answer. */
+/** Local calendar days. Cached by minute, because time zones change at whole minutes. */
 export function createLocalDay(): DayFormatter {
   const dayByMinute = new Map<string, string>()
   return (at) => {
@@ -81,13 +81,13 @@ export function createLocalDay(): DayFormatter {
   }
 }
 
-/** The last evening of the year 9999 is still in that year east of Greenwich: no day has five digits. */
+/** Limited to the year 9999, which local time may exceed by hours. */
 const toLocalDay = (date: Date): string =>
   date.getFullYear() > 9999
     ? '9999-12-31'
     : `${String(date.getFullYear()).padStart(4, '0')}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`
 
-/** Weekdays count from Sunday, 0. */
+/** Weekdays count from 0, Sunday. */
 export function localHourOf(milliseconds: number): { readonly hour: number; readonly weekday: number } {
   const date = new Date(milliseconds)
   return { hour: date.getHours(), weekday: date.getDay() }
@@ -100,7 +100,7 @@ export function utcHourOf(milliseconds: number): ReturnType<typeof localHourOf> 
 
 const twoDigits = (n: number): string => String(n).padStart(2, '0')
 
-/** Adds what was said, called and used. Sessions and lines are counted by file, not here. */
+/** Adds messages, calls and usage. Sessions and lines are counted by file elsewhere. */
 export function mergeTotals(sum: Totals, other: Totals): void {
   sum.messages += other.messages
   sum.usage = addUsage(sum.usage, other.usage)

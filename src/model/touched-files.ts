@@ -25,7 +25,7 @@ const MAX_FILES = 200
 const MAX_PATH_LENGTH = 1024
 const KIND_BY_ACTION = { Add: 'added', Update: 'updated', Delete: 'deleted' } as const
 
-/** Each path once, as it stands in the call; those of a patch with what it does to them. */
+/** Each path once, as written in the call. Paths of a patch include the kind of change. */
 export function findTouchedFiles({ source_type, tool_call }: NormalizedMessage): readonly FileTouch[] {
   if (source_type !== 'tool_call' || !tool_call) return NO_FILES
   const found = new Map<string, FileTouchKind>()
@@ -63,7 +63,7 @@ function addFile(found: Map<string, FileTouchKind>, path: string, kind: FileTouc
   if (kind !== 'named' || !found.has(path)) found.set(path, kind)
 }
 
-/** A path that a call gives in relation to the directory it ran in. */
+/** Resolves a path relative to the directory in which the call ran. */
 export function resolveInDirectory(path: string, directory: string | undefined): string {
   if (directory === undefined || /^(?:[/\\~]|[A-Za-z]:)/.test(path)) return path
   const separator = directory.includes('\\') && !directory.includes('/') ? '\\' : '/'
@@ -77,7 +77,7 @@ export function resolveInDirectory(path: string, directory: string | undefined):
 
 const PATCH_LINE = /^\*\*\* (?:(?:Add|Update|Delete) File: (.+)|Move to: (.+)|End Patch.*)$/
 
-/** @param path as the call names it */
+/** @param path as written in the call */
 export function diffOfToolCall({ tool_call }: NormalizedMessage, path: string): string | undefined {
   if (!tool_call) return undefined
   const text = tool_call.input ?? tool_call.arguments ?? ''
@@ -93,7 +93,7 @@ export function diffOfToolCall({ tool_call }: NormalizedMessage, path: string): 
 const findPatch = (text: string | undefined): string | undefined =>
   text !== undefined && /^\*\*\* (?:Add|Update|Delete) File: /m.test(text) ? text : undefined
 
-/** The first text, however deep, that holds something. */
+/** The first string at any depth that contains `needle`. */
 function findString(value: unknown, needle: string, depth = 0): string | undefined {
   if (typeof value === 'string') return value.includes(needle) ? value : undefined
   if (typeof value !== 'object' || value === null || depth > 4) return undefined
@@ -104,7 +104,7 @@ function findString(value: unknown, needle: string, depth = 0): string | undefin
   return undefined
 }
 
-/** The stretch of a patch that speaks of the file. */
+/** The part of a patch that concerns the file. */
 function patchPartOf(patch: string, path: string): string | undefined {
   const lines: string[] = []
   let isWantedFile = false
@@ -117,7 +117,7 @@ function patchPartOf(patch: string, path: string): string | undefined {
   return lines.length === 0 ? undefined : lines.join('\n').trimEnd()
 }
 
-/** The names that tools have for what was there and what is there now. */
+/** Argument names that tools use for the old text. */
 const OLD_TEXT_KEYS = ['old_str', 'old_string', 'old_text']
 const NEW_TEXT_KEYS = ['new_str', 'new_string', 'new_text', 'file_text', 'content']
 

@@ -1,11 +1,11 @@
-/** Groups messages into turns: from a prompt to the last message before the next one. */
+/** Groups messages into turns: from a prompt to the message before the next prompt. */
 import { classify } from './classify.ts'
 import type { NormalizedMessage } from './normalized.ts'
 import type { SessionFacts } from './session-facts.ts'
 import { addUsage, NO_USAGE, type Usage } from './usage.ts'
 
 export interface Turn {
-  /** 1-based; 0 for what stands before the first prompt. */
+  /** 1-based; 0 for messages before the first prompt. */
   readonly number: number
   readonly messages: readonly NormalizedMessage[]
   readonly usage: Usage
@@ -14,13 +14,13 @@ export interface Turn {
   readonly rolledBack: boolean
 }
 
-/** Both ends are in it. */
+/** Both ends are inclusive. */
 export interface TurnRange {
   readonly from: number
   readonly to: number
 }
 
-/** As people write it: `3`, `2..5`, `4..` or `..3`; nothing for anything else. */
+/** Parses `3`, `2..5`, `4..` or `..3`; undefined for other text. */
 export function parseTurnRange(text: string): TurnRange | undefined {
   const [, from = '', dots, to = ''] = /^(\d{0,9})(?:(\.\.)(\d{0,9}))?$/.exec(text) ?? []
   if (from === '' && to === '') return undefined
@@ -53,7 +53,7 @@ function toTurn(number: number, messages: readonly NormalizedMessage[], facts: S
   return { number, messages, usage, tools, errors, rolledBack: messages.some((message) => facts.isRolledBack(message)) }
 }
 
-/** Tokens, tool calls and errors of messages, without those that were copied from another session. */
+/** Sums tokens, tool calls and errors of messages, except those copied from another session. */
 export class TurnTotals {
   usage: Usage = NO_USAGE
   tools = 0

@@ -1,4 +1,4 @@
-/** Token counts, and how running totals become amounts that can be added up. */
+/** Token counts, and the conversion of running totals to amounts that can be added. */
 import { addSafely, type NumberCheck } from './checked-numbers.ts'
 
 export interface Usage {
@@ -29,7 +29,7 @@ export function addUsage(a: Usage, b: Usage): Usage {
   }
 }
 
-/** Counts by our own names, from a record that is not trusted. A missing or unusable count is 0. */
+/** Reads our own field names from an untrusted record. A missing or unusable count becomes 0. */
 export function readCheckedUsage(given: { readonly [key: string]: unknown }, check: NumberCheck): Usage {
   const count = (name: keyof Usage): number => check.tokens(given[name], name) ?? 0
   return {
@@ -56,9 +56,9 @@ export function isSameUsage(a: Usage, b: Usage): boolean {
 }
 
 /**
- * What one report of a running total adds.
- * @param before the total reported before it, or nothing for the first report of a log
- * @param inherits the log continues another one, so that its first total may hold the other's tokens
+ * The tokens that a report of a running total adds.
+ * @param before the previous total; undefined for the first report of a log
+ * @param inherits the log continues another one, so its first total may include the other's tokens
  */
 export function usageIncrease(
   before: Usage | undefined,
@@ -74,7 +74,7 @@ export function usageIncrease(
     total.output_tokens < before.output_tokens ||
     hasRestarted(before, total, last)
   if (!hasReset && before) return usageDifference(total, before)
-  // A reset that only restates the size of the context window is not a use of tokens.
+  // A reset that only restates the size of the context window consumes no tokens.
   if (last && last.input_tokens + last.output_tokens > 0) return last
   return NO_USAGE
 }
@@ -93,6 +93,6 @@ function usageDifference(a: Usage, b: Usage): Usage {
   }
 }
 
-/** Of the input, from 0 to 1; 0 where there was none. */
+/** Share of the input, from 0 to 1; 0 without input. */
 export const cacheShareOf = ({ input_tokens, cached_input_tokens }: Usage): number =>
   input_tokens === 0 ? 0 : cached_input_tokens / input_tokens

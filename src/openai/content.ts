@@ -5,20 +5,20 @@ import type { Content, ContentPart, ImageDetail, ImagePart, TextPart, ToolCall }
 
 const IMAGE_DETAILS: readonly string[] = ['auto', 'low', 'high', 'original'] satisfies readonly ImageDetail[]
 
-/** The text itself, or that of the first text part; empty where there is none. Later text parts are not looked at. */
+/** The text, or the first text part; empty if there is none. Ignores later text parts. */
 export function firstTextOf(content: unknown): string {
   if (typeof content === 'string') return content
   return Array.isArray(content) ? (stringOf(fieldsOf(content.find(isTextPart))?.['text']) ?? '') : ''
 }
 
-/** The content with another text: in place of the first text part, or before all parts where there is none. */
+/** Replaces the first text part, or inserts one at the beginning. */
 export function withText(content: unknown, text: string): Content {
   if (!Array.isArray(content)) return text
   const at = content.findIndex(isTextPart)
   return at < 0 ? [toTextPart(text), ...content] : content.with(at, { ...content[at], text })
 }
 
-/** All that is said: every text part and every refusal, one after the other. */
+/** All text parts and refusals, concatenated. */
 export function allTextOf(content: unknown): string {
   if (!Array.isArray(content)) return firstTextOf(content)
   return content
@@ -26,7 +26,7 @@ export function allTextOf(content: unknown): string {
     .join('')
 }
 
-/** The content as a list that ends with the part. A text becomes a text part; an empty one is left out. */
+/** Appends a part. A text becomes a text part first, unless it is empty. */
 export function withPart(content: unknown, part: ContentPart): readonly ContentPart[] {
   if (Array.isArray(content)) return [...content, part]
   if (content === undefined || content === null || content === '') return [part]
@@ -35,12 +35,12 @@ export function withPart(content: unknown, part: ContentPart): readonly ContentP
 
 export const toTextPart = (text: string): TextPart => ({ type: 'text', text })
 
-/** A detail that nobody knows is left out, and the API takes its own default. */
+/** Leaves out an unknown detail, so that the API uses its default. */
 export function toImagePart(url: string, detail?: string): ImagePart {
   return { type: 'image_url', image_url: detail !== undefined && isImageDetail(detail) ? { url, detail } : { url } }
 }
 
-/** The id of the uploaded file that a part names, in either form. */
+/** Id of the uploaded file in a part, in either form. */
 export function fileIdOf(part: unknown): string | undefined {
   const fields = fieldsOf(part)
   return fields?.['type'] === 'file'
@@ -51,14 +51,14 @@ export function fileIdOf(part: unknown): string | undefined {
 const isTextPart = (part: unknown): boolean => fieldsOf(part)?.['type'] === 'text'
 const isImageDetail = (detail: string): detail is ImageDetail => IMAGE_DETAILS.includes(detail)
 
-/** The name of the tool that is called. */
+/** The name of the called tool. */
 export function nameOf(call: ToolCall): string {
   return call.type === 'custom' ? call.custom.name : call.function.name
 }
 
 /**
- * The arguments of a call: no text at all means none, and the input of a custom tool is one named `input`. Nothing where
- * the model wrote what is no JSON object.
+ * The parsed arguments: an empty text means none; the input of a custom tool becomes `input`. Undefined if they are not
+ * a JSON object.
  */
 export function argumentsOf(call: ToolCall): Fields | undefined {
   if (call.type === 'custom') return { input: call.custom.input }

@@ -1,18 +1,18 @@
-/** Tells by their first bytes what images, sounds and documents are, and writes bytes as text. */
+/** Identifies images, audio and documents by their first bytes, and encodes bytes as text. */
 
-/** By content, never by name: names lie. */
+/** Uses only the content, because names may be wrong. */
 export function mimeOf(bytes: Uint8Array): string | undefined {
   return SIGNATURES.find(({ magic }) => magic.every(([at, text]) => hasTextAt(bytes, at, text)))?.mime
 }
 
-/** The form in which the API takes images and documents. */
+/** The form that the API requires for images and documents. */
 export function toDataUri(bytes: Uint8Array, mime: string): string {
   return `data:${mime};base64,${toBase64(bytes)}`
 }
 
 export function toBase64(bytes: Uint8Array): string {
   const pieces: string[] = []
-  // A multiple of three, so that no piece but the last is padded; small enough to be arguments of one call.
+  // A multiple of three, so that only the last piece is padded, and small enough for the arguments of one call.
   for (let at = 0; at < bytes.length; at += 24_573) {
     pieces.push(btoa(String.fromCharCode(...bytes.subarray(at, at + 24_573))))
   }

@@ -1,53 +1,53 @@
-/** The messages of a chat completion. The types are the JSON itself, field for field. */
+/** Messages of chat completions. The types are the JSON itself, field for field. */
 
-/** The roles that chat completions know. `function` is the old form of `tool`. */
+/** Roles of chat completions. `function` is the obsolete form of `tool`. */
 export type Role = 'developer' | 'system' | 'user' | 'assistant' | 'tool' | 'function'
 
-/** A closed set for the API; foreign messages may hold others. */
+/** A closed set for the API. Foreign messages may contain other values. */
 export type Open<T extends string> = T | (string & Record<never, never>)
 
-/** How closely a model looks at an image. `original` is known to the Responses API only. */
+/** Resolution at which a model looks at an image. Only the Responses API knows `original`. */
 export type ImageDetail = 'auto' | 'low' | 'high' | 'original'
 
-/** Words. */
+/** Text. */
 export interface TextPart {
   readonly type: 'text'
   readonly text: string
 }
 
-/** Something to look at; only a user shows images. */
+/** An image; only in messages of a user. */
 export interface ImagePart {
   readonly type: 'image_url'
-  /** The URL of the image, or the image itself as a data URI. */
+  /** URL of the image, or the image as a data URI. */
   readonly image_url: { readonly url: string; readonly detail?: ImageDetail }
 }
 
-/** Something to listen to. */
+/** Audio. */
 export interface AudioPart {
   readonly type: 'input_audio'
   /** The data is base64. */
   readonly input_audio: { readonly data: string; readonly format: 'wav' | 'mp3' }
 }
 
-/** A document: uploaded before, or sent along. */
+/** A document, uploaded or inline. */
 export interface FilePart {
   readonly type: 'file'
   readonly file: {
-    /** Of an uploaded file. */
+    /** Id of an uploaded file. */
     readonly file_id?: string
-    /** The file itself as a data URI. */
+    /** The file as a data URI. */
     readonly file_data?: string
     readonly filename?: string
   }
 }
 
-/** The form in which the specification shows a file. It is read; what is sent is a {@link FilePart}. */
+/** The form of a file in the specification. Accepted as input, but sent as a {@link FilePart}. */
 export interface FlatFilePart {
   readonly type: 'file'
   readonly file_id: string
 }
 
-/** Why an assistant does not answer; in its own messages only. */
+/** Why an assistant refuses to answer; only in its own messages. */
 export interface RefusalPart {
   readonly type: 'refusal'
   readonly refusal: string
@@ -56,45 +56,45 @@ export interface RefusalPart {
 /** One element of a message's content. */
 export type ContentPart = TextPart | ImagePart | AudioPart | FilePart | FlatFilePart | RefusalPart
 
-/** What a message says. */
+/** Content of a message. */
 export type Content = string | readonly ContentPart[]
 
-/** A call of a tool that takes arguments by name. */
+/** Call of a tool with named arguments. */
 export interface FunctionToolCall {
   readonly id: string
   readonly type: 'function'
-  /** The arguments are JSON text, as the model wrote it: not always whole, not always valid. */
+  /** The arguments are JSON text as the model wrote it, possibly incomplete or invalid. */
   readonly function: { readonly name: string; readonly arguments: string }
 }
 
-/** A call of a tool that takes one text: a patch, a program. */
+/** Call of a tool with a single text as input, such as a patch or a program. */
 export interface CustomToolCall {
   readonly id: string
   readonly type: 'custom'
   readonly custom: { readonly name: string; readonly input: string }
 }
 
-/** What an assistant asks a tool for. */
+/** A call by an assistant. */
 export type ToolCall = FunctionToolCall | CustomToolCall
 
-/** Instructions. Newer models of OpenAI call who gives them `developer`. */
+/** Instructions. Newer OpenAI models use the role `developer`. */
 export interface SystemMessage {
   readonly role: 'system' | 'developer'
   readonly content: string | readonly TextPart[]
   readonly name?: string
 }
 
-/** What a person says and shows. */
+/** A prompt of a person. */
 export interface UserMessage {
   readonly role: 'user'
   readonly content: string | readonly (TextPart | ImagePart | AudioPart | FilePart)[]
   readonly name?: string
 }
 
-/** What the model says, and which tools it calls. */
+/** An answer of the model, with the tools it calls. */
 export interface AssistantMessage {
   readonly role: 'assistant'
-  /** May be missing or null where there are tool calls. */
+  /** May be missing or null if there are tool calls. */
   readonly content?: string | readonly (TextPart | RefusalPart)[] | null
   readonly name?: string
   readonly refusal?: string | null
@@ -107,25 +107,25 @@ export interface AssistantMessage {
 export interface ToolMessage {
   readonly role: 'tool'
   readonly content: string | readonly TextPart[]
-  /** The id of the call that this message answers, to the letter. */
+  /** Id of the call that this message answers, exactly as in the call. */
   readonly tool_call_id: string
 }
 
-/** The old form of {@link ToolMessage}. */
+/** The obsolete form of {@link ToolMessage}. */
 export interface FunctionMessage {
   readonly role: 'function'
   readonly name: string
   readonly content: string | null
 }
 
-/** A message as the API takes it. */
+/** A message as the API accepts it. */
 export type ChatMessage = SystemMessage | UserMessage | AssistantMessage | ToolMessage | FunctionMessage
 
-/** A message as it may be given to us or found somewhere: every field may be missing, and others may be there. */
+/** A message as input: every field may be missing, and there may be others. */
 export interface MessageFields {
   readonly role?: Open<Role>
   readonly content?: Content | null
-  /** Who speaks. No field of the API's messages today: sent as `name`, or not at all. */
+  /** The speaker. Not a field of the API today: sent as `name`, or not at all. */
   readonly user?: string
   readonly tool_calls?: readonly ToolCall[]
   readonly tool_call_id?: string

@@ -1,4 +1,4 @@
-/** OpenAIMessage as library users know it from the specification: a message whose content can grow. */
+/** The specification's class OpenAIMessage: a message whose content can grow. */
 
 import { isSameJson } from '../lib/json/compare.ts'
 import { isObject, parseStructure, toJsonText } from '../lib/unknown-values.ts'
@@ -10,30 +10,30 @@ import type { ChatMessage, Content, ImageDetail, MessageFields, Open, Role, Tool
 import { type Profile, type ProfileName, profileOf } from './profile.ts'
 
 /**
- * Role, content and what else the message was made with: unknown keys stay, as properties and in {@link toJSON}. What it
- * was made with is not checked and never changed; `validate` says what a server would refuse.
+ * Keeps unknown keys as properties and in {@link toJSON}. Does not check or change its input; use `validate` to find
+ * what a server would reject.
  *
  * @example
  * const message = new OpenAIMessage({ role: 'user', content: 'Please analyze this image:' })
  * message.addImageURL('http://example.com/image.jpg', 'high')
  */
 export class OpenAIMessage {
-  /** Empty where none was given. */
+  /** Empty if none was given. */
   declare role: Open<Role>
-  /** A text, a list of parts, or nothing: an assistant that only calls tools says nothing. */
+  /** A text, a list of parts, or nothing: an assistant may only call tools. */
   declare content?: Content | null
-  /** Who speaks. No field of the API's messages today: `toBody` sends it as `name`, or not at all. */
+  /** The speaker. Not a field of the API today: `toBody` sends it as `name`, or not at all. */
   declare user?: string
-  /** What the assistant asks for. */
+  /** Calls by the assistant. */
   declare tool_calls?: readonly ToolCall[]
-  /** The id of the call that this message answers; for the role `tool`. */
+  /** Id of the call that this message answers, for the role `tool`. */
   declare tool_call_id?: string
   readonly [key: string]: unknown
 
-  /** Keys that would hide a method; they are data all the same. */
+  /** Values whose keys would hide a method. */
   readonly #hidden = new Map<string, unknown>()
 
-  /** @param fields a key `text` is passed over, because it is computed */
+  /** @param fields a key `text` is ignored, because it is computed */
   constructor(fields?: MessageFields | null) {
     for (const [key, value] of Object.entries(fields ?? {})) {
       if (key === 'text' || value === undefined) continue
@@ -43,39 +43,40 @@ export class OpenAIMessage {
     this.role ??= ''
   }
 
-  /** Instructions. */
+  /** Creates instructions. */
   static system(content: Content): OpenAIMessage {
     return new OpenAIMessage({ role: 'system', content })
   }
 
-  /** Instructions, for models that know developers. */
+  /** Creates instructions for models that know the role `developer`. */
   static developer(content: Content): OpenAIMessage {
     return new OpenAIMessage({ role: 'developer', content })
   }
 
-  /** What a person says. */
+  /** Creates a prompt. */
   static user(content: Content): OpenAIMessage {
     return new OpenAIMessage({ role: 'user', content })
   }
 
   /**
-   * What the model says.
-   * @param toolCalls with them the content may be null: the assistant says nothing and calls
+   * Creates an answer.
+   * @param toolCalls with calls, the content may be null
    */
   static assistant(content: Content | null, toolCalls?: readonly ToolCall[]): OpenAIMessage {
     return new OpenAIMessage({ role: 'assistant', content, ...(toolCalls && { tool_calls: toolCalls }) })
   }
 
   /**
-   * The answer to a call, by its id.
-   * @param toolCallId the id of the answered call, to the letter
+   * Creates the answer to a call.
+   * @param toolCallId id of the call, exactly as in the call
    */
   static tool(toolCallId: string, content: Content): OpenAIMessage {
     return new OpenAIMessage({ role: 'tool', tool_call_id: toolCallId, content })
   }
 
   /**
-   * The answer to a call. A text goes as it is, nothing as an empty text, anything else as JSON.
+   * Creates the answer to a call. A string is used unchanged, undefined becomes an empty text, anything else becomes
+   * JSON.
    *
    * @example
    * OpenAIMessage.toolResult(call, { tables: ['people', 'places'] })
@@ -85,8 +86,8 @@ export class OpenAIMessage {
   }
 
   /**
-   * A message from JSON. Throws `bad_usage` where it is no object.
-   * @param json the text of a message or its parsed form
+   * Throws `bad_usage` if the value is not an object.
+   * @param json JSON text of a message, or its parsed form
    */
   static fromJSON(json: unknown): OpenAIMessage {
     const value = typeof json === 'string' ? parseStructure(json) : json
@@ -99,7 +100,7 @@ export class OpenAIMessage {
     return new OpenAIMessage(value as MessageFields)
   }
 
-  /** The content where it is a text, else the first text part's; empty where there is none. Setting it leaves other parts. */
+  /** The text content, or the first text part; empty if there is none. The setter keeps other parts. */
   get text(): string {
     return firstTextOf(this.content)
   }
@@ -108,27 +109,29 @@ export class OpenAIMessage {
     this.content = withText(this.content, text)
   }
 
-  /** All text parts and refusals, one after the other. */
+  /** All text parts and refusals, concatenated. */
   get allText(): string {
     return allTextOf(this.content)
   }
 
-  /** Adds a text part. A message without content becomes a plain text. */
+  /** Adds a text part. Without content, the message gets a plain text. */
   addText(text: string): this {
     this.content = this.content ? withPart(this.content, toTextPart(text)) : text
     return this
   }
 
   /**
-   * Adds an image. Content that is a text becomes a list first.
-   * @param detail any other word is passed over
+   * Adds an image. A text content becomes a list first.
+   * @param detail unknown values are ignored
    */
   addImageURL(url: string, detail?: Open<ImageDetail>): this {
     this.content = withPart(this.content, toImagePart(url, detail))
     return this
   }
 
-  /** Adds an image as a data URI, its type told by its bytes. Throws `bad_usage` where they are no png, jpeg, gif or webp. */
+  /**
+   * Adds an image as a data URI. Detects the type by the bytes; throws `bad_usage` unless it is png, jpeg, gif or webp.
+   */
   addImageFile(bytes: Uint8Array, detail?: Open<ImageDetail>): this {
     const mime = mimeOf(bytes)
     if (!mime?.startsWith('image/'))
@@ -140,15 +143,15 @@ export class OpenAIMessage {
     return this.addImageURL(toDataUri(bytes, mime), detail)
   }
 
-  /** Adds an uploaded file by its id. Content that is a text becomes a list first. */
+  /** Adds an uploaded file by its id. A text content becomes a list first. */
   addFileId(fileId: string): this {
     this.content = withPart(this.content, { type: 'file', file: { file_id: fileId } })
     return this
   }
 
   /**
-   * Adds a file itself.
-   * @param data bytes, or a data URI that was made before
+   * Adds a file inline.
+   * @param data bytes, or a data URI
    */
   addFileData(filename: string, data: Uint8Array | string): this {
     const file_data = typeof data === 'string' ? data : toDataUri(data, mimeOf(data) ?? 'application/octet-stream')
@@ -156,7 +159,7 @@ export class OpenAIMessage {
     return this
   }
 
-  /** Adds a sound, its format told by its bytes. Throws `bad_usage` where they are neither wav nor mp3. */
+  /** Adds audio. Detects the format by the bytes; throws `bad_usage` unless it is wav or mp3. */
   addAudio(bytes: Uint8Array): this {
     const format = ({ 'audio/wav': 'wav', 'audio/mpeg': 'mp3' } as const)[mimeOf(bytes) ?? '']
     if (!format) throw new AppError('bad_usage', 'these bytes are neither wav nor mp3', 'WAV でも MP3 でもありません。')
@@ -164,35 +167,35 @@ export class OpenAIMessage {
     return this
   }
 
-  /** Whether it is of this role, to the letter. */
+  /** Whether the message has exactly this role. */
   is(role: Role): boolean {
     return this.role === role
   }
 
-  /** What decides whether tools are to be run: servers give all kinds of finish reasons. */
+  /** Whether to run tools. Do not use the finish reason, which servers set inconsistently. */
   hasToolCalls(): this is this & { readonly tool_calls: readonly ToolCall[] } {
     return Array.isArray(this.tool_calls) && this.tool_calls.length > 0
   }
 
-  /** A message of its own: changing either leaves the other. */
+  /** Returns an independent copy. */
   clone(): OpenAIMessage {
     return new OpenAIMessage(structuredClone(this.toJSON()))
   }
 
-  /** Whether both say the same; the order of keys does not count. */
+  /** Whether both messages have equal fields, in any order. */
   equals(other: OpenAIMessage | MessageFields): boolean {
     return isSameJson(this.toJSON(), (other instanceof OpenAIMessage ? other : new OpenAIMessage(other)).toJSON())
   }
 
-  /** Every field, known or not, but those that are undefined and a role that was never given. */
+  /** All fields, including unknown ones, except undefined values and a role that was never set. */
   toJSON(): MessageFields {
     const fields = [...Object.entries(this), ...this.#hidden]
     return Object.fromEntries(fields.filter(([key, value]) => value !== undefined && (key !== 'role' || value !== '')))
   }
 
   /**
-   * The message as a request to the server holds it: only fields that it takes, `user` as `name` or not at all, files in
-   * the nested form. What a message owes to its neighbours, `repair` sees to.
+   * The message as sent to the server: only accepted fields, `user` as `name` or not at all, files in nested form. Use
+   * `repair` for problems that concern several messages.
    */
   toBody(profile: ProfileName | Profile = 'openai'): ChatMessage {
     return toMessageBody(this.toJSON(), profileOf(profile)) as unknown as ChatMessage

@@ -1,18 +1,18 @@
-/** OpenAITool as library users know it from the specification: a tool that a model may call. */
+/** The specification's class OpenAITool: a tool that a model may call. */
 
 import { fieldsOf, isObject, nonEmptyStringOf } from '../lib/unknown-values.ts'
 import type { Open } from './message.ts'
 
-/** What a tool is made of. `tool` and `function` hold the same fields one level down, as others write them. */
+/** Fields of a tool. Some programs nest them in `tool` or `function`. */
 export interface ToolFields {
   readonly type?: Open<'function' | 'custom'>
   readonly name?: string
   readonly description?: string
   /** JSON Schema of the arguments. */
   readonly parameters?: object
-  /** Asks the server to hold the model to the schema. */
+  /** Makes the server enforce the schema. */
   readonly strict?: boolean
-  /** What a custom tool takes as input: free text, or a grammar. */
+  /** Input of a custom tool: free text, or a grammar. */
   readonly format?: object
   readonly [key: string]: unknown
 }
@@ -26,17 +26,19 @@ export interface ToolFields {
  */
 export class OpenAITool {
   readonly type: Open<'function' | 'custom'>
-  /** Empty where none was given. */
+  /** Empty if none was given. */
   readonly name: string
   readonly description: string | undefined
   /** JSON Schema of the arguments. */
   readonly parameters: object | undefined
   readonly strict: boolean | undefined
   readonly format: object | undefined
-  /** What else was given; tools that the server runs are described by it. */
+  /** Other fields, such as those of tools that the server runs. */
   readonly #rest: { readonly [key: string]: unknown }
 
-  /** @param fields flat, as `{ type, function: {…} }`, as `{ type, custom: {…} }`, or any of these as `{ tool: {…} }` */
+  /**
+   * @param fields flat, as `{ type, function: {…} }`, as `{ type, custom: {…} }`, or any of these in `{ tool: {…} }`
+   */
   constructor(fields: ToolFields) {
     const outer = fieldsOf(fields['tool']) ?? fields
     const type = nonEmptyStringOf(outer['type']) ?? (isObject(outer['custom']) ? 'custom' : 'function')
@@ -51,7 +53,7 @@ export class OpenAITool {
     this.#rest = rest
   }
 
-  /** The tool as a request holds it, with `strict` inside `function`, where the API looks for it. */
+  /** The tool as sent in a request, with `strict` inside `function`, as the API requires. */
   body(): { readonly [key: string]: unknown } {
     const { name, description, parameters, strict, format } = this
     if (this.type === 'function')
@@ -68,7 +70,7 @@ export class OpenAITool {
     })
   }
 
-  /** The same as {@link body}, so that a request can be written with the tool in it. */
+  /** Same as {@link body}, so that requests containing the tool can be serialized. */
   toJSON(): { readonly [key: string]: unknown } {
     return this.body()
   }

@@ -1,43 +1,43 @@
-/** What each server takes and refuses. The one place to change when a server changes; each line with what it rests on. */
+/** What each server accepts and rejects, with evidence. When a server changes, change only this file. */
 
 import type { Role } from './message.ts'
 
-/** The servers, and the one other use of messages, that are known here. */
+/** Known servers, and fine-tuning. */
 export type ProfileName = 'openai' | 'openai-strict' | 'ollama' | 'vllm' | 'llamacpp' | 'lmstudio' | 'fine-tune'
 
-/** A server, or a use of messages, as far as it decides what a message may be. */
+/** What a server, or a use of messages, accepts. */
 export interface Profile {
-  /** For sentences. */
+  /** Name for display. */
   readonly label: string
-  /** What each role is sent as. */
+  /** The role that is sent for each role. */
   readonly roles: { readonly [role in Role]: Role }
-  /** The fields that a message of a role may have besides `role` and `content`. */
+  /** Fields that a message may have besides `role` and `content`, by role. */
   readonly keys: { readonly [role in Role]: readonly string[] }
-  /** Whether a field that the API does not know makes the server refuse the request; otherwise it is sent. */
+  /** Whether the server rejects unknown fields. Otherwise they are sent. */
   readonly unknownKeys: 'refused' | 'ignored'
   /** Fields that may be null. */
   readonly nullKeys: readonly string[]
-  /** The types of parts that the content of a role may have. */
+  /** Allowed types of content parts, by role. */
   readonly parts: { readonly [role in Role]: readonly string[] }
-  /** Whether images may lie elsewhere, and the types of those that come as data URIs; no list means any. */
+  /** Whether image URLs are allowed, and which types of data URIs; default: any. */
   readonly images: { readonly remote: boolean; readonly types?: readonly string[] }
-  /** Ids of calls that may stay. Others become the prefix and so many hexadecimal digits. */
+  /** Pattern of allowed call ids. Other ids are replaced by the prefix and this many hexadecimal digits. */
   readonly callIds: { readonly legal: RegExp; readonly prefix: string; readonly digits: number }
-  /** Names of tools that may stay. */
+  /** Pattern of allowed tool names. */
   readonly toolNames: RegExp
-  /** Whether calls of custom tools are taken. Otherwise they become function calls. */
+  /** Whether calls of custom tools are allowed. Otherwise they become function calls. */
   readonly customCalls: boolean
-  /** What arguments must be: any text, or the text of a JSON object. */
+  /** Required form of arguments: any text, or the text of a JSON object. */
   readonly arguments: 'text' | 'object'
-  /** The content of a message that only calls tools: null, or an empty text, or either. */
+  /** Required content of a message with only calls: null, an empty text, or either. */
   readonly silence: 'null' | 'empty' | 'any'
-  /** Whether a message may be an empty text. Results of tools always may. */
+  /** Whether a message may be an empty text. Tool results always may. */
   readonly emptyText: boolean
-  /** Where instructions may stand: anywhere, or in one message before all others. */
+  /** Where instructions are allowed: anywhere, or only in one message at the beginning. */
   readonly system: 'anywhere' | 'first'
-  /** The field in which the model gets its thoughts back. Without it they are not sent. */
+  /** Field in which reasoning is sent back to the model. Without it, reasoning is not sent. */
   readonly reasoningKey?: string
-  /** Training: the last message is the assistant's, and its calls need no answer. */
+  /** For training: the last message is the assistant's, and its calls need no answer. */
   readonly endsWithAssistant: boolean
 }
 
@@ -50,7 +50,7 @@ const SAME_ROLES: Profile['roles'] = {
   function: 'function',
 }
 
-/** Templates of local models know neither developers nor the old functions. */
+/** Templates of local models know neither `developer` nor `function`. */
 const LOCAL_ROLES: Profile['roles'] = { ...SAME_ROLES, developer: 'system', function: 'tool' }
 
 const OPENAI_KEYS: Profile['keys'] = {
@@ -62,7 +62,7 @@ const OPENAI_KEYS: Profile['keys'] = {
   function: ['name'],
 }
 
-/** The name of a tool helps servers that look for it; the name of a speaker reaches no template. */
+/** A tool's name helps servers that use it; no template uses a speaker's name. */
 const LOCAL_KEYS: Profile['keys'] = {
   developer: [],
   system: [],
@@ -74,7 +74,7 @@ const LOCAL_KEYS: Profile['keys'] = {
 
 const TEXT_ONLY = ['text']
 
-/** Types of openai 6.49: instructions and results are text only, and only an assistant refuses. */
+/** According to the types of openai 6.49, instructions and results are text only, and only assistants refuse. */
 const OPENAI_PARTS: Profile['parts'] = {
   developer: TEXT_ONLY,
   system: TEXT_ONLY,
@@ -90,17 +90,17 @@ const toLocalParts = (...user: readonly string[]): Profile['parts'] => ({
   assistant: TEXT_ONLY,
 })
 
-/** Refused with "string_above_max_length" from 41 letters on: vercel/ai#5171, microsoft/autogen#6377, agno#5382. */
+/** Rejected with "string_above_max_length" from 41 characters: vercel/ai#5171, microsoft/autogen#6377, agno#5382. */
 const OPENAI_IDS: Profile['callIds'] = { legal: /^.{1,40}$/su, prefix: 'call_', digits: 24 }
 const ANY_IDS: Profile['callIds'] = { ...OPENAI_IDS, legal: /./s }
 
-/** The pattern is in the error message: mcp-use#90, continuedev/continue#9784 (an empty name). */
+/** The error message contains the pattern: mcp-use#90, continuedev/continue#9784 (an empty name). */
 const OPENAI_NAMES = /^[A-Za-z0-9_-]{1,64}$/
 
 const openai: Profile = {
   label: 'OpenAI',
   roles: SAME_ROLES,
-  // Answers are sent back as they came in OpenAI's own examples, with annotations.
+  // OpenAI's own examples send answers back unchanged, with annotations.
   keys: { ...OPENAI_KEYS, assistant: [...OPENAI_KEYS.assistant, 'annotations'] },
   // "Additional properties are not allowed": agentic#531.
   unknownKeys: 'refused',
@@ -126,15 +126,18 @@ const LOCAL_SERVER = {
   customCalls: false,
   arguments: 'object',
   emptyText: true,
-  // "System message must be at the beginning": llama.cpp#20733, Qwen's template, whichever server runs it.
+  // "System message must be at the beginning": llama.cpp#20733, in Qwen's template, whichever server runs it.
   system: 'first',
   endsWithAssistant: false,
 } as const satisfies Partial<Profile>
 
-/** The servers we know. To change one, spread it: `{ ...PROFILES.vllm, callIds: { legal: /^[A-Za-z0-9]{9}$/, prefix: '', digits: 9 } }`. */
+/**
+ * Known servers. To customize one, spread it: `{ ...PROFILES.vllm, callIds: { legal: /^[A-Za-z0-9]{9}$/, prefix: '',
+ * digits: 9 } }`.
+ */
 export const PROFILES: { readonly [name in ProfileName]: Profile } = {
   openai,
-  /** The published types and nothing else: nothing deprecated, nothing that only happens to work. */
+  /** Only what the published types allow; nothing deprecated or undocumented. */
   'openai-strict': {
     ...openai,
     label: 'OpenAI (strict)',
@@ -150,9 +153,9 @@ export const PROFILES: { readonly [name in ProfileName]: Profile } = {
     label: 'Ollama',
     unknownKeys: 'ignored',
     parts: toLocalParts('text', 'image_url'),
-    // "invalid image input" for anything else; a data URI may also name no type.
+    // "invalid image input" for anything else. A data URI without a type is allowed.
     images: { remote: false, types: ['jpeg', 'jpg', 'png', 'webp', ''] },
-    // An empty text makes some models write their calls as text: vercel/ai#12390.
+    // With an empty text, some models write their calls as text: vercel/ai#12390.
     silence: 'null',
     reasoningKey: 'reasoning',
   },
@@ -165,14 +168,14 @@ export const PROFILES: { readonly [name in ProfileName]: Profile } = {
     images: { remote: true },
     silence: 'any',
   },
-  /** common/chat.cpp: calls are functions, a field that is null is no text. */
+  /** common/chat.cpp: calls are functions; a null field is not text. */
   llamacpp: {
     ...LOCAL_SERVER,
     label: 'llama.cpp',
     unknownKeys: 'ignored',
     parts: toLocalParts('text', 'image_url', 'input_audio'),
     images: { remote: true },
-    // Templates that add texts fail on null: llama.cpp#18463.
+    // Templates that concatenate texts fail on null: llama.cpp#18463.
     silence: 'empty',
   },
   lmstudio: {
@@ -180,12 +183,12 @@ export const PROFILES: { readonly [name in ProfileName]: Profile } = {
     label: 'LM Studio',
     unknownKeys: 'ignored',
     parts: toLocalParts('text', 'image_url'),
-    // "'url' field must be a base64 encoded image", for addresses and for webp: lmstudio-bug-tracker#1120, #1752, #1027.
+    // "'url' field must be a base64 encoded image", for URLs and for webp: lmstudio-bug-tracker#1120, #1752, #1027.
     images: { remote: false, types: ['png', 'jpeg', 'jpg'] },
     // "'content' field must be a string or an array of objects": lmstudio-bug-tracker#261.
     silence: 'empty',
   },
-  /** The schema of fine-tuning in OpenAI's API description; examples end with what is to be learned. */
+  /** The fine-tuning schema in OpenAI's API description. Examples end with the answer to learn. */
   'fine-tune': {
     ...openai,
     label: 'Fine-tuning',
@@ -199,7 +202,7 @@ export const PROFILES: { readonly [name in ProfileName]: Profile } = {
   },
 }
 
-/** A profile by its name, or the profile itself. */
+/** Returns a profile by its name; returns a profile unchanged. */
 export function profileOf(profile: ProfileName | Profile): Profile {
   return typeof profile === 'string' ? PROFILES[profile] : profile
 }

@@ -1,4 +1,7 @@
-/** Amazon Q CLI, and Kiro CLI in the store that it took over: one conversation per row, overwritten by the next. */
+/**
+ * Amazon Q CLI and its successor Kiro CLI, which took over the store: one conversation per row, overwritten by each
+ * save.
+ */
 import { stat } from 'node:fs/promises'
 import { watchDatabase } from '../../lib/sqlite/watch-database.ts'
 import type { Session } from '../../model/session.ts'
@@ -48,7 +51,7 @@ async function probe(source: Source): Promise<SourceFingerprint | undefined> {
   return found.ok ? found.value : `${found.problem.kind}:${file.size}:${file.mtimeMs}`
 }
 
-/** The program finds the conversation by the directory in which it is started. */
+/** The program finds a conversation by the directory in which it is started. */
 function resume(session: Session): ResumeCommand {
   const program = session.agent === KIRO ? 'kiro-cli' : 'q'
   const command = { program, arguments: ['chat', '--resume'] }

@@ -1,4 +1,4 @@
-/** A conversation to be kept: its bytes, and where in them the stretches lie that the next version will repeat. */
+/** Prepares a conversation for backup: its bytes, and the ranges in them that the next version is likely to repeat. */
 
 import { type EntryList, isParsedEntry, parseEntryAt } from '../../conversation/to-messages/parse-entry.ts'
 import { sha256 } from '../../lib/hash.ts'
@@ -33,7 +33,7 @@ export async function capture(source: Source): Promise<CaptureResult> {
   }
 }
 
-/** Asked for seldom: only where the bytes are not those that were kept. */
+/** Computed on demand, because bytes that are already backed up do not need it. */
 const entriesOf = (bytes: Buffer, ranges: readonly ByteRange[], list: EntryList): readonly CapturedEntry[] =>
   ranges.map(({ start, end }, index) => ({
     start,
@@ -44,7 +44,7 @@ const entriesOf = (bytes: Buffer, ranges: readonly ByteRange[], list: EntryList)
     },
   }))
 
-/** Copies of the history inside checkpoints and tangents, and the transcript, which only grows. */
+/** Copies of the history in checkpoints and tangents, and the transcript, which only grows. */
 function repeatedRanges(bytes: Buffer, members: readonly MemberRange[]): ByteRange[] {
   const manager = memberOf(members, 'checkpoint_manager')
   const checkpoints = manager && memberOf(findMemberRanges(bytes, manager.start).ranges, 'checkpoints')
@@ -67,8 +67,8 @@ function elementRanges(bytes: Buffer, members: readonly MemberRange[], key: stri
 }
 
 /**
- * Lines are too short to be kept one by one. They are taken together up to a line whose own bytes say that a run ends
- * there, so that the runs stay the same when lines are added at the end or dropped at the front.
+ * Lines are too short to back up individually, so they are grouped into runs. The bytes of a line decide whether it
+ * ends a run, so that runs stay the same when lines are appended, or dropped at the front.
  */
 function lineRuns(bytes: Buffer, lines: readonly ByteRange[]): readonly ByteRange[] {
   const found: ByteRange[] = []

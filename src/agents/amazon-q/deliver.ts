@@ -1,4 +1,4 @@
-/** Puts a conversation into the store of Amazon Q or Kiro: a converted one, or a backup.  */
+/** Writes a converted conversation or a backup to the store of Amazon Q or Kiro. */
 import { readAs } from '../../conversation/codec/codec.ts'
 import { conversationState, readState, writeState } from '../../conversation/codec/state.ts'
 import { instantIfSet } from '../../conversation/to-messages/entry-clock.ts'
@@ -48,7 +48,7 @@ export async function deliver(file: string, options: DeliverOptions): Promise<De
   }
 }
 
-/** Kiro keeps several conversations of a directory, Amazon Q one. */
+/** Kiro keeps several conversations per directory, Amazon Q one. */
 function rowKeyIn(store: string, { text }: LoadableConversation, { to, cwd }: DeliverOptions): RowKey {
   const tables = unwrapOutcome(
     store,
@@ -77,7 +77,7 @@ function checkStoredRow(store: string, key: RowKey, options: DeliverOptions): St
   return before
 }
 
-/** In one transaction: whoever wrote meanwhile is seen, and whoever comes later waits. */
+/** One transaction: earlier changes are seen, and later writers wait. */
 function replaceRow(
   store: string,
   key: RowKey,
@@ -114,7 +114,7 @@ function assertReplaceable(key: RowKey, { bytes, times }: StoredRow, { lastAt, m
     )
 }
 
-/** As far as the last entries tell it. */
+/** As far as the last entries contain it. */
 function lastMessageTime(bytes: Uint8Array): Instant | undefined {
   const history = openDocument(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))?.history
   for (let at = (history?.length ?? 0) - 1; history && at >= 0; at--) {
@@ -168,7 +168,7 @@ function unwrapOutcome<T>(store: string, outcome: DatabaseOutcome<T>): T {
   throw storeError(store, outcome.problem)
 }
 
-/** As it is, where the program loads it so; otherwise mended, and without what the program does not know. */
+/** The bytes unchanged if the program loads them; otherwise repaired and without unknown fields. */
 export function makeLoadable(bytes: Uint8Array): LoadableConversation | undefined {
   const text = decodeUtf8(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length))
   if (readState(text, { mode: 'strict' }).ok) return { text, repairs: [] }
@@ -200,7 +200,7 @@ export async function install(source: Source, bytes: Uint8Array, options: Instal
   if (!done.ok) throw storeError(source.path, done.problem)
 }
 
-/** In one transaction, under the lock that its owner needs for writing. */
+/** One transaction, under the lock that the owner needs for writing. */
 function replaceWithBackup(database: LockedDatabase, key: RowKey, text: string, { now, backup }: InstallOptions): void {
   const before = readStoredRow(database, key)
   if (before) backup(before.bytes)

@@ -1,4 +1,4 @@
-/** Finds conversations and recognizes them: rows of a store, saved files, the prompt history. */
+/** Finds and recognizes conversations: rows of a store, saved files, the prompt history. */
 import { basename } from 'node:path'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
 import { findFilesBelow, isFolder, readHead, statOf } from '../../lib/files/safe-fs.ts'
@@ -21,7 +21,7 @@ function isAmazonQFile(path: string): boolean {
   if (!isDatabasePath(path)) return recognize(readHead(path), path)
   const tables = withStore(path, listTables)
   if (tables.ok) return tables.value.length > 0
-  // A store that cannot be opened is ours by its name. Any other database may belong to anybody.
+  // A store that cannot be opened is recognized by its name. Other databases may belong to other programs.
   return basename(path) === DATABASE_NAME && tables.problem.kind !== 'empty'
 }
 
@@ -38,7 +38,7 @@ function sourcesIn(path: string): readonly Source[] {
   ]
 }
 
-/** A store that cannot be listed is a source too: whoever reads it is told why. */
+/** A store that cannot be listed is yielded as a source, and reading it reports why. */
 function rowSources(path: string): readonly Source[] {
   const listed = listStore(path)
   if (!listed.ok) return [{ agent: agentOfStore(path, () => false), path }]
@@ -47,15 +47,15 @@ function rowSources(path: string): readonly Source[] {
   return rows.map(({ key, fingerprint, size }) => ({ agent, path, key: formatRowKey(key), fingerprint, size }))
 }
 
-/** `head` is the beginning of the file, cut anywhere. */
+/** @param head beginning of the file, cut at any byte */
 export function recognize(head: Uint8Array, path: string): boolean {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.length)
-  // A damaged store is ours by its name: whoever reads it is told what is wrong.
+  // A damaged store is recognized by its name. Reading it reports the damage.
   if (isSqliteFile(head)) return bytes.includes('conversations') || basename(path) === DATABASE_NAME
   return isHistoryFile(head, path) || isSavedConversation(bytes.toString('utf8'))
 }
 
-/** A state, or a bare history. */
+/** A state, or a plain history. */
 function isSavedConversation(head: string): boolean {
   const text = head.replace(/^\uFEFF/, '').trimStart()
   if (/^\{\s*"conversation_id"\s*:/.test(text)) return /"(?:history|next_message)"\s*:/.test(text)
@@ -64,10 +64,10 @@ function isSavedConversation(head: string): boolean {
   return text.startsWith('{') && /"history"\s*:\s*\[/.test(text) && ENTRY_PATTERN.test(text)
 }
 
-/** What a message of a user holds and nobody else's does. */
+/** Present in user messages, and only there. */
 const ENTRY_PATTERN = /"env_context"\s*:|"content"\s*:\s*\{\s*"(?:Prompt|ToolUseResults|CancelledToolUses)"/
 
-/** Fields that only Kiro writes. They may stand anywhere. */
+/** Fields that only Kiro writes, at any position. */
 const KIRO_FIELDS = ['"mcp_server_versions":', '"mcp_last_checked":', '"rate_multiplier":', '"kiro_default"']
 
 const isKiroState = (bytes: Buffer): boolean => KIRO_FIELDS.some((name) => bytes.includes(name))

@@ -1,4 +1,4 @@
-/** The prompt history of the command line: what was typed, in order, without times or answers. */
+/** The prompt history of the command line: prompts in order, without times or answers. */
 
 import { basename } from 'node:path'
 import { checksum, sha256 } from '../../lib/hash.ts'
@@ -25,7 +25,7 @@ export function parsePrompts(text: string): readonly string[] {
   return lines.filter((line) => line !== '')
 }
 
-/** A backslash before anything else than `n` or `\` means that the line stands as it is. */
+/** A backslash before anything but `n` or `\` means that the line has no escapes. */
 function unescapeLine(line: string): string {
   if (/\\(?![n\\])/.test(line.replaceAll('\\\\', ''))) return line
   return line.replaceAll(/\\(n|\\)/g, (_, character: string) => (character === 'n' ? '\n' : '\\'))
@@ -52,7 +52,7 @@ export async function* readPrompts(
     }
     return { kind: 'message', message: messageOf(source, session.id, prompts, number, time), locator }
   })
-  // The last line may still be written to.
+  // The last line may still be growing.
   const stableCount = endsWithNewline(row.bytes) ? prompts.length : Math.max(0, prompts.length - 1)
   const cursor = { prompts: stableCount, check: promptsChecksum(prompts.slice(0, stableCount)) }
   const split = Math.max(0, stableCount - start)

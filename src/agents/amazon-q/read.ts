@@ -44,7 +44,7 @@ import {
   toMessage,
 } from './to-message.ts'
 
-/** Entries told in one batch. */
+/** Entries per batch. */
 const BATCH_ENTRIES = 64
 
 export async function* read(source: Source, options: AgentReadOptions = {}): AsyncGenerator<readonly ReadItem[]> {
@@ -65,7 +65,7 @@ export async function* read(source: Source, options: AgentReadOptions = {}): Asy
   yield* readConversation(source, row, document, options)
 }
 
-/** The conversation, and at its end what belongs to it as a whole. */
+/** The conversation, followed by the messages that concern all of it. */
 async function* readConversation(
   source: Source,
   row: SourceRow,
@@ -95,7 +95,7 @@ async function* readConversation(
   const last: ReadItem[] = [{ kind: 'session', session }]
   if (document.isComplete) {
     last.push({ kind: 'cursor', cursor: { ...reader.save() } })
-    // One by one: there may be more than a call takes arguments.
+    // Pushed one by one, because there may be more than a call accepts as arguments.
     for (const part of [
       reader.readMainHistory(),
       reader.readPending(),
@@ -103,7 +103,7 @@ async function* readConversation(
     ])
       for (const one of part) last.push(one)
   } else {
-    // It may go on differently: it is read anew next time.
+    // The rest may differ next time, so it is read again from the start.
     last.push(issueItem(source, row, 'cut_short', 'it is cut short; what is whole was read'))
   }
   yield last
@@ -112,7 +112,7 @@ async function* readConversation(
 const savedCursor = (cursor: Cursor | undefined): StateCursor | undefined =>
   cursor?.['version'] === 1 ? (cursor as unknown as StateCursor) : undefined
 
-/** Entries that the row has lost count on. */
+/** Numbers of entries include those that the row has dropped. */
 const entriesBefore = ({ first_entry }: Source): number => (first_entry ?? 1) - 1
 
 const isConversation = ({ fields, history }: StateDocument): boolean =>
@@ -260,7 +260,7 @@ async function countBatches(
       if (one.kind !== 'message') continue
       if (one.message.raw.line_index > 0) entries.add(one.message.raw.line_index)
       if (session?.kind !== 'prompts') tally.add(one.message)
-      // Prompts of the history may never have been sent: only a conversation is estimated.
+      // Prompts of the history may never have been sent, so only conversations are estimated.
       if (summary) tally.estimate(one.message)
     }
   if (!session) return found

@@ -1,4 +1,4 @@
-/** Fetches the bytes of a source: from a backup, from its table, or from its file. */
+/** Loads the bytes of a source: from a backup, a table or a file. */
 
 import { readState } from '../../conversation/codec/state.ts'
 import type { ConversationState } from '../../conversation/state.ts'
@@ -24,7 +24,7 @@ export function readRow(source: Source): SourceRow | MissingRow {
     : fileRow(source)
 }
 
-/** A store is a source of its own only where its rows could not be listed. */
+/** A store is a source itself only if its rows could not be listed. */
 function unlistedStoreIssue(source: Source): MissingRow {
   const problem = storeProblem(source.path)
   if (problem) return { issue: problemIssue(source, problem) }
@@ -73,7 +73,7 @@ function fileRow(source: Source): SourceRow | MissingRow {
   }
 }
 
-/** What lib/sqlite says, in the words of a reader. */
+/** Converts a problem of lib/sqlite to an issue. */
 function problemIssue(source: Pick<Source, 'path' | 'shown'>, { kind, reason }: DatabaseProblem) {
   const code: IssueCode = kind === 'cut_short' ? 'cut_short' : 'unreadable'
   return { code, reason: `${kind.replaceAll('_', ' ')}: ${reason.en}`, path: displayPath(source) }
@@ -86,13 +86,13 @@ const modifiedAt = (path: string): Instant =>
 
 export interface SourceRow {
   readonly bytes: Buffer
-  /** For entries that tell no time. */
+  /** Used for entries without a time. */
   readonly firstSeen: Instant
-  /** The directory whose conversation it is, where it stands in a table. */
+  /** Directory of the conversation, if it is in a table. */
   readonly key?: string
-  /** Columns that cannot be used. */
+  /** Columns with unusable values. */
   readonly faults?: readonly { readonly code: IssueCode; readonly reason: string }[]
-  /** What the table tells beside the state. */
+  /** Values of the table's other columns. */
   readonly columns?: { readonly created_at: Instant | undefined; readonly updated_at: Instant | undefined }
 }
 
@@ -102,7 +102,7 @@ interface MissingRow {
 
 export const isSourceRow = (row: SourceRow | MissingRow): row is SourceRow => 'bytes' in row
 
-/** @param entry counted from 1, those that the row has lost among them */
+/** @param entry 1-based, including entries that the row has dropped */
 export async function stateAt(source: Source, entry: number): Promise<ConversationState | undefined> {
   const row = readRow(source)
   const read = isSourceRow(row) ? readState(decodeUtf8(row.bytes)) : undefined

@@ -1,4 +1,4 @@
-/** What a conversation state says beside its entries: header, valid range, summary, everything else. */
+/** Reads everything in a conversation state except its entries: header, valid range, summary, other fields. */
 
 import { EntryClock, instantIfSet } from '../../conversation/to-messages/entry-clock.ts'
 import { type EntryDraft, requestFields } from '../../conversation/to-messages/entry-drafts.ts'
@@ -30,17 +30,17 @@ import {
   toMessage,
 } from './to-message.ts'
 
-/** What the whole state says about single entries. */
+/** What the state says about ranges of entries. */
 export interface EntryRanges {
-  /** Entries before it are no longer sent. */
+  /** Earlier entries are no longer sent. */
   readonly start: number
-  /** Entries from it on have not been through the checks before sending. */
+  /** Entries from here on have not passed the checks before sending. */
   readonly end: number
-  /** How many entries the tangent and the main conversation have in common; nothing outside a tangent. */
+  /** Number of entries shared by tangent and main conversation; undefined outside a tangent. */
   readonly shared: number | undefined
 }
 
-/** Whoever asks for one message of a document soon asks for the next, and a tangent is compared entry by entry. */
+/** Cached, because several messages of a document are usually read, and comparing a tangent is slow. */
 const rangesCache = new WeakMap<StateDocument, EntryRanges>()
 
 export function entryRanges(document: StateDocument): EntryRanges {
@@ -54,7 +54,7 @@ export function entryRanges(document: StateDocument): EntryRanges {
   return ranges
 }
 
-/** What of the state itself cannot be used. */
+/** Values of the state that cannot be used. */
 export function stateFaults({
   fields,
 }: StateDocument): readonly { readonly code: IssueCode; readonly reason: string }[] {
@@ -88,7 +88,7 @@ function sharedLength(main: EntryList, history: EntryList): number {
   return limit
 }
 
-/** One message that holds everything which is not said by anybody. */
+/** One message with all values of the state that belong to no other message. */
 function stateDraft({ fields, history, main }: StateDocument, columns: Metadata): EntryDraft {
   const { next_message: _, latest_summary: __, x_conv: ___, tangent_state, ...rest } = fields
   const tangent = fieldsOf(tangent_state)
@@ -121,7 +121,7 @@ interface SummaryDraft {
   readonly at: Instant | undefined
 }
 
-/** A text of its own up to 1.12, a pair with what its request recorded since. */
+/** Up to 1.12 a plain text; later a pair with its request metadata. */
 function summaryDraft({ fields }: StateDocument): SummaryDraft | undefined {
   const given = fields['latest_summary']
   const [first, second] = listOf(given)
@@ -143,7 +143,7 @@ function stateModel({ model, model_info }: Fields): string | undefined {
   return stringOf(isObject(model_info) ? model_info['model_id'] : undefined) ?? stringOf(model)
 }
 
-/** They come last, because a state tells them last, but are numbered before all entries. */
+/** These messages come last, because the state contains them last, but are numbered before all entries. */
 export function stateMessages(
   document: StateDocument,
   row: SourceRow,
@@ -171,7 +171,7 @@ export function stateMessages(
   return reads
 }
 
-/** Whoever writes the state writes all of it: another state has another length, or other entries. */
+/** The program always writes the complete state, so a changed state has another length or other entries. */
 const stateChecksum = ({ bytes }: SourceRow, { history }: StateDocument): number =>
   checksum(
     Buffer.from(
@@ -181,7 +181,7 @@ const stateChecksum = ({ bytes }: SourceRow, { history }: StateDocument): number
 
 const TAIL_BYTES = 2048
 
-/** What is known before any entry is told. */
+/** The header as known before reading entries. */
 export function conversationHeader(source: Source, row: SourceRow, document: StateDocument): Session {
   const { fields } = document
   const entry = firstEntry(document)
@@ -203,7 +203,7 @@ export function conversationHeader(source: Source, row: SourceRow, document: Sta
 
 const HEAD_BYTES = 4096
 
-/** What the entries add to it. */
+/** Adds what the entries contribute. */
 export function withEntryFacts(
   session: Session,
   facts: {
@@ -231,7 +231,7 @@ function workingDirectoryOf(user: Fields): string | undefined {
   return nonEmptyStringOf(fieldsOf(fieldsOf(user['env_context'])?.['env_state'])?.['current_working_directory'])
 }
 
-/** The agent file it ran with. */
+/** Name of the agent file that was used. */
 function profileOf({ context_manager }: Fields): { readonly originator?: string } {
   const profile = nonEmptyStringOf(fieldsOf(context_manager)?.['current_profile'])
   return profile === undefined ? {} : { originator: profile }

@@ -1,4 +1,4 @@
-/** One conversation state as it lies in a row or a file: its fields, and its entries one at a time. */
+/** A conversation state in a row or file: its fields, and its entries one at a time. */
 import type { EntryList } from '../../conversation/to-messages/parse-entry.ts'
 import { type JsonValue, parseJson } from '../../lib/json/lossless.ts'
 import {
@@ -12,19 +12,19 @@ import { decodeUtf8 } from '../../lib/text.ts'
 import { type Fields, fieldsOf, isObject, listOf } from '../../lib/unknown-values.ts'
 
 export interface StateDocument {
-  /** All but the histories. Snapshots of history inside checkpoints are numbers of entries. */
+  /** All fields except histories. In checkpoints, histories are replaced by their number of entries. */
   readonly fields: Fields
   readonly history: EntryList
-  /** The history to which a tangent returns, where one is open. */
+  /** The history to which a tangent returns; undefined without a tangent. */
   readonly main: EntryList | undefined
-  /** The text ends where it should. Otherwise all before the damage is here. */
+  /** The JSON is complete. If not, everything before the damage is available. */
   readonly isComplete: boolean
 }
 
-/** Larger ones are not parsed at once: a value takes several times the memory of its text. */
+/** Larger texts are not parsed at once, because a parsed value takes several times the memory of its text. */
 const MAX_PARSED_AT_ONCE_BYTES = 8_000_000
 
-/** Nothing when it is no JSON object or list at all. */
+/** Undefined if the bytes are not a JSON object or list. */
 export function openDocument(bytes: Buffer): StateDocument | undefined {
   if (bytes.length > MAX_PARSED_AT_ONCE_BYTES) return scanDocument(bytes)
   const value = parseStripped(bytes)
@@ -49,7 +49,7 @@ function parseDocument(value: unknown, bytes: Buffer): StateDocument | undefined
   }
 }
 
-/** Exact spellings are wanted so seldom that the places of the entries are found only then. */
+/** Entries of a parsed document. Positions for lossless reads are computed on demand, because few need them. */
 function parsedEntries(entries: readonly unknown[], bytes: Buffer, within?: 'main_history'): EntryList {
   let pieces: StateDocument | undefined
   const exactAt = (index: number): JsonValue | undefined => {
@@ -68,7 +68,7 @@ function checkpointsOf({ checkpoint_manager }: Fields): Fields {
   return { checkpoint_manager: { ...manager, checkpoints } }
 }
 
-/** The way of large and of damaged texts: nothing is parsed that need not be. */
+/** For large and damaged documents: parses only what is needed. */
 function scanDocument(bytes: Buffer): StateDocument | undefined {
   const start = contentStart(bytes)
   if (bytes[start] === OPEN_LIST) {
@@ -91,7 +91,7 @@ function scanDocument(bytes: Buffer): StateDocument | undefined {
 const OPEN_LIST = 91
 const OPEN_OBJECT = 123
 
-/** A history that is cut short is no whole member: its entries up to there are. */
+/** The complete entries of a history, which may be truncated. */
 function historyRanges(bytes: Buffer, members: readonly MemberRange[], end: number): readonly ByteRange[] {
   const complete = memberOf(members, 'history')
   if (complete) return findElementRanges(bytes, complete.start).ranges
@@ -168,7 +168,7 @@ function omitKey(fields: Fields, key: string): Fields {
   return rest
 }
 
-/** Nothing for what is no JSON. */
+/** Undefined if the bytes are not JSON. */
 function parseStripped(bytes: Buffer): unknown {
   try {
     return JSON.parse(decodeUtf8(stripBulk(bytes)))
@@ -177,7 +177,7 @@ function parseStripped(bytes: Buffer): unknown {
   }
 }
 
-/** Past blanks and a byte order mark. */
+/** Skips white space and a byte order mark. */
 function contentStart(bytes: Buffer): number {
   let at = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0
   while ((bytes[at] ?? 99) <= 32) at++
@@ -185,8 +185,8 @@ function contentStart(bytes: Buffer): number {
 }
 
 /**
- * The same JSON with images as base64 instead of lists of numbers, `chunks` with the number of elements instead of
- * `time_between_chunks`, and without `orig_args` that repeat `args`.
+ * Shortens the JSON before parsing: images as base64 instead of lists of numbers, `chunks` with the count instead of
+ * `time_between_chunks`, no `orig_args` that repeat `args`.
  */
 export function stripBulk(json: Buffer): Buffer {
   const cuts = [
@@ -199,7 +199,7 @@ export function stripBulk(json: Buffer): Buffer {
   const pieces: Buffer[] = []
   let done = 0
   for (const { start, end, replacement } of cuts) {
-    // Inside a stretch that is gone already.
+    // Inside a range that is already removed.
     if (start < done) continue
     pieces.push(json.subarray(done, start), replacement)
     done = end
@@ -213,7 +213,7 @@ interface BulkCut {
   readonly replacement: Buffer
 }
 
-/** A key in its quotes, searched for by its end, which begins with a letter that is seldom: that is several times faster. */
+/** A quoted key. Searching for its end, which begins with a rare letter, is several times faster. */
 interface Key {
   readonly start: Buffer
   readonly end: Buffer
@@ -231,7 +231,7 @@ const COMMA = 44
 const BACKSLASH = 92
 const EMPTY_BUFFER = Buffer.alloc(0)
 
-/** Inside a text the quotes would be escaped, so a key with bare quotes is one. */
+/** Quotes inside a string are escaped, so a match with plain quotes is a key. */
 function findCuts(
   json: Buffer,
   { start, end }: Key,
@@ -251,7 +251,7 @@ function findCuts(
   return cuts
 }
 
-/** A list of small objects without any text. */
+/** A list of small objects without strings. */
 function chunkTimesCut(json: Buffer, quote: number, list: number): BulkCut | undefined {
   const end = json[list] === OPEN_LIST ? json.indexOf(CLOSE_LIST, list) : -1
   if (end < 0) return undefined
@@ -266,7 +266,7 @@ function imageCut(json: Buffer, _: number, list: number): BulkCut | undefined {
   return image && { start: list, end: end + 1, replacement: Buffer.from(`"${image.toString('base64')}"`, 'latin1') }
 }
 
-/** They stand right behind the arguments; equal bytes are equal arguments. */
+/** Follows the arguments directly; equal bytes are equal arguments. */
 function repeatedArgsCut(json: Buffer, quote: number, value: number): BulkCut | undefined {
   const end = findValueEnd(json, value)
   const before = skipBlankBack(json, quote - 1)
@@ -297,7 +297,7 @@ function skipBlankBack(json: Buffer, from: number): number {
 const NO_VALUE = -1
 
 function parseByteList(json: Buffer, start: number, end: number): Buffer | undefined {
-  // The shortest number with its comma takes two letters.
+  // The shortest number with its comma takes two bytes.
   const image = Buffer.allocUnsafe(Math.ceil((end - start + 1) / 2))
   let count = 0
   let value = NO_VALUE

@@ -1,4 +1,4 @@
-/** Reads the entries of a conversation, from the first or from a cursor. */
+/** Reads the entries of a conversation, from the start or from a cursor. */
 
 import { EntryClock, type EntryTime } from '../../conversation/to-messages/entry-clock.ts'
 import {
@@ -37,18 +37,18 @@ import {
   toMessage,
 } from './to-message.ts'
 
-/** Where a telling stopped. Plain JSON. */
+/** Where reading stopped. Plain JSON. */
 export interface StateCursor {
   readonly version: 1
   readonly entries: number
-  /** The last entry told, and where the valid range began then. */
+  /** Checksum of the last entry read, and the start of the valid range at that time. */
   readonly check: number
   readonly start: number
   readonly shared: number | null
   readonly last: Instant | null
   readonly models: readonly string[]
   readonly first_prompt: string | null
-  /** Tools that wait for their result, each with the entry that asked. */
+  /** Tools without a result, with the entries that requested them. */
   readonly open: readonly (readonly [id: string, entry: number])[]
 }
 
@@ -60,10 +60,10 @@ export class StateReader {
   readonly #options: PrivacyOptions
   readonly #ranges: EntryRanges
   readonly #clock: EntryClock
-  /** Tools that wait for their result, and the entries that asked. */
+  /** Tools without a result, and the entries that requested them. */
   #calls = new Map<string, ToolCall>()
   #callEntries = new Map<string, number>()
-  /** The models that answered, in order of first use. */
+  /** Models that answered, in order of first use. */
   readonly models: Set<string>
   firstPrompt: string | undefined
   readCount: number
@@ -90,7 +90,7 @@ export class StateReader {
     return this.#clock.last
   }
 
-  /** Tells up to so many entries more. */
+  /** Reads at most `limit` more entries. */
   readEntries(limit: number): ReadItem[] {
     const reads: ReadItem[] = []
     const { history } = this.#document
@@ -99,7 +99,10 @@ export class StateReader {
     return reads
   }
 
-  /** What only the main conversation holds while a tangent is open. Its parts follow those of the entry that took its number. */
+  /**
+   * Entries that are only in the main conversation while a tangent is open. Their messages follow those of the entry
+   * with the same number.
+   */
   readMainHistory(): ReadItem[] {
     const reads: ReadItem[] = []
     const { main, history } = this.#document
@@ -109,7 +112,7 @@ export class StateReader {
     const callEntries = this.#callEntries
     this.#calls = new Map()
     this.#callEntries = new Map()
-    // What was asked where the two part is answered in both, each in its own way.
+    // Calls of the last shared entry can be answered in both histories.
     if (shared > 0) this.#openCallsOf(main, shared - 1)
     for (let at = shared; at < main.length; at++) {
       const other = at < history.length ? parseEntryAt(history, at) : undefined
@@ -121,7 +124,7 @@ export class StateReader {
     return reads
   }
 
-  /** The message that waits to be sent: the id it gets now is the one it will have. */
+  /** The unsent message. Its id stays the same when it becomes an entry. */
   readPending(): ReadItem[] {
     const pending = parseInput(this.#document.fields['next_message'])
     if (!pending) return []
@@ -168,7 +171,7 @@ export class StateReader {
     }
   }
 
-  /** The same conversation, longer or as it was: nothing that was told would be told otherwise today. */
+  /** Whether the document is the same conversation, possibly longer, so that everything read before is still valid. */
   static canContinue(saved: StateCursor, document: StateDocument): boolean {
     const { history } = document
     const { start, shared } = entryRanges(document)
@@ -227,7 +230,7 @@ export class StateReader {
     return this.#options.includeSource ? recordlessExtension(this.#document.fields) : undefined
   }
 
-  /** What only the main conversation holds stands in the state. */
+  /** The records of entries that are only in the main conversation are part of the state. */
   #extensions(list: EntryList, index: number, number: number): ElementExtensions | undefined {
     if (!this.#options.includeSource) return undefined
     if (list === this.#document.history) return entryExtensions(list, index, number)
@@ -244,7 +247,7 @@ export class StateReader {
     this.firstPrompt = promptBeginning(drafts.find((draft) => draft.role === 'user')?.segments[0]?.text)
   }
 
-  /** The entry that asked for what a result answers. */
+  /** The entry whose call a result answers. */
   #callEntryOf({ source_type, tool_call }: EntryDraft): number | undefined {
     return source_type === 'tool_result' ? this.#callEntries.get(tool_call?.call_id ?? '') : undefined
   }

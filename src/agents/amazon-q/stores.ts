@@ -1,4 +1,4 @@
-/** Where Amazon Q and Kiro keep their conversations, and opening these databases. */
+/** Locations of the Amazon Q and Kiro databases, and opening them. */
 import { basename, dirname, posix, win32 } from 'node:path'
 import { type DatabaseOutcome, type DatabaseProblem, databaseFingerprint } from '../../lib/sqlite/database-file.ts'
 import { type ForeignDatabase, openForeignDatabase } from '../../lib/sqlite/foreign-database.ts'
@@ -26,7 +26,7 @@ export function storePaths({ platform, home, variables }: HostEnvironment): read
   return [join(data, 'amazon-q', DATABASE_NAME), join(data, 'kiro-cli', DATABASE_NAME)]
 }
 
-/** The one of the two whose conversations bear this name. */
+/** The store of the agent with this id. */
 export function storePathOf(agent: AgentId, environment: HostEnvironment): string {
   const [amazonQ = '', kiro = ''] = storePaths(environment)
   return agent === KIRO ? kiro : amazonQ
@@ -38,7 +38,7 @@ function dataFolder(platform: NodeJS.Platform, home: string, variables: HostEnvi
   return variables['XDG_DATA_HOME'] || posix.join(home, '.local', 'share')
 }
 
-/** The folder tells; where it does not, what only Kiro writes. */
+/** Decides by the folder, otherwise by fields that only Kiro writes. */
 export function agentOfStore(path: string, isKiro: () => boolean): AgentId {
   const folder = basename(dirname(path)).toLowerCase()
   if (folder.includes('kiro')) return KIRO
@@ -55,7 +55,7 @@ interface OpenStore {
 const openStores = new Map<string, OpenStore>()
 const IDLE_CLOSE_MS = 300
 
-/** A store that was just found locked is waited for only briefly by the next step of the same work. */
+/** Stores recently found locked. The next steps of the same operation wait for them only briefly. */
 const lockedStores = new Map<string, LockedStore>()
 const LOCK_MEMORY_MS = 500
 const RETRY_BUSY_MS = 20
@@ -65,14 +65,14 @@ interface LockedStore {
   readonly at: number
 }
 
-/** The work is done at once: no statement outlives it. What it learns is from after this call. */
+/** `work` is synchronous, and no statement outlives it. It sees the state after this call. */
 export function withStore<T>(
   path: string,
   work: (database: ForeignDatabase) => DatabaseOutcome<T>,
 ): DatabaseOutcome<T> {
   const fingerprint = databaseFingerprint(path)
   const known = openStores.get(path)
-  // A copy shows the moment of copying only, and so does a file that was put in the place of another.
+  // A copy is a snapshot, and a replaced file stays open under its old inode: both must be opened again.
   if (known && known.fingerprint === fingerprint) {
     known.timer.refresh()
     return work(known.database)
@@ -99,7 +99,7 @@ function closeStore(path: string): void {
   store.database.close()
 }
 
-/** By its name where it has one of a database: opening and closing the file would drop the locks of a reading that is under way. */
+/** Decides by the name: opening and closing the file would drop the locks of a read in progress. */
 export const isDatabasePath = (path: string): boolean => /\.sqlite3?$/i.test(path)
 
 interface ListedStore {
@@ -120,7 +120,7 @@ export const listStore = (path: string): DatabaseOutcome<ListedStore> =>
     return { ok: true, value: { rows, tables: tables.value } }
   })
 
-/** Why the rows of a store are missing. Nothing where it can be listed. */
+/** Why the rows of a store cannot be listed; undefined if they can. */
 export function storeProblem(path: string): DatabaseProblem | undefined {
   const listed = listStore(path)
   return listed.ok ? undefined : listed.problem

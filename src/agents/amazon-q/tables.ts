@@ -1,4 +1,4 @@
-/** The tables of conversations: lists, reads and writes rows. Nothing else in the database is touched. */
+/** Lists, reads and writes rows of the conversation tables. Touches nothing else in the database. */
 import type { DatabaseOutcome, DatabaseProblem } from '../../lib/sqlite/database-file.ts'
 import type { ForeignDatabase } from '../../lib/sqlite/foreign-database.ts'
 import type { LockedDatabase } from '../../lib/sqlite/locks.ts'
@@ -6,14 +6,14 @@ import { AppError } from '../../model/error.ts'
 
 export interface ListedRow {
   readonly key: RowKey
-  /** Equal as long as nobody wrote the row. A row that is replaced gets another number. */
+  /** Changes when the row is written. A replaced row gets a new number. */
   readonly fingerprint: string
   readonly size: number
 }
 
 interface TableRow {
   readonly bytes: Buffer
-  /** In milliseconds, where the table tells them. */
+  /** In milliseconds, if the table has times. */
   readonly created_at: number | undefined
   readonly updated_at: number | undefined
 }
@@ -36,12 +36,14 @@ const PAGE_ROWS = 200
 const FIRST_ROWID = -(2n ** 63n)
 const LAST_ROWID = 2n ** 63n - 1n
 
-/** In pages, so that nobody waits for us. A row that is replaced meanwhile comes again, further on: the later one counts. */
+/**
+ * In pages, so that the owner never waits. A row that is replaced in the meantime appears again; the later one counts.
+ */
 export function listRows(database: ForeignDatabase, table: ConversationTable): DatabaseOutcome<readonly ListedRow[]> {
   const found = new Map<string, ListedRow>()
   for (let after = FIRST_ROWID; ; ) {
     const page = database.all(
-      // As text: no rowid may become another one, else a page would be asked for again and again.
+      // As text, because rounding a large rowid would repeat the same page forever.
       `SELECT CAST(rowid AS TEXT) AS number, octet_length(value) AS size, ${COLUMNS[table]} FROM ${table} WHERE rowid >= ? ORDER BY rowid LIMIT ${PAGE_ROWS}`,
       after,
     )
@@ -54,7 +56,7 @@ export function listRows(database: ForeignDatabase, table: ConversationTable): D
   }
 }
 
-/** The index alone, where the table itself is damaged: rows that can be read still are. */
+/** Reads only the index if the table is damaged: some rows may still be readable. */
 function listKeys(database: ForeignDatabase, table: ConversationTable): DatabaseOutcome<readonly ListedRow[]> {
   const columns = table === 'conversations' ? 'key' : 'key, conversation_id'
   const rows = database.all(`SELECT ${columns} FROM ${table} ORDER BY ${columns}`)
@@ -76,7 +78,7 @@ function addRow(found: Map<string, ListedRow>, table: ConversationTable, row: Ce
   found.set(`${directory}\0${conversation ?? ''}`, { key, fingerprint, size: Number(size ?? 0) })
 }
 
-/** Nothing when it is gone. */
+/** Undefined if the row is gone. */
 export function readTableRow(database: ForeignDatabase, key: RowKey): DatabaseOutcome<TableRow | undefined> {
   const found = database.get(...rowQuery(key))
   if (!found.ok) return found
@@ -93,13 +95,13 @@ export function readTableRow(database: ForeignDatabase, key: RowKey): DatabaseOu
   }
 }
 
-/** A column holds whatever its writer put there: what is no number is no time, but it is not missing. */
+/** A column may contain any value. One that is not a number gives an invalid time, not a missing one. */
 function toMilliseconds(value: unknown): number | undefined {
   if (value === null || value === undefined) return undefined
   return typeof value === 'number' || typeof value === 'bigint' ? Number(value) : Number.NaN
 }
 
-/** One row's alone. */
+/** Of a single row. */
 export function rowFingerprint(database: ForeignDatabase, key: RowKey): DatabaseOutcome<string | undefined> {
   const found =
     key.table === 'conversations'
@@ -123,13 +125,13 @@ export type RowKey =
 
 export type ConversationTable = RowKey['table']
 
-/** Bytes. The longest that is known has 54 MB. */
+/** In bytes. The longest known row has 54 MB. */
 export const MAX_ROW_BYTES = 500_000_000
 
-/** Nothing of a value that is too long to be held. */
+/** Null for a value that is too long to hold. */
 const VALUE_COLUMN = `CAST(CASE WHEN octet_length(value) <= ${MAX_ROW_BYTES} THEN value END AS BLOB)`
 
-/** The question for its value and its times, with what it asks for. */
+/** SQL and parameters for the value and times of a row. */
 const rowQuery = (key: RowKey): readonly [sql: string, ...parameters: string[]] =>
   key.table === 'conversations'
     ? [`SELECT ${VALUE_COLUMN} AS value FROM conversations WHERE key = ?`, key.directory]
@@ -139,7 +141,7 @@ const rowQuery = (key: RowKey): readonly [sql: string, ...parameters: string[]] 
         key.conversation,
       ]
 
-/** A source's key is plain text. */
+/** The key of a source is plain text. */
 export const formatRowKey = (key: RowKey): string =>
   JSON.stringify(
     key.table === 'conversations' ? [key.table, key.directory] : [key.table, key.directory, key.conversation],
@@ -156,7 +158,7 @@ export function parseRowKey(text: string): RowKey | undefined {
   }
 }
 
-/** Times of a row, in milliseconds, where its table has them. */
+/** Times of a row in milliseconds, if its table has them. */
 interface RowTimes {
   readonly created: number
   readonly updated: number

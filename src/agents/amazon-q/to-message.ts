@@ -1,4 +1,4 @@
-/** Makes a message of a draft: id, time, place; with what identifies an entry and what a conversion needs of it. */
+/** Converts a draft to a message: id, time, position, and data for identifying and converting its entry. */
 
 import type { EntryTime } from '../../conversation/to-messages/entry-clock.ts'
 import type { EntryDraft } from '../../conversation/to-messages/entry-drafts.ts'
@@ -25,12 +25,12 @@ import type { StateDocument } from './state-document.ts'
 import { AMAZON_Q } from './stores.ts'
 
 interface EntryPosition {
-  /** Its place in the conversation, from 1; 0 for what belongs to the whole. */
+  /** Position in the conversation, from 1; 0 for messages about the complete conversation. */
   readonly entry: number
-  /** Its place in the entry, from 1. */
+  /** Position in the entry, from 1. */
   readonly part: number
   readonly time: EntryTime
-  /** The source's own time, as it stands there. */
+  /** The original time value. */
   readonly stamp?: unknown
   readonly marks: Metadata
 }
@@ -39,7 +39,7 @@ export interface ConversationOrigin {
   readonly path: string
   readonly session: SessionId
   readonly key: string | undefined
-  /** How many entries of the conversation come before the first one here. */
+  /** Number of entries before the first one of this source. */
   readonly before: number
 }
 
@@ -67,8 +67,8 @@ export function toMessage(
 }
 
 /**
- * The entry itself, or what it was made of when another agent's conversation was written as this one's.
- * @param at its number in the conversation
+ * The entry itself, or the records it was converted from.
+ * @param at number of the entry in the conversation
  */
 export function entryExtensions(list: EntryList, index: number, at: number): ElementExtensions {
   const entry = list.exactAt(index)
@@ -77,19 +77,19 @@ export function entryExtensions(list: EntryList, index: number, at: number): Ele
   return readElementExtensions(own, fields?.['x_conv'], () => digestWithout(fields ?? {}, 'x_conv'))
 }
 
-/** Of messages whose record is the state, which is told once, at the end. */
+/** For messages that belong to the state, whose record is attached once, at the end. */
 export function recordlessExtension({ x_conv }: Fields): SourceExtension {
   return { src: stringOf(fieldsOf(x_conv)?.['src']) ?? AMAZON_Q, records: [] }
 }
 
 /**
- * All of the state but its history, under one name, so that nobody takes it for an entry; and the entries that nobody
- * could read, of which no message tells.
+ * The state without its history, under one name, so that it is not mistaken for an entry; and the unreadable entries,
+ * which have no message.
  */
 export function stateExtension(bytes: Buffer, { fields, history }: StateDocument): SourceExtension {
   const own = recordlessExtension(fields)
   const records = fieldsOf(fields['x_conv'])?.['records']
-  // It was made for another agent's conversation.
+  // The state was created for another agent's conversation.
   if (own.src !== AMAZON_Q && Array.isArray(records)) return { ...own, records }
   const state: Record<string, unknown> = {}
   let start = bytes[0] === 0xef ? 3 : 0
@@ -107,14 +107,14 @@ export function stateExtension(bytes: Buffer, { fields, history }: StateDocument
   return { src: AMAZON_Q, records: [unreadEntries.length > 0 ? { state, unread: unreadEntries } : { state }] }
 }
 
-/** What an entry says beside what the program reads, where we wrote it. */
+/** Our extension of an entry. */
 export const extensionFields = (entry: unknown): Fields | undefined => fieldsOf(fieldsOf(entry)?.['x_conv'])
 
 const OPEN_OBJECT = 123
 
 /**
- * Equal for a pair and for the object that a later version makes of it, and for tools whose shown name or arguments
- * were changed afterwards: their original ones count.
+ * Equal for a pair and the object that a later version makes of it, and for tools whose displayed name or arguments
+ * were changed later: only the original ones count.
  */
 export function entryIdentity({ input, answer }: Pick<ParsedEntry, 'input' | 'answer'>): string {
   const { message_id, content } = answer.body
@@ -132,7 +132,7 @@ const toolUsesOf = ({ body }: Variant): unknown =>
       : use,
   )
 
-/** Enough to notice that another entry stands in its place. Costs next to nothing, however long the entry is. */
+/** Detects that an entry was replaced, in constant time. */
 export function entryChecksum({ input, answer }: Pick<ParsedEntry, 'input' | 'answer'>): number {
   const prompt = stringOf(input.body['prompt'])
   const content = stringOf(answer.body['content'])
@@ -150,24 +150,24 @@ export function entryChecksum({ input, answer }: Pick<ParsedEntry, 'input' | 'an
   return checksum(Buffer.from(samples.join('|')))
 }
 
-/** An id need not be a text, and not every object can be made one. */
+/** An id may have any type, and not every object can be converted to a string. */
 const idText = (id: unknown): string => stringOf(id) ?? (id === undefined || id === null ? '' : toJsonText(id))
 
 const sampleText = (text: string | undefined): string =>
   text === undefined ? '' : `${text.length}${text.slice(0, 12)}${text.slice(-12)}`
 
 export interface QLocator extends Locator {
-  /** Its number in the conversation; 0 for what belongs to the whole. */
+  /** Number in the conversation; 0 for messages about the complete conversation. */
   readonly entry: number
   readonly part: number
-  /** Tells whether the entry at that place is still the same. */
+  /** Detects that the entry was replaced. */
   readonly check?: number
   readonly time: string
   readonly inferred?: true
-  /** The entry whose tool a result answers. */
+  /** The entry whose call a result answers. */
   readonly call?: number
-  /** It is an entry of the main conversation only; the number of its first part. */
+  /** The entry is only in the main conversation; contains the number of its first part. */
   readonly main?: number
-  /** It is the message that waits to be sent. */
+  /** The unsent message. */
   readonly next?: true
 }

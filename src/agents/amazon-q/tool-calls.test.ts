@@ -1,4 +1,4 @@
-/** Calls and results, wherever in a state they stand and whatever they hold. */
+/** Tests calls and results at all positions in a state, with any content. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -14,7 +14,7 @@ function sourceOf(state: string): Source {
   return { agent: 'amazon-q', path, first_seen: '2026-01-01T00:00:00.000Z' as never }
 }
 
-/** What each result is told to answer; each is the same when it is read by itself. */
+/** The calls that results answer. Also checks that reading a single result gives the same. */
 async function answeredIn(source: Source): Promise<readonly (string | null | undefined)[]> {
   const { reads, messages } = await readAll(amazonQ, source)
   for (const one of reads)

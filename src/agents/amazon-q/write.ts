@@ -31,18 +31,18 @@ export const write = createWriteFunction<AgentWriteOptions, WriterOutput>(
   (session, options) => new ConversationWriter(session, options),
 )
 
-/** Characters of records from before a compaction that an entry may carry. What is more stands beside the file only. */
+/** Maximum number of characters of earlier records that an entry may carry. The rest goes into the sidecar. */
 const MAX_CARRIED_CHARACTERS = 16_000_000
 
-/** In a file beside: what stands before the first entry. */
+/** Position in the sidecar for records before the first entry. */
 const BEFORE_FIRST_ENTRY = 0
 
-/** A state of the program's own, and what was written when it was told. */
+/** A state written by the program itself, with what was written before it. */
 interface NativeState {
   readonly fields: StateFields
   readonly entries: number
   readonly lines: number
-  /** All entries until then stand as they were. */
+  /** All entries so far are unchanged. */
   readonly isUnchanged: boolean
 }
 
@@ -53,11 +53,11 @@ class ConversationWriter implements UnitWriter<WriterOutput> {
   readonly #entryWriter: EntryWriter
   readonly #out: WriterOutput[] = []
   #state: NativeState | undefined
-  /** No entry was made or changed. */
+  /** No entry was created or changed. */
   #isUnchanged = true
-  /** Whose records the entries carry. */
+  /** Owner of the records that entries carry. */
   #src: string | undefined
-  /** From before a compaction. */
+  /** Records from before a compaction. */
   readonly #before: { readonly src: string; readonly records: readonly unknown[] }[] = []
   #carriedCharacters = 0
 
@@ -121,7 +121,7 @@ class ConversationWriter implements UnitWriter<WriterOutput> {
     this.#stateWriter.close()
   }
 
-  /** The program's own records. Answers false when they are not, or no longer what is said. */
+  /** Writes the program's own records. Returns false for other records, or if they no longer match the steps. */
   #writeNative({ src, records, fits }: RecordGroup): boolean {
     if (src !== AMAZON_Q || !fits) return false
     const native = records.map(parseNativeRecord)
@@ -178,7 +178,7 @@ class ConversationWriter implements UnitWriter<WriterOutput> {
     return { fields, start, line: isUnchanged ? this.#stateWriter.lines : isContinued ? native.lines : 0 }
   }
 
-  /** Whose the conversation is, so that the state that was made for it is not taken for a record. */
+  /** Names the original agent, so that the state is not mistaken for a record. */
   #origin(rest: WrittenExtension | undefined): JsonValue {
     const { path: _, ...session } = this.#session
     const src = rest?.src ?? this.#src ?? session.agent
@@ -191,10 +191,10 @@ class ConversationWriter implements UnitWriter<WriterOutput> {
   }
 }
 
-/** Without them the program does not load a state. */
+/** The program does not load a state without these fields. */
 const REQUIRED_FIELDS: ReadonlySet<string> = new Set(['conversation_id', 'valid_history_range', 'transcript', 'tools'])
 
-/** The id of a model that is not the program's own would be sent as it is: there is none. */
+/** The model is left out: the program would send any id unchanged, and this one may not be its own. */
 const defaultFields = (id: string): readonly (readonly [string, JsonValue])[] => [
   ['conversation_id', id],
   ['next_message', null],
@@ -216,17 +216,17 @@ type NativeRecord =
       readonly kind: 'entry'
       readonly entry: HistoryEntry
       readonly text: string
-      /** Why the program of today would refuse it. */
+      /** Why current versions would reject the state. */
       readonly faults: readonly string[]
     }
   | {
       readonly kind: 'state'
       readonly fields: StateFields
       readonly faults: readonly string[]
-      /** How many entries of the history nobody could read. */
+      /** Number of unreadable entries in the history. */
       readonly unread: number
     }
-  /** An entry that not even a tolerant reading takes. */
+  /** An entry that even a tolerant read rejects. */
   | { readonly kind: 'unread' }
 
 function parseNativeRecord(record: unknown): NativeRecord {
@@ -249,30 +249,30 @@ function stateRecord(state: { readonly [field: string]: unknown }, unread: numbe
 const faultsOf = (read: Read<unknown> | NotRead): readonly string[] =>
   read.ok ? read.repairs.map(({ reason }) => reason) : [read.reason]
 
-/** The program sends no more pairs than this: it wants room for what goes around them. */
+/** The program sends at most this many pairs, to leave room for the surrounding messages. */
 const MAX_ENTRIES = (MAX_CONVERSATION_STATE_HISTORY_LEN - 6) / 2
 
 interface EntryInfo {
-  /** Its place among the extensions. */
+  /** Index in the list of extensions. */
   readonly extension: number | undefined
-  /** A history may begin with it. */
+  /** A history may begin with this entry. */
   readonly isPrompt: boolean
 }
 
 interface StateFrame {
-  /** All of the state but its history, in the order in which it is written. */
+  /** All fields of the state except its history, in order. */
   readonly fields: StateFields
-  /** The first entry that stays. */
+  /** Index of the first entry that remains. */
   readonly start: number
-  /** The number of the first line that `fields` does not tell. */
+  /** Number of the first transcript line that is not in `fields`. */
   readonly line: number
 }
 
-/** Whoever makes one closes it. */
+/** Must be closed by its creator. */
 class StateWriter {
   readonly #texts = new Spool()
   readonly #extensions = new Spool()
-  /** Of the transcript: many and short, so each costs more than its letters. */
+  /** Transcript lines, kept in a spool because each costs more memory than its characters. */
   readonly #lines = new Spool(4_000_000)
   readonly #entries: EntryInfo[] = []
 
@@ -291,7 +291,7 @@ class StateWriter {
     for (const line of transcriptLines(entry)) this.#lines.push(Buffer.from(JSON.stringify(line)))
   }
 
-  /** Where the history begins when the oldest entries have to go: with a prompt, where there is one. */
+  /** Start of the history if the oldest entries have to be dropped: a prompt if possible. */
   get start(): number {
     const surplus = this.#entries.length - MAX_ENTRIES
     if (surplus <= 0) return 0
@@ -324,7 +324,7 @@ class StateWriter {
       return
     }
     yield bytesItem(`${comma}${text.slice(0, -1)},"x_conv":${extension}}`)
-    // The program drops the key when it saves the conversation.
+    // The program drops this key when it saves the conversation.
     yield { kind: 'sidecar', at: at - start + 1, extension: JSON.parse(extension) as WrittenExtension }
   }
 

@@ -1,4 +1,4 @@
-/** Tokens of forked and spawned sessions are counted once, whichever way Codex wrote them. */
+/** Tests that tokens of forked and spawned sessions are counted once, in every form that Codex wrote. */
 import { copyFileSync, cpSync, mkdirSync, readdirSync, renameSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,7 +19,7 @@ const DAY = 'sessions/2026/05/01'
 
 const PARENT = 'rollout-2026-05-01T09-00-00-019d0000-aaaa-7000-8000-000000000001.jsonl'
 
-/** What each session used itself: input, cached input, output, reasoning; added up by hand. */
+/** Tokens that each session used itself: input, cached input, output, reasoning; added up by hand. */
 const SESSIONS: readonly (readonly [what: string, file: string, usage: Usage, said: number, copies: number])[] = [
   ['the parent', PARENT, tokens(2500, 1100, 250, 90), 2, 0],
   [

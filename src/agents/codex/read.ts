@@ -68,7 +68,7 @@ export async function* readDocument(
 }
 
 const HEAD_BYTES = 512
-/** A broken first line is known by a whole one that follows: few are longer. */
+/** A damaged first line is detected by a complete one after it; few lines are longer than this. */
 const LONG_HEAD_BYTES = 1 << 16
 
 export async function isDocument(file: OpenFile): Promise<boolean> {
@@ -98,7 +98,7 @@ export function span(locator: Locator): readonly [offset: number, length: number
   return asDocument ? undefined : [at[0], at[1]]
 }
 
-/** The call at a spot, or nothing when it is not there any more. */
+/** The call at a position; undefined if it is no longer there. */
 async function toolAt(source: Source, position: RecordPosition): Promise<ToolCall | undefined> {
   return (await draftAt(source, position, undefined).catch(() => undefined))?.draft.tool_call
 }

@@ -170,7 +170,7 @@ class RecentTurns {
     this.#turns.at(-1)?.push(id)
   }
 
-  /** Ids of the last turns, which no longer count. `whole` is false when older turns are meant than are remembered. */
+  /** Ids of the last turns, which no longer count. `whole` is false if older turns are affected than are remembered. */
   rollBack(count: number): { readonly ids: readonly string[]; readonly whole: boolean } {
     const from = this.#turns.length - Math.max(0, Math.trunc(count))
     const ids = this.#turns.splice(Math.max(0, from)).flat()
@@ -195,7 +195,7 @@ interface SavedLinks {
   readonly answer: { readonly id: string; readonly key: string } | null
 }
 
-/** Partners are close together: an older text has none. */
+/** Matching records are close together; older texts have no counterpart. */
 const MAX_UNLINKED = 32
 
 /** A memory citation closes an item but not its event. */
@@ -215,7 +215,7 @@ class DuplicateLinks {
     this.#answer = saved?.answer ?? undefined
   }
 
-  /** The link is on the later record. Equal texts are matched in order: the nearest that has no partner yet. */
+  /** The later record gets the link. Equal texts are matched in order, with the nearest one that is not linked yet. */
   link(fact: TextFact, id: string): Metadata | undefined {
     const keys = keysOf(fact)
     if (fact.who === 'assistant' && fact.by === 'item' && keys[0] !== undefined) this.#answer = { id, key: keys[0] }
@@ -269,13 +269,13 @@ function takeMatch(queue: UnlinkedText[], by: 'item' | 'event', keys: readonly s
   return []
 }
 
-/** A thought's summary has one event for each of its parts. */
+/** A reasoning summary has one event per part. */
 function takeMatches(queue: UnlinkedText[], by: 'item' | 'event', keys: readonly string[]): readonly string[] {
   if (by === 'event') return takePartMatch(queue, keys)
   return keys.flatMap((key) => takeMatch(queue, by, [key]))
 }
 
-/** An event after its item: the item keeps waiting for the events of its other parts. */
+/** An event after its item. The item keeps waiting for the events of its other parts. */
 function takePartMatch(queue: UnlinkedText[], keys: readonly string[]): readonly string[] {
   for (let at = queue.length - 1; at >= 0; at--) {
     const other = queue[at]

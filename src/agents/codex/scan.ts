@@ -83,7 +83,7 @@ class LogScanner implements LineSink {
   readonly #meter: TokenMeter
   readonly #thread: Thread
   #model: string | undefined
-  /** Messages as items and as events; a log that was trimmed to its events has only these. */
+  /** Number of messages as items and as events. A log reduced to its events has only the latter. */
   #items: number
   #events: number
   #eventsCounted: number
@@ -120,7 +120,7 @@ class LogScanner implements LineSink {
     return this.#out
   }
 
-  /** What can only be said once the log is read. */
+  /** Results that are known only at the end of the log. */
   end(): ScanItem[] {
     this.#out = []
     this.#splitter.end(this)
@@ -132,7 +132,7 @@ class LogScanner implements LineSink {
     return this.#out
   }
 
-  /** Nothing while no line has ended since the last one. */
+  /** Undefined if no line has ended since the last call. */
   save(): CodexScanCursor | undefined {
     const { offset, number, last } = this.#splitter
     if (!last) return undefined
@@ -173,12 +173,12 @@ class LogScanner implements LineSink {
     const isTotal = typeof hint === 'object' && 'total' in hint
     const { mayCopy } = this.#thread
     const at = isTotal || mayCopy ? toInstant(peekTimestamp(bytes, from)) : undefined
-    // Without a time of its own it has that of a line before it.
+    // Without its own time, the line has the time of an earlier one.
     if ((isTotal || mayCopy) && at === undefined) return this.#parse(bytes.subarray(from, to), ended)
     this.#lines++
     this.#peeked = bytes
     this.#peekedAt = from
-    // Memory that holds the beginning of the next line soon.
+    // The buffer will be reused for the next line.
     if (bytes !== this.#chunk) this.#noteTime()
     const copied = mayCopy && this.#thread.isCopy(bytes.subarray(from, to), Date.parse(at ?? ''), undefined, undefined)
     if (isTotal && at !== undefined)
@@ -190,7 +190,7 @@ class LogScanner implements LineSink {
     else if (typeof hint === 'object' && 'tool' in hint) this.#tool(hint.tool)
   }
 
-  /** As if the line had been parsed. */
+  /** Updates the clock as if the line had been parsed. */
   #noteTime(): void {
     if (!this.#peeked) return
     const own = toInstant(peekTimestamp(this.#peeked, this.#peekedAt))
@@ -239,7 +239,7 @@ class LogScanner implements LineSink {
     if (draft.role === 'user') this.#thread.header?.prompt(typedText(draft))
   }
 
-  /** In a log trimmed to its events the first prompt is an event too. */
+  /** In a log reduced to its events, the first prompt is an event. */
   #countEvent(draft: RecordDraft, who: TextAuthor): void {
     if (who === 'reasoning') return
     this.#countText('event')

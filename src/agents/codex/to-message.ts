@@ -1,4 +1,4 @@
-/** Makes a message of a draft and its locator. `read` and `readMessage` share it. */
+/** Converts a draft and its locator to a message, for `read` and `readMessage`. */
 import { digestWithout } from '../../lib/json/compare.ts'
 import { type Fields, fieldsOf } from '../../lib/unknown-values.ts'
 import type { Instant } from '../../model/ids.ts'
@@ -31,7 +31,7 @@ export interface CodexLocator extends Locator {
   readonly marks?: Metadata
   /** The call that a result answers. */
   readonly call?: RecordPosition
-  /** That call had a result before. */
+  /** The call already had a result. */
   readonly again?: true
   readonly found?: Enrichment
   readonly role?: Role
@@ -42,7 +42,7 @@ export interface CodexLocator extends Locator {
 export interface LocatedDraft {
   readonly parsed: ParsedRecord
   readonly draft: RecordDraft
-  /** Of its record. */
+  /** First message of its record. */
   readonly isFirst: boolean
 }
 
@@ -74,7 +74,7 @@ export function toMessage(
   return place(tool && !isOwn ? { ...own, tool_call: withStatus(tool, written) } : own, position, options)
 }
 
-/** Metadata without any key says that the record was understood. */
+/** Empty metadata means that the record was understood. */
 function place(draft: RecordDraft, position: MessagePosition, options: PrivacyOptions): NormalizedMessage {
   const message = placeMessage(draft, position, options)
   return message.metadata === undefined && draft.metadata ? { ...message, metadata: draft.metadata } : message
@@ -115,7 +115,7 @@ function replacementOf(
   })
 }
 
-/** The channel follows the role where the part's own name does not say it. */
+/** The role determines the channel if the type of the part does not. */
 function withChannel(segment: MessageSegment, role: Role): MessageSegment {
   if (/^(?:in|out)put_/.test(segment.format)) return segment
   return { ...segment, channel: role === 'user' ? 'input' : 'output' }

@@ -70,7 +70,7 @@ const inputParts = (normalized: NormalizedMessage, naming: LogNaming): readonly 
   ...attachmentsOf(normalized).map((one) => ({ type: 'input_text', text: attachmentNote(one) })),
 ]
 
-/** Codex sends an image by its address, and no server takes another one. */
+/** Codex sends the image's URL, and servers accept no other scheme. */
 const IMAGE_ADDRESS = /^(?:data:|https?:)/i
 
 function inputPart({ text, media }: MessageSegment, at: string, { repair }: LogNaming): readonly Fields[] {
@@ -151,7 +151,7 @@ function callItem({ tool, message: normalized }: ReplayCall, call_id: string, na
   )
 }
 
-/** Codex's own word for a call without a result. */
+/** Codex's own output for a call without a result. */
 const ABORTED = 'aborted'
 
 function resultItem(

@@ -152,9 +152,7 @@ class LogWriter implements UnitWriter<WriterOutput> {
   }
 }
 
-// The first line of a log: without its five fields Codex does not list the session.
-
-/** Also behind the name of the agent that gave it. */
+/** May follow the name of the agent that assigned it. */
 const UUID_AT_END = new RegExp(`(?:^|:)(${UUID_PATTERN})$`, 'i')
 
 /** @param own the session's first record, where it is Codex's: only missing fields are added */
@@ -181,8 +179,9 @@ interface LogLine {
 }
 
 /**
- * Each record as a line, items without envelope with their event, or nothing for the whole list where one of them is conversation that Codex would not read.
- * @param drop called with records that are empty and have no equivalent in current logs
+ * One line per record; items without an envelope get their event. Returns undefined if any record is conversation that
+ * Codex would not read.
+ * @param drop called with empty records that have no equivalent in current logs
  */
 function nativeLines(records: readonly unknown[], drop: (record: unknown) => void): readonly LogLine[] | undefined {
   const lines: LogLine[] = []
@@ -196,7 +195,7 @@ function nativeLines(records: readonly unknown[], drop: (record: unknown) => voi
   return lines
 }
 
-/** What an answer's event shows comes before it, as Codex writes it; a prompt's comes after. */
+/** Codex writes the event of an answer before the item, and that of a prompt after it. */
 function withEvent(line: LogLine, isBare: boolean): readonly LogLine[] {
   const payload = isBare && line.type === 'response_item' ? itemEvent(line.payload) : undefined
   if (!payload) return [line]
@@ -228,7 +227,7 @@ const isMarker = ({ record_type, role }: Fields): boolean =>
 const READABLE_PARTS: ReadonlySet<unknown> = new Set(['input_text', 'input_image', 'input_audio', 'output_text'])
 const READABLE_ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'developer', 'system'])
 
-/** The item where Codex reads it as it is. */
+/** The item, if Codex reads it unchanged. */
 function readableItem(payload: Fields): Fields | undefined {
   const { type } = payload
   if (type === 'message') {
@@ -242,10 +241,10 @@ function readableItem(payload: Fields): Fields | undefined {
   return isUnread ? undefined : withoutNullId(payload)
 }
 
-/** Kinds that other programs export and no Codex ever read. */
+/** Types that other programs export and Codex never read. */
 const FOREIGN_TYPES: ReadonlySet<unknown> = new Set(['tool_call', 'tool_result', 'function_result'])
 
-/** Logs before the envelope say that there is no id. */
+/** Logs before the envelope contain null ids. */
 function withoutNullId(payload: Fields): Fields {
   if (payload['id'] !== null) return payload
   const { id: _, ...rest } = payload

@@ -1,4 +1,4 @@
-/** What the fixtures' goldens do not show: estimates, the way back, where journals lie. */
+/** Tests what the goldens of the fixtures do not show: estimates, conversion back, locations of journals. */
 import { expect, it } from 'vitest'
 import { tempFolder } from '../../../test/support/codex-log.ts'
 import { readAll, scanAll, stageFixtures, summarizeScans } from '../../../test/support/fixtures.ts'

@@ -1,4 +1,4 @@
-/** Our own conversations: a journal for each, one event on each line. */
+/** Our own conversations: one journal each, with one event per line. */
 import type { Session } from '../../model/session.ts'
 import type { Agent, ResumeCommand } from '../agent.ts'
 import { probeFile } from '../kit/source-file.ts'

@@ -1,4 +1,4 @@
-/** Puts a journal where `fumi chat` finds it: beside the other conversations, under its id. */
+/** Puts a journal where `fumi chat` finds it: in the folder of conversations, under its id. */
 
 import { closeSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ import type { DeliverOptions, Delivery } from '../agent.ts'
 import { assertUnchanged, fileFingerprint, withWriteErrors } from '../kit/source-file.ts'
 import { AGENT_ID, roots } from './find.ts'
 
-/** A conversation that is there already is never replaced. */
+/** Never replaces an existing conversation. */
 export async function deliver(file: string, { environment, isDry }: DeliverOptions): Promise<Delivery> {
   const folder = roots(environment)[0] ?? ''
   const id = readConversationId(file)
@@ -45,7 +45,7 @@ async function removeDelivered(path: string, fingerprint: string): Promise<void>
   })
 }
 
-/** No other process opens or creates the conversation meanwhile. */
+/** Keeps other processes from opening or creating the conversation. */
 function withLock<T>(path: string, work: () => T): T {
   return withWriteErrors(path, () => {
     const lock = tryLockFile(path.replace(/\.jsonl$/, '.lock'))
@@ -63,7 +63,7 @@ function withLock<T>(path: string, work: () => T): T {
   })
 }
 
-/** A header may hold the header of the session that it continues. */
+/** The header may contain the header of the session that it continues. */
 const MAX_HEADER_BYTES = 1 << 20
 
 function readConversationId(file: string): string {

@@ -1,4 +1,4 @@
-/** Finds journals, and knows one by its first line. */
+/** Finds journals, and recognizes one by its first line. */
 
 import { join } from 'node:path'
 import { CONVERSATIONS_FOLDER } from '../../conversation/journal/journal-name.ts'
@@ -14,7 +14,7 @@ export const roots = (environment: HostEnvironment): readonly string[] => [
   join(dataDirectory(environment), CONVERSATIONS_FOLDER),
 ]
 
-/** The header; where its line was damaged, any other event. */
+/** The header; or any other event, if the header is damaged. */
 const EVENT_OPENING = /^\uFEFF?\s*\{"(?:journal":\d+,"event":"opened"|event":"[a-z_]+","at":"\d{4}-)/
 
 export const recognize = (head: Uint8Array): boolean => EVENT_OPENING.test(firstEventLine(head))
@@ -28,7 +28,7 @@ export function describe(head: Uint8Array): FileDescription | undefined {
 const PROBED_LINE_LENGTH = 200
 const MAX_PROBED_LINES = 3
 
-/** The first lines, each as far as it takes to know it. */
+/** Reads as many lines as needed to recognize the journal. */
 function firstEventLine(head: Uint8Array): string {
   const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, 1 << 14)).toString('utf8')
   return text.split('\n', MAX_PROBED_LINES).find((line) => EVENT_OPENING.test(line.slice(0, PROBED_LINE_LENGTH))) ?? ''

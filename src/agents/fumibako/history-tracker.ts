@@ -28,12 +28,12 @@ const NO_ENTRIES: NumberList = Entries.of()
 const MAX_ENTRIES = 1_000_000
 
 export class HistoryTracker {
-  /** The highest number so far: runs name nothing beyond it. */
+  /** The highest number so far. Ranges cannot refer to higher ones. */
   #last: number
-  /** How many entries the event that is followed may still name. */
+  /** Number of entries that the current event may still refer to. */
   #remaining = MAX_ENTRIES
   #history: NumberList
-  /** The histories that wait while tangents are open. */
+  /** Histories suspended by open tangents. */
   #tangents: readonly NumberList[]
   #branches: readonly TrackedBranch[]
   readonly #tags: Map<string, EntryRuns>
@@ -162,7 +162,7 @@ export class HistoryTracker {
     return Entries.over(removed)
   }
 
-  /** Numbers come from a file: none beyond the last is believed. */
+  /** Numbers come from a file: those above the last one are ignored. */
   #resolveRuns(runs: unknown): NumberList {
     const numbers: number[] = []
     for (const run of listOf(runs)) {

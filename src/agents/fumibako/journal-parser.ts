@@ -50,7 +50,7 @@ interface ExchangeTimes {
   readonly inferred: { readonly input: boolean; readonly answer: boolean }
 }
 
-/** Entries that can still be named by what takes them back. */
+/** Limit of entries that a later event can still refer to for rolling back. */
 const MAX_FIRST_MESSAGES = 500
 
 export class JournalParser {
@@ -64,10 +64,10 @@ export class JournalParser {
   readonly #firstMessages: Map<number, string>
   #session: Session | undefined
   #isHeaderSent = true
-  /** Of exchanges that took place elsewhere. */
+  /** Time of the last exchange copied from elsewhere. */
   #last: Instant | undefined
   #waiting: UnansweredPrompt | undefined
-  /** The first message of the exchange whose answer is awaited. */
+  /** First message of the exchange that has no answer yet. */
   #firstMessage: string | undefined
   #nextLine: number
 
@@ -108,7 +108,7 @@ export class JournalParser {
     return [{ kind: 'session', session: this.#session }]
   }
 
-  /** All that the lines say, in their order. */
+  /** Items of the lines in order. */
   parseLines(lines: readonly ByteLine[]): readonly ParseStep[] {
     const steps: ParseStep[] = []
     for (const line of lines) this.#parseLine(line, steps)
@@ -214,7 +214,7 @@ export class JournalParser {
     return { kind: 'message', message, locator }
   }
 
-  /** A message that is changed before it is sent is written again, and so are the results of tools. */
+  /** A message changed before sending is written again, and so are tool results. */
   #repeated(draft: EntryDraft, event: string): Metadata {
     if (event !== 'next_message') return {}
     const id = draft.tool_call?.call_id
@@ -277,7 +277,7 @@ const draftChecksum = ({ segments }: EntryDraft): number => checksum(Buffer.from
 const orphanReason = (count: number): string =>
   `${count === 1 ? 'a result answers' : `${count} results answer`} no tool that was asked for`
 
-/** From the first line, whatever it is: a journal whose header was lost is known by its name. */
+/** Based on the first line of any kind. A journal without its header is identified by its file name. */
 function journalHeader(source: Source, record: JournalRecord, bytes: Buffer, at: Instant): Session {
   const id = record.name === 'opened' ? nonEmptyStringOf(record.fields['conversation_id']) : undefined
   const native = id ?? (basename(source.path).replace(/\.jsonl$/i, '') || AGENT_ID)

@@ -17,9 +17,9 @@ const MAX_SAVED_CALLS = 200
 export class OpenCalls {
   readonly calls = new Map<string, ToolCall>()
   readonly #positions: Map<string, ByteSpan>
-  /** Results that their tools reported; the message that sends them repeats them. */
+  /** Results reported by tools. The message that sends them repeats them. */
   readonly #finished: Map<string, string>
-  /** Repeated by that message: they are closed with the next answer. */
+  /** Calls whose results that message repeats. They are closed by the next answer. */
   readonly #answered: Set<string>
 
   constructor(saved?: SavedOpenCalls) {
@@ -41,7 +41,7 @@ export class OpenCalls {
     return [...new Map([...this.#positions.values()].map((position) => [position[0], position])).values()]
   }
 
-  /** Those of a line that was read again. */
+  /** Restores the calls of a line that was read again. */
   restore(entry: ParsedEntry): void {
     for (const call of requestedCalls(entry))
       if (call.call_id !== null && this.#positions.has(call.call_id)) this.calls.set(call.call_id, call)
@@ -59,7 +59,7 @@ export class OpenCalls {
     for (const id of answeredCallIds(entry)) this.#answered.add(id)
   }
 
-  /** An answer has come: what it answers is done, and what it asks for waits. */
+  /** Handles an answer: closes the calls before it, and opens the calls it requests. */
   ask(entry: ParsedEntry, position: ByteSpan): void {
     for (const id of this.#answered) {
       this.calls.delete(id)

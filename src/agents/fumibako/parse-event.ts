@@ -36,15 +36,15 @@ import { readCheckedUsage, type Usage } from '../../model/usage.ts'
 import { AGENT_ID } from './find.ts'
 
 export interface ParsedEvent extends EventDrafts {
-  /** The place of the draft that brings the line's records. */
+  /** Index of the draft that carries the line's records. */
   readonly recordIndex: number
 }
 
 interface EventDrafts {
   readonly drafts: readonly EntryDraft[]
-  /** The exchange, or half of one, that it contains. */
+  /** The exchange in the event, or half of one. */
   readonly entry?: ParsedEntry
-  /** Why an exchange could not be understood. */
+  /** Why the exchange could not be parsed. */
   readonly unread?: string
   /** Fields without a usable number. */
   readonly faults?: readonly string[]
@@ -92,7 +92,7 @@ function draftEvent(record: JournalRecord, calls: CallsById): EventDrafts {
   }
 }
 
-/** Where the parts of an exchange stand in the record. */
+/** Fields of the record that contain the parts of an exchange. */
 interface ExchangeFields {
   readonly user?: string
   readonly assistant?: string
@@ -215,7 +215,7 @@ function metaDraft({ name, fields }: JournalRecord, usage?: Usage): EntryDraft {
   }
 }
 
-/** Nothing for an estimate. */
+/** Undefined for an estimate. */
 function countedUsage({ usage, estimated }: Fields, check: NumberCheck): Usage | undefined {
   const given = fieldsOf(usage)
   return given && estimated !== true ? readCheckedUsage(given, check) : undefined
@@ -225,7 +225,7 @@ export interface JournalRecord {
   /** The event's name. */
   readonly name: string
   readonly fields: Fields
-  /** Numbers in their own spelling. */
+  /** Preserves the spelling of numbers. */
   exact(): JsonValue | undefined
 }
 
@@ -285,14 +285,14 @@ const NO_EVENT: LineFault = { code: 'unknown_shape', reason: 'no event of a jour
 const NO_HEADER: LineFault = { code: 'unknown_shape', reason: 'the journal does not begin with its header' }
 const LATER_VERSION: LineFault = { code: 'unknown_shape', reason: 'written by a later version; update fumibako' }
 
-/** The line itself, or what it was made of when another agent's conversation was written as ours. */
+/** The line itself, or the records it was converted from. */
 export function lineExtensions(record: JournalRecord): ElementExtensions {
   const exact = record.exact() ?? null
   const own = { src: AGENT_ID, record: toPortableJson(exact) }
   return readElementExtensions(own, record.fields['x_conv'], () => digestOfText(writeJson(withoutExtension(exact))))
 }
 
-/** Pieces of an answer that nothing has followed yet, as if they had come at once. */
+/** The pieces of an unfinished answer, as a single piece. */
 export const streamedExtension = (text: string, at: string): SourceExtension => ({
   src: AGENT_ID,
   records: [{ event: 'delta', at, text }],

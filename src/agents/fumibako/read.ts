@@ -27,7 +27,7 @@ export function read(source: Source, options: AgentReadOptions = {}): AsyncGener
   })
 }
 
-/** Everything in its order, and a step for each line. */
+/** Items in order, with a step for each line. */
 export async function* parseJournal(
   source: Source,
   file: OpenFile,
@@ -43,7 +43,7 @@ export async function* parseJournal(
   yield [...parser.changedHeader(), ...parser.streamedItems()]
 }
 
-/** What a cursor only names. */
+/** Restores what the cursor only refers to. */
 async function restoreParser(source: Source, parser: JournalParser, { stream }: JournalCursor): Promise<void> {
   for (const position of parser.calls.positions) {
     const entry = await readEntryAt(source, position)
@@ -91,7 +91,7 @@ async function recordAt(source: Source, [offset, length, check]: ByteSpan): Prom
   return parseJournalLine({ number: offset === 0 ? 1 : 2, utf8: false, ended: true }, bytes).record
 }
 
-/** The exchange, or the answer, of a line. */
+/** The exchange, or the answer, on a line. */
 async function readEntryAt(source: Source, position: ByteSpan): Promise<ParsedEntry | undefined> {
   const record = await recordAt(source, position)
   return record && parseEvent(record, new Map()).entry
@@ -100,7 +100,7 @@ async function readEntryAt(source: Source, position: ByteSpan): Promise<ParsedEn
 const callsIn = (entry: ParsedEntry): CallsById =>
   new Map(requestedCalls(entry).flatMap((call) => (call.call_id === null ? [] : [[call.call_id, call]])))
 
-/** The pieces of an answer that lie in a stretch of lines. */
+/** The pieces of an answer in a range of lines. */
 async function readStreamedText(source: Source, offset: number, length: number): Promise<string> {
   const bytes = await readFileRange(source.path, offset, length)
   const pieces: string[] = []
@@ -114,7 +114,7 @@ async function readStreamedText(source: Source, offset: number, length: number):
   return pieces.join('')
 }
 
-/** An answer belongs to the request before it; a prompt, or the result of a tool, to the next one. */
+/** An answer belongs to the request before it; a prompt or tool result to the next one. */
 export async function stateAt(source: Source, line: number): Promise<ConversationState | undefined> {
   const lines = await readLines(source)
   let replay = emptyReplay()

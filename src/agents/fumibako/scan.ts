@@ -1,4 +1,4 @@
-/** The first pass: header, counts and tokens. What no endpoint counted is estimated. */
+/** The first pass: header, counts and tokens. Estimates tokens that no endpoint reported. */
 
 import { classify } from '../../model/classify.ts'
 import type { Instant } from '../../model/ids.ts'
@@ -22,7 +22,7 @@ interface JournalScanCursor extends JournalCursor {
   readonly bill: PendingEstimate
 }
 
-/** What was said since the last answer, and whether its request reported usage. Plain JSON. */
+/** Text since the last answer, and whether its request reported usage. Plain JSON. */
 interface PendingEstimate {
   readonly unpaid: TokenEstimate
   readonly isPaid: boolean
@@ -48,7 +48,7 @@ class JournalTally extends ScanTally {
     return []
   }
 
-  /** A request is paid for by the usage that comes before its answer; an answer that is not gets an estimate. */
+  /** Usage precedes the answer of its request. An answer without usage gets an estimate. */
   #estimate(message: NormalizedMessage): readonly ScanItem[] {
     const { metadata, raw, timestamp } = message
     const { event_type: event } = raw

@@ -1,4 +1,4 @@
-/** Makes messages of drafts, and of the pieces of an answer that is still being streamed. */
+/** Converts drafts, and the pieces of an unfinished answer, to messages. */
 
 import type { EntryDraft } from '../../conversation/to-messages/entry-drafts.ts'
 import { checksum } from '../../lib/hash.ts'
@@ -12,7 +12,7 @@ import { placeMessage } from '../kit/place-message.ts'
 import type { ByteSpan } from '../kit/source-file.ts'
 import { type JournalRecord, streamedExtension } from './parse-event.ts'
 
-/** The text itself is read again from the file. Plain JSON. */
+/** Contains positions only; the text is read again from the file. Plain JSON. */
 export interface SavedStream {
   readonly offset: number
   readonly end: number
@@ -20,7 +20,7 @@ export interface SavedStream {
   readonly tangent: boolean
 }
 
-/** Events after which nothing is being streamed any more. */
+/** Events that end a streamed answer. */
 const STREAM_END_EVENTS: ReadonlySet<string> = new Set([
   'next_message',
   'entry',
@@ -58,7 +58,7 @@ export class AnswerStream {
     this.#where = { offset, end: line.offset + line.length, at, tangent }
   }
 
-  /** Its line number is that of the next line, which may be the complete answer. */
+  /** Has the number of the next line, which may become the complete answer. */
   message(path: string, session: Session | undefined, line: number, options: PrivacyOptions): ReadItem | undefined {
     if (!this.#where || !session) return undefined
     const { offset, end, at, tangent } = this.#where
@@ -76,7 +76,7 @@ export class AnswerStream {
     return { kind: 'message', message: streamedMessage(text, locator, path, options), locator }
   }
 
-  /** The pieces that were read before. */
+  /** Restores the pieces that were read before. */
   restore(text: string): void {
     this.#pieces = [text]
   }
@@ -103,15 +103,15 @@ export function streamedMessage(
 }
 
 export interface JournalLocator extends Locator {
-  /** With the number of the message among those of its line. */
+  /** Includes the number of the message among those of its line. */
   readonly at: readonly [...ByteSpan, part: number]
   readonly line: number
   readonly time: string
   readonly session: string
   readonly inferred?: true
   readonly marks?: Metadata
-  /** The line whose tool a result answers. */
+  /** The line whose call a result answers. */
   readonly call?: ByteSpan
-  /** The spot is a stretch of lines with the pieces of an answer; the check sum is that of its text. */
+  /** The range contains the pieces of an answer; the checksum is that of its text. */
   readonly streamed?: true
 }

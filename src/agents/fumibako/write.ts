@@ -28,7 +28,7 @@ export const write = createWriteFunction<AgentWriteOptions, WriterOutput>(
   (session, options) => new JournalFileWriter(session, options),
 )
 
-/** One of our own lines. */
+/** A line of our own format. */
 interface NativeLine {
   readonly text: string
   readonly event: JournalEvent | undefined
@@ -41,16 +41,16 @@ class JournalFileWriter implements UnitWriter<WriterOutput> {
   readonly #out: WriterOutput[] = []
   readonly #text = new TextBatcher()
   #lines = 0
-  /** The highest number of an entry so far. */
+  /** The highest entry number so far. */
   #last = 0
-  /** Nothing was made or changed: all lines stand as they were. */
+  /** No line was created or changed. */
   #isUnchanged = true
-  /** The last prompt of our own lines, if it has no answer in them. */
+  /** The last prompt of our own lines, if they contain no answer to it. */
   #unanswered: UserMessage | undefined
-  /** Whose records the lines carry. */
+  /** Owner of the records that the lines carry. */
   #src: string | undefined
   #summaries = 0
-  /** The event that was spelt last: it is sealed first and then written. */
+  /** Caches the text of the last event, which is needed for its digest and for writing. */
   #lastEncoded: { readonly event: JournalEvent; readonly text: string } | undefined
 
   constructor(session: Session, options: AgentWriteOptions) {
@@ -102,7 +102,7 @@ class JournalFileWriter implements UnitWriter<WriterOutput> {
     return takeOutput(this.#text.takeRest(), this.#out)
   }
 
-  /** Writes our own lines. Returns false when the group has other records or does not fit after what was written. */
+  /** Writes our own lines. Returns false for other records, or if they do not fit what was written before. */
   #writeNative({ src, records, fits }: Pick<RecordGroup, 'src' | 'records' | 'fits'>): boolean {
     if (src !== AGENT_ID || !fits) return false
     const lines = records.map(parseNativeLine)
@@ -117,7 +117,7 @@ class JournalFileWriter implements UnitWriter<WriterOutput> {
     return true
   }
 
-  /** After something was made: every answer has its message here, and every entry a number of its own. */
+  /** After a change, every answer must still have its message and every entry a unique number. */
   #fitsAfterChange(lines: readonly NativeLine[]): boolean {
     let isPending = this.#unanswered !== undefined
     return lines.every(({ event }) => {
@@ -135,7 +135,7 @@ class JournalFileWriter implements UnitWriter<WriterOutput> {
     else if (event.event === 'entry' || event.event === 'interrupted') this.#unanswered = undefined
   }
 
-  /** The last prompt of our own lines is answered by the steps that follow. */
+  /** The following steps answer the last prompt of our own lines. */
   #continueNative(): void {
     const unanswered = this.#unanswered
     if (!unanswered) return
@@ -152,7 +152,7 @@ class JournalFileWriter implements UnitWriter<WriterOutput> {
     this.#writeTimed({ event: 'transcript', lines: transcriptLines(entry) }, this.#emptyExtension())
   }
 
-  /** Summaries stand before all that is made. */
+  /** Summaries precede all created lines. */
   #writeSummary(): void {
     const { summaries } = this.#entryWriter.pairs
     if (summaries.length === this.#summaries) return
@@ -160,7 +160,7 @@ class JournalFileWriter implements UnitWriter<WriterOutput> {
     this.#writeTimed({ event: 'summary', summary: compactSummary(summaries), keep: this.#last }, this.#emptyExtension())
   }
 
-  /** A line that changes nothing. */
+  /** A line that changes nothing but carries records. */
   #carry(extension: WrittenExtension): void {
     this.#writeTimed({ event: 'fields', set: {}, removed: [] }, extension)
   }
@@ -168,7 +168,7 @@ class JournalFileWriter implements UnitWriter<WriterOutput> {
   #open(): void {
     const { path: _, ...session } = this.#session
     const { agent, id, native_id } = session
-    // Another than its own where two sources claim that one: a copy of each can be made.
+    // If two sources claim the same id, the session id is used, so that each can be copied.
     const own = id.startsWith(`${agent}:`) ? id.slice(agent.length + 1) : native_id
     const opened: UntimedEvent = {
       journal: JOURNAL_VERSION,
@@ -207,7 +207,10 @@ class JournalFileWriter implements UnitWriter<WriterOutput> {
     return { ...event, at: this.#options.now().toISOString() } as JournalEvent
   }
 
-  /** Says that a line was made for another agent's conversation, and is no record of its own. In our own it is one. */
+  /**
+   * Marks a line that was created for another agent's conversation. For our own conversation, the line is a record
+   * itself.
+   */
   #emptyExtension(rest?: WrittenExtension): WrittenExtension {
     const src = rest?.src ?? this.#src ?? this.#session.agent
     const records = rest?.records ?? (src === AGENT_ID ? undefined : [])

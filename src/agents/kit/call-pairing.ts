@@ -52,7 +52,7 @@ export class CallPairing<Position> {
     return call
   }
 
-  /** A second result of the same call gets its name but not its arguments. */
+  /** A repeated result of the same call gets its name but not its arguments. */
   answer(call_id: string, call: TrackedCall<Position>): void {
     this.#calls.set(call_id, { ...call, answered: true, tool: call.tool && withoutArguments(call.tool) })
     if (!call.answered) this.#answered.push(call_id)
@@ -65,7 +65,7 @@ export class CallPairing<Position> {
     return [...this.#calls].map(([call_id, { tool, ...call }]) => [call_id, call.answered ? { ...call, tool } : call])
   }
 
-  /** After a cursor: reads what the open calls asked for again. */
+  /** After a cursor, reads the arguments of open calls again. */
   async restore(read: (spot: Position) => Promise<ToolCall | undefined>): Promise<void> {
     for (const [call_id, call] of this.#calls)
       if (!call.answered && !call.tool) this.#calls.set(call_id, { ...call, tool: await read(call.spot) })
@@ -82,7 +82,7 @@ function copyKeys(from: ToolCall | undefined, keys: readonly (keyof ToolCall)[],
   for (const key of keys) if (from?.[key] !== undefined) to[key] = from[key]
 }
 
-/** Call and result in one object, as the result's message carries it. */
+/** Call and result in one object, as stored in the result's message. */
 export function joinCallAndResult(
   result: ToolCall,
   called: ToolCall | undefined,

@@ -1,4 +1,4 @@
-/** The reading half of an agent whose logs are JSONL files of one session each: everything but what a record means. */
+/** Reading for agents whose logs are JSONL files of one session each. An adapter only interprets records. */
 
 import { checksum, sha256 } from '../../lib/hash.ts'
 import type { ByteLine } from '../../lib/lines.ts'
@@ -19,18 +19,18 @@ import { issueItem, type LineFault, parseRecordLine, tooLongFault } from './reco
 import { scanFromRead } from './scan-tally.ts'
 import { type ByteSpan, changedSourceError, probeFile, readSpan } from './source-file.ts'
 
-/** What a record means. All functions are pure, but `relate`, which may change the memory that it is given. */
+/** Interprets records. All functions are pure except `relate`, which may change its memory. */
 export interface JsonlFormat<Memory extends object> {
   readonly agent: AgentId
-  /** The agent's own id of the session, by the first record of its log; without one, a hash of that record is used. */
+  /** The agent's own session id, from the first record. Without one, the record's hash is used. */
   nativeId(first: Fields, path: string): string | undefined
   /** The record's own time, unchanged. */
   timeOf(record: Fields): unknown
-  /** The record's own name of what it is: `raw.event_type`. */
+  /** The agent's name for the type of record: `raw.event_type`. */
   eventOf(record: Fields): string | null
-  /** What a record says on its own. At least one draft, of role `meta` where it is not understood. */
+  /** Drafts from the record alone. At least one; role `meta` if the record is unknown. */
   draftsOf(record: Fields): readonly MessageDraft[]
-  /** The session as a record extends it. */
+  /** Adds what the record says about the session. */
   describe(session: Session, record: Fields): Session
   /** What `relate` remembers of earlier records: plain JSON, bounded in size. */
   newMemory(): Memory
@@ -47,7 +47,7 @@ interface JsonlLocator extends Locator {
   readonly marks?: Metadata
   /** The call that a result answers. */
   readonly call?: JsonlLocator['at']
-  /** That call had a result before. */
+  /** The call already had a result. */
   readonly again?: true
 }
 
@@ -120,7 +120,7 @@ class JsonlParser<Memory extends object> {
       session: this.#session ?? null,
       clock: this.#clock.save(),
       calls: this.calls.save(),
-      // A copy, because the parser goes on.
+      // Copied, because the parser continues to change it.
       memory: structuredClone(this.#memory),
     }
   }
@@ -242,7 +242,7 @@ async function draftAt<Memory extends object>(
   return { record, draft }
 }
 
-/** Undefined when the call is no longer there. */
+/** Undefined if the call is no longer there. */
 const toolAt = async <Memory extends object>(
   format: JsonlFormat<Memory>,
   source: Source,

@@ -1,4 +1,4 @@
-/** Reads a log file from a cursor, and reports what happens to the file meanwhile. */
+/** Reads a log file from a cursor, and detects changes of the file in the meantime. */
 
 import { type OpenFile, openFile, readFileRange, wasReplaced } from '../../lib/files/file-bytes.ts'
 import { isSystemError, systemErrorReason } from '../../lib/files/system-error.ts'
@@ -18,11 +18,11 @@ export interface LogPosition {
   readonly offset: number
   /** The next line, or the next element of an array. */
   readonly line: number
-  /** Checksum and length of the previous one, to notice a replaced file. */
+  /** Checksum and length of the previous one, to detect a replaced file. */
   readonly before: readonly [check: number, length: number]
-  /** A replacing file may end a line alike. */
+  /** Detects a replaced file whose previous line is the same. */
   readonly inode?: number
-  /** The previous one is an element: no newline ends it. */
+  /** The previous one is an array element, so no newline ends it. */
   readonly isElement?: true
 }
 
@@ -61,7 +61,7 @@ export async function* readLogFile<Saved extends LogPosition, T>(
     }
     const damage = file.damaged()
     if (damage) yield [toLogIssue(log, 'cut_short', DAMAGE_REASONS[damage])]
-    // Otherwise the next read notices that the cursor does not fit.
+    // Otherwise the next read detects that the cursor does not fit.
     if (hasOutput && wasReplaced(log.path, file))
       yield [toLogIssue(log, 'changed_while_read', 'the file was replaced or cut while it was read; read it again')]
   } catch (error) {

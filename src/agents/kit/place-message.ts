@@ -1,4 +1,4 @@
-/** What adapters share to make messages and headers: a draft and its position give a `NormalizedMessage`. */
+/** Makes messages and headers for all adapters: a draft and its position give a `NormalizedMessage`. */
 import { sha256 } from '../../lib/hash.ts'
 import { type Instant, makeMessageId, makeSessionId, type SessionId } from '../../model/ids.ts'
 import type { Metadata } from '../../model/metadata.ts'
@@ -15,16 +15,16 @@ import type { SourceExtension } from '../../model/replay/extension.ts'
 import type { Session } from '../../model/session.ts'
 import type { PrivacyOptions, Source } from '../agent.ts'
 
-/** What one record says on its own. Calls and results of tools have the role `tool`. */
+/** A message from one record alone. Calls and results of tools have the role `tool`. */
 export interface MessageDraft {
   readonly role: Role
   readonly source_type: SourceType
-  /** The source's own name of the record or part. */
+  /** The agent's name for the record or part. */
   readonly payload_type: string | null
   readonly segments: readonly MessageSegment[]
   readonly tool_call?: ToolCall | undefined
   readonly metadata?: Metadata | undefined
-  /** The source's own role word, where it differs from `role`. */
+  /** The agent's name for the role, if it differs from `role`. */
   readonly payload_role?: string | undefined
   /** Ciphertext. Only its hash leaves the adapter unless private parts are asked for. */
   readonly secret?: string | undefined
@@ -53,7 +53,7 @@ export interface MessagePosition {
 
 export const NO_SEGMENTS: readonly MessageSegment[] = []
 
-/** What most messages of files without times have; shared because nothing changes it. */
+/** Shared, because most messages of files without times have the same metadata and nothing modifies it. */
 const INFERRED: Metadata = { timestamp_inferred: true }
 
 export function placeMessage(
@@ -106,7 +106,7 @@ export function hasKeys(object: object): boolean {
   return false
 }
 
-/** What messages and issues call a source. */
+/** The name of a source in messages and issues. */
 export const pathOf = ({ path, shown }: Pick<Source, 'path' | 'shown'>): string => shown ?? path
 
 export type SessionIdentity = Pick<
@@ -114,7 +114,7 @@ export type SessionIdentity = Pick<
   'id' | 'agent' | 'native_id' | 'first_record' | 'path' | 'kind' | 'started_at'
 >
 
-/** @param firstRecord its hash: tells apart two sources that claim one id */
+/** @param firstRecord hash of the first record, which distinguishes sources that claim the same id */
 export const sessionIdentity = (
   source: Source,
   native: string,

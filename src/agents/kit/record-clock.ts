@@ -1,4 +1,4 @@
-/** Gives every record a time, also where the log has none. */
+/** Assigns a time to every record, even if the log has none. */
 import { isInvalidTime } from '../../model/checked-numbers.ts'
 import { type Instant, instantFromMs, toInstant } from '../../model/ids.ts'
 
@@ -22,7 +22,7 @@ export class RecordClock {
   /** The session's first time, in milliseconds. */
   #first: number | undefined
   #last: Instant | undefined
-  /** Last resort: when the file was written, as of the first reading. */
+  /** Last resort: the modification time of the file at the first read. */
   readonly #fallback: number
 
   constructor(fallback: number, saved?: SavedClock) {
@@ -31,7 +31,10 @@ export class RecordClock {
     this.#last = saved?.last ?? undefined
   }
 
-  /** @param inherits a record without a usable time takes that of the record before it; else one second is added per line */
+  /**
+   * @param inherits a record without a valid time takes that of the previous record; otherwise one second is added per
+   * line
+   */
   timeOf(stamp: unknown, line: number, inherits = true): RecordTime {
     const own = stamp === undefined ? undefined : toInstant(stamp)
     if (own !== undefined) {
@@ -42,7 +45,7 @@ export class RecordClock {
     return isInvalidTime(stamp, own) ? { at, inferred: true, stamp, isBad: true } : { at, inferred: true, stamp }
   }
 
-  /** The time of a record that is not parsed. */
+  /** Notes the time of a record that is not parsed. */
   note(own: Instant): void {
     this.#first ??= Date.parse(own)
     this.#last = own

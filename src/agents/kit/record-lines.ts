@@ -1,4 +1,4 @@
-/** What can be wrong with one line of a log, in the words of an issue; and the JSON object of a line. */
+/** Parses one line of a log, and describes its problems as issues. */
 import { type ByteLine, decodeLine } from '../../lib/lines.ts'
 import { type Fields, isObject } from '../../lib/unknown-values.ts'
 import type { Issue, IssueCode } from '../../model/issue.ts'
@@ -25,7 +25,7 @@ export const issueItem = (path: string, { code, reason }: LineFault, line?: numb
   ({ kind: 'issue', issue: { code, reason, path, ...(line !== undefined && { line }) } satisfies Issue }) as const
 
 export interface RecordLine {
-  /** Absent for a blank line and for one that holds no object. */
+  /** Absent for a blank line and for a line without an object. */
   readonly record?: Fields
   readonly faults: readonly LineFault[]
 }

@@ -31,7 +31,7 @@ export class ScanTally {
     this.#items.push(...estimateItems(message.timestamp as Instant, modelOf(message), estimateMessage(message)))
   }
 
-  /** Everything since it was last asked for. */
+  /** Everything since the last call. */
   take(): ScanItem[] {
     const items = this.#items
     if (this.lines > 0 || this.#messages > 0 || hasKeys(this.#tools))
@@ -44,7 +44,7 @@ export class ScanTally {
   }
 }
 
-/** Names come from logs: `__proto__` is one of them. */
+/** Without a prototype, because names come from logs: `__proto__` may be one. */
 export const emptyToolCounts = (): Record<string, number> => Object.create(null) as Record<string, number>
 
 export const modelOf = ({ metadata }: NormalizedMessage): string | undefined =>
@@ -53,7 +53,7 @@ export const modelOf = ({ metadata }: NormalizedMessage): string | undefined =>
 export const estimateItems = (at: Instant, model: string | undefined, estimate: TokenEstimate): readonly ScanItem[] =>
   estimate.user_bytes + estimate.assistant_bytes === 0 ? [] : [{ kind: 'estimate', at, model, estimate }]
 
-/** For logs of one session in lines. A line counts once, however many messages and issues it gives. */
+/** For line-based logs of one session. A line counts once, however many messages and issues it gives. */
 export async function* scanFromRead(batches: AsyncIterable<readonly ReadItem[]>): AsyncGenerator<readonly ScanItem[]> {
   const tally = new ScanTally()
   let last = 0

@@ -1,4 +1,4 @@
-/** Sources that are files: finding them, fingerprints, reading the bytes of a locator, replacing them. */
+/** File sources: finding them, fingerprints, reading the bytes of a locator, replacing them. */
 import { closeSync, readSync, statSync } from 'node:fs'
 import { readFileRange } from '../../lib/files/file-bytes.ts'
 import { openRegularFile } from '../../lib/files/regular-file.ts'
@@ -33,7 +33,7 @@ export function* findLogs(
   else for (const path of findFilesBelow(root, namePattern)) if (isLog(path)) yield { agent, path, root }
 }
 
-/** Whether `accepts` accepts the beginning of a file: of its first bytes, then of more where these do not decide. */
+/** Whether `accepts` is true for the first bytes of a file, or for more of them. */
 export function fileBeginsWith(path: string, buffer: Buffer, accepts: (head: Buffer) => boolean): boolean {
   try {
     const fd = openRegularFile(path)
@@ -50,7 +50,7 @@ export function fileBeginsWith(path: string, buffer: Buffer, accepts: (head: Buf
 /** Offset, length and checksum of a stretch of bytes in a file. */
 export type ByteSpan = readonly [offset: number, length: number, check: number]
 
-/** The bytes of a locator. Throws `not_found` when others are there now. */
+/** Reads the bytes of a locator. Throws `not_found` if they have changed. */
 export async function readSpan(source: Source, [offset, length, check]: ByteSpan): Promise<Buffer> {
   const bytes = await readFileRange(source.path, offset, length)
   if (bytes.length !== length || checksum(bytes) !== check) throw changedSourceError(source)
@@ -64,13 +64,13 @@ export const changedSourceError = ({ path }: Pick<Source, 'path'>): AppError =>
     `${path} は読み込んだ後に変更されました。もう一度読み込んでください。`,
   )
 
-/** For a file that was just written, to see whether another program writes it too. */
+/** Taken after writing a file, to detect later writes by another program. */
 export function fileFingerprint(path: string): string {
   const found = statOf(path)
   return found ? `${found.size}:${found.mtimeMs}:${found.ino}` : ''
 }
 
-/** Throws `busy` when the file is no longer the one that was written. */
+/** Throws `busy` if the file was changed since. */
 export function assertUnchanged(path: string, fingerprint: string): void {
   if (fileFingerprint(path) !== fingerprint)
     throw new AppError(

@@ -1,4 +1,4 @@
-/** Finds files of NormalizedMessages and recognizes them by content. They have no home of their own. */
+/** Finds files of NormalizedMessages and recognizes them by content. They have no default folder. */
 
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription, Source } from '../agent.ts'
@@ -10,7 +10,7 @@ export async function* find(root: string): AsyncGenerator<Source> {
   yield* findLogs(AGENT_ID, root, /\.(?:ndjson|jsonl)$/i, (path) => fileBeginsWith(path, buffer, recognize))
 }
 
-/** The keys of a message come in a known order, the first of them at once. */
+/** Large enough for the first keys of a message, which have a fixed order. */
 const buffer = Buffer.allocUnsafeSlow(2_048)
 
 const MESSAGE_OPENING =

@@ -50,7 +50,7 @@ interface NormalizedLocator extends Locator {
 }
 
 interface SavedSession extends SavedHeader {
-  /** Number and part of the last message, as its id tells them. */
+  /** Number and part of the last message, from its id. */
   readonly last: readonly [line: number, part: number]
 }
 
@@ -121,7 +121,7 @@ class NormalizedLogParser {
     reads.push({ kind: 'message', message, locator })
   }
 
-  /** Set when another source claims the same id: then for the first session of the file. */
+  /** If another source claims the same id, the first session of the file gets another. */
   #idOf(native: string) {
     const { session } = this.#source
     return session !== undefined && this.#sessions.size === 0
@@ -141,7 +141,7 @@ function messageNumber(value: Fields): readonly [line: number, part: number] {
   return found ? [Number(found[1]), Number(found[2] ?? 1)] : [-1, 0]
 }
 
-/** One message again, from its bytes. */
+/** Parses one message again from its bytes. */
 function parseMessage(bytes: Buffer, where: NormalizedLocator, source: Source, options: PrivacyOptions) {
   const { line, session, taken } = where
   const value = parseStructure(decodeLine({ number: line, utf8: false }, bytes).text)
@@ -161,7 +161,7 @@ interface SavedHeader {
 
 const TEXT_FIELDS = ['title', 'cwd', 'agent_version', 'originator', 'origin', 'model_provider'] as const
 
-/** The header that the session had where it came from stands with its first message. */
+/** The session's original header is stored with its first message. */
 function normalizedHeader(line: Fields, identity: SessionIdentity): SavedHeader {
   const metadata = fieldsOf(line['metadata'])
   const original = fieldsOf(fieldsOf(metadata?.['x_conv'])?.['session'])

@@ -1,4 +1,4 @@
-/** Makes a message of a line: its place in this file, and only values of the types that a NormalizedMessage has. */
+/** Converts a line to a message: sets its position in this file, and drops values of invalid types. */
 import { digestOfText } from '../../lib/json/compare.ts'
 import { type Fields, fieldsOf, isObject, nonEmptyStringOf, stringOf, toJsonText } from '../../lib/unknown-values.ts'
 import { NumberCheck } from '../../model/checked-numbers.ts'
@@ -19,7 +19,7 @@ import { AGENT_ID } from './find.ts'
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'tool', 'system', 'meta'])
 const TYPES: ReadonlySet<unknown> = new Set(['message', 'tool_call', 'tool_result', 'meta', 'session', 'legacy'])
 
-/** All that a message must have. What else it says is checked field by field. */
+/** Checks required fields only; the others are checked one by one. */
 export function isNormalizedMessage(value: unknown): value is Fields {
   return (
     isObject(value) &&
@@ -34,22 +34,22 @@ export function isNormalizedMessage(value: unknown): value is Fields {
   )
 }
 
-/** The session that a line belongs to, by the name that it had where it came from. */
+/** The original id of the session that a line belongs to. */
 export const nativeSessionId = (line: Fields): string =>
   nonEmptyStringOf(fieldsOf(line['raw'])?.['session_id']) ?? 'unnamed'
 
 interface NormalizedPosition {
   readonly line: number
   readonly path: string
-  /** The session's id here. */
+  /** The session's id in this file. */
   readonly session: SessionId
   /** Another line of the session may have the same id. */
   readonly isDuplicateId: boolean
 }
 
 /**
- * The place is this file's; the id stays, because other lines point to it. Who wrote the line first is told by what it
- * brings, and only when asked for.
+ * The position is that of this file. The id stays, because other lines refer to it. The original writer is known from
+ * the extension, which is read only on request.
  */
 export function toMessage(
   line: Fields,
@@ -86,7 +86,7 @@ export function toMessage(
   }
 }
 
-/** What the seal was put on. */
+/** The part of the line that the digest covers. */
 export function withoutExtension(line: Fields): Fields {
   const { x_conv: _, ...metadata } = fieldsOf(line['metadata']) ?? {}
   const { metadata: __, ...rest } = line
@@ -100,13 +100,13 @@ function hasKeys(object: object): boolean {
   return false
 }
 
-/** Remembers the names of the fields that were left out. */
+/** Collects the names of fields that were dropped. */
 export class LineCheck {
   readonly numbers = new NumberCheck()
   readonly values = new Set<string>()
 }
 
-/** Nearly always it is the message itself. */
+/** Usually returns the message itself. */
 function withCheckedTypes(message: NormalizedMessage, check: LineCheck): NormalizedMessage {
   const { segments, tool_call, raw, metadata } = message
   const changes: { -readonly [key in keyof NormalizedMessage]?: NormalizedMessage[key] } = {}
@@ -132,7 +132,7 @@ const isAmong =
   (value) =>
     words.includes(value)
 
-/** The object itself where all of these fields have their type, else a copy without the others. */
+/** The same object if all fields have their type, otherwise a copy without the others. */
 function only<T extends object>(object: T, tests: Readonly<Record<string, Test>>, check: LineCheck): T {
   let rest: { [key: string]: unknown } | undefined
   for (const key in tests) {
@@ -145,7 +145,7 @@ function only<T extends object>(object: T, tests: Readonly<Record<string, Test>>
   return (rest as T | undefined) ?? object
 }
 
-/** With a value for each field that is needed and was not there. */
+/** Adds defaults for missing required fields. */
 function withDefaults(object: object, defaults: object): object {
   for (const key in defaults) if (!(key in object)) return { ...defaults, ...object }
   return object
@@ -174,7 +174,7 @@ const SEGMENT = {
 const PLAIN = { channel: 'system', type: 'text', format: 'text' }
 const MEDIA = { data_uri: isText, url: isText, mime_type: isText }
 
-/** Sizes count bytes, annotations count letters. */
+/** Sizes count bytes; annotations count UTF-16 units. */
 function usableSegment(given: MessageSegment, check: LineCheck): MessageSegment {
   const segment = withDefaults(only(given, SEGMENT, check), PLAIN) as MessageSegment
   const { media, annotations } = segment
@@ -187,13 +187,13 @@ function usableSegment(given: MessageSegment, check: LineCheck): MessageSegment 
 
 type Media = NonNullable<MessageSegment['media']>
 
-/** Where the size is no number. */
+/** If the size is not a number. */
 function withoutSize(media: Media, { numbers }: LineCheck): Media {
   const { size_bytes, ...rest } = media
   return numbers.count(size_bytes, 'size_bytes') === size_bytes ? media : rest
 }
 
-/** What each kind says of its stretch. */
+/** Validates the fields of each kind of annotation. */
 const SAYS: Readonly<Record<string, (mark: Readonly<Record<string, unknown>>) => boolean>> = {
   injected: ({ what }) => isText(what),
   link: ({ target }) => isText(target),

@@ -1,4 +1,4 @@
-/** Writes messages as they are, one on each line. */
+/** Writes messages unchanged, one per line. */
 
 import { digestOfText } from '../../lib/json/compare.ts'
 import { TextBatcher } from '../../lib/text.ts'
@@ -11,7 +11,7 @@ import type { AgentWriteOptions, WriterOutput } from '../agent.ts'
 import { AGENT_ID } from './find.ts'
 import { withoutExtension } from './to-message.ts'
 
-/** Everything is a message here, also what nobody said: nothing is regrouped. */
+/** Every record is a message in this format, so nothing is regrouped. */
 export async function* write(
   session: Session,
   messages: AsyncIterable<NormalizedMessage>,
@@ -42,13 +42,13 @@ export async function* write(
   if (bytes) yield { kind: 'bytes', bytes }
 }
 
-/** What the model goes on with after a compaction belongs to the conversation. */
+/** Messages that replace the history after a compaction are part of the conversation. */
 function replacementOnly(extension: SourceExtension | undefined): SourceExtension | undefined {
   const { src, replacement } = extension ?? {}
   return src === undefined || replacement === undefined ? undefined : { src, replacement }
 }
 
-/** Metadata come last, so that the extension is put at the end of the text that was sealed. */
+/** Metadata comes last, so that the extension is appended after the text that the digest covers. */
 function withExtension(
   json: string,
   bare: Fields,

@@ -1,4 +1,4 @@
-/** Files of conversations in the forms that OpenAI's programs, and programs around them, write. */
+/** Files of conversations in the formats of OpenAI's programs and of related programs. */
 import type { Agent } from '../agent.ts'
 import { probeFile } from '../kit/source-file.ts'
 import { check } from './check.ts'

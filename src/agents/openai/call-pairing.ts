@@ -3,9 +3,9 @@ import type { Mutable, ToolCall } from '../../model/normalized.ts'
 import type { ChatDraft } from './content.ts'
 
 interface CallLink {
-  /** The id is ours. */
+  /** We assigned the id. */
   readonly inferred: boolean
-  /** The call is not there. */
+  /** There is no such call. */
   readonly orphan: boolean
 }
 
@@ -16,9 +16,12 @@ const ORPHAN_LINK: CallLink = { inferred: false, orphan: true }
 export class ChatCallPairing {
   readonly #calls = new Map<string, ToolCall>()
   readonly #answered = new Set<string>()
-  /** Not answered on this line, those that have waited longest first. */
+  /** Unanswered calls of this line, oldest first. */
   readonly #open = new Set<string>()
-  /** The line that a branch leaves: its calls are known, and not copied, since there may be many branches. */
+  /**
+   * The line from which a branch departs. Its calls are looked up rather than copied, because there may be many
+   * branches.
+   */
   readonly #before: ChatCallPairing | undefined
   #count: number
 
@@ -27,7 +30,7 @@ export class ChatCallPairing {
     this.#count = before ? before.#count : 0
   }
 
-  /** A call without an id gets one. */
+  /** Assigns an id to a call without one. */
   open({ tool_call: tool }: ChatDraft): CallLink {
     if (!tool) return PLAIN_LINK
     this.#count++
@@ -40,7 +43,7 @@ export class ChatCallPairing {
     return inferred ? INFERRED_LINK : PLAIN_LINK
   }
 
-  /** Joins a result with its call. Without an id it belongs to the oldest open call of its name. */
+  /** Joins a result with its call. Without an id, takes the oldest open call with the same name. */
   answer({ tool_call: tool }: ChatDraft): CallLink {
     if (!tool) return PLAIN_LINK
     const inferred = tool.call_id === null
@@ -83,7 +86,7 @@ export class ChatCallPairing {
   }
 }
 
-/** @param again an answer that comes again knows only the name */
+/** @param again a repeated result gets only the name */
 function joinCallAndResult(result: Mutable<ToolCall>, call: ToolCall, again: boolean): void {
   result.name = call.name ?? result.name
   if (again) return

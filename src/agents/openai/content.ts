@@ -13,9 +13,9 @@ export interface ChatContent {
   /** Other fields of parts, such as `detail` and `cache_control`, with the number of the part. */
   readonly parts: readonly Fields[]
   readonly thoughts: readonly string[]
-  /** Thoughts that only their writer can read. */
+  /** Reasoning that only its writer can decrypt. */
   readonly secret: string | undefined
-  /** Calls and results that stand among the parts. */
+  /** Calls and results among the parts. */
   readonly calls: readonly Fields[]
   readonly results: readonly Fields[]
 }
@@ -30,7 +30,7 @@ const EMPTY_CONTENT: ChatContent = {
   results: [],
 }
 
-/** The pictures that the marks in a conversation's texts stand for, handed out in order. */
+/** Images for the markers in a conversation's texts, in order. */
 export class ImageQueue {
   readonly #remaining: string[]
 
@@ -67,7 +67,7 @@ export function parseChatContent(
   return found
 }
 
-/** Content that is one part without a list around it. */
+/** A single part without a surrounding list. */
 function parseSinglePart(content: unknown, channel: Channel, role: string): ChatContent {
   const found = new ContentCollector(channel, role)
   found.take(isObject(content) ? content : String(content), 0)
@@ -135,7 +135,7 @@ const SHOWN_KEYS: ReadonlySet<string> = new Set([
   'url',
 ])
 
-/** Fields of a part that are not shown. An image's `detail` is inside its address. */
+/** Other fields of a part. An image's `detail` is not among them. */
 function extraFields(part: Fields): Fields | undefined {
   let extra: Record<string, unknown> | undefined
   for (const key in part) {
@@ -148,7 +148,7 @@ function extraFields(part: Fields): Fields | undefined {
   return detail === undefined ? extra : { ...extra, detail }
 }
 
-/** Instructions are the program's words, not a person's. */
+/** Instructions count as text of the program, not of a person. */
 export function chatTextSegment(format: string, text: string, channel: Channel, role: string): MessageSegment {
   if (channel !== 'system') return { channel, type: 'text', format, text }
   return {
@@ -191,7 +191,7 @@ function mediaOf(url: string): Media {
 const base64Size = (text: string, length: number): number =>
   Math.max(0, Math.floor((length * 3) / 4) - (text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0))
 
-/** What is known of audio, a file or an unknown part, without its bytes. */
+/** Describes audio, a file or an unknown part without its bytes. */
 function attachmentOf(part: Fields, format: string): Fields {
   const inner = fieldsOf(part['input_audio']) ?? fieldsOf(part['file']) ?? part
   const attachment: Record<string, unknown> = { format }
@@ -223,7 +223,7 @@ export function messageTimestamp(message: Fields): unknown {
 
 const REASONING_KEYS = ['reasoning_content', 'reasoning', 'thinking', 'reasoning_text'] as const
 
-/** The first spelling that says something. Another one is kept where it says something else. */
+/** The first key with content. A second one is preserved if its content differs. */
 export const reasoningKey = (message: Fields) =>
   REASONING_KEYS.find((key) => nonEmptyStringOf(message[key]) !== undefined)
 
@@ -257,7 +257,7 @@ const RENAMED_KEYS = [
   ['answers', 'answers'],
 ] as const
 
-/** Names that are known stand by themselves; all others together, so that none of them means something here. */
+/** Known names are used directly; all others are grouped, so that none is misinterpreted. */
 export function chatMetadata(message: Fields, content: ChatContent): Record<string, unknown> | undefined {
   const metadata: Record<string, unknown> = {}
   if (!hasNoExtraFields(message)) {
@@ -272,20 +272,20 @@ export function chatMetadata(message: Fields, content: ChatContent): Record<stri
   return undefined
 }
 
-/** A role and content, and nothing else. */
+/** Only a role and content. */
 export function hasOnlyRoleAndContent(message: Fields): boolean {
   for (const key in message) if (key !== 'role' && key !== 'content') return false
   return true
 }
 
-/** Words, calls or a result, and nothing about them. */
+/** Only text, calls or a result, without further fields. */
 export function hasNoExtraFields(message: Fields): boolean {
   for (const key in message)
     if (key !== 'role' && key !== 'content' && key !== 'tool_calls' && key !== 'tool_call_id') return false
   return true
 }
 
-/** All that is not understood, under one name. */
+/** All unknown fields, under one name. */
 export function unknownFields(source: Fields, understood: ReadonlySet<string>): Record<string, unknown> | undefined {
   let extra: Record<string, unknown> | undefined
   for (const key in source) {
@@ -297,13 +297,13 @@ export function unknownFields(source: Fields, understood: ReadonlySet<string>): 
   return extra && { extra }
 }
 
-/** What programs write where there is nothing to say. */
+/** Values that programs write for empty fields. */
 const isEmptyValue = (value: unknown): boolean =>
   value === undefined || value === null || (Array.isArray(value) && value.length === 0)
 
 const isPresent = (value: unknown): boolean => value !== undefined && value !== null
 
-/** A second spelling of a thought, or of the words, that was not read because of the first. */
+/** A second form of the reasoning or text, ignored because of the first. */
 function isUnreadSpelling(source: Fields, key: string, value: unknown): boolean {
   if (key === 'parts') return isPresent(source['content'])
   if (key === 'text') return isPresent(source['content'] ?? source['parts'])
@@ -312,12 +312,12 @@ function isUnreadSpelling(source: Fields, key: string, value: unknown): boolean 
   return readKey === undefined || source[readKey] !== value
 }
 
-/** Calls are completed while results are paired with them. */
+/** A call is completed when its result is paired with it. */
 export interface ChatDraft extends MessageDraft {
   readonly tool_call?: Mutable<ToolCall> | undefined
 }
 
-/** What a record says beside its messages. */
+/** Fields of a record other than messages. */
 export function nonMessageDraft(
   source_type: SourceType,
   payload_type: string,

@@ -1,4 +1,4 @@
-/** Parses conversations into sessions and messages. `read` and `readMessage` share it. */
+/** Converts conversations to sessions and messages, for `read` and `readMessage`. */
 
 import { type Fields, fieldsOf, isObject } from '../../lib/unknown-values.ts'
 import { describeBadNumbers, describeBadTime, isInvalidTime, NumberCheck } from '../../model/checked-numbers.ts'
@@ -25,10 +25,10 @@ import {
   unnamedSessionId,
 } from './to-message.ts'
 
-/** Times as text. */
+/** Cached times in text form. */
 const MAX_CACHED_TIMES = 4096
 
-/** Files without times need the same few times again, and formatting one costs as much as a message. */
+/** Files without times need the same few times repeatedly, and formatting one costs as much as a message. */
 class TimeCache {
   readonly #known = new Map<number, MessageTime>()
 
@@ -36,7 +36,7 @@ class TimeCache {
     return this.inferred(milliseconds).at
   }
 
-  /** A time that is not in the file. */
+  /** A time that the file does not contain. */
   inferred(milliseconds: number): MessageTime {
     const known = this.#known.get(milliseconds)
     if (known) return known
@@ -47,13 +47,13 @@ class TimeCache {
 }
 
 export interface ConversationPosition {
-  /** Of the line or of the conversation, from 1. */
+  /** Number of the line or conversation, from 1. */
   readonly number: number
-  /** Of the conversation among those that share a line, from 1. */
+  /** Number of the conversation among those on the same line, from 1. */
   readonly record: number
-  /** How many messages of the same line come before. */
+  /** Number of earlier messages from the same line. */
   readonly before: number
-  /** Check sum of the line. */
+  /** Checksum of the line. */
   readonly check: number
 }
 
@@ -72,24 +72,24 @@ export interface ConversationFault {
   readonly reason: string
 }
 
-/** A line of the conversation, and what a branch must know of it. */
+/** A line of the conversation, with what its branches need. */
 interface ConversationLine {
   readonly context: SessionContext
   calls: ChatCallPairing | undefined
-  /** For each message of the source, the last id that it got and its time; kept where there are branches. */
+  /** For each message of the source, the last id assigned and its time. Only if there are branches. */
   readonly forkPoints: { readonly id: string; readonly time: number }[]
 }
 
-/** One for a file: most conversations are so short that what they share must be made once. */
+/** One instance per file: most conversations are so short that shared data must be computed once. */
 export class ConversationParser {
   readonly source: Source
-  /** When the file was written, in milliseconds, for messages without a time. */
+  /** Modification time of the file in milliseconds, for messages without a time. */
   readonly written: number
   readonly path: string
   readonly #options: PrivacyOptions
   readonly #times = new TimeCache()
   #conversation: FileConversation = NO_CONVERSATION
-  /** Time of the conversation, if the file has it. */
+  /** Creation time of the conversation, if the file contains it. */
   #created: number | undefined
   #images: ImageQueue | undefined
   #lines: ConversationLine[] = []
@@ -104,7 +104,7 @@ export class ConversationParser {
     this.#options = options
   }
 
-  /** @param claimed the id of the main session, where another source claims the one that it would get */
+  /** @param claimed id of the main session, if another source claims the same id */
   parse(conversation: FileConversation, position: ConversationPosition, claimed?: string): ParsedConversation {
     const { branches, id, created, images } = conversation
     const at = created === undefined ? undefined : toInstant(created)
@@ -157,7 +157,7 @@ export class ConversationParser {
     return { session: toSession(identity, this.#conversation, messages, parent?.context.session), messages }
   }
 
-  /** What the record says beside its messages. */
+  /** The record without its messages. */
   #addHeader(context: SessionContext, time: number): void {
     const { header, system } = this.#conversation
     if (!header && system === undefined) return
@@ -181,7 +181,7 @@ export class ConversationParser {
 
   #addMessages(branch: FileBranch, line: ConversationLine, started: number, after: string | undefined): void {
     const hasBranches = this.#conversation.branches.length > 1
-    // The conversation's own time is that of its first message; the others come a second after each other.
+    // The first message has the time of the conversation; each further one is a second later.
     const known = after === undefined && this.#created !== undefined
     let time = started
     for (let at = 0; at < branch.messages.length; at++) {
@@ -198,8 +198,8 @@ export class ConversationParser {
   }
 
   /**
-   * Answers when it was said.
-   * @param fallback and `time`: the moment where the message tells none
+   * Returns the time of the message.
+   * @param fallback used, like `time`, if the message has no time
    */
   #addMessage(
     element: SourceMessage,
@@ -226,7 +226,7 @@ export class ConversationParser {
     return own === undefined ? time : Date.parse(own)
   }
 
-  /** Joins results with their calls, and marks ids that were inferred. */
+  /** Joins results with their calls, and marks inferred ids. */
   #link(draft: ChatDraft, line: ConversationLine, marks: MessageMarks | undefined): MessageMarks | undefined {
     if (draft.tool_call) {
       line.calls ??= new ChatCallPairing()
@@ -238,7 +238,7 @@ export class ConversationParser {
     return marks
   }
 
-  /** Belongs to the answer, which is the last message. */
+  /** Usage belongs to the answer, which is the last message. */
   #addUsage(context: SessionContext): void {
     const { usage, models } = this.#conversation
     const check = new NumberCheck()
@@ -292,7 +292,7 @@ const ORPHAN_RESULT: ConversationFault = {
   reason: 'a tool result whose call does not stand before it',
 }
 
-/** Some files have images outside of the messages; a message on its own needs them. */
+/** Some files store images outside the messages. A single message needs them. */
 function withImages(message: FileMessage, drafts: readonly ChatDraft[]): FileMessage {
   const { content } = message
   const imageSegments = drafts.flatMap(({ segments }) => segments.filter(({ format }) => format === 'image'))
@@ -317,9 +317,7 @@ function branchMarks(
   return marks
 }
 
-// Token counts as the API reports them.
-
-/** In either of the API's spellings. */
+/** In either form of the API. */
 function parseChatUsage(usage: Fields | undefined, check: NumberCheck): Usage | undefined {
   if (!usage) return undefined
   const count = (fields: Fields | undefined, name: string): number | undefined => check.tokens(fields?.[name], name)

@@ -1,4 +1,4 @@
-/** Finds files of conversations below a folder and recognizes them by content. They have no home of their own. */
+/** Finds files of conversations and recognizes them by content. They have no default folder. */
 
 import { describeFileHead } from '../../openai/files/file-layout.ts'
 import type { FileDescription, Source } from '../agent.ts'
@@ -17,19 +17,19 @@ const buffer = Buffer.allocUnsafeSlow(65_536)
 const isConversation = (head: Buffer): boolean =>
   !OTHER_AGENT_LOG.test(head.toString('latin1', 0, 128)) && recognize(head)
 
-/** The first record of another agent's log: nothing else needs to be seen. */
+/** The first record of another agent's log is sufficient to exclude the file. */
 const OTHER_AGENT_LOG =
   /^\{"(?:timestamp":"[^"]*",(?:"ordinal":\d+,)?"type":"\w+",|conversation_id":"[^"]*","next_message":)/
 
-/** Another agent's log is not ours, whatever it holds. */
+/** Another agent's log is rejected whatever it contains. */
 export const recognize = (head: Uint8Array): boolean => describeFileHead(headText(head))?.isConversation === true
 
-/** Also for rejected files: the reason says what they are. */
+/** Also describes rejected files and why they were rejected. */
 export function describe(head: Uint8Array): FileDescription | undefined {
   const kind = describeFileHead(headText(head))
   return kind && { format: kind.format, why: kind.why }
 }
 
-/** A character that is cut at the end of the head is left out. */
+/** Drops a character that is cut at the end. */
 const headText = (head: Uint8Array): string =>
   Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('utf8')

@@ -1,4 +1,4 @@
-/** Interprets one message on its own: reasoning, text, calls and results, in this order. */
+/** Interprets one message: reasoning, text, calls and results, in this order. */
 
 import {
   type Fields,
@@ -34,7 +34,7 @@ import {
   unknownFields,
 } from './content.ts'
 
-/** A message that is a known role and words, and nothing else, as most are; nothing for any other. */
+/** Fast path for a known role with plain text, the most frequent form; undefined for any other. */
 export function plainTextDraft(message: Fields): ChatDraft | undefined {
   const { role: word, content: text } = message
   if (typeof text !== 'string' || !hasOnlyRoleAndContent(message)) return undefined
@@ -44,7 +44,7 @@ export function plainTextDraft(message: Fields): ChatDraft | undefined {
   return { role, source_type: 'message', payload_type: 'message', segments }
 }
 
-/** Never empty: a message without anything is a message without segments. */
+/** Never empty: an empty message has no segments. */
 export function chatDrafts(message: Fields, imageQueue: ImageQueue | undefined): readonly ChatDraft[] {
   const word = stringOf(message['role']) ?? ''
   const role = chatRole(word)
@@ -69,7 +69,7 @@ export function chatDrafts(message: Fields, imageQueue: ImageQueue | undefined):
   if (!isOmitted) drafts.push(messageDraft)
   drafts.push(...calls)
   for (const result of content.results) drafts.push(partResultDraft(result))
-  // What is known of the message as a whole stands on its first row that is more than a thought.
+  // Metadata of the message is attached to its first draft that is not reasoning.
   if (isOmitted && metadata)
     addMetadata(drafts.find(({ source_type }) => source_type !== 'meta') ?? drafts[0], metadata)
   return drafts
@@ -136,7 +136,7 @@ function addReasoningDraft(message: Fields, content: ChatContent, drafts: ChatDr
   })
 }
 
-/** Every call of a message, in whatever form. */
+/** Every call of a message, in any format. */
 function toolCallDrafts(message: Fields, content: ChatContent): readonly ChatDraft[] {
   const calls = message['tool_calls']
   const legacy = message['function_call']
@@ -188,7 +188,7 @@ function callDraft(call: Fields, type: string, name: string | undefined, args: u
 
 const KNOWN_CALL_KEYS: ReadonlySet<string> = new Set(['id', 'type', 'function', 'custom', 'name', 'input', 'arguments'])
 
-/** Name and arguments are added where the call is known. */
+/** Name and arguments are added if the call is known. */
 function resultDraft(message: Fields, content: ChatContent, metadata: Record<string, unknown> | undefined): ChatDraft {
   return {
     role: 'tool',
@@ -227,7 +227,7 @@ function resultFields(
   return { tool_call: tool, segments }
 }
 
-/** The chat API has no word for it; others do. */
+/** The chat API has no status, but other formats do. */
 function statusOf(source: Fields): ToolStatus {
   const status = fieldsOf(source['x_conv'])?.['status'] ?? source['status']
   if (isToolStatus(status) && status !== 'pending') return status

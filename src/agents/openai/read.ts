@@ -1,4 +1,4 @@
-/** Reads a file unit by unit: both passes, and one message by its locator. */
+/** Reads a file conversation by conversation: both passes, and one message by its locator. */
 import type { OpenFile } from '../../lib/files/file-bytes.ts'
 import type { ByteLine } from '../../lib/lines.ts'
 import { LastResult } from '../../lib/memoize-last.ts'
@@ -13,10 +13,10 @@ import { changedSourceError, readSpan } from '../kit/source-file.ts'
 import { ConversationParser } from './conversation-parser.ts'
 import { type OpenAiLocator, parseUnit, readUnit, readUnitBatches, type UnitBatch, unitIssues } from './units.ts'
 
-/** Conversations share nothing, so a position in the file is all the state. */
+/** Conversations are independent, so the position in the file is the complete state. */
 interface UnitCursor extends Cursor, LogPosition {
   readonly offset: number
-  /** When the file was written, as it was at the first reading: ids must not move when the file grows. */
+  /** Modification time at the first read. Kept, so that ids stay the same when the file grows. */
   readonly written: number
 }
 
@@ -24,7 +24,7 @@ export function read(source: Source, options: AgentReadOptions = {}): AsyncGener
   return readUnits<ReadItem>(source, options.from, options, readBatches)
 }
 
-/** Both passes: items of each batch, and cursors. */
+/** For both passes: items of each batch, and cursors. */
 function readUnits<T>(
   source: Source,
   cursor: Cursor | undefined,
@@ -57,7 +57,7 @@ function* readBatches({ layout, lines, stray }: UnitBatch, parser: ConversationP
   yield reads
 }
 
-/** Bytes of the file whose messages are given together. More would outlive the garbage collector's young generation. */
+/** Bytes per batch. Larger batches would outlive the garbage collector's young generation. */
 const BATCH_BYTES = 1 << 15
 
 const writtenAt = (source: Source, file: OpenFile): number =>
@@ -97,7 +97,7 @@ export async function readMessage(
   throw changedSourceError(source)
 }
 
-/** The whole conversation: its messages do not lie apart. */
+/** The complete conversation, because its messages cannot be read separately. */
 export function span(locator: Locator): readonly [offset: number, length: number] {
   const [offset, length] = (locator as OpenAiLocator).unit.at
   return [offset, length]
@@ -123,17 +123,17 @@ function countUnit(unit: ByteLine, layout: FileLayout, parser: ConversationParse
   })
 }
 
-/** @param lines the record itself counts once, with its first session */
+/** @param lines the record counts once, with its first session */
 function countMessages(messages: readonly NormalizedMessage[], lines: number, found: ScanItem[]): void {
   const tally = new ScanTally()
   tally.lines = lines
   for (const message of messages) tally.add(message)
-  // Most files count no tokens.
+  // Most files contain no token counts.
   if (!messages.some(({ metadata }) => metadata?.usage)) found.push(...estimateOfAll(messages))
   found.push(...tally.take())
 }
 
-/** One item for all: their times are equal, or nearly. */
+/** One item for all messages, because their times are nearly equal. */
 function estimateOfAll(messages: readonly NormalizedMessage[]): readonly ScanItem[] {
   const at = messages.at(-1)?.timestamp as Instant | undefined
   const sum = messages.map(estimateMessage).reduce(addEstimates, NO_ESTIMATE)

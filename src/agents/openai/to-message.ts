@@ -1,4 +1,4 @@
-/** Makes messages of drafts, and a session's header of its messages. */
+/** Converts drafts to messages, and messages to a session header. */
 import { sha256 } from '../../lib/hash.ts'
 import { digestWithout } from '../../lib/json/compare.ts'
 import {
@@ -24,11 +24,11 @@ import { AGENT_ID } from './find.ts'
 /** Metadata that depends on other messages. */
 export type MessageMarks = Metadata
 
-/** What the messages of a session have in common. */
+/** What the messages of a session share. */
 export interface SessionContext {
   readonly session: SessionId
   readonly path: string
-  /** Of the line or of the conversation. */
+  /** Number of the line or conversation. */
   readonly number: number
   readonly format: string
   readonly options: PrivacyOptions
@@ -36,25 +36,25 @@ export interface SessionContext {
 
 export interface MessageTime {
   readonly at: Instant
-  /** Not in the file. */
+  /** The file does not contain the time. */
   readonly inferred: boolean
-  /** The file's own word for it. */
+  /** The original time value. */
   readonly stamp?: unknown
 }
 
-/** One message of the file, which gives one or several messages. */
+/** A message of the file, which may give several messages. */
 export interface SourceMessage {
-  /** As in the file, in the normal form. */
+  /** In normal form, otherwise unchanged. */
   readonly record: Fields
-  /** Its number among the messages of its conversation, from 0. */
+  /** Index in its conversation, from 0. */
   readonly at?: number | undefined
-  /** Computed once for all messages that it gives. */
+  /** Computed once for all messages it gives. */
   extensions?: ElementExtensions
 }
 
 /**
- * @param part the number of the message among those of its line
- * @param isFirst of the element's messages
+ * @param part number of the message among those of its line
+ * @param isFirst first message of the element
  */
 export function toMessage(
   draft: ChatDraft,
@@ -82,7 +82,7 @@ export function toMessage(
   return placeMessage(typeof role === 'string' ? { ...draft, payload_role: role } : draft, position, options)
 }
 
-/** The message itself, or what it was made of when another agent's conversation was written as this one. */
+/** The message itself, or the records it was converted from. */
 function extensionFor(element: SourceMessage, isFirst: boolean): SourceExtension {
   const { record, at } = element
   const own = { src: AGENT_ID, record, ...(at !== undefined && { at }) }
@@ -92,7 +92,7 @@ function extensionFor(element: SourceMessage, isFirst: boolean): SourceExtension
 
 const NO_ANCESTORS: readonly SessionId[] = []
 
-/** @param parent the session that it branches off */
+/** @param parent the session from which it branches off */
 export function toSession(
   identity: SessionIdentity,
   conversation: FileConversation,
@@ -152,7 +152,7 @@ interface RecordNumber {
   readonly check: number
 }
 
-/** A conversation without a name is called by its first record and, where it is not the first of its file, by its place. */
+/** The id of an unnamed conversation: its first record and, unless it is the first of its file, its position. */
 export function unnamedSessionId(first: string, { number, record }: RecordNumber): string {
   if (record > 1) return `${first}-${number}.${record}`
   return number > 1 ? `${first}-${number}` : first
@@ -161,9 +161,8 @@ export function unnamedSessionId(first: string, { number, record }: RecordNumber
 const MAX_OPENING_LENGTH = 2000
 
 /**
- * A hash that a conversation keeps while it grows: of what was said up to the first thing that was asked. In a file of
- * many conversations without names only the first may still grow; the others' hash is that of their line, which is
- * known already.
+ * A hash that stays the same while a conversation grows: covers everything up to the first prompt. In a file of unnamed
+ * conversations only the first can grow, so the others use the hash of their line, which is already known.
  */
 export function firstRecordHash(
   messages: readonly FileMessage[],
@@ -184,5 +183,5 @@ export function firstRecordHash(
 
 const DIGITS = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'))
 
-/** Four digits. The built-in way takes as long as a message. */
+/** Four hexadecimal digits. The built-in conversion takes as long as a message. */
 const hex16 = (n: number): string => `${DIGITS[n >>> 8]}${DIGITS[n & 255]}`

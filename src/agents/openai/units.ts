@@ -1,4 +1,4 @@
-/** Cuts a file into units, one per conversation, and parses them. */
+/** Splits a file into units, one per conversation, and parses them. */
 import type { OpenFile } from '../../lib/files/file-bytes.ts'
 import { checksum } from '../../lib/hash.ts'
 import { closeTruncatedList, salvageObjects } from '../../lib/json/salvage.ts'
@@ -18,16 +18,16 @@ import type {
   ParsedSession,
 } from './conversation-parser.ts'
 
-/** Its lines are lines of the file, elements of its list, or the whole of it. */
+/** The lines are lines of the file, elements of its list, or the complete file. */
 export interface UnitBatch extends LineBatch {
   readonly layout: FileLayout
-  /** Something follows the list. */
+  /** Other text follows the list. */
   readonly stray?: true
 }
 
 const HEAD_BYTES = 65_536
 
-/** The views in a batch are valid until the next one is asked for. */
+/** The views in a batch are valid until the next batch is requested. */
 export async function* readUnitBatches(file: OpenFile, from: LogPosition | undefined): AsyncGenerator<UnitBatch> {
   const layout = from ? (from.isElement ? 'list' : 'lines') : detectFileLayout(textOf(await file.head(HEAD_BYTES)))
   if (layout === 'one') yield await readAsOneUnit(file)
@@ -76,7 +76,7 @@ interface UnitRecords {
 const BLANK_UNIT: UnitRecords = { values: [], issues: [], isBlank: true }
 const NO_ISSUES: UnitRecords['issues'] = []
 
-/** The records of a unit: nearly always one, sometimes damaged, sometimes several glued together. */
+/** The records of a unit: usually one, rarely damaged, rarely several concatenated. */
 function parseUnitRecords(unit: Pick<ByteLine, 'number' | 'utf8' | 'ended'>, bytes: Buffer): UnitRecords {
   if (bytes.length === 0) return BLANK_UNIT
   const { text, repaired, nuls } = decodeLine(unit, bytes)
@@ -87,7 +87,7 @@ function parseUnitRecords(unit: Pick<ByteLine, 'number' | 'utf8' | 'ended'>, byt
   return { values, issues, isBlank: false }
 }
 
-/** @param ended nothing can follow: incomplete JSON is damaged, not cut */
+/** @param ended nothing can follow: incomplete JSON is damaged, not unfinished */
 function parseUnitText(
   text: string,
   ended: boolean,
@@ -98,7 +98,7 @@ function parseUnitText(
     const cut = ended ? undefined : parseStructure(closeTruncatedList(text, (key) => key === 'mapping') ?? '')
     if (cut && !isForeignShape(detectRecordShape(cut))) return { values: [cut], issue: CUT_SHORT }
     const found = salvageObjects(text)
-    // Inside a damaged record whole objects lie that are parts of it, not records.
+    // Objects inside a damaged record are parts of it, not records.
     const values = found.hasDamage
       ? found.values.filter((value) => !isForeignShape(detectRecordShape(value)))
       : found.values
@@ -117,11 +117,11 @@ const PARTLY_DAMAGED = {
   reason: 'a damaged record stands beside whole ones; the whole ones were read',
 } as const
 
-/** Where a message is, and what is needed to parse it again. */
+/** Position of a message, with everything needed to parse it again. */
 export interface OpenAiLocator extends Locator {
-  /** The messages of a unit share it. */
+  /** Shared by the messages of a unit. */
   readonly unit: UnitPosition
-  /** Of the message among those of the unit, from 1. */
+  /** Number of the message in the unit, from 1. */
   readonly part: number
 }
 
@@ -130,19 +130,19 @@ interface UnitPosition {
   readonly at: readonly [offset: number, length: number, check: number]
   readonly line: number
   readonly layout: FileLayout
-  /** When the file was written. */
+  /** Modification time of the file. */
   readonly written: number
-  /** It was not whole. */
+  /** The unit was incomplete. */
   readonly cut?: true
 }
 
 interface ParsedUnit extends ParsedConversation {
   readonly isBlank: boolean
-  /** Of the unit. */
+  /** Checksum of the unit. */
   readonly check: number
 }
 
-/** What a unit's bytes say. The same for a first reading and for one body again. */
+/** Parses a unit, for the first read and for reading one message again. */
 export function parseUnit(
   unit: Pick<ByteLine, 'number' | 'utf8' | 'ended'>,
   bytes: Buffer,
@@ -182,7 +182,7 @@ function parseUnitRecord(
   return { sessions: [], issues: [{ code, reason: SHAPE_TEXTS[read.shape].en }] }
 }
 
-/** What could not be read as it should, in a unit that may be too long to be looked at. */
+/** Problems of a unit, which may be too long to parse. */
 export function unitIssues(
   { number: line, length }: ByteLine,
   parsed: ParsedConversation | undefined,
@@ -192,7 +192,7 @@ export function unitIssues(
   return [{ code: 'line_too_long', reason: `${length} bytes long, too long to be read`, path, line }]
 }
 
-/** All that a unit says, in its order: each header before its messages. */
+/** Items of a unit in order: each header before its messages. */
 export function readUnit(unit: ByteLine, layout: FileLayout, parser: ConversationParser, out: ReadItem[]): void {
   const { bytes } = unit
   const parsed = bytes && parseUnit(unit, bytes, layout, parser)

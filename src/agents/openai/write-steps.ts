@@ -22,9 +22,9 @@ import type { UniqueCallIds, UniqueToolNames } from '../../model/replay/unique-n
 export interface ChatNaming {
   readonly ids: UniqueCallIds
   readonly names: UniqueToolNames
-  /** Whether calls of custom tools may be written as such. */
+  /** Whether the target allows calls of custom tools. */
   readonly customCalls: boolean
-  /** Reports what was invented or changed. */
+  /** Reports inserted or changed values. */
   repair(at: string, what: ConversionChange): void
 }
 
@@ -47,7 +47,7 @@ export function stepMessages(step: ReplayStep, naming: ChatNaming): readonly Cha
   }
 }
 
-/** One text is a string; several are parts, so that none of them is changed. */
+/** A single text is a string; several are parts, so that each stays unchanged. */
 function textContent(message: NormalizedMessage): string | readonly Fields[] {
   const texts = textsOf(message)
   return texts.length > 1 ? texts.map(textPart) : (texts[0] ?? '')
@@ -72,7 +72,7 @@ const textsOf = (message: NormalizedMessage): readonly string[] => [
   ...attachmentsOf(message).map(attachmentNote),
 ]
 
-/** One message for all that was said, then one for each result, then the pictures among the results. */
+/** One message for the answer, one for each result, then the images from results. */
 function answerMessages(step: AnswerStep, naming: ChatNaming): readonly ChatElement[] {
   const textMessages = textMessagesOf(step)
   const calls = callsOfAnswer(step).filter(({ isServed }) => !isServed)
@@ -102,7 +102,7 @@ function toolCallOf({ tool, message }: ReplayCall, id: string, naming: ChatNamin
   return { id, type: 'function', function: { name, arguments: JSON.stringify({ input: tool.input }) } }
 }
 
-/** As Codex calls a call without a result. */
+/** The output that Codex uses for a call without a result. */
 const ABORTED = 'aborted'
 
 function resultMessage({ result, message }: ReplayCall, tool_call_id: string, naming: ChatNaming): ChatElement {
@@ -117,7 +117,7 @@ function resultMessage({ result, message }: ReplayCall, tool_call_id: string, na
 const withStatus = (facts: ElementFacts | undefined, { tool }: ReplayResult): ElementFacts | undefined =>
   tool.status === 'success' ? facts : { ...facts, status: tool.status }
 
-/** A result holds no pictures: the user shows them. */
+/** Results cannot contain images, so a user message contains them. */
 function imageMessages(urls: readonly string[]): readonly ChatElement[] {
   if (urls.length === 0) return []
   return [{ value: { role: 'user', content: urls.map(imagePart) }, facts: { synthetic: 'tool_images' } }]

@@ -22,13 +22,13 @@ import type { AgentWriteOptions, WriterOutput, WrittenForm } from '../agent.ts'
 import { AGENT_ID } from './find.ts'
 import { type ChatElement, type ChatNaming, stepMessages } from './write-steps.ts'
 
-/** Makes messages fit for a server while they are written. */
+/** Makes messages acceptable to a server while they are written. */
 class ProfileShaper {
   readonly #profile: Profile
   readonly #onRepair: (path: string, what: ConversionChange) => void
-  /** All messages, where instructions from anywhere belong into the first. */
+  /** Holds all messages if instructions must be joined at the beginning. */
   readonly #all: Fields[] | undefined
-  /** Of all calls so far: what is shaped piece by piece does not see its neighbours. */
+  /** Ids of all calls so far, because each piece is checked on its own. */
   readonly #ids: UniqueCallIds
   #count = 0
 
@@ -47,7 +47,7 @@ class ProfileShaper {
     return []
   }
 
-  /** What could not be written before everything was known. */
+  /** What could be written only after everything was known. */
   end(): readonly ChatElement[] {
     return this.#all ? this.#repaired(this.#all) : []
   }
@@ -61,7 +61,7 @@ class ProfileShaper {
     return shaped.map((value) => ({ value }))
   }
 
-  /** Within a piece no id comes twice, and results follow their calls. */
+  /** Inside a piece, ids are unique and results follow their calls. */
   #withUniqueIds(messages: readonly Fields[]): readonly Fields[] {
     const newIds = new Map<string, string>()
     return messages.map((message, at) => {
@@ -83,7 +83,7 @@ class ProfileShaper {
   }
 }
 
-/** `$[1].content` of a part is `messages[41].content` of the whole. */
+/** Maps a path in the piece, `$[1].content`, to one in the file, `messages[41].content`. */
 const messagePath = (path: string, before: number): string =>
   path.replace(/^\$\[(\d+)\]/, (_, at: string) => `messages[${before + Number(at)}]`)
 
@@ -101,10 +101,10 @@ export const write = createWriteFunction<AgentWriteOptions, WriterOutput>(
 const MAX_ID_LENGTH = 40
 const TOOL_NAME_RULE: NameRule = { fits: /^[A-Za-z0-9_-]+$/, allowedCharacters: /[A-Za-z0-9_-]/, maxLength: 64 }
 
-/** Position in the sidecar of what comes before the first message. */
+/** Position in the sidecar for records before the first message. */
 const BEFORE_FIRST_MESSAGE = -1
 
-/** What became of a group. */
+/** The elements written for a group. */
 interface GroupElements {
   readonly group: RecordGroup
   readonly elements: readonly ChatElement[]
@@ -118,13 +118,13 @@ class ChatFileWriter implements UnitWriter<WriterOutput> {
   readonly #shaper: ProfileShaper | undefined
   readonly #extensionWriter: ExtensionWriter
   readonly #naming: ChatNaming
-  /** An example ends with an answer: the last one, and what comes after it, wait for the next. */
+  /** An example must end with an answer: the last answer and everything after it wait for the next one. */
   readonly #tail: GroupElements[] = []
   readonly #out: WriterOutput[] = []
   readonly #text = new TextBatcher()
-  /** Messages that were sealed, as they are written before their extension. */
+  /** Messages for which a digest was computed, as written before their extension. */
   #sealed = new Map<object, string>()
-  /** Waits for the first message: an example without any answer teaches nothing, and there is none. */
+  /** Waits for the first message: an example without any answer is not written. */
   #opening = ''
   #count = 0
 
@@ -155,7 +155,7 @@ class ChatFileWriter implements UnitWriter<WriterOutput> {
     else this.#text.push(this.#frame.records(src, records))
   }
 
-  /** Holds our own messages that the program between did not treat as conversation: blank ones, unknown roles. */
+  /** Writes our own messages that the other agent did not treat as conversation: blank ones, unknown roles. */
   opening(group: RecordGroup): void {
     const { src, fits } = group
     const isOwn = src === AGENT_ID && fits
@@ -172,7 +172,7 @@ class ChatFileWriter implements UnitWriter<WriterOutput> {
   }
 
   steps(group: RecordGroup, steps: readonly ReplayStep[]): void {
-    // A server rejects a result without its call: it becomes a text.
+    // A server rejects a result without its call, so it becomes a text.
     const isRefused = this.#shaper !== undefined && steps.some(({ kind }) => kind === 'orphan')
     const isOwn = group.src === AGENT_ID && group.fits && !isRefused
     const chatElements = isOwn
@@ -221,7 +221,7 @@ class ChatFileWriter implements UnitWriter<WriterOutput> {
     const outcomes: RecordConversion[] = []
     for (const { group, elements } of parts)
       this.#put(elements, this.#extensionWriter.extensionsFor(group, elements, outcomes))
-    // Not cleared: the table of a map that was keeps all later ones alive longer.
+    // A new map: a cleared one would keep its old table and thereby later entries alive.
     this.#sealed = new Map()
     this.#reportOutcomes(outcomes)
   }
@@ -265,27 +265,27 @@ export function profileIn({ form, profile }: Pick<AgentWriteOptions, 'form' | 'p
 
 const isAnswer = ({ value }: ChatElement): boolean => value['role'] === 'assistant'
 
-/** The messages among the records of a file. */
+/** The messages in records of a file. */
 const messagesInRecord = (record: unknown): readonly ChatElement[] =>
   isObject(record) && typeof record['role'] === 'string' ? [{ value: record }] : []
 
-/** What a file said beside its messages, where it was of the form that is written. */
+/** Fields of the original file next to its messages, if it has the format being written. */
 function headerIn(records: readonly unknown[]): Fields | undefined {
   const same = records.filter(isObject).findLast(({ format }) => format === 'messages' || format === FINE_TUNING_FORM)
   return fieldsOf(same?.['header'])
 }
 
 interface FileFrame {
-  /** Text for records that stand before all messages. Any number of times, before `open`. */
+  /** Text for records before all messages. Called any number of times before `open`. */
   records(src: AgentId, records: readonly unknown[]): string
-  /** Up to the first message. */
+  /** Text up to the first message. */
   open(header: Fields | undefined): string
   readonly between: string
-  /** @param rest records that no message could take */
+  /** @param rest records that no message could carry */
   end(rest: WrittenExtension | undefined): string
 }
 
-/** What fine-tuning takes beside the messages. */
+/** Fields that fine-tuning accepts besides the messages. */
 const FINE_TUNING_KEYS: ReadonlySet<string> = new Set(['tools', 'functions', 'parallel_tool_calls'])
 
 const memberLines = (header: Fields, only?: ReadonlySet<string>): readonly string[] =>
@@ -295,7 +295,7 @@ const memberLines = (header: Fields, only?: ReadonlySet<string>): readonly strin
     )
     .map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)},`)
 
-/** One line, as fine-tuning wants it. */
+/** One line, as fine-tuning requires. */
 const EXAMPLE_FRAME: FileFrame = {
   records: () => '',
   open: (header) => `{${memberLines(header ?? {}, FINE_TUNING_KEYS).join('')}"messages":[`,
@@ -304,8 +304,9 @@ const EXAMPLE_FRAME: FileFrame = {
 }
 
 /**
- * An object over several lines, so that it is not taken for an example. The header comes first, record by record: there may
- * be more of them than fit into memory. They share a line: on lines of their own they would look like their agent's log.
+ * An object over several lines, so that it is not taken for an example. The header comes first, record by record,
+ * because its records may not fit in memory. They share a line: on separate lines they would look like their agent's
+ * log.
  */
 class DocumentFrame implements FileFrame {
   readonly #session: Session
@@ -328,7 +329,7 @@ class DocumentFrame implements FileFrame {
     return `${opening}${comma}${records.map((record) => JSON.stringify(record)).join(',')}`
   }
 
-  /** @param header what the file said beside its messages, where the conversation was in such a file before */
+  /** @param header fields of the original file next to its messages, if it had this format */
   open(header: Fields | undefined): string {
     const lines = memberLines(header ?? sessionFields(this.#session))
     return `${this.#isStarted ? ']},\n' : '{\n'}${lines.join('\n')}\n"messages": [\n`

@@ -27,7 +27,7 @@ export type RepairCode =
   | 'bare_history'
   | 'entry_set_aside'
 
-/** Something the original program would have refused, and what was done instead. */
+/** A value that Amazon Q CLI would reject, and how it was repaired. */
 export interface Repair {
   readonly code: RepairCode
   /** `$.history[3].user.timestamp` */
@@ -37,12 +37,12 @@ export interface Repair {
 }
 
 export interface ReadContext {
-  /** As the original reads: it refuses what it does not know of, and drops unknown fields. */
+  /** Reads like Amazon Q CLI: rejects unknown variants and drops unknown fields. */
   readonly strict: boolean
-  /** Whether some text may hold half of a surrogate pair, which the original refuses. */
+  /** Some text may contain an unpaired surrogate, which Amazon Q CLI rejects. */
   readonly refusesLoneSurrogates: boolean
   readonly path: (string | number)[]
-  /** The field that is being read below that path, where it holds a single value. */
+  /** The field below the current path that is being read, if it holds a single value. */
   leaf: string | undefined
   readonly repairs: Repair[]
   readonly setAside: SetAside[]
@@ -50,7 +50,7 @@ export interface ReadContext {
   readonly now: TangentTime
 }
 
-/** Thrown and caught inside the codec only. */
+/** Never leaves the codec. */
 export class UnreadableError extends Error {
   readonly path: string
   readonly field: string | undefined
@@ -66,7 +66,10 @@ export function addRepair(context: ReadContext, code: RepairCode, reason: string
   context.repairs.push({ code, path: formatPath(context.path), reason })
 }
 
-/** Whether the object names a key twice. Asking a map for an object costs memory in the object, so an empty one is not asked. */
+/**
+ * Whether the object repeats a key. Looking up an object in a map costs memory in the object, so an empty map is not
+ * queried.
+ */
 export function hasDuplicateKeys(value: object, { duplicates }: ReadContext): boolean {
   return duplicates.size > 0 && duplicates.has(value)
 }
@@ -80,7 +83,7 @@ export function formatPath(path: readonly (string | number)[]): string {
   return text
 }
 
-/** A value's kind in words, without the value. */
+/** Describes a value by its type, without quoting it. */
 export function describeKind(value: unknown): string {
   if (value === null) return 'null'
   if (Array.isArray(value)) return 'an array'
@@ -89,21 +92,21 @@ export function describeKind(value: unknown): string {
 }
 
 export interface Codec<T> {
-  /** Gives the same object back where nothing had to change. Throws Unreadable. */
+  /** Returns the same object if nothing needs to change. Throws Unreadable. */
   read(value: unknown, context: ReadContext): T
-  /** The value as JSON.stringify has to see it; the same object where it can stay. */
+  /** Converts the value for JSON.stringify. Returns the same object if possible. */
   lower(value: T, context: LowerContext): JsonValue
-  /** Holds no part of its own that could be mended or has to be named in a path. */
+  /** Contains no part that could be repaired or needs its own path. */
   readonly leaf?: true
-  /** What a tolerant reading takes as it is, without asking `read`. */
+  /** Type of values that a tolerant read accepts without calling `read`. */
   readonly takes?: 'string' | 'boolean' | 'all'
   readonly takesNull?: true
 }
 
 export interface LowerContext {
-  /** `known` leaves out what the original program does not know. */
+  /** `known` omits what Amazon Q CLI does not know. */
   readonly keep: 'all' | 'known'
-  /** For numbers and keys that JSON.stringify would change. */
+  /** Marks numbers and keys that JSON.stringify would change. */
   readonly marks: JsonMarks
 }
 
@@ -134,7 +137,7 @@ export const flag: Codec<boolean> = {
 
 const MAX_UINT64: bigint = 2n ** 64n - 1n
 
-/** A whole number from 0 to 2^64 - 1. */
+/** An integer from 0 to 2^64 - 1. */
 export const unsigned: Codec<number | JsonNumber> = {
   leaf: true,
   read(value, context) {
@@ -145,7 +148,7 @@ export const unsigned: Codec<number | JsonNumber> = {
   lower: (value, context) => (typeof value === 'number' ? value : markJson(value, context.marks)),
 }
 
-/** A whole number between two bounds. */
+/** An integer between two bounds, inclusive. */
 export function integer(min: number, max: number): Codec<number> {
   return {
     leaf: true,
@@ -201,7 +204,7 @@ export function list<T>(codec: Codec<T>): Codec<readonly T[]> {
   }
 }
 
-/** A list held as shared entries. A tolerant reading sets unreadable ones aside instead of refusing them all. */
+/** A list stored as shared entries. A tolerant read sets unreadable entries aside instead of rejecting the list. */
 export function entryList<T>(codec: Codec<T>): Codec<Entries<T>> {
   const items = list(codec)
   return {
@@ -247,7 +250,7 @@ export function tuple<A, B>(first: Codec<A>, second: Codec<B>): Codec<readonly [
   }
 }
 
-/** An object with free keys. The last of two equal keys wins, as in the original. */
+/** An object with arbitrary keys. The last of equal keys wins, as in Amazon Q CLI. */
 export function dictionary<T>(codec: Codec<T>, key: Codec<string> = text): Codec<ReadonlyMap<string, T>> {
   return {
     read(value, context) {
@@ -273,32 +276,32 @@ export function dictionary<T>(codec: Codec<T>, key: Codec<string> = text): Codec
 
 export interface ReadOptions {
   /**
-   * `tolerant`, the usual mode, also loads what the original refuses, mends it, says so, and drops nothing.
-   * `strict` reads as the original does, down to refusing what it refuses and dropping fields it does not know.
+   * `tolerant`, the default, also loads what Amazon Q CLI rejects. It repairs it, reports each repair and drops
+   * nothing. `strict` behaves like Amazon Q CLI: it rejects the same input and drops unknown fields.
    */
   readonly mode?: 'tolerant' | 'strict'
-  /** When a tangent began that does not say it. */
+  /** Start time for tangents that have none. */
   readonly now?: TangentTime
 }
 
 export interface Read<T> {
   readonly ok: true
   readonly value: T
-  /** Empty in strict mode, and for everything the original would have loaded. */
+  /** Empty in strict mode, and for everything Amazon Q CLI would have loaded. */
   readonly repairs: readonly Repair[]
 }
 
 export interface NotRead {
   readonly ok: false
-  /** A sentence for a person, with the place. Never conversation text. */
+  /** For a person; contains the path. Never quotes the conversation. */
   readonly reason: string
   /** `$.history[3].user` */
   readonly path: string
-  /** The field or variant at fault, where there is one. */
+  /** The invalid field or variant, if known. */
   readonly field?: string
 }
 
-/** Any type of the model, by its codec. */
+/** Reads any type by its codec. */
 export function readAs<T>(codec: Codec<T>, source: string, options: ReadOptions = {}): Read<T> | NotRead {
   return readText(source, (value, context) => codec.read(value, context), options)
 }
@@ -308,7 +311,7 @@ export function readValueAs<T>(codec: Codec<T>, value: unknown, options: ReadOpt
 }
 
 const NO_DUPLICATES: ReadonlyMap<object, string> = new Map()
-/** The original's parser stops at the 128th level. */
+/** The parser of Amazon Q CLI rejects the 128th level. */
 const MAX_STRICT_DEPTH = 127
 
 export function readText<T>(
@@ -351,9 +354,9 @@ export function readValue<V, T>(
 }
 
 export interface WriteOptions {
-  /** `compact` is what the database holds, `pretty` what `/save` writes: two spaces, no newline at the end. */
+  /** `compact` as in the database, `pretty` as written by `/save`: two spaces, no final newline. */
   readonly style?: 'compact' | 'pretty'
-  /** `known` leaves out everything the original program does not know, so that it loads the result. */
+  /** `known` omits everything Amazon Q CLI does not know, so that it loads the result. */
   readonly keep?: 'all' | 'known'
 }
 

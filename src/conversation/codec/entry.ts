@@ -57,7 +57,10 @@ const durationFields = struct<Duration>('Duration', {
   nanos: required(integer(0, 2 ** 32 - 1)),
 })
 
-/** Nanoseconds of a second and more are carried over. A state holds thousands, so the usual shape takes a short way. */
+/**
+ * Nanoseconds of a second or more are carried over. A state contains thousands of durations, so the usual shape has a
+ * fast path.
+ */
 export const duration: Codec<Duration> = {
   read(value, context) {
     if (!context.strict && isCommonDuration(value)) return value
@@ -76,7 +79,7 @@ export const duration: Codec<Duration> = {
   },
 }
 
-/** Alone among the types of the original, a duration takes no field that it does not know. */
+/** A duration is the only type of Amazon Q CLI that rejects unknown fields. */
 function refuseUnknown(value: unknown, context: ReadContext): void {
   const keys = isJsonObject(value) ? jsonEntries(value).map(([key]) => key) : []
   const unknown = keys.find((key) => key !== 'secs' && key !== 'nanos')
@@ -131,7 +134,7 @@ export const requestMetadata = struct<RequestMetadata>('RequestMetadata', {
 
 const summaryPair = tuple(text, requestMetadata)
 
-/** Up to v1.12 the summary was a bare text. */
+/** Up to v1.12, the summary was a plain text. */
 export const summary: Codec<Summary> = {
   read(value, context) {
     if (context.strict || typeof value !== 'string') return summaryPair.read(value, context)
@@ -183,11 +186,11 @@ export const toolSpec = struct<ToolSpec>('ToolSpec', {
   input_schema: { ...required(freeJson), alias: 'inputSchema' },
 })
 
-/** A time that needs no closer look: each part is possible whatever the others are. */
+/** Times that need no further validation: each part is valid whatever the others are. */
 const COMMON_TIME =
   /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|1\d|2[0-8])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
-/** A strict reading respells the time as the original would write it. */
+/** A strict read respells the time as Amazon Q CLI would write it. */
 export const timestamp: Codec<string> = {
   leaf: true,
   read(value, context) {

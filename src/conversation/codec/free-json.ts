@@ -1,4 +1,7 @@
-/** Free JSON: tool arguments, Json blocks, schemas. Kept as it came, or respelled as the original would store it. */
+/**
+ * JSON without a fixed shape: tool arguments, Json blocks, schemas. Kept unchanged, or spelled as Amazon Q CLI would
+ * store it.
+ */
 
 import {
   isJsonArray,
@@ -14,7 +17,7 @@ import { type Codec, type ReadContext, text, UnreadableError } from './codec.ts'
 const MIN_INT64 = -(2n ** 63n)
 const MAX_UINT64 = 2n ** 64n - 1n
 
-/** Nothing when the number is too large for a double. */
+/** Undefined if the number exceeds a double. */
 export function storedNumber(value: number | JsonNumber): number | JsonNumber | undefined {
   if (Number.isSafeInteger(value)) return value
   const spelling = typeof value === 'number' ? String(value) : value.text
@@ -33,7 +36,7 @@ function formatStored(spelling: string): string | undefined {
   return Number.isFinite(number) ? formatDouble(number) : undefined
 }
 
-/** Shortest digits; always a point or an exponent; an exponent from 1e16 up and below 1e-5. */
+/** Shortest digits; always with a point or an exponent; with an exponent from 1e16 and below 1e-5. */
 export function formatDouble(number: number): string {
   if (number === 0) return Object.is(number, -0) ? '-0.0' : '0.0'
   const [, sign = '', mantissa = '', power = ''] = /^(-?)([\d.]+)e([+-]\d+)$/.exec(number.toExponential()) ?? []
@@ -46,8 +49,8 @@ export function formatDouble(number: number): string {
 }
 
 /**
- * What becomes of a number that went through the document type in which tool input is sent: doubles that equal a
- * 64-bit whole number come back as one.
+ * The number after passing through the document type that carries tool input: doubles equal to a 64-bit integer become
+ * integers.
  */
 export function numberAfterDocument(value: number | JsonNumber): number | JsonNumber | undefined {
   const stored = storedNumber(value)
@@ -71,12 +74,12 @@ export const freeJson: Codec<JsonValue> = {
   lower: (value, context) => markJson(value, context.marks),
 }
 
-/** A value from a parsed text, taken as it is; null for none. */
+/** Accepts any value of a parsed text; a missing one becomes null. */
 export function jsonOrNull(value: unknown): JsonValue {
   return (value ?? null) as JsonValue
 }
 
-/** The value itself where the original would store it so. */
+/** Returns the same value if Amazon Q CLI would store it unchanged. */
 function storedValue(value: JsonValue, context: ReadContext): JsonValue {
   if (typeof value === 'string') return text.read(value, context)
   if (typeof value === 'number' || value instanceof JsonNumber) {

@@ -60,7 +60,7 @@ const hookFields = struct<Hook & { readonly source?: string }>('Hook', {
   source: whenSet(names('hook source', ['Agent', 'Session'], 'Agent')),
 })
 
-/** The source of a hook is read and never written. */
+/** The source of a hook is read but never written. */
 export const hook: Codec<Hook> = {
   read(value, context) {
     const read = hookFields.read(value, context)
@@ -78,7 +78,7 @@ const contextFields = struct<ContextManager>('ContextManager', {
   hooks: required(dictionary(list(hook), hookTrigger)),
 })
 
-/** A tolerant reading also takes the shape of v1.12 and before. */
+/** A tolerant read also accepts the shape of v1.12 and earlier. */
 export const contextManager: Codec<ContextManager> = {
   read: (value, context) => contextFields.read(context.strict ? value : upgradeContextManager(value, context), context),
   lower: contextFields.lower,
@@ -173,7 +173,7 @@ export const conversationState = struct<ConversationState>('ConversationState', 
   fumibako: { ...whenSet(extension), isOwn: true },
 })
 
-/** The context manager of v1.12 and before, brought into today's shape. Its own fields stay beside the new ones. */
+/** Converts the context manager of v1.12 and earlier. Its old fields are preserved next to the new ones. */
 const OLD_TRIGGERS = new Map<unknown, string>([
   ['conversation_start', 'agentSpawn'],
   ['per_prompt', 'userPromptSubmit'],
@@ -195,7 +195,7 @@ function upgradeContextManager(value: unknown, context: ReadContext): unknown {
   return Object.fromEntries([...added, ...jsonEntries(value).filter(([key]) => !added.some(([name]) => name === key))])
 }
 
-/** Old hooks were keyed by name and said their trigger themselves; disabled ones did not run. */
+/** Old hooks were keyed by name and contained their trigger. Disabled hooks did not run. */
 function upgradeHooks(configs: readonly JsonObject[]): JsonValue {
   const byTrigger = new JsonMap<JsonValue[]>()
   for (const config of configs) {
@@ -227,7 +227,7 @@ export function readState(source: string, options: ReadOptions = {}): Read<Conve
   return readText(source, (value, context) => readStateOrHistory(value, context), options)
 }
 
-/** For a value that was parsed elsewhere. Its numbers are what that parser made of them. */
+/** For a value parsed elsewhere, whose numbers may have lost their spelling. */
 export function readStateValue(value: unknown, options: ReadOptions = {}): Read<ConversationState> | NotRead {
   return readValue(value, (given, context) => readStateOrHistory(given, context), options)
 }
@@ -242,7 +242,7 @@ function readStateOrHistory(value: unknown, context: ReadContext): ConversationS
   return context.setAside.length === 0 ? state : withSetAside(state, context.setAside)
 }
 
-/** A state may be given as an array too, but then its first element is the conversation's id. */
+/** A state may also be an array, but then its first element is the conversation id. */
 function isBareHistory(value: unknown): value is readonly JsonValue[] {
   return isJsonArray(value) && typeof value[0] !== 'string'
 }

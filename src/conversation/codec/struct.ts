@@ -17,13 +17,13 @@ type Raw = { readonly [key: string]: unknown }
 
 export interface Field<T> {
   readonly codec: Codec<T>
-  /** What a missing field means: an error, nothing at all, or this value. */
+  /** What to do if the field is missing: fail, omit it, or use this value. */
   readonly missing: 'error' | 'leave out' | ((context: ReadContext) => T)
-  /** May be missing at the end when the object is given as an array. */
+  /** May be missing at the end if the object is written as an array. */
   readonly optionalInArray: boolean
-  /** What a tolerant reading puts in place of a missing or unreadable value. */
+  /** Replacement for a missing or unreadable value in a tolerant read. */
   readonly fallback?: (siblings: Raw) => T
-  /** Ours: the original does not know the field, a strict reading neither. */
+  /** An addition of fumibako. Amazon Q CLI and strict reads do not know it. */
   readonly isOwn?: true
   readonly alias?: string
 }
@@ -34,7 +34,7 @@ export function required<T>(codec: Codec<T>, fallback?: (siblings: Raw) => T): F
   return { codec, missing: 'error', optionalInArray: false, ...(fallback && { fallback }) }
 }
 
-/** Null when missing, and always written. */
+/** Null if missing; always written. */
 export function optional<T>(codec: Codec<T>): Field<T | null> {
   return { codec: nullable(codec), missing: () => null, optionalInArray: false, fallback: () => null }
 }
@@ -45,7 +45,7 @@ export function defaulted<T>(codec: Codec<T>, value: (context: ReadContext) => T
 
 type OptionalField<T> = Field<T> & { readonly missing: 'leave out' }
 
-/** Written only when set; null counts as not set. */
+/** Written only if set; null counts as not set. */
 export function whenSet<T>(codec: Codec<T>): OptionalField<T> {
   return { codec, missing: 'leave out', optionalInArray: true }
 }
@@ -65,7 +65,7 @@ export function struct<T extends object>(name: string, fields: StructFields<T>):
   return new Struct<T>(name, Object.entries<Field<unknown>>(fields))
 }
 
-/** The names come from files, and one of them may be `__proto__`. */
+/** Names come from files, and one may be `__proto__`. */
 function setField(result: Record<string, unknown>, key: string, item: unknown): void {
   if (item === MISSING || item === undefined) return
   if (key === '__proto__')
@@ -78,7 +78,8 @@ class Struct<T extends object> implements Codec<T> {
   readonly #fields: readonly (readonly [string, Field<unknown>])[]
   readonly #keys: readonly string[]
   readonly #all: readonly Field<unknown>[]
-  // What the fields' codecs say, side by side: the codecs differ too much for the compiler to look into them quickly.
+  // Properties of the fields' codecs in parallel arrays: the codecs are too polymorphic for the compiler to access them
+  // quickly.
   readonly #acceptedTypes: readonly (string | undefined)[]
   readonly #acceptsNull: readonly boolean[]
   readonly #leaf: readonly boolean[]
@@ -115,7 +116,10 @@ class Struct<T extends object> implements Codec<T> {
     }
   }
 
-  /** The way of nearly all objects: every field is there. Gives the object back if it can stay; nothing when in doubt. */
+  /**
+   * Fast path for objects with all fields, which nearly all have. Returns the object itself if nothing changes;
+   * undefined if unsure.
+   */
   #readFast(value: object, context: ReadContext): T | undefined {
     if (value instanceof Map || hasDuplicateKeys(value, context)) return undefined
     const raw = value as Raw
@@ -211,7 +215,7 @@ class Struct<T extends object> implements Codec<T> {
     return field.fallback(raw)
   }
 
-  /** Declared order, as the original writes; an object with fields that are not ours keeps its own order. */
+  /** Writes fields in declared order, like Amazon Q CLI. An object with unknown fields keeps its own order. */
   #rebuilt(raw: Raw, found: readonly unknown[], unreadFields: readonly [string, unknown][], context: ReadContext): T {
     const result: Record<string, unknown> = {}
     if (!context.strict && this.#hasMore(raw)) {
@@ -315,7 +319,7 @@ class Struct<T extends object> implements Codec<T> {
 type Union<T> = T extends unknown ? keyof T : never
 type Bodies<T> = { readonly [K in Union<T> & string]: Codec<T extends Readonly<Record<K, infer Body>> ? Body : never> }
 
-/** One key, which names the variant. */
+/** An object whose only key names the variant. */
 export function variants<T extends object>(name: string, bodies: Bodies<T>): Codec<T> {
   const byTag = new Map<string, Codec<unknown>>(Object.entries(bodies))
   return {
@@ -362,8 +366,8 @@ function bodyOf(value: unknown, tag: string): unknown {
 }
 
 /**
- * A bare name, or `{"Name":null}`. A tolerant reading lets unknown names through.
- * @param replacement what the original gets in place of a name it does not know; null where the name can be left out
+ * A plain name, or `{"Name":null}`. A tolerant read accepts unknown names.
+ * @param replacement written for Amazon Q CLI instead of an unknown name; null if the name can be omitted
  */
 export function names<T extends string>(name: string, members: readonly T[], replacement: T | null): Codec<Open<T>> {
   const known = new Set<string>(members)

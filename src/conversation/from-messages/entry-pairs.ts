@@ -1,4 +1,4 @@
-/** Pairs what was said to the model with what it answered: the entries of a history, in strict turns. */
+/** Pairs prompts and results with answers: the strictly alternating entries of a history. */
 
 import { toWellFormed } from '../../lib/text.ts'
 import { assertNever } from '../../model/error.ts'
@@ -19,19 +19,19 @@ import type { UserMessage } from '../message.ts'
 import { EMPTY_METADATA, type HistoryEntry, type Summary } from '../record.ts'
 import { PendingInput, toToolUse, type UseNaming, type UserInput, type WrittenToolUse } from './pending-input.ts'
 
-/** An entry, and what it was made of. */
+/** An entry and its sources. */
 export interface EntryPair {
   readonly entry: HistoryEntry
-  /** Groups whose records belong to it: it is the first that says something of them. */
+  /** Groups whose records are attached to this entry, because it is the first to represent them. */
   readonly ownGroups: readonly RecordGroup[]
-  /** All groups of which it says something. */
+  /** All groups that the entry represents, at least partly. */
   readonly allGroups: ReadonlySet<RecordGroup>
   readonly facts: PairFacts | undefined
 }
 
-/** What the form has no place for; goes into the entry's extension. */
+/** Values that the format cannot represent; stored in the entry's extension. */
 export interface PairFacts extends ElementFacts {
-  /** `prompt`, `answer`, or the id of a result: nobody said it, but the program needs it. */
+  /** Parts inserted because the program requires them: `prompt`, `answer`, or ids of results. */
   readonly made?: readonly string[]
   readonly not_cancelled?: true
 }
@@ -40,11 +40,11 @@ export interface RemainingPairs {
   readonly pairs: readonly EntryPair[]
   /** The message that was not sent yet. */
   readonly next: UserMessage | null
-  /** Groups of which no pair says anything. */
+  /** Groups that no pair represents. */
   readonly unusedGroups: readonly RecordGroup[]
 }
 
-/** Said by nobody: the program wants a prompt first, and an answer to everything. */
+/** Inserted texts: the program requires a prompt first, and an answer to every message. */
 const IMPORT_START_PROMPT = '(start of imported conversation)'
 const CONTINUED_PROMPT = '(the conversation goes on)'
 const NO_ANSWER = '(no response recorded)'
@@ -61,13 +61,13 @@ interface OpenPair extends UserInput {
 export class EntryPairs {
   readonly #naming: UseNaming
   readonly #input: PendingInput
-  /** The last pair: the model may go on speaking. */
+  /** The last pair, which further output of the model can extend. */
   #open: OpenPair | undefined
-  /** Groups of what was said since the last answer. */
+  /** Groups of the messages since the last answer. */
   #groups = new Set<RecordGroup>()
   readonly #ownedGroups = new WeakSet<RecordGroup>()
   #isAtStart = true
-  /** The texts of summaries that stand before all. */
+  /** Texts of summaries at the beginning. */
   readonly summaries: string[] = []
 
   constructor(naming: UseNaming, cwd: string | undefined) {
@@ -75,17 +75,17 @@ export class EntryPairs {
     this.#input = new PendingInput(naming, cwd)
   }
 
-  /** Pairs that are not given yet. */
+  /** Number of pairs not emitted yet. */
   get open(): number {
     return this.#open ? 1 : 0
   }
 
-  /** The program's own message that was not sent yet: what is said next answers it. */
+  /** Sets the program's own unsent message. The next output of the model answers it. */
   setPending(user: UserMessage): void {
     this.#input.setNativeMessage(user)
   }
 
-  /** Gives the pairs to which nothing can be added any more. */
+  /** Returns the pairs that can no longer be extended. */
   add(step: ReplayStep): readonly EntryPair[] {
     if (step.kind !== 'answer') this.#addGroup(step.group)
     switch (step.kind) {
@@ -114,7 +114,7 @@ export class EntryPairs {
     }
   }
 
-  /** Entries that are written as they were follow: all that was said stands before them. */
+  /** Returns all pairs so far, because unchanged entries of the source follow. */
   interrupt(): readonly EntryPair[] {
     const before = this.#needsAnswer() ? this.#unanswered() : NO_PAIRS
     return [...before, ...this.#last()]
@@ -125,7 +125,7 @@ export class EntryPairs {
     const hasInput = !this.#input.isEmpty || results.length > 0
     const isWaiting = hasInput && this.#input.isPending && results.every(({ isPending }) => isPending)
     const next = isWaiting ? this.#input.takeMessage(this.#open?.uses ?? []).user : null
-    // What waits is not answered here, and its results are told with it.
+    // An unsent message is not answered here, and contains its own results.
     const pairs = isWaiting ? this.#last() : this.interrupt()
     return { pairs, next, unusedGroups: [...this.#groups] }
   }
@@ -136,7 +136,7 @@ export class EntryPairs {
     return this.#closed()
   }
 
-  /** Calls at the very end may stay without results: the program cancels them itself. */
+  /** Calls at the very end need no results: the program cancels them itself. */
   #needsAnswer(): boolean {
     if (!this.#input.isEmpty || this.#open?.uses.some(({ call }) => call.result)) return true
     return this.#input.hasContext
@@ -152,7 +152,7 @@ export class EntryPairs {
 
   #answer(step: AnswerStep): readonly EntryPair[] {
     const textMessages = textMessagesOf(step)
-    // What the server ran is told by nobody else: it has neither call nor result here.
+    // Calls executed by the server are left out: the format has neither call nor result for them.
     const calls = callsOfAnswer(step).filter(({ isServed }) => !isServed)
     if (textMessages.length === 0 && calls.length === 0) {
       this.#addGroup(step.group)
@@ -169,7 +169,7 @@ export class EntryPairs {
     return before
   }
 
-  /** Opens a pair with all that was said since the last one. */
+  /** Opens a pair for all messages since the last one. */
   #next(): { readonly open: OpenPair; readonly before: readonly EntryPair[] } {
     const uses = this.#open?.uses ?? []
     const isSilent = this.#input.isEmpty && uses.length === 0
@@ -216,7 +216,7 @@ export class EntryPairs {
     this.#groups.add(group)
   }
 
-  /** What was said belongs to the open pair. */
+  /** Assigns the collected groups to the open pair. */
   #assignGroups(): void {
     const open = this.#open
     if (!open) return
@@ -225,7 +225,7 @@ export class EntryPairs {
       if (!this.#ownedGroups.has(group)) open.ownGroups.push(group)
       this.#ownedGroups.add(group)
     }
-    // A set that is cleared keeps its old table, which holds on to the new one: all that was ever in it would live longer.
+    // A new set: clearing would keep the old table, which references the new one and would keep its contents alive.
     this.#groups = new Set()
   }
 }
@@ -249,7 +249,7 @@ const messageText = (message: NormalizedMessage): string =>
     ...attachmentsOf(message).map(attachmentNote),
   ].join('\n\n')
 
-/** What asked for it is not known. */
+/** The request metadata of the summary is unknown. */
 export const compactSummary = (texts: readonly string[]): Summary => [
   toWellFormed(texts.join('\n\n')),
   { ...EMPTY_METADATA, message_meta_tags: ['Compact'] },

@@ -1,4 +1,4 @@
-/** How every writer of entries begins: with whom records go, and how calls are named. */
+/** Common part of all writers of entries: attaches records and names calls. */
 
 import type { ConversionChange } from '../../model/replay/conversion-change.ts'
 import {
@@ -12,7 +12,7 @@ import type { RecordGroup } from '../../model/replay/step.ts'
 import { type EntryPair, EntryPairs } from './entry-pairs.ts'
 import { createUseNaming } from './pending-input.ts'
 
-/** What there is to say beside the bytes. */
+/** Output other than bytes. */
 type WriterNotice =
   | ReturnType<typeof toRecordOutcomes<'x_conv'>>[number]
   | { readonly kind: 'loss'; readonly path: string; readonly what: ConversionChange; readonly kept_in: 'x_conv' | null }
@@ -21,7 +21,7 @@ type WriterNotice =
 export interface EntryWriterOptions extends ExtensionWriterOptions {
   readonly cwd: string | undefined
   readonly emit: (...notices: readonly WriterNotice[]) => void
-  /** Where the next entry will stand. */
+  /** Path of the next entry. */
   readonly path: () => string
 }
 
@@ -29,7 +29,7 @@ export interface EntryWriter {
   readonly outcomes: RecordOutcomes
   readonly pairs: EntryPairs
   readonly reportOutcome: (outcome: RecordConversion) => void
-  /** Tells what had to be made up or changed. */
+  /** Reports inserted or changed values. */
   readonly reportRepair: (what: ConversionChange) => void
 }
 
@@ -47,10 +47,10 @@ export function createEntryWriter({ cwd, emit, path, ...extensionOptions }: Entr
   }
 }
 
-/** What became of the records behind pairs: told once nothing more can be written of them. */
+/** Outcome of a group's records, reported once no more of them can be written. */
 type GroupRecords = Pick<RecordGroup, 'src' | 'records' | 'fits'>
 
-/** More may be written of them. */
+/** More of the group may still be written. */
 interface OpenOutcome {
   readonly groups: readonly RecordGroup[]
   readonly outcomes: readonly RecordConversion[]
@@ -67,7 +67,7 @@ class RecordOutcomes {
     this.#report = report
   }
 
-  /** Nothing is written for it: its records go with the next pair. */
+  /** Nothing is written for this group: its records are attached to the next pair. */
   carryForward(group: GroupRecords): void {
     const outcomes: RecordConversion[] = []
     this.#extensionWriter.extensionsFor(group, [], outcomes)
@@ -75,8 +75,8 @@ class RecordOutcomes {
   }
 
   /**
-   * What a pair brings along.
-   * @param element the pair as it is written, without its extension
+   * The extension of a pair.
+   * @param element the pair as written, without its extension
    */
   attach({ ownGroups, allGroups, facts }: EntryPair, element: object): WrittenExtension | undefined {
     const stillOpen: OpenOutcome[] = []
@@ -94,7 +94,7 @@ class RecordOutcomes {
     return extension
   }
 
-  /** What no pair could take along. */
+  /** Records that no pair could take. */
   end(): WrittenExtension | undefined {
     for (const open of this.#open) this.#close(open)
     this.#open = []
@@ -109,7 +109,7 @@ class RecordOutcomes {
   }
 }
 
-/** The records of an entry are of one source, or nobody's. */
+/** Records of an entry have at most one source. */
 function joinGroups(ownGroups: readonly RecordGroup[], allGroups: ReadonlySet<RecordGroup>): GroupRecords {
   const all = ownGroups.length > 0 ? ownGroups : [...allGroups]
   const [first] = all

@@ -48,9 +48,9 @@ import { parseZonedTime } from '../zoned-time.ts'
 export interface UseNaming {
   readonly ids: UniqueCallIds
   readonly names: UniqueToolNames
-  /** Tells what had to be made up or changed. */
+  /** Reports inserted or changed values. */
   repair(what: ConversionChange): void
-  /** Tells what is no longer whole. */
+  /** Reports values that are incomplete. */
   loss(what: ConversionChange): void
 }
 
@@ -62,7 +62,7 @@ export const createUseNaming = (reporters: Pick<UseNaming, 'repair' | 'loss'>): 
   ...reporters,
 })
 
-/** A tool that was asked for, and the call that it was made of. */
+/** A tool use with the call it was made from. */
 export interface WrittenToolUse {
   readonly call: ReplayCall
   readonly use: AssistantToolUse
@@ -79,10 +79,10 @@ export function toToolUse(call: ReplayCall, naming: UseNaming): WrittenToolUse {
   return { call, use: { id, name, orig_name: name, args, orig_args: args } }
 }
 
-/** The program's parser stops at 128 levels, of which the state around takes some. */
+/** The program's parser allows 128 levels, some of which the surrounding state needs. */
 const MAX_DEPTH = 100
 
-/** Anything else than JSON that the program reads is wrapped, so that it reaches the tool's reader as it was. */
+/** Wraps anything but readable JSON, so that the tool's input is preserved. */
 function toArguments({ arguments: text, input }: ToolCall, naming: UseNaming): JsonValue {
   if (text === undefined || text.trim() === '') return input === undefined ? {} : { input: toWellFormed(input) }
   const parsed = parseJson(text, { maxDepth: MAX_DEPTH })
@@ -94,7 +94,7 @@ function toArguments({ arguments: text, input }: ToolCall, naming: UseNaming): J
 
 export interface UseOutcome {
   readonly result: ToolUseResult
-  /** Nobody gave it: the program needs one. */
+  /** The result was inserted because the program requires one. */
   readonly isSynthetic: boolean
 }
 
@@ -116,7 +116,7 @@ function statusOf({ status, source_status }: ToolCall): ToolResultStatus {
 function toResultBlock({ tool, message }: ReplayResult, naming: UseNaming): ToolUseResultBlock {
   const text = toWellFormed(tool.output ?? '')
   const fits = byteLength(text) <= MAX_TOOL_RESPONSE_SIZE
-  // A source that tells its blocks had the value itself, not its text.
+  // A source that names the blocks stored the value itself, not its text.
   if (fits && isSameJson(message.metadata?.blocks, ['Json'])) {
     const parsed = parseJson(text, { maxDepth: MAX_DEPTH })
     const read = parsed.ok ? readValueAs(freeJson, parsed.value, { mode: 'strict' }) : undefined
@@ -129,9 +129,9 @@ function toResultBlock({ tool, message }: ReplayResult, naming: UseNaming): Tool
 
 export interface UserInput {
   readonly user: UserMessage
-  /** Ids of the results that nobody gave. */
+  /** Ids of inserted results. */
   readonly synthetic: readonly string[]
-  /** Results and a prompt fit into one message only as a cancellation: it is none. */
+  /** Results together with a prompt can only be stored as a cancellation. Marks that nothing was cancelled. */
   readonly notCancelled: boolean
 }
 
@@ -143,7 +143,7 @@ export class PendingInput {
   #images: ImageBlock[] = []
   #first: NormalizedMessage | undefined
   #nativeMessage: UserMessage | undefined
-  /** All that came was not sent yet. */
+  /** True if nothing collected was sent yet. */
   isPending = true
 
   constructor(naming: UseNaming, cwd: string | undefined) {
@@ -151,7 +151,7 @@ export class PendingInput {
     this.#cwd = cwd
   }
 
-  /** Nobody said anything to the model. Instructions alone wait for somebody who does. */
+  /** True if there is nothing to send. Instructions alone wait for a message to join. */
   get isEmpty(): boolean {
     return this.#prompts.length === 0 && !this.#nativeMessage
   }
@@ -160,7 +160,7 @@ export class PendingInput {
     return this.#contexts.length > 0
   }
 
-  /** A message of the program's own, which goes as it is and alone. */
+  /** A message in the program's own format, written unchanged and alone. */
   get nativeMessage(): UserMessage | undefined {
     return this.#nativeMessage
   }
@@ -181,7 +181,7 @@ export class PendingInput {
     this.#take(message, texts.join('\n\n'), isPending)
   }
 
-  /** The program would refuse a result without its call: it is told in words. */
+  /** The program rejects a result without its call, so it becomes text. */
   addOrphan({ result }: OrphanStep): void {
     const { message, tool, isPending } = result
     this.#naming.repair(toConversionChange('result_in_words'))
@@ -190,7 +190,7 @@ export class PendingInput {
     this.#take(message, texts.join('\n\n'), isPending)
   }
 
-  /** The message to the model. Nothing is left behind. */
+  /** Returns the message to the model and starts over. */
   takeMessage(uses: readonly WrittenToolUse[]): UserInput {
     const nativeMessage = this.#nativeMessage
     this.#nativeMessage = undefined
@@ -233,7 +233,7 @@ export class PendingInput {
 
   #text(): string {
     const text = toWellFormed(this.#prompts.join('\n\n'))
-    // The program sends a prompt without the space around it.
+    // The program trims prompts before sending them.
     if (trimWhiteSpace(text) === '') {
       this.#naming.repair(toConversionChange('prompt_empty', EMPTY_PROMPT))
       return EMPTY_PROMPT
@@ -241,7 +241,7 @@ export class PendingInput {
     return this.#cut(text, 'prompt_cut')
   }
 
-  /** In the program's own marks, which it puts around what it says beside the prompt. */
+  /** Uses the delimiters that the program puts around context. */
   #context(): string {
     const known = this.#contexts.map((text) => `${CONTEXT_ENTRY_START_HEADER}${text}\n${CONTEXT_ENTRY_END_HEADER}`)
     return this.#cut(toWellFormed(known.join('')), 'context_cut')
@@ -253,7 +253,7 @@ export class PendingInput {
     return truncateSafeInPlace(text, MAX_USER_MESSAGE_SIZE)
   }
 
-  /** @param note takes in words what cannot be shown */
+  /** @param note called with a text for each image that cannot be stored */
   #addImages(segments: readonly MessageSegment[], note: (text: string) => void): void {
     for (const url of imageAddressesOf(segments)) {
       const image = this.#images.length < MAX_NUMBER_OF_IMAGES_PER_REQUEST ? imageBlockFromUrl(url) : undefined
@@ -266,7 +266,7 @@ export class PendingInput {
   }
 }
 
-/** The source's own spelling where the program reads it. */
+/** The original spelling of the time, if the program can read it. */
 function sourceTimestamp({ raw, timestamp, metadata }: NormalizedMessage): string | null {
   if (typeof raw.timestamp === 'string' && parseZonedTime(raw.timestamp)) return raw.timestamp
   return metadata?.timestamp_inferred ? null : timestamp
@@ -281,10 +281,10 @@ function messageEnvironment(message: NormalizedMessage | undefined, cwd: string 
   return { env_state: { operating_system: null, current_working_directory, environment_variables: [] } }
 }
 
-/** Images as the program stores them: four formats, few and not too large. */
+/** Images that the program stores: four formats, limited in number and size. */
 const IMAGE_DATA_URI = /^data:image\/([a-z]+)(?:;[^,;]+)*;base64,/i
 
-/** Nothing for an image that cannot be stored. */
+/** Undefined if the image cannot be stored. */
 function imageBlockFromUrl(url: string): ImageBlock | undefined {
   const [head = '', extension = ''] = IMAGE_DATA_URI.exec(url) ?? []
   const format = imageFormatOf(extension)

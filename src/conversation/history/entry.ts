@@ -5,7 +5,7 @@ import { type Fields, fieldsOf, isObject } from '../../lib/unknown-values.ts'
 import type { EnvironmentVariable, ImageBlock, ToolResultStatus } from '../message.ts'
 import type { RequestMetadata } from '../record.ts'
 
-/** What stands around the content of an input. Only what every version wrote is required. */
+/** Fields next to the content of an input. Only those that every version wrote are required. */
 interface InputFields {
   readonly additional_context?: string
   readonly env_context?: {
@@ -15,12 +15,12 @@ interface InputFields {
       readonly environment_variables?: readonly EnvironmentVariable[]
     } | null
   }
-  /** RFC 3339 with offset. Not written before v1.13.2. */
+  /** RFC 3339 with offset. Absent before v1.13.2. */
   readonly timestamp?: string | null
   readonly images?: readonly ImageBlock[] | null
 }
 
-/** The user's own words. */
+/** A prompt of the user. */
 export interface PromptMessage extends InputFields {
   readonly content: {
     readonly Prompt: { readonly prompt: string }
@@ -29,7 +29,7 @@ export interface PromptMessage extends InputFields {
   }
 }
 
-/** What the tools gave. */
+/** Results of tools. */
 export interface ToolUseResultsMessage extends InputFields {
   readonly content: {
     readonly ToolUseResults: { readonly tool_use_results: readonly HistoryToolUseResult[] }
@@ -38,7 +38,7 @@ export interface ToolUseResultsMessage extends InputFields {
   }
 }
 
-/** Tools that were not run, mostly with what the user said instead. */
+/** Tools that were cancelled, usually with the user's message. */
 export interface CancelledToolUsesMessage extends InputFields {
   readonly content: {
     readonly CancelledToolUses: {
@@ -50,10 +50,10 @@ export interface CancelledToolUsesMessage extends InputFields {
   }
 }
 
-/** The first half of an entry: what went to the model. */
+/** The first half of an entry, sent to the model. */
 export type HistoryInputMessage = PromptMessage | ToolUseResultsMessage | CancelledToolUsesMessage
 
-/** An answer that asks for tools; its text is what the model thought meanwhile, often empty. */
+/** An answer that requests tools. Its text is an intermediate remark and often empty. */
 export interface ToolUseResponse {
   readonly ToolUse: {
     readonly message_id?: string | null
@@ -69,10 +69,10 @@ export interface FinalResponse {
   readonly ToolUse?: never
 }
 
-/** The second half of an entry: what came from the model. */
+/** The second half of an entry, received from the model. */
 export type HistoryResponseMessage = ToolUseResponse | FinalResponse
 
-/** A tool that the model asks for. The arguments are whatever the tool takes. */
+/** A requested tool use. The arguments depend on the tool. */
 export interface HistoryToolUse {
   readonly id: string
   readonly name: string
@@ -81,52 +81,52 @@ export interface HistoryToolUse {
   readonly orig_args?: JsonValue
 }
 
-/** What a tool gave, for the use with that id. */
+/** The result of the tool use with this id. */
 export interface HistoryToolUseResult {
   readonly tool_use_id: string
   readonly status: ToolResultStatus
-  /** A block has one of the two, or is of a kind that came later. */
+  /** A block has one of the two fields, or is of a kind added later. */
   readonly content: readonly { readonly Text?: string; readonly Json?: JsonValue }[]
 }
 
-/** An entry as it was written up to v1.12, and as the specification describes it; later readers also take the metadata. */
+/** An entry up to v1.12, as in the specification. Metadata may follow as a third element. */
 export type HistoryPair = readonly [
   input: HistoryInputMessage,
   response: HistoryResponseMessage,
   metadata?: RequestMetadata | null,
 ]
 
-/** An entry as it is written from v1.13 on. */
+/** An entry from v1.13 on. */
 export interface HistoryObject {
   readonly user: HistoryInputMessage
   readonly assistant: HistoryResponseMessage
   readonly request_metadata?: RequestMetadata | null
 }
 
-/** An input and its response, in either shape; one history may hold both. {@link pairOf} gives the pair of each. */
+/** An entry in either shape. A history may mix them; {@link pairOf} handles both. */
 export type HistoryEntry = HistoryPair | HistoryObject
 
-/** A history by itself; a whole state is one too. */
+/** A history on its own. A complete state also has this type. */
 export interface HistoryData {
   readonly history: readonly HistoryEntry[]
 }
 
 /**
- * Both halves of an entry.
+ * Returns both halves of an entry.
  *
  * @example
- * const [input, response] = pairOf(entry) // whichever shape the entry has
+ * const [input, response] = pairOf(entry) // for either shape
  */
 export function pairOf(entry: HistoryEntry): readonly [HistoryInputMessage, HistoryResponseMessage] {
   return 'user' in entry ? [entry.user, entry.assistant] : [entry[0], entry[1]]
 }
 
-/** What the user said: a prompt, or the words that came with a cancellation. */
+/** Returns the user's text: a prompt, or the text of a cancellation. */
 export function inputPrompt({ content }: HistoryInputMessage): string | undefined {
   return content.Prompt ? content.Prompt.prompt : (content.CancelledToolUses?.prompt ?? undefined)
 }
 
-/** Those of a cancellation count too. */
+/** Includes the results of a cancellation. */
 export function inputResults({ content }: HistoryInputMessage): readonly HistoryToolUseResult[] {
   return (content.ToolUseResults ?? content.CancelledToolUses)?.tool_use_results ?? []
 }
@@ -142,7 +142,7 @@ export function isPromptMessage(message: unknown): message is PromptMessage {
 }
 
 /**
- * Whether an input holds the results of tools.
+ * Whether an input contains tool results.
  *
  * @example
  * isToolUseResultsMessage({ content: { ToolUseResults: { tool_use_results: [] } } }) // true
@@ -152,7 +152,7 @@ export function isToolUseResultsMessage(message: unknown): message is ToolUseRes
 }
 
 /**
- * Whether an input cancels tools, with a prompt or without.
+ * Whether an input cancels tools, with or without a prompt.
  *
  * @example
  * isCancelledToolUsesMessage({ content: { CancelledToolUses: { prompt: 'Stop', tool_use_results: [] } } }) // true
@@ -163,7 +163,7 @@ export function isCancelledToolUsesMessage(message: unknown): message is Cancell
 }
 
 /**
- * Any of the three inputs.
+ * Whether a value is any of the three inputs.
  *
  * @example
  * isHistoryInputMessage({ content: { Hologram: {} } }) // false
@@ -173,7 +173,7 @@ export function isHistoryInputMessage(message: unknown): message is HistoryInput
 }
 
 /**
- * Whether an answer asks for tools. It may name none.
+ * Whether an answer requests tools. The list may be empty.
  *
  * @example
  * isToolUseResponse({ ToolUse: { message_id: 'm', content: '', tool_uses: [] } }) // true
@@ -195,7 +195,7 @@ export function isResponse(message: unknown): message is FinalResponse {
 }
 
 /**
- * Either of the two responses.
+ * Whether a value is either response.
  *
  * @example
  * isHistoryResponseMessage({ Response: {} }) // false: it has no content
@@ -205,7 +205,7 @@ export function isHistoryResponseMessage(message: unknown): message is HistoryRe
 }
 
 /**
- * An entry in the shape of v1.12 and before.
+ * Whether an entry has the shape of v1.12 and earlier.
  *
  * @example
  * isHistoryPair([input, response]) // true, and with a third element for the metadata too
@@ -216,7 +216,7 @@ export function isHistoryPair(entry: unknown): entry is HistoryPair {
 }
 
 /**
- * An entry in the shape of v1.13 and later.
+ * Whether an entry has the shape of v1.13 and later.
  *
  * @example
  * isHistoryObject({ user: input, assistant: response, request_metadata: null }) // true
@@ -226,7 +226,7 @@ export function isHistoryObject(entry: unknown): entry is HistoryObject {
 }
 
 /**
- * An entry in either shape.
+ * Whether a value is an entry in either shape.
  *
  * @example
  * history.filter(isHistoryEntry).map(pairOf)
@@ -236,7 +236,7 @@ export function isHistoryEntry(entry: unknown): entry is HistoryEntry {
 }
 
 /**
- * Whether every entry of it can be understood. The functions of this folder do not ask for that much.
+ * Whether every entry is valid. The functions of this folder do not require that.
  *
  * @example
  * isHistoryData({ history: [] }) // true
@@ -252,7 +252,7 @@ function inputBody(message: unknown, tag: (typeof INPUTS)[number]): Fields | und
   return onlyBody(fieldsOf(message)?.['content'], tag, INPUTS)
 }
 
-/** What the variant holds, if no other one is there. */
+/** The contents of a variant, if it is the only one present. */
 function onlyBody(value: unknown, tag: string, tags: readonly string[]): Fields | undefined {
   const fields = fieldsOf(value)
   if (!fields || tags.some((other) => other !== tag && isPresent(fields[other]))) return undefined

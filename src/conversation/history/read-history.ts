@@ -18,29 +18,29 @@ import {
 type EntryIterable = Iterable<unknown> & object
 
 /**
- * A list of entries, `{history: […]}`, or a whole state, parsed or read. Entries may be of either shape, mixed, or
- * broken. Of a state only its `history` is looked at, not the copies in tangents and checkpoints.
+ * A list of entries, `{history: […]}`, or a complete state. Entries may have either shape, mixed, or be invalid. Of a
+ * state, only `history` is read, not the copies in tangents and checkpoints.
  */
 export type HistorySource = EntryIterable | { readonly history: EntryIterable }
 
-/** An entry that was understood, and its place in the history. */
+/** A valid entry and its index in the history. */
 export interface HistoryStep {
   readonly index: number
   readonly input: HistoryInputMessage
   readonly response: HistoryResponseMessage
 }
 
-/** What became of the entries of a history. */
+/** Result of reading a history. */
 export interface HistoryReading {
   readonly steps: readonly HistoryStep[]
-  /** The places of the entries that could not be understood. */
+  /** Indexes of entries that could not be parsed. */
   readonly unreadable: readonly number[]
-  /** False for a value that holds no list of entries at all. */
+  /** False if the value contains no list of entries. */
   readonly isHistory: boolean
 }
 
 /**
- * The entries of a history in one shape. Never throws because of what they hold.
+ * Returns the entries of a history in one shape. Never throws because of their contents.
  *
  * @example
  * readHistory([[input, response], 'broken']) // steps: one with index 0; unreadable: [1]
@@ -70,32 +70,32 @@ function isEntryIterable(value: unknown): value is EntryIterable {
   return typeof value === 'object' && value !== null && Symbol.iterator in value
 }
 
-/** What the user said. */
+/** A message of the user. */
 export interface UserDisplayMessage {
   readonly type: 'user'
   readonly content: string
-  /** There when these words were said instead of letting tools run. */
+  /** Present if the user sent this text instead of letting tools run. */
   readonly metadata?: { readonly cancelled: true }
 }
 
-/** What was answered. */
+/** A message of the assistant. */
 export interface AssistantDisplayMessage {
   readonly type: 'assistant'
   readonly content: string
-  /** There when the answer asks for tools: its content is a thought on the way. */
+  /** Present if the answer requests tools; its content is then an intermediate remark. */
   readonly metadata?: { readonly toolsUsed: readonly HistoryToolUse[]; readonly thinking: true }
 }
 
-/** One message to show, told by its `type`. */
+/** One message to display; `type` distinguishes the kinds. */
 export type DisplayMessage = UserDisplayMessage | AssistantDisplayMessage
 
 /**
- * The messages of a history in order. Results of tools are no messages; entries that cannot be understood are skipped.
+ * Returns the messages of a history in order. Skips tool results and entries that cannot be parsed.
  *
  * @example
  * convertToDisplayMessages([[
- *   { content: { Prompt: { prompt: 'Hello' } } },
- *   { Response: { message_id: 'm', content: 'Hi.' } },
+ * { content: { Prompt: { prompt: 'Hello' } } },
+ * { Response: { message_id: 'm', content: 'Hi.' } },
  * ]])
  * // [{ type: 'user', content: 'Hello' }, { type: 'assistant', content: 'Hi.' }]
  */
@@ -119,7 +119,7 @@ function assistantMessage(response: HistoryResponseMessage): AssistantDisplayMes
 }
 
 /**
- * Whether this entry ends its turn: its answer asks for no more tools.
+ * Whether this entry ends its turn, because its answer requests no tools.
  *
  * @example
  * isConversationTurnComplete([input, { Response: { message_id: 'm', content: 'Done.' } }]) // true
@@ -130,7 +130,7 @@ export function isConversationTurnComplete(entry: HistoryEntry): boolean {
 }
 
 /**
- * The newest text of the assistant, be it an answer or a thought on the way to one; null where there is none.
+ * Returns the latest text of the assistant, including intermediate remarks; null if there is none.
  *
  * @example
  * getLatestMessage([]) // null
@@ -140,27 +140,27 @@ export function getLatestMessage(history: HistorySource): string | null {
   return last ? assistantMessage(last.response).content : null
 }
 
-/** `pending` as long as no result is there; `cancelled` when the result came with a cancellation. */
+/** `pending` without a result; `cancelled` if the result is part of a cancellation. */
 export type ToolUseStatus = 'success' | 'error' | 'cancelled' | 'pending'
 
-/** A tool use, and its result where there is one. */
+/** A tool use, with its result if there is one. */
 export interface MatchedToolUse {
   readonly use: HistoryToolUse
-  /** The place of the entry whose answer asks for it. */
+  /** Index of the entry whose answer requests the tool. */
   readonly entry: number
   readonly status: ToolUseStatus
   readonly result: HistoryToolUseResult | null
-  /** The place of the entry whose input holds the result. */
+  /** Index of the entry whose input contains the result. */
   readonly resultEntry: number | null
 }
 
-/** A result that no earlier use waits for. */
+/** A result without an earlier tool use that waits for it. */
 export interface OrphanResult {
   readonly result: HistoryToolUseResult
   readonly entry: number
 }
 
-/** All tool uses and all results of a history. */
+/** All tool uses and results of a history. */
 export interface ToolMatches {
   /** Every tool use once, in order. */
   readonly uses: readonly MatchedToolUse[]
@@ -168,8 +168,8 @@ export interface ToolMatches {
 }
 
 /**
- * By `tool_use_id`, however many run at once. Where an id was used twice, a result belongs to the nearest use before
- * it that has none yet; of equal ids in one answer, to the first.
+ * Matches by `tool_use_id`. If an id was used several times, a result belongs to the nearest earlier use without a
+ * result; within one answer, to the first.
  *
  * @example
  * const { uses } = matchToolUses(state)
@@ -197,7 +197,7 @@ export function matchToolUses(history: HistorySource): ToolMatches {
   return { uses, orphans }
 }
 
-/** Uses without result: for each id the answers that asked, and for each answer its uses in order. */
+/** Tool uses without a result: by id the answers that requested them, and by answer its uses in order. */
 class UnansweredUses {
   readonly #answers = new Map<string, { readonly entry: number; readonly uses: number[]; next: number }[]>()
 
@@ -220,7 +220,8 @@ class UnansweredUses {
 }
 
 /**
- * The tool's name; where the original put a stand-in because it did not know the tool, the one that the model gave.
+ * Returns the tool's name. If Amazon Q CLI stored a placeholder for an unknown tool, returns the name that the model
+ * used.
  *
  * @example
  * toolName({ id: 't', name: 'dummy', orig_name: 'search' }) // 'search'

@@ -13,7 +13,7 @@ import { type HistoryToolUse, inputPrompt } from './entry.ts'
 import { type HistorySource, type HistoryStep, readHistory, toolName } from './read-history.ts'
 
 /**
- * The pattern of a conversation; null when it has no entry that can be understood.
+ * The pattern of a conversation; null if no entry can be parsed.
  *
  * @example
  * conversationPattern([[prompt, { Response: { content: 'Hi.' } }]]) // { pattern: 'simple', incomplete: false }
@@ -29,27 +29,27 @@ export function patternOf(steps: readonly HistoryStep[]): Patterned | null {
   return { pattern: asking === 0 ? 'simple' : asking === 1 ? 'single' : 'complex', incomplete: !last.response.Response }
 }
 
-/** One turn: the entries from a prompt to the response, and what they hold. */
+/** A turn: the entries from a prompt to the response, and their contents. */
 export interface ConversationTurn extends Patterned {
-  /** Null for entries that follow no prompt: what a compaction left over, or results nobody waited for. */
+  /** Null for entries without a prompt, such as leftovers of a compaction and orphaned results. */
   readonly prompt: string | null
   /** At least one. */
   readonly steps: readonly HistoryStep[]
-  /** What was said on the way, where something was said. */
+  /** Intermediate remarks that are not empty. */
   readonly thinking: readonly string[]
-  /** Null when the turn was not completed. */
+  /** Null if the turn was not completed. */
   readonly response: string | null
   readonly toolsUsed: readonly HistoryToolUse[]
   readonly messageIds: readonly string[]
-  /** Places in the history. What lies between them and is no step could not be understood. */
+  /** Indexes in the history. Entries in between that are not steps could not be parsed. */
   readonly firstEntry: number
   readonly lastEntry: number
   readonly status: TurnStatus
 }
 
 /**
- * Every entry that can be understood is in exactly one turn. A cancellation with words of the user ends the open turn
- * and opens the next one; without words it stays inside.
+ * Every valid entry is in exactly one turn. A cancellation with a message of the user ends the open turn and starts the
+ * next one; without a message it stays in the turn.
  *
  * @example
  * for (const turn of conversationTurns(state)) console.log(turn.prompt, turn.toolsUsed.length, turn.status)
@@ -94,7 +94,7 @@ function toTurn(steps: readonly HistoryStep[], pattern: Patterned, status: TurnS
 }
 
 /**
- * Counts one conversation. What it gives is small, so that many can be kept; `statisticsOf` adds them up.
+ * Counts one conversation. Summaries are small, so you can keep many and pass them to `statisticsOf`.
  *
  * @example
  * const { pattern, turns, toolUses } = summarizeHistory(state)
@@ -115,7 +115,7 @@ export function summarizeHistory(history: HistorySource): HistorySummary {
   }
 }
 
-/** Equal names added up, most used first. */
+/** Adds up equal names; most used first. */
 export function sumToolCounts(counts: readonly ToolCount[]): readonly ToolCount[] {
   const byName = new Map<string, number>()
   for (const { name, uses } of counts) byName.set(name, (byName.get(name) ?? 0) + uses)
@@ -123,18 +123,18 @@ export function sumToolCounts(counts: readonly ToolCount[]): readonly ToolCount[
   return named.sort((a, b) => b.uses - a.uses || (a.name < b.name ? -1 : 1))
 }
 
-/** Means are rounded to one decimal, shares to whole percent. Everything is 0 where there is nothing to count. */
+/** Means are rounded to one decimal, shares to whole percent. All values are 0 without conversations. */
 export interface HistoryStatistics {
-  /** All that were given: those of each pattern, the empty and the unreadable ones. */
+  /** All conversations given, including empty and unreadable ones. */
   readonly conversations: number
-  /** Without any entry. They have no pattern. */
+  /** Conversations without entries. They have no pattern. */
   readonly empty: number
-  /** With entries of which none could be understood, or no history at all. They have no pattern. */
+  /** Conversations without a valid entry, and values that are not a history. They have no pattern. */
   readonly unreadable: number
   readonly patterns: PatternShares
-  /** Of the conversations that have a pattern. */
+  /** Share of the conversations that have a pattern. */
   readonly incomplete: Share
-  /** Least, most and mean are those of one conversation that has entries. */
+  /** Minimum, maximum and mean per conversation with entries. */
   readonly entries: {
     readonly total: number
     readonly unreadable: number
@@ -145,7 +145,7 @@ export interface HistoryStatistics {
   readonly turns: { readonly total: number; readonly patterns: PatternShares } & { readonly [S in TurnStatus]: number }
   readonly toolUses: {
     readonly total: number
-    /** In one conversation. */
+    /** Maximum of one conversation. */
     readonly max: number
     readonly perTurn: number
     /** Most used first. */
@@ -154,7 +154,7 @@ export interface HistoryStatistics {
 }
 
 /**
- * Statistics over many conversations; for one, give a list of one.
+ * Computes statistics over many conversations.
  *
  * @example
  * const { patterns, incomplete } = historyStatistics(states)
@@ -165,7 +165,7 @@ export function historyStatistics(histories: Iterable<HistorySource>): HistorySt
 }
 
 /**
- * The same over conversations that were counted one by one, for instance while rows of a database were read.
+ * Computes the statistics from summaries, for instance while reading rows of a database.
  *
  * @example
  * const summaries = []
@@ -216,7 +216,7 @@ function patternShares(all: readonly { readonly pattern: ConversationPattern | n
   return { simple: share(0), single: share(1), complex: share(2) }
 }
 
-/** Rounded down, and what is then missing to 100 goes to those that lost most. */
+/** Rounds down, then distributes what is missing to 100 by the largest remainders. */
 function integerPercents(counts: readonly number[]): readonly number[] {
   const total = sum(counts)
   if (total === 0) return counts

@@ -87,9 +87,9 @@ const EVENT_FIELDS = {
     journal: required(number),
     conversation_id: required(text),
     cwd: optional(text),
-    /** The version of the program that writes. */
+    /** Version of the program that writes. */
     program: optional(text),
-    /** The conversation that this one was copied from. */
+    /** The conversation from which this one was copied. */
     continues: whenSet(
       struct<{ readonly agent: string; readonly session: string }>('continues', {
         agent: required(text),
@@ -97,11 +97,11 @@ const EVENT_FIELDS = {
       }),
     ),
   },
-  /** The message that waits to be sent; null when it was given up. */
+  /** The message to be sent; null if it was discarded. */
   next_message: { message: required(nullable(userMessage)) },
   /** A piece of the answer that is being streamed. */
   delta: { text: required(text) },
-  /** The waiting message was answered. */
+  /** The message was answered. */
   entry: {
     number: required(number),
     assistant: required(assistantMessage),
@@ -138,7 +138,7 @@ const EVENT_FIELDS = {
     env_context: required(userEnvContext),
   },
   rewound: {
-    /** The entry of the history that is now the last one; -1 for none. */
+    /** Index of the last entry that remains; -1 for none. */
     to: required(integer(-1, Number.MAX_SAFE_INTEGER)),
     name: optional(text),
     /** The entries after it stay as a branch. */
@@ -259,7 +259,7 @@ interface EventFault {
 
 type ReadEventResult = { readonly ok: true; readonly event: JournalEvent } | ({ readonly ok: false } & EventFault)
 
-/** One line, without its newline. */
+/** One line without its newline. */
 export function readEvent(line: string): ReadEventResult {
   const parsed = parseJson(line)
   if (parsed.ok) return readEventValue(parsed.value)
@@ -282,7 +282,7 @@ export function readEventValue(value: JsonValue): ReadEventResult {
 }
 
 export interface LineIssue extends EventFault {
-  /** From 1; blank lines count. */
+  /** 1-based; blank lines count. */
   readonly line: number
 }
 

@@ -1,13 +1,13 @@
-/** Where journals lie: one file for each conversation, below the data directory. */
+/** File names of journals: one file per conversation, below the data directory. */
 
 import { sha256 } from '../../lib/hash.ts'
 
-/** The folder below the data directory. */
+/** Folder below the data directory. */
 export const CONVERSATIONS_FOLDER = 'conversations'
 
 const MAX_NAME_LENGTH = 120
 
-/** An id that can be the name of a file everywhere is its own name; others are spelt so that they can. */
+/** Uses the id as the name if it is a valid file name on every system, otherwise an encoded form. */
 export function journalName(conversationId: string): string {
   const safe = conversationId.replaceAll(/[^A-Za-z0-9._-]/gu, percentEncode).replace(/^\./, '%2E')
   const allowed = safe === '' || RESERVED_NAMES.test(safe) ? `%${safe}` : safe
@@ -15,7 +15,7 @@ export function journalName(conversationId: string): string {
   return `${allowed.slice(0, MAX_NAME_LENGTH)}-${sha256(conversationId).slice(0, 16)}.jsonl`
 }
 
-/** Names that Windows gives to devices, whatever follows the first dot. */
+/** Device names of Windows, with any extension. */
 const RESERVED_NAMES = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i
 
 function percentEncode(character: string): string {

@@ -1,4 +1,4 @@
-/** The state of a conversation is the fold of its journal. */
+/** Computes the state of a conversation by replaying its journal. */
 
 import { isJsonObject, JsonMap, type JsonValue, jsonEntries } from '../../lib/json/lossless.ts'
 import { withRestoredHistory } from '../checkpoint.ts'
@@ -35,14 +35,14 @@ export interface Replay {
   readonly allEntries: NumberedEntries
   /** The part of an answer that is not an entry yet. */
   readonly streamed: string
-  /** The tools that the last answer asked for and that were started, by the id of their use. */
+  /** Started tools of the last answer, by the id of their use. */
   readonly tools: ReadonlyMap<string, StartedTool>
-  /** Of the program that opened it last; 0 before the first line. */
+  /** Journal version of the program that opened it last; 0 before the first line. */
   readonly version: number
   readonly cwd: string | null
   /** The agent that was chosen last; null where none was chosen, or an older program wrote the journal. */
   readonly agent: Omit<EventOf<'agent'>, 'event' | 'at'> | null
-  /** Events that did not fit: lines before them are damaged or lost. */
+  /** Events that could not be applied, because earlier lines are damaged or missing. */
   readonly faults: Entries<ReplayFault>
 }
 
@@ -54,7 +54,7 @@ interface StartedTool {
 interface ReplayFault {
   readonly event: string
   readonly at: string
-  /** A sentence for a person. Never conversation text. */
+  /** For a person. Never quotes the conversation. */
   readonly reason: string
 }
 

@@ -35,7 +35,7 @@ class EntryNumbers {
   #known = 0
   #encoded = 0
 
-  /** @param allEntries the same list at every call, or a longer one */
+  /** @param allEntries the same list on every call, possibly longer */
   numberOf(entry: HistoryEntry, allEntries: NumberedEntries): number | undefined {
     for (; this.#known < allEntries.length; this.#known++) {
       const one = allEntries.at(this.#known) as NumberedEntry
@@ -90,8 +90,8 @@ export function journalOf(state: ConversationState, options: JournalOptions): re
 }
 
 /**
- * What to append so that the journal folds to this state. Costs what changed, where the state was made from the one
- * before by the engine's own steps. The id of a conversation does not change.
+ * Events to append so that the replay gives this state. If the state was derived by operations of the engine, the cost
+ * is proportional to the change. The id of a conversation never changes.
  */
 export function eventsBetween(before: Replay, after: ConversationState, at: string): readonly JournalEvent[] {
   const builder = new EventBuilder(before, at)
@@ -102,7 +102,7 @@ export function eventsBetween(before: Replay, after: ConversationState, at: stri
   return builder.events
 }
 
-/** What a tangent puts aside. */
+/** The state that a tangent suspends. */
 type MainConversation = Pick<ConversationState, 'history' | 'next_message' | 'transcript' | 'latest_summary'>
 
 const mainConversation = (main: ConversationCheckpoint): MainConversation => ({
@@ -133,7 +133,7 @@ class EventBuilder {
     this.#replay = replayEvent(this.#replay, event)
   }
 
-  /** Leaves those that are no longer open, enters the new ones from the outermost in. */
+  /** Leaves tangents that are closed, and enters new ones, outermost first. */
   addTangents(after: ConversationState): void {
     const { tangent_state, fumibako } = this.#state
     if (tangent_state === after.tangent_state && fumibako === after.fumibako) return
@@ -252,7 +252,7 @@ export function toRuns(numbers: Iterable<number>): EntryRuns {
   return runs
 }
 
-/** @param runsOf names the entries of a history */
+/** @param runsOf returns the numbers of a history's entries */
 function managerChange(
   before: CheckpointManager | null,
   after: CheckpointManager,
@@ -275,7 +275,7 @@ function managerChange(
   return { event: 'checkpoint', manager, dropped, added, stats }
 }
 
-/** The open tangents from the outermost in. Nothing when the state says it in a way that entering them would not. */
+/** The open tangents, outermost first. Undefined if entering them one by one would not recreate the state. */
 function enterableTangents(
   state: ConversationState,
 ): readonly { readonly name: string | null; readonly main: ConversationCheckpoint }[] | undefined {
@@ -291,7 +291,7 @@ function enterableTangents(
   return complete.length === open.length ? complete : undefined
 }
 
-/** Most often some lines more; of a full transcript the oldest are gone. */
+/** Usually a few appended lines; a full transcript also drops its oldest. */
 function transcriptChange(now: Transcript, wanted: Transcript): UntimedEvent | undefined {
   const shared = now.shared(wanted)
   if (shared === now.length && shared === wanted.length) return undefined
@@ -303,7 +303,7 @@ function transcriptChange(now: Transcript, wanted: Transcript): UntimedEvent | u
   return { event: 'transcript_changed', from: from ?? 0, to, lines }
 }
 
-/** How many lines went at the front, where all others are still there. */
+/** Number of lines dropped at the front, if all others are unchanged. */
 function countDroppedLines(now: Transcript, wanted: Transcript): number | undefined {
   const first = wanted.at(0)
   for (let from = 1; from < now.length && from <= MAX_DROPPED_LINES; from++) {
@@ -333,7 +333,7 @@ function trackerChanges(
   return [...removals, ...changed.map(([path, tracker]) => ({ event: 'line_tracker' as const, path, tracker }))]
 }
 
-/** Apart from the histories: their entries were named, so that they need not be written to be compared. */
+/** Ignores the histories, which are compared by entry numbers instead of being serialized. */
 function isSameManager(now: CheckpointManager | null, wanted: CheckpointManager | null): boolean {
   return now && wanted ? isSame(orNull.manager, withoutHistories(now), withoutHistories(wanted)) : now === wanted
 }
@@ -345,7 +345,7 @@ const withoutHistories = (manager: CheckpointManager): CheckpointManager => ({
 
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([...Object.keys(newState('')), 'model_info'])
 
-/** What no other event has told. */
+/** Fields that no other event covers. */
 function fieldsChange(now: ConversationState, wanted: ConversationState): UntimedEvent | undefined {
   const before = definedFields(now)
   const after = definedFields(wanted)

@@ -19,12 +19,12 @@ import { AssistantMessage, normalizeTimestamp, UserMessage } from './user-messag
 
 export interface AgentSettings {
   readonly name: string
-  /** Those that begin with `file://` become context files. */
+  /** Entries with the prefix `file://` become context files. */
   readonly resources?: readonly string[]
   readonly hooks?: ContextManager['hooks']
 }
 
-/** A tool of the catalogue; without an origin it is a built-in one. */
+/** A tool of the catalogue. Without an origin it is a built-in tool. */
 export interface ConfiguredTool extends ToolSpec {
   readonly origin?: ToolOrigin
 }
@@ -38,7 +38,7 @@ export function toolCatalogue(config: Readonly<Record<string, ConfiguredTool>>):
   return tools
 }
 
-/** A model of which only the id is known gets the usual window. */
+/** A model known only by its id gets the default window. */
 export function modelFromId(id: string | null | undefined): ModelInfo | undefined {
   return id ? { model_name: id, model_id: id, context_window_tokens: DEFAULT_CONTEXT_WINDOW_TOKENS } : undefined
 }
@@ -57,7 +57,7 @@ export function newContextManager(
   }
 }
 
-/** The machine and the clock that a conversation lives with. */
+/** Machine and clock of a conversation. */
 export interface Environment extends Machine {
   /** RFC 3339 with offset. */
   readonly now: () => string
@@ -66,13 +66,13 @@ export interface Environment extends Machine {
 
 export interface CreateOptions {
   readonly conversationId: string
-  /** The agent that is in use, if any. */
+  /** The active agent, if any. */
   readonly agents?: { readonly active?: AgentSettings }
   readonly toolConfig?: Readonly<Record<string, ConfiguredTool>>
-  /** Kept for the caller; never written. */
+  /** Stored for the caller; never written. */
   readonly toolManager?: unknown
   readonly currentModelId?: string | null
-  /** What is known of that model. Without it the window is taken for 200,000 tokens. */
+  /** Properties of the model. Default window: 200,000 tokens. */
   readonly modelInfo?: ModelInfo
   readonly environment: Environment
   readonly mcpEnabled?: boolean
@@ -91,7 +91,7 @@ export class ConversationState {
   readonly environment: Environment
   readonly agents: CreateOptions['agents']
   readonly toolManager: unknown
-  /** What had to be mended when it was read. */
+  /** Repairs made when the state was read. */
   readonly repairs: readonly Repair[]
   readonly #limit: core.HistoryLimit
   #state: core.ConversationState
@@ -121,8 +121,8 @@ export class ConversationState {
   }
 
   /**
-   * From the text of a saved state, or from its parsed value. Tolerant unless `strict` is asked for. Throws when it is
-   * no state; {@link readState} gives a value instead.
+   * Reads a saved state from text or a parsed value, tolerantly unless `strict` is set. Throws if it is not a state;
+   * {@link readState} returns a value instead.
    */
   static fromJSON(
     source: unknown,
@@ -142,17 +142,17 @@ export class ConversationState {
     return new ConversationState(read.value, options, read.repairs)
   }
 
-  /** The state as a value. It never changes; the next step makes another one. */
+  /** The immutable state. Each operation creates a new one. */
   get state(): core.ConversationState {
     return this.#state
   }
 
-  /** For JSON.stringify. Numbers that JavaScript cannot spell lose their spelling there; {@link write} keeps it. */
+  /** For JSON.stringify. Loses the spelling of numbers that JavaScript cannot represent; {@link write} preserves it. */
   toJSON(): unknown {
     return JSON.parse(this.write())
   }
 
-  /** As the original writes it: compact as in its database, or pretty as `/save` does. */
+  /** Writes like Amazon Q CLI: compact as in its database, or pretty as `/save`. */
   write(options: WriteOptions = {}): string {
     return writeState(this.#state, options)
   }
@@ -177,7 +177,7 @@ export class ConversationState {
     return this.#state.next_message ? new UserMessage(this.#state.next_message) : undefined
   }
 
-  /** Without a waiting message there is nothing to answer, and nothing changes. */
+  /** Does nothing if no message is waiting for an answer. */
   pushAssistantMessage(
     message: AssistantMessage | data.AssistantMessage,
     metadata: RequestMetadata | null = null,
@@ -194,7 +194,7 @@ export class ConversationState {
     this.#state = withInvariants(this.#state, this.#env(), this.#limit)
   }
 
-  /** The request for the waiting message. Entries outside the valid range are gone afterwards. */
+  /** The request for the waiting message. Removes entries outside the valid range from the state. */
   asSendable(context: ContextInput = {}): Sendable | undefined {
     const sent = asSendable(this.#state, { ...context, env: this.#env(), limit: this.#limit })
     this.#state = sent.state
@@ -229,17 +229,17 @@ export class ConversationState {
     this.#state = tangent.exitTangentWithTail(this.#state)
   }
 
-  /** Not in the original: what the tangent came to goes back to the main conversation. */
+  /** Addition to the specification: ends the tangent and adds its summary to the main conversation. */
   exitTangentModeWithSummary(summary: string): void {
     this.#state = tangent.exitTangentWithSummary(this.#state, summary, this.#now(), this.#env())
   }
 
-  /** Not in the original: names of the open tangents from the outermost in, null for those without. */
+  /** Addition to the specification: names of the open tangents, outermost first, null for unnamed ones. */
   tangentNames(): readonly (string | null)[] {
     return tangent.openTangents(this.#state).map(({ name }) => name)
   }
 
-  /** Not in the original: makes this entry the last one and keeps what came after it as a branch. */
+  /** Addition to the specification: makes this entry the last one and keeps the later ones as a branch. */
   rewindTo(entry: number, name: string | null = null): void {
     this.#state = rewindTo(this.#state, entry, name)
   }
@@ -252,7 +252,7 @@ export class ConversationState {
     this.#state = switchToBranch(this.#state, index)
   }
 
-  /** Not in the original: deletes the last prompt with everything that answered it. */
+  /** Addition to the specification: deletes the last prompt and its answers. */
   dropLastExchange(): void {
     this.#state = dropLastExchange(this.#state)
   }

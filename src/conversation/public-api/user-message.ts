@@ -26,7 +26,7 @@ import type { Tools } from '../record.ts'
 import { intoHistoryEntry, intoUserInputMessage, type UserInputMessage } from '../request.ts'
 import { formatStoredTime, parseZonedTime } from '../zoned-time.ts'
 
-/** Spelled as the original stores it. Throws for a text that is no time with offset. */
+/** Respells the time as Amazon Q CLI stores it. Throws if it is not a time with offset. */
 export function normalizeTimestamp(timestamp: string): string
 export function normalizeTimestamp(timestamp: string | null): string | null
 export function normalizeTimestamp(timestamp: string | null): string | null {
@@ -42,7 +42,7 @@ export function normalizeTimestamp(timestamp: string | null): string | null {
 }
 
 /**
- * Its fields are the message's JSON, so that it can stand wherever a plain message is asked for.
+ * Its fields are the message's JSON, so it can be used wherever a plain message is expected.
  *
  * @example
  * const message = UserMessage.newPrompt('Hello, Q!', '2025-10-25T14:53:00+09:00')
@@ -63,7 +63,7 @@ export class UserMessage implements data.UserMessage {
     this.images = message.images
   }
 
-  /** @param env what {@link UserEnvContext.generateNew} gives; without it the message says nothing of the machine */
+  /** @param env from {@link UserEnvContext.generateNew}; default: no environment */
   static newPrompt(
     prompt: string,
     timestamp: string | null = null,
@@ -105,13 +105,13 @@ export class UserMessage implements data.UserMessage {
     return new UserMessage(newToolUseResultsWithImages(results, images, normalizeTimestamp(timestamp), env))
   }
 
-  /** As a past message of a request: with its tool results, without tools. */
+  /** Converts to an earlier message of a request: with tool results, without tools. */
   intoHistoryEntry(): UserInputMessage {
     return intoHistoryEntry(this)
   }
 
   /**
-   * As the message of a request that is sent now.
+   * Converts to the current message of a request.
    *
    * @example
    * message.intoUserInputMessage('anthropic.claude-3-5-sonnet-20241022-v2:0', new Map())
@@ -132,31 +132,33 @@ export class UserMessage implements data.UserMessage {
     return promptOf(this)
   }
 
-  /** A message whose content has at most about so many bytes; this one stays. */
+  /** Returns a copy whose content has about `maxBytes` bytes at most. */
   truncateSafe(maxBytes: number, warn?: Warn): UserMessage {
     return new UserMessage(truncateMessage<data.UserMessage>(this, maxBytes, warn))
   }
 
-  /** A message that says its tool results as a prompt; this one stays. */
+  /** Returns a copy with the tool results as a prompt. */
   replaceContentWithToolUseResults(warn?: Warn): UserMessage {
     return new UserMessage(replaceContentWithToolUseResults<data.UserMessage>(this, warn))
   }
 
-  /** The prompt as the model sees it, with time and context around it. */
+  /** The prompt as sent to the model, with time and context. */
   contentWithContext(): string {
     return contentWithContext(this)
   }
 }
 
 export const UserEnvContext = {
-  /** Of a machine, for instance `processMachine`. Where its directory cannot be read, a line is logged and the message goes without. */
+  /**
+   * @param machine for instance `processMachine`. If its directory cannot be read, it is omitted and `log` gets a line.
+   */
   generateNew(machine: Machine, log?: Warn): data.UserEnvContext {
     return environmentOf(machine, log)
   },
 } as const
 
 /**
- * An answer: text alone, or text with tool uses.
+ * An answer: text, optionally with tool uses.
  *
  * @example
  * AssistantMessage.newResponse('msg_123', 'Here is the answer.').content()
@@ -188,7 +190,7 @@ export class AssistantMessage {
     return this.#body().content
   }
 
-  /** Nothing for a plain response; an empty list for a tool use without tools. */
+  /** Undefined for a plain response; an empty list for a tool use without tools. */
   toolUses(): readonly data.AssistantToolUse[] | undefined {
     return 'ToolUse' in this.#message ? this.#message.ToolUse.tool_uses : undefined
   }

@@ -1,4 +1,4 @@
-/** When things were said. Old conversations tell no times, and answers only what their request recorded. */
+/** Times of messages. Old conversations have none, and answers only those of their request. */
 import { numberOf } from '../../lib/unknown-values.ts'
 import { isInvalidTime } from '../../model/checked-numbers.ts'
 import { type Instant, instantFromMs, toInstant } from '../../model/ids.ts'
@@ -7,18 +7,18 @@ import type { ParsedEntry } from './parse-entry.ts'
 export interface EntryTime {
   readonly at: Instant
   readonly inferred: boolean
-  /** The field that held no time. */
+  /** The field that contained an invalid time. */
   readonly bad?: string
 }
 
 const STEP_MS = 1000
 
-/** Times in the order of the entries. Each missing one comes from the request, else a second after the one before. */
+/** Assigns ascending times. A missing one is taken from the request, or is a second after the previous one. */
 export class EntryClock {
   #last: Instant | undefined
   readonly #firstSeen: Instant
 
-  /** @param last the time at which an earlier reading stopped */
+  /** @param last the last time of an earlier read */
   constructor(firstSeen: Instant, last?: Instant) {
     this.#firstSeen = firstSeen
     this.#last = last
@@ -47,13 +47,13 @@ export class EntryClock {
   }
 }
 
-/** Zero stands for a time that was never set. */
+/** Zero means that the time was never set. */
 export function instantIfSet(milliseconds: unknown): Instant | undefined {
   const known = numberOf(milliseconds)
   return known === undefined || known <= 0 ? undefined : instantFromMs(known)
 }
 
-/** A last time that was just made is not parsed again. */
+/** Avoids parsing a time that was just formatted. */
 function oneStepLater(at: Instant): Instant {
   const ms = (at === cachedInstant ? cachedMs : Date.parse(at)) + STEP_MS
   const next = instantFromMs(ms)

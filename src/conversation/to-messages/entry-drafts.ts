@@ -8,18 +8,18 @@ import type { MessageSegment, Mutable, Role, SourceType, ToolCall, ToolStatus } 
 import { exactText, type ParsedEntry, type Variant } from './parse-entry.ts'
 
 export interface EntryDraft {
-  /** Which half of the entry it is from: both have times of their own. */
+  /** Which half of the entry it comes from; each has its own time. */
   readonly side: 'input' | 'answer'
   readonly role: Role
   readonly source_type: SourceType
-  /** The source's own name: `Prompt`, `ToolUse` … */
+  /** The agent's own name: `Prompt`, `ToolUse` … */
   readonly payload_type: string
   readonly segments: readonly MessageSegment[]
   readonly tool_call?: ToolCall
   readonly metadata?: Metadata
 }
 
-/** @param values of the source; those that say nothing are left out */
+/** @param values values of the source; empty ones are omitted */
 export function metadataField(values: Fields, own: Metadata = {}): { readonly metadata?: Metadata } {
   const present: Record<string, unknown> = {}
   for (const key in values) {
@@ -31,7 +31,7 @@ export function metadataField(values: Fields, own: Metadata = {}): { readonly me
   return {}
 }
 
-/** The tools that were asked for and not yet answered, by the id of the call. */
+/** Requested tools without a result, by call id. */
 export type CallsById = ReadonlyMap<string, ToolCall>
 
 type Input = Pick<ParsedEntry, 'user' | 'input' | 'exact'>
@@ -50,7 +50,7 @@ export function inputDrafts({ user, input, exact }: Input, calls: CallsById): re
   return [unknownInputDraft(tag, images, { ...shared, ...body })]
 }
 
-/** Nobody says anything, but it stands there with all that is around it. */
+/** An input of unknown kind contains no message, but is preserved with all its fields. */
 function unknownInputDraft(tag: string, images: readonly MessageSegment[], shared: Fields): EntryDraft {
   return {
     side: 'input',
@@ -80,7 +80,7 @@ function resultDrafts(
       role: 'tool',
       source_type: 'tool_result',
       payload_type: tag,
-      // Which result an image belongs to is not told: it stands with the last.
+      // The format does not say which result an image belongs to, so images go with the last.
       segments: isLast ? images : [],
       tool_call: toToolResult(result, cancelled, calls, exact),
       ...metadataField({ ...(at === 0 && prompt === undefined ? shared : {}), blocks: blockNames(result) }),
@@ -131,7 +131,7 @@ function joinBlocks(blocks: readonly unknown[], exact: boolean): string {
     .join('\n')
 }
 
-/** The ids that an input answers. */
+/** Ids of the calls that an input answers. */
 export function answeredCallIds({ input }: Pick<ParsedEntry, 'input'>): readonly string[] {
   const results = input.body['tool_use_results']
   if (!Array.isArray(results)) return NO_IDS
@@ -153,21 +153,21 @@ function blockValue(block: Fields): object | undefined {
   return typeof value === 'object' && value !== null ? value : undefined
 }
 
-/** Only where the plain text does not tell it. */
+/** Only if the plain text does not imply them. */
 function blockNames(result: Fields): readonly string[] | undefined {
   const blocks = listOf(result['content'])
   if (blocks.length === 1 && isObject(blocks[0]) && typeof blocks[0]['Text'] === 'string') return undefined
   return blocks.flatMap((block) => (isObject(block) ? (Object.keys(block)[0] ?? []) : []))
 }
 
-/** What the shell tool reports. */
+/** Exit code reported by the shell tool. */
 function exitCodeOf(value: object | undefined): number | undefined {
   const status = fieldsOf(value)?.['exit_status']
   const code = typeof status === 'string' && /^-?\d+$/.test(status) ? Number(status) : status
   return validExitCodeOf(code)
 }
 
-/** Images beside a message. */
+/** Images next to a message. */
 function imageSegments(images: unknown): readonly MessageSegment[] {
   return listOf(images)
     .filter(isObject)
@@ -185,14 +185,14 @@ function withData(mime_type: string, base64: string) {
   return { data_uri: `data:${mime_type};base64,${base64}`, mime_type, size_bytes }
 }
 
-/** Usually packed already; a list only where the row was read to the letter. */
+/** Usually already encoded; a list only in a lossless parse. */
 function base64Of(bytes: unknown): string | undefined {
   if (typeof bytes === 'string') return bytes
   const isBytes = Array.isArray(bytes) && bytes.every((one) => Number.isInteger(one) && one >= 0 && one <= 255)
   return isBytes ? Buffer.from(bytes as number[]).toString('base64') : undefined
 }
 
-/** Words in one message, which is left out where there are none; each tool in one of its own. */
+/** Text is one message, omitted if empty; each tool is another. */
 export function answerDrafts({ answer, request, exact }: ParsedEntry): readonly EntryDraft[] {
   const { tag, body } = answer
   const shared = {
@@ -232,7 +232,7 @@ export function answerDrafts({ answer, request, exact }: ParsedEntry): readonly 
   ]
 }
 
-/** Without the pauses between its pieces, which are many and mean little: their number stays. */
+/** Leaves out the pauses between chunks, which are numerous and unimportant, but keeps their number. */
 export function requestFields(request: Fields): Fields {
   if (!('time_between_chunks' in request)) return request
   const { time_between_chunks, ...rest } = request
@@ -257,7 +257,7 @@ function useDraft(tag: string, use: Fields, shared: Fields, exact: boolean): Ent
   }
 }
 
-/** The tools that an answer asks for. */
+/** The tools that an answer requests. */
 export const requestedCalls = ({ answer, exact }: ParsedEntry): readonly ToolCall[] =>
   answer.tag === 'ToolUse'
     ? listOf(answer.body['tool_uses'])
@@ -273,7 +273,7 @@ const toToolCall = (use: Fields, exact: boolean): ToolCall => ({
   ...(isObject(use['args']) && { arguments_json: use['args'] }),
 })
 
-/** What a tool is called on the wire once the program no longer knows it. */
+/** The name sent for a tool that the program no longer knows. */
 const UNKNOWN_TOOL = 'dummy'
 
 function nameOf(use: Fields): string | null {
@@ -281,7 +281,7 @@ function nameOf(use: Fields): string | null {
   return sent === UNKNOWN_TOOL ? (stringOf(use['orig_name']) ?? sent) : sent
 }
 
-/** A draft with what its entry says beside it: parts that nobody said, results that stand in a cancellation for another reason. */
+/** Marks inserted parts, and results that are in a cancellation only because the format requires it. */
 export function applyConversionFields(draft: EntryDraft, written: Fields | undefined): EntryDraft {
   if (!written) return draft
   const { tool_call } = draft
@@ -294,7 +294,7 @@ export function applyConversionFields(draft: EntryDraft, written: Fields | undef
   return { ...marked, tool_call: { ...tool_call, status: tool_call.source_status === 'Error' ? 'error' : 'success' } }
 }
 
-/** The message that brings its entry's records: the first that somebody said. */
+/** Index of the message that carries the entry's records: the first that was not inserted. */
 export const recordDraftIndex = (drafts: readonly EntryDraft[]): number =>
   Math.max(
     0,

@@ -5,13 +5,13 @@ import { type Fields, fieldsOf, isObject, listOf, toJsonText } from '../../lib/u
 import { readValueAs } from '../codec/codec.ts'
 import { historyEntry } from '../codec/entry.ts'
 
-/** @param exact the value was read to the letter */
+/** @param exact the value was parsed losslessly */
 export const exactText = (value: unknown, exact: boolean): string =>
   exact ? writeJson(value as JsonValue) : toJsonText(value)
 
 /**
- * Whether arguments or results, which alone hold values of unknown meaning, may not be what they were: numbers that
- * JavaScript would change, and fields that a list of entries may have made shorter elsewhere.
+ * Whether arguments or results may need a lossless parse: they contain numbers that JavaScript would change, or fields
+ * that an entry list may shorten.
  */
 export function needsExact({ input, answer }: Pick<ParsedEntry, 'input' | 'answer'>): boolean {
   const uses = listOf(answer.body['tool_uses'])
@@ -34,26 +34,29 @@ function hasUnsafeValue(value: unknown, depth: number): boolean {
   return false
 }
 
-/** Beside them, or in their place, something may be missing: see `EntryList.at`. */
+/** Values next to these, or in their place, may be missing: see `EntryList.at`. */
 const SHORTENED: ReadonlySet<string> = new Set(['Bytes', 'chunks', 'args'])
 
-/** Exchanges as they lie somewhere. */
+/** Access to stored exchanges. */
 export interface EntryList {
   readonly length: number
-  /** `Bytes` may be base64, `chunks` stand for `time_between_chunks`, and `orig_args` be missing beside equal `args`. */
+  /**
+   * `Bytes` may be base64, `chunks` may replace `time_between_chunks`, and `orig_args` may be missing if it equals
+   * `args`.
+   */
   at(index: number): unknown
-  /** The same as it is spelt: numbers in their own letters, images as lists. */
+  /** The same entry parsed losslessly: numbers keep their spelling, images are lists. */
   exactAt(index: number): JsonValue | undefined
 }
 
 export interface ParsedEntry {
   readonly user: Fields
-  /** `Prompt`, `ToolUseResults`, `CancelledToolUses`, or a later one. */
+  /** `Prompt`, `ToolUseResults`, `CancelledToolUses`, or a later variant. */
   readonly input: Variant
-  /** `Response`, `ToolUse`, or a later one. */
+  /** `Response`, `ToolUse`, or a later variant. */
   readonly answer: Variant
   readonly request: Fields | undefined
-  /** Its numbers are spelt as they stand there. */
+  /** Numbers have their original spelling. */
   readonly exact?: true
 }
 
@@ -63,11 +66,11 @@ export interface Variant {
 }
 
 export interface UnreadEntry {
-  /** A sentence for a person. Never conversation text. */
+  /** For a person. Never quotes the conversation. */
   readonly unread: string
 }
 
-/** Free values whose numbers JavaScript would change come in their own spelling. */
+/** Uses the lossless form for values whose numbers JavaScript would change. */
 export function parseEntryAt(list: EntryList, index: number): ParsedEntry | UnreadEntry {
   const entry = parseUsualShape(list.at(index))
   if (entry && !needsExact(entry)) return entry
@@ -76,7 +79,7 @@ export function parseEntryAt(list: EntryList, index: number): ParsedEntry | Unre
 
 export const isParsedEntry = (entry: ParsedEntry | UnreadEntry): entry is ParsedEntry => 'input' in entry
 
-/** What the original reads with its unread answer: the message that is still to be sent. */
+/** The unsent message that a state may contain. */
 export function parseInput(user: unknown): Pick<ParsedEntry, 'user' | 'input'> | undefined {
   const fields = fieldsOf(user)
   const input = parseVariant(fields?.['content'])
@@ -106,7 +109,7 @@ function parseVariant(value: unknown): Variant | undefined {
   return only !== undefined && body ? { tag: only, body } : undefined
 }
 
-/** The original also takes structures as lists of their fields; its own reader says what is missing. */
+/** Structures may also be lists of their fields. The strict reader reports what is missing. */
 function parseUnusualShape(value: unknown): ParsedEntry | UnreadEntry {
   if (value === undefined) return { unread: 'not JSON' }
   const exact = parseUsualShape(value)

@@ -1,7 +1,7 @@
-/** What a writer had to change, and what it could not keep: a code for programs, a sentence for people. */
+/** Changes and losses that writers report: a code for programs, a text for people. */
 import { type Phrase, phrase } from '../phrase.ts'
 
-/** Each code with its sentence. `value` is what only this case knows: a number, or words of ours. */
+/** The text for each code. `value` is the variable part, such as a number. */
 const CHANGE_TEXTS = {
   no_place: () => phrase('has no place in the target', '変換先に置き場所がありません'),
   unaccounted: (value) => phrase(`${value} records are in no account`, `${value} 件の記録の行方が分かりません`),

@@ -7,44 +7,44 @@ import type { Session } from '../session.ts'
 import type { RecordGroup } from './step.ts'
 
 /**
- * One object for each element of a file: a line, a chat message, an entry. Some elements tell several messages, and some
- * groups of elements share the records that they were made of.
+ * One object per element of a file: a line, a chat message, an entry. An element may contain several messages, and
+ * several elements may share the records they were made from.
  */
 export interface SourceExtension {
-  /** Whose records they are: the agent from which the conversation first came, whatever it went through since. */
+  /** Owner of the records: the agent from which the conversation originally came, however often it was converted. */
   readonly src: AgentId
-  /** The source's own records, in its order; on the first message of the first element that was made of them. */
+  /** The source's own records in order. On the first message of the first element made from them. */
   readonly records?: readonly unknown[]
-  /** How many elements were made of the records; 1 where it is not said. */
+  /** Number of elements made from the records; default: 1. */
   readonly parts?: number
-  /** Which of those elements this is, from 1. Absent on the message that has the records. */
+  /** Number of this element among them, from 1. Absent on the message that has the records. */
   readonly part?: number
-  /** The element was changed since the records were put beside it. */
+  /** The element has changed since the records were attached. */
   readonly stale?: true
-  /** The element's place in its own file, for an extension that is kept beside it. */
+  /** Position of the element in its file, for an extension stored in a sidecar. */
   readonly at?: number
-  /** What the model goes on with after a compaction, where it is more than a text. */
+  /** The messages that replace the history after a compaction, if it is more than a text. */
   readonly replacement?: readonly NormalizedMessage[]
-  /** The header of the session from which the conversation came. */
+  /** Header of the original session. */
   readonly session?: Session
 }
 
-/** How an element says it in a file: the extension with what the file's form has no place for. */
+/** The extension as stored in a file: also contains values that the file's format cannot represent. */
 export interface WrittenExtension extends SourceExtension, ElementFacts {
-  /** Check sum of the element without this object. */
+  /** Digest of the element without this object. */
   readonly seal?: string
 }
 
-/** What an element's form has no place for. */
+/** Values that the element's format cannot represent. */
 export interface ElementFacts {
-  /** The source's own time, as it stands there. */
+  /** The original time value. */
   readonly ts?: unknown
   readonly status?: string
   readonly injected?: true
   readonly pending?: true
   readonly kind?: string
   readonly phase?: string
-  /** The writer put it there: nobody said it. */
+  /** The writer inserted the element; it does not occur in the source. */
   readonly synthetic?: string
   readonly orig_id?: string
   readonly orig_name?: string
@@ -54,7 +54,7 @@ export function extensionOf(message: NormalizedMessage): SourceExtension | undef
   return message.metadata?.x_conv as SourceExtension | undefined
 }
 
-/** What belongs into the metadata of the messages that an element tells, whether or not its records are wanted. */
+/** Metadata for the messages of an element, whether or not records were requested. */
 export function metadataFromExtension(written: unknown): Metadata | undefined {
   if (!isWrittenExtension(written)) return undefined
   const fields: Record<string, unknown> = {}
@@ -66,9 +66,9 @@ export function metadataFromExtension(written: unknown): Metadata | undefined {
 const METADATA_KEYS = ['injected', 'pending', 'kind', 'phase', 'synthetic', 'orig_id', 'orig_name'] as const
 
 /**
- * The extensions of the messages that one element tells: what the element brings, else that it is a record itself.
- * @param written what stands in the element, or beside its file
- * @param seal the check sum of the element as it is now
+ * Extensions for the messages of one element: from the element itself, or with the element as the record.
+ * @param written the extension in the element or in the sidecar
+ * @param seal current digest of the element
  */
 export function readElementExtensions(source: SourceRecord, written: unknown, seal: () => string): ElementExtensions {
   const { src, record, at } = source
@@ -105,26 +105,26 @@ const isStale = ({ seal }: WrittenExtension, currentSeal: () => string): boolean
 const isWrittenExtension = (value: unknown): value is WrittenExtension =>
   typeof value === 'object' && value !== null && typeof (value as WrittenExtension).src === 'string'
 
-/** Files are not trusted: anybody may write such a key. */
+/** Files are not trusted: any file may contain such a key. */
 const hasRecords = ({ records, part }: WrittenExtension): boolean =>
   Array.isArray(records) || (records === undefined && Number.isInteger(part))
 
-/** One element that a writer made, without its extension. */
+/** An element made by a writer, without its extension. */
 export interface WrittenElement {
   readonly value: object
   readonly facts?: ElementFacts | undefined
 }
 
-/** What became of records. */
+/** What records were converted to. */
 export interface RecordConversion {
   readonly records: readonly unknown[]
-  /** What was written in their place, without extensions. */
+  /** The elements written for them, without extensions. */
   readonly as: readonly unknown[]
-  /** Whether they are kept whole. */
+  /** Whether the complete records are preserved. */
   readonly isKept: boolean
 }
 
-/** Says what became of records, where there are any. */
+/** Reports what became of the records, if there are any. */
 export function toRecordOutcomes<Place extends string>(
   conversions: readonly RecordConversion[],
   location: Place,
@@ -140,10 +140,10 @@ interface RecordOutcomeEvent<Place extends string> {
 }
 
 export interface ExtensionWriterOptions {
-  /** Who writes. */
+  /** The writing agent. */
   readonly own: AgentId
   readonly seal: (element: object) => string
-  /** Nothing is carried. */
+  /** Extensions are disabled. */
   readonly isOff?: boolean | undefined
 }
 
@@ -151,7 +151,7 @@ export class ExtensionWriter {
   readonly #own: AgentId
   readonly #seal: (element: object) => string
   readonly #isOff: boolean
-  /** Of which nothing was written: they go with the next elements. */
+  /** Records for which nothing was written. They are attached to the next elements. */
   #pending: { readonly src: AgentId; readonly records: unknown[] } | undefined
 
   constructor({ own, seal, isOff }: ExtensionWriterOptions) {
@@ -160,7 +160,7 @@ export class ExtensionWriter {
     this.#isOff = isOff ?? false
   }
 
-  /** One extension for each element; nothing where there is nothing to say. */
+  /** One extension per element, or undefined if there is nothing to attach. */
   extensionsFor(
     group: Pick<RecordGroup, 'src' | 'records' | 'fits'>,
     elements: readonly WrittenElement[],
@@ -187,7 +187,7 @@ export class ExtensionWriter {
     })
   }
 
-  /** What is left at the end: no element follows that could take it. */
+  /** Remaining records, after which no element follows. */
   end(): WrittenExtension | undefined {
     const pending = this.#pending
     this.#pending = undefined

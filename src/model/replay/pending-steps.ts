@@ -1,4 +1,4 @@
-/** Steps that wait until nothing more can be added to them, with the records that they were made of. */
+/** Holds steps, and the records they were made from, until nothing can be added to them. */
 import type { AgentId } from '../ids.ts'
 import type { NormalizedMessage } from '../normalized.ts'
 import type { SourceExtension } from './extension.ts'
@@ -21,7 +21,7 @@ export interface OpenCall extends Mutable<ReplayCall> {
   readonly step: OpenStep
 }
 
-/** A step to which something may still be added. */
+/** A step that can still be extended. */
 export type OpenStep = (
   | Mutable<InstructionStep>
   | Mutable<PromptStep>
@@ -35,13 +35,13 @@ export class OpenGroup implements RecordGroup {
   records: unknown[] = []
   fits = true
   steps = 0
-  /** Calls without a result. */
+  /** Number of calls without a result. */
   waiting = 0
-  /** How many elements the last records are said to have made, and which of them was seen last. */
+  /** Number of elements made from the last records, and the last one seen. */
   #parts = 1
   #part = 1
 
-  /** Records of another source cannot stand beside these. */
+  /** Records of another source cannot join this group. */
   accepts(extension: SourceExtension | undefined): boolean {
     return extension === undefined ? this.src === undefined : this.src === undefined || this.src === extension.src
   }
@@ -74,12 +74,12 @@ export class OpenGroup implements RecordGroup {
     this.#part = later.#part
   }
 
-  /** One by one: they may be more than a call takes arguments. */
+  /** Added one by one, because there may be more than a call accepts as arguments. */
   #addRecords(records: readonly unknown[]): void {
     for (const record of records) this.records.push(record)
   }
 
-  /** Nothing more is added: are all elements there? */
+  /** Completes the group and checks that all its elements are present. */
   close(): void {
     this.#close()
     if (this.src === undefined) this.fits = false
@@ -91,7 +91,7 @@ export class OpenGroup implements RecordGroup {
   }
 }
 
-/** Characters that may wait for a result. A result that comes later has lost its call. */
+/** Limit of characters that wait for results. A result that arrives later is not matched with its call. */
 const MAX_PENDING_CHARACTERS = 16_000_000
 const MAX_PENDING_STEPS = 256
 
@@ -99,16 +99,16 @@ export class PendingSteps {
   #steps: { readonly step: OpenStep; size: number }[] = []
   #size = 0
   #calls = new Map<string, CallQueue>()
-  /** What comes before the first step. */
+  /** Everything before the first step. */
   readonly opening = new OpenGroup()
-  /** The group to which whatever comes is added. */
+  /** The group to which new messages are added. */
   last: OpenGroup = this.opening
 
   get lastStep(): OpenStep | undefined {
     return this.#steps.at(-1)?.step
   }
 
-  /** @param at when what begins it was said */
+  /** @param at time of the first message */
   begin(extension: SourceExtension | undefined, at: string): OpenGroup {
     const { last } = this
     if (last !== this.opening && last.steps === 0) {
@@ -142,7 +142,7 @@ export class PendingSteps {
     else this.#calls.set(id, { calls: [call], releasedCount: 0 })
   }
 
-  /** Of several calls with one id the last that has no answer is meant. */
+  /** Of several calls with the same id, takes the last one without a result. */
   addResult(id: string | null, result: ReplayResult): OpenCall | undefined {
     const queue = id === null ? undefined : this.#calls.get(id)
     const call = queue?.calls.pop()
@@ -153,7 +153,7 @@ export class PendingSteps {
     return call
   }
 
-  /** What stands between them in the source cannot be taken apart: one group from here to the last. */
+  /** Merges all groups from this one on, because their parts cannot be separated in the source. */
   mergeFrom(first: OpenGroup): void {
     if (first === this.last) return
     const merged = new Set<OpenGroup>()
@@ -170,7 +170,7 @@ export class PendingSteps {
     this.last = first
   }
 
-  /** All steps that are complete, in order. */
+  /** Complete steps, in order. */
   ready(isEnd: boolean): ReplayStep[] {
     const out: ReplayStep[] = []
     if (isEnd && this.last !== this.opening && this.last.steps === 0)
@@ -195,7 +195,7 @@ export class PendingSteps {
     out.push(released.step)
   }
 
-  /** Calls leave in the order in which they were asked. */
+  /** Calls are released in the order in which they were made. */
   #removeCall(call: ReplayCall): void {
     const id = call.tool.call_id
     const queue = id === null ? undefined : this.#calls.get(id)
@@ -209,13 +209,13 @@ export class PendingSteps {
   }
 }
 
-/** Calls of one id that wait for their results; the first ones wait no longer. */
+/** Calls with the same id that wait for results. The first ones are no longer waiting. */
 interface CallQueue {
   readonly calls: (OpenCall | undefined)[]
   releasedCount: number
 }
 
-/** About how many characters a message holds. */
+/** Approximate number of characters in a message. */
 export function characterCountOf({ segments, tool_call }: NormalizedMessage): number {
   let size = 200 + (tool_call?.arguments?.length ?? 0) + (tool_call?.input?.length ?? 0)
   size += tool_call?.output?.length ?? 0

@@ -1,4 +1,4 @@
-/** Laws of the neutral form: no record twice, none lost, none out of order; each call with its own result. */
+/** Laws of replay: no record twice, none lost, none out of order; each call with its own result. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { NormalizedMessage, ToolCall } from '../normalized.ts'
@@ -184,7 +184,7 @@ function with_(message: NormalizedMessage, extension: SourceExtension | undefine
   return { ...message, metadata: { ...metadata, ...(extension && { x_conv: extension }) } }
 }
 
-/** As a writer would: the records with the first element of their group, the number with the others. */
+/** Attaches records as a writer does: the records to the first element of a group, the part number to the others. */
 function written(found: readonly ReplayItem[]): readonly NormalizedMessage[] {
   const elements = new Map<unknown, NormalizedMessage[]>()
   for (const one of found) {

@@ -12,8 +12,8 @@ import { characterCountOf, type OpenCall, type OpenGroup, type OpenStep, Pending
 import type { AnswerPart, InstructionStep, RecordGroup, ReplayItem, ReplayResult, ReplayStep } from './step.ts'
 
 /**
- * Holds what waits for its result and nothing else: the memory it takes does not grow with the conversation.
- * @param facts from a first reading; without it everything that was said is replayed
+ * Memory does not grow with the conversation, because only calls that wait for a result are held.
+ * @param facts from a first pass; without them, everything is replayed
  */
 export async function* replayMessages(
   messages: AsyncIterable<NormalizedMessage>,
@@ -28,9 +28,9 @@ export class Replayer {
   readonly #facts: SessionFacts
   readonly #pending = new PendingSteps()
   #isOpened = false
-  /** What stands before the compaction is over. */
+  /** True after the compaction. */
   #isLive: boolean
-  /** The last step takes what the model says: nobody has answered yet. */
+  /** Text of the model extends the last step, because no user message or result has followed. */
   #isAnswerOpen = false
 
   constructor(facts: SessionFacts) {
@@ -60,7 +60,7 @@ export class Replayer {
     if (message.id !== this.#facts.compaction) return items
     this.#isLive = true
     for (const one of extension?.replacement ?? []) {
-      // Its records are those of the compaction, which were just told.
+      // The records belong to the compaction, which was just emitted.
       const covered = extension && { src: extension.src, records: [] }
       this.#add(one, covered, classify(one, this.#facts).converted)
     }
@@ -98,7 +98,7 @@ export class Replayer {
     }
   }
 
-  /** Nobody said it, but it may bring what the model was told. */
+  /** The message is not replayed, but may contain text that the model received. */
   #addHidden(message: NormalizedMessage, extension: SourceExtension | undefined): void {
     const hasContext = message.metadata?.synthetic === MISSING_MARK && readContexts(message).length > 0
     const group = this.#groupFor(message, extension, hasContext)
@@ -151,7 +151,7 @@ export class Replayer {
     }
   }
 
-  /** The answer that is being gathered, or a new one. */
+  /** The current answer, or a new one. */
   #openAnswer(message: NormalizedMessage, extension: SourceExtension | undefined): OpenStep & { kind: 'answer' } {
     const last = this.#pending.lastStep
     const isOpen = this.#isAnswerOpen && last?.group === this.#pending.last
@@ -184,7 +184,7 @@ export class Replayer {
     this.#addContexts(message, this.#pending.last)
   }
 
-  /** What stood beside the message, as messages before it. */
+  /** Replays context from the metadata as messages before this one. */
   #addContexts(source: NormalizedMessage, group: OpenGroup): void {
     const { timestamp: at, raw } = source
     for (const text of readContexts(source)) {
@@ -204,13 +204,13 @@ export class Replayer {
   }
 
   /**
-   * The group to which a message's records belong.
-   * @param isStep the message begins a step; what is not a step is added to whatever stands before it
+   * The group that receives a message's records.
+   * @param isStep the message begins a step; otherwise it is added to the previous one
    */
   #groupFor({ timestamp }: NormalizedMessage, extension: SourceExtension | undefined, isStep: boolean): OpenGroup {
     const { last, opening } = this.#pending
     const continues = extension !== undefined && extension.records === undefined && last !== opening
-    // What another element goes on with begins a group, even where nobody says it.
+    // A message whose records are shared with later elements begins a group, even if it is not a step itself.
     const begins = isStep ? !continues : (extension?.parts ?? 1) > 1
     const joins = !begins && last.accepts(extension)
     const group = joins ? last : this.#pending.begin(extension, timestamp)
@@ -219,7 +219,7 @@ export class Replayer {
   }
 }
 
-/** Its records stand where the source tells them. */
+/** The summary's records stay at its position in the source. */
 function toSummaryStep(message: NormalizedMessage): InstructionStep {
   const src = extensionOf(message)?.src
   const group = { src, records: [], fits: src !== undefined, steps: 1 }
@@ -229,16 +229,14 @@ function toSummaryStep(message: NormalizedMessage): InstructionStep {
 const NO_ITEMS: readonly ReplayItem[] = []
 const NO_CALL = { call_id: null, name: null, status: 'pending' } as const
 
-/** Call and outcome in one record: a search, a picture. */
+/** Call and result in one record: a search, an image. */
 const isRunByServer = ({ tool_call }: NormalizedMessage): boolean =>
   tool_call?.status !== 'pending' && tool_call?.output === undefined
 
-// What a program told the model beside a message, where it stands in the message's metadata.
-
-/** Amazon Q's marks around each piece of context. */
+/** Amazon Q's delimiters around each piece of context. */
 const CONTEXT_ENTRY = /--- CONTEXT ENTRY BEGIN ---\n([\s\S]*?)\n?--- CONTEXT ENTRY END ---/g
 
-/** One text for each piece; all of it where it bears no marks. */
+/** One text per piece, or the complete text if there are no delimiters. */
 function readContexts({ metadata }: NormalizedMessage): readonly string[] {
   const text = metadata?.additional_context ?? ''
   if (text.trim() === '') return NO_CONTEXTS
@@ -248,21 +246,21 @@ function readContexts({ metadata }: NormalizedMessage): readonly string[] {
 
 const NO_CONTEXTS: readonly string[] = []
 
-/** What each part of a conversation becomes in one form. */
+/** Callbacks for the parts of a conversation. Each agent's writer implements them. */
 export interface UnitWriter<Written> {
-  /** Stands before what the model goes on with. Any number of times, before `opening`. */
+  /** Messages before a compaction. Called any number of times before `opening`. */
   earlier(src: AgentId, records: readonly unknown[]): void
-  /** Once, before the first steps. */
+  /** Called once, before the first steps. */
   opening(group: RecordGroup): void
   steps(group: RecordGroup, steps: readonly ReplayStep[]): void
-  /** What can be given since the last time. */
+  /** Returns the output produced since the last call. */
   taken(): Iterable<Written>
   end(): Iterable<Written>
-  /** Also where nobody reads to the end. */
+  /** Also called if the reader stops early. */
   close?(): void
 }
 
-/** What is ready to be written, and all else that there is to say: nothing of it is left. */
+/** Removes and returns the bytes and the other output that are ready. */
 export function takeOutput<Said>(bytes: Uint8Array | undefined, others: Said[]): readonly (Said | BytesOutput)[] {
   const all = others.splice(0)
   return bytes ? [{ kind: 'bytes', bytes }, ...all] : all
@@ -273,7 +271,7 @@ interface BytesOutput {
   readonly bytes: Uint8Array
 }
 
-/** What an agent offers as its `write`. */
+/** Makes the `write` function of an agent. */
 export const createWriteFunction =
   <Options extends { readonly facts?: SessionFacts }, Written>(
     writerFor: (session: Session, options: Options) => UnitWriter<Written>,
@@ -307,7 +305,7 @@ async function* writeUnits<Written>(
   }
 }
 
-/** Steps by the records that they were made of: what a writer decides about at once. */
+/** Steps that share records, so that the writer treats them together. */
 type ReplayUnit =
   | Extract<ReplayItem, { kind: 'earlier' | 'opening' }>
   | { readonly kind: 'steps'; readonly group: RecordGroup; readonly steps: readonly ReplayStep[] }

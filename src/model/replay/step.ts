@@ -5,37 +5,37 @@ import type { Attachment } from '../metadata.ts'
 import type { MessageSegment, NormalizedMessage, ToolCall } from '../normalized.ts'
 import type { ElementFacts } from './extension.ts'
 
-/** What a replay gives, in this order: `earlier` any number of times, `opening` once, then the steps. */
+/** Items of a replay in this order: any number of `earlier`, one `opening`, then steps. */
 export type ReplayItem =
-  /** Stands before what the model goes on with: compacted away. Only its records are told. */
+  /** Records before a compaction, which the model no longer sees. */
   | { readonly kind: 'earlier'; readonly src: AgentId; readonly records: readonly unknown[] }
-  /** What the source tells before anything is said. */
+  /** What the source contains before the first message. */
   | { readonly kind: 'opening'; readonly group: RecordGroup }
   | ReplayStep
 
 export type ReplayStep = InstructionStep | PromptStep | AnswerStep | OrphanStep | RecordsStep
 
 /**
- * The records that steps were made of. Steps of one group follow each other, and their records cannot be told apart:
- * a writer whose own records they are writes them once, instead of all steps of the group.
+ * The records from which steps were made. The steps of a group are consecutive and their records cannot be separated. A
+ * writer of the same format writes the records once instead of the steps.
  */
 export interface RecordGroup {
-  /** Nothing when the messages bring no records. */
+  /** Undefined if the messages have no records. */
   readonly src: AgentId | undefined
   readonly records: readonly unknown[]
-  /** The steps are what was made of the records, whole and unchanged. */
+  /** The steps represent the records completely and unchanged. */
   readonly fits: boolean
-  /** How many steps it has. */
+  /** Number of steps in the group. */
   readonly steps: number
 }
 
 interface StepBase {
   readonly group: RecordGroup
-  /** UTC, of the first message. */
+  /** Time of the first message, UTC. */
   readonly at: string
 }
 
-/** Words of the program: instructions, or the summary of what was said before. */
+/** Text of the program: instructions, or a summary of earlier messages. */
 export interface InstructionStep extends StepBase {
   readonly kind: 'instruction'
   readonly message: NormalizedMessage
@@ -43,7 +43,7 @@ export interface InstructionStep extends StepBase {
   readonly isSummary: boolean
 }
 
-/** What goes to the model as the user's: typed, or injected by the program. */
+/** Text sent to the model as the user's: typed, or injected by the program. */
 export interface PromptStep extends StepBase {
   readonly kind: 'prompt'
   readonly message: NormalizedMessage
@@ -52,7 +52,7 @@ export interface PromptStep extends StepBase {
   readonly isPending: boolean
 }
 
-/** All that the model said until somebody answered: thoughts, words and calls in their order. */
+/** Everything the model produced until the next message: reasoning, text and calls in order. */
 export interface AnswerStep extends StepBase {
   readonly kind: 'answer'
   readonly said: readonly AnswerPart[]
@@ -66,7 +66,7 @@ export type AnswerPart =
 export interface ReplayCall {
   readonly message: NormalizedMessage
   readonly tool: ToolCall
-  /** The server ran it: no result is told, and none is missing. */
+  /** Executed by the server, so it needs no result. */
   readonly isServed: boolean
   readonly result: ReplayResult | undefined
 }
@@ -74,50 +74,50 @@ export interface ReplayCall {
 export interface ReplayResult {
   readonly message: NormalizedMessage
   readonly tool: ToolCall
-  /** Images beside the output. */
+  /** Images next to the output. */
   readonly segments: readonly MessageSegment[]
   /** Not sent yet. */
   readonly isPending: boolean
 }
 
-/** A result whose call is not there, or came too long ago. */
+/** A result whose call is missing or too far back. */
 export interface OrphanStep extends StepBase {
   readonly kind: 'orphan'
   readonly result: ReplayResult
 }
 
-/** Records between the steps that cannot be put with either neighbour, because they are another source's. */
+/** Records between steps that belong to another source, so they cannot join a neighbouring group. */
 export interface RecordsStep extends StepBase {
   readonly kind: 'aside'
 }
 
-/** Calls in their order, each with its result. */
+/** Calls in order, each with its result. */
 export const callsOfAnswer = ({ said: text }: AnswerStep): readonly ReplayCall[] =>
   text.flatMap((one) => (one.kind === 'call' ? [one.call] : []))
 
 export const textMessagesOf = ({ said: text }: AnswerStep): readonly NormalizedMessage[] =>
   text.flatMap((one) => (one.kind === 'words' ? [one.message] : []))
 
-/** The texts of a message, in order. */
+/** Texts of a message, in order. */
 export const textsOfMessage = ({ segments }: NormalizedMessage): readonly string[] =>
   segments.flatMap(({ type, text }) => (type === 'text' && text !== undefined ? [text] : []))
 
-/** Addresses of its images, in order. */
+/** Addresses of a message's images, in order. */
 export const imageAddressesOf = (segments: readonly MessageSegment[]): readonly string[] =>
   segments.flatMap(({ media }) => media?.data_uri ?? media?.url ?? [])
 
-/** Parts that are neither text nor image, as their reader described them. */
+/** Parts that are neither text nor image, as the adapter described them. */
 export const attachmentsOf = ({ metadata }: Pick<NormalizedMessage, 'metadata'>): readonly Attachment[] =>
   metadata?.attachments ?? []
 
-/** A part that is neither text nor image, or an image where none may stand. */
+/** A part that is neither text nor image, or an image where none is allowed. */
 export function attachmentNote({ format, filename, file_id, url }: Attachment): string {
   const name = [filename, file_id, url].find((one) => typeof one === 'string' && one !== '')
   const kind = typeof format === 'string' ? format.replace(/^(?:in|out)put_/, '') : 'attachment'
   return name === undefined ? `[${kind}]` : `[${kind}: ${String(name)}]`
 }
 
-/** What is known of a message beside its words. */
+/** Values of a message other than its text that a format may be unable to store. */
 export function elementFactsOf({ raw, metadata, timestamp }: NormalizedMessage): ElementFacts | undefined {
   const facts: Record<string, unknown> = {}
   if (raw.timestamp !== undefined) facts['ts'] = raw.timestamp

@@ -1,26 +1,26 @@
-/** Ids and names that a target takes: left alone where it takes them, changed in one way where it does not. */
+/** Makes ids and names valid for a target. Valid ones stay unchanged. */
 
-/** 64 hex digits, the same for the same text. */
+/** Returns 64 hex digits, always the same for the same text. */
 export type Digest = (text: string) => string
 
-/** Gives each call an id that fits and that no other call of the conversation has. */
+/** Gives each call a valid id that is unique in the conversation. */
 export class UniqueCallIds {
   readonly #maxLength: number
   readonly #fits: RegExp | undefined
   readonly #digest: Digest
   readonly #taken = new Set<string>()
-  /** The next number of an id that came before. */
+  /** The next suffix for an id that occurred before. */
   readonly #next = new Map<string, number>()
   #unnamedCount = 0
 
-  /** @param fits what an id may look like, where that is not everything */
+  /** @param fits pattern for valid ids, if not every text is valid */
   constructor(maxLength: number, digest: Digest, fits?: RegExp) {
     this.#maxLength = maxLength
     this.#digest = digest
     this.#fits = fits
   }
 
-  /** Call it once for each call; its result bears the same id. */
+  /** Call it once per call; its result uses the same id. */
   take(id: string | null): string {
     const wanted = id === null || id === '' ? `call_${++this.#unnamedCount}` : id
     let unique = this.#isFit(wanted) ? wanted : this.#renamed(wanted)
@@ -43,14 +43,14 @@ export class UniqueCallIds {
 }
 
 export interface NameRule {
-  /** What a name may look like, length aside. */
+  /** Pattern for valid names, apart from their length. */
   readonly fits: RegExp
-  /** Single characters that it may hold. */
+  /** Pattern for a single valid character. */
   readonly allowedCharacters: RegExp
   readonly maxLength: number
 }
 
-/** Gives each tool one name in the whole conversation, and no two tools the same. */
+/** Gives each tool one valid name throughout the conversation, different from all others. */
 export class UniqueToolNames {
   readonly #rule: NameRule
   readonly #digest: Digest

@@ -1,4 +1,4 @@
-/** ChatHelper: a conversation that keeps its history, runs its tools and stays valid whatever happens. */
+/** ChatHelper: a conversation that keeps its history, runs its tools and always remains valid. */
 import { AppError } from '../../model/error.ts'
 import type { ToolCall } from '../message.ts'
 import { OpenAIMessage } from '../openai-message.ts'
@@ -42,11 +42,12 @@ import {
 import { type ChatError, systemClock } from './transport.ts'
 
 /**
- * A conversation with a server. Failures of the world are values: a turn's result says how it ended, and the history can be gone on with after any of
- * them. Wrong arguments throw an `AppError`.
+ * A conversation with a server. Failures are values: the result of a turn says how it ended, and the conversation can
+ * continue after any failure. Invalid arguments throw an `AppError`.
  *
  * @example
- * const chat = new ChatHelper({ transport: openAITransport({ baseURL }), parameters: { model: 'qwen3' }, systemPrompt: 'Be brief.' })
+ * const chat = new ChatHelper({ transport: openAITransport({ baseURL }), parameters: { model: 'qwen3' }, systemPrompt:
+ * 'Be brief.' })
  * chat.registerTool({ name: 'now', description: 'The time' }, () => new Date().toISOString())
  * const result = await chat.prompt('What time is it?')
  * console.log(result.success ? result.message.text : result.errors[0].message)
@@ -63,12 +64,12 @@ export class ChatHelper {
   declare toolTimeoutMs: number | null
   declare maxRetries: number
   declare rollbackOnFailure: boolean
-  /** Always sent, never trimmed; kept apart from the messages. Nothing is sent where it says nothing. */
+  /** Always sent, never trimmed, and not part of `messages`. An empty one is not sent. */
   systemPrompt: OpenAIMessage | undefined
   parameters: ChatParameters
   profile: ProfileName | Profile
   confirm: Confirm | undefined
-  /** Of the last turn; empty where it succeeded. */
+  /** Errors of the last turn; empty if it succeeded. */
   lastErrors: readonly ChatError[] = []
   readonly files: Files
 
@@ -104,7 +105,7 @@ export class ChatHelper {
     return findOpenCalls(this.#messages)
   }
 
-  /** Asks the model, runs the tools that it calls, and asks again until it has its answer. */
+  /** Requests an answer, runs the tools that the model calls, and repeats until the model calls none. */
   async prompt(input: PromptInput, options: PromptOptions = {}): Promise<ChatResult> {
     return runTurnToEnd(
       this.#turn(options, options.stream ?? options.onData !== undefined, toPromptMessage(input)),
@@ -112,31 +113,34 @@ export class ChatHelper {
     )
   }
 
-  /** Asks once more with the history as it is: after a failure, after {@link answer}, or after too many rounds. */
+  /** Sends the history as it is: after a failure, after {@link answer}, or after too many rounds. */
   async resume(options: PromptOptions = {}): Promise<ChatResult> {
     return runTurnToEnd(this.#turn(options, options.stream ?? options.onData !== undefined), options)
   }
 
   /**
-   * The same as events while they happen; the last one is `done` or `failed`. Who stops listening ends the turn, and what
-   * had come of an answer is gone.
-   * @param input nothing to go on with the history as it is
+   * Like `prompt`, but yields events; the last one is `done` or `failed`. If you stop iterating, the turn ends and a
+   * partial answer is discarded.
+   * @param input omit it to continue with the history as it is
    */
   stream(input?: PromptInput, options: StreamOptions = {}): AsyncGenerator<ChatEvent, ChatResult> {
     return this.#turn(options, true, input)
   }
 
-  /** Ends the running turn, if there is one. */
+  /** Aborts the running turn, if any. */
   abort(): void {
     this.#running?.abort()
   }
 
-  /** Answers an open call, for who runs tools himself. {@link resume} then goes on; calls that are still open get a note. */
+  /**
+   * Answers an open call, if you run tools yourself. Call {@link resume} to continue; calls that are still open then
+   * get a note as their result.
+   */
   answer(call: { readonly id: string }, value: unknown): OpenAIMessage {
     return this.push(OpenAIMessage.toolResult(call, value))
   }
 
-  /** Adds to the history without asking. Calls that are open are closed first, unless this answers one of them. */
+  /** Appends to the history without a request. First closes open calls, unless this answers one of them. */
   push(input: PromptInput): OpenAIMessage {
     this.#assertIdle()
     const message = toPromptMessage(input)
@@ -145,8 +149,8 @@ export class ChatHelper {
   }
 
   /**
-   * @param tool bare, as the API takes it, or with its handler as `{ tool, handler }`
-   * @param handler a function, or an object with a method of the tool's name; without it the tool's own
+   * @param tool as in the API, or with its handler as `{ tool, handler }`
+   * @param handler a function, or an object with a method named like the tool; default: the tool's own handler
    */
   registerTool(tool: ToolSource, handler?: ToolHandler, options?: ToolOptions): void {
     const registered = toRegisteredTool(tool, handler, options)
@@ -161,12 +165,12 @@ export class ChatHelper {
     this.#tools.add(registered)
   }
 
-  /** @param tools a list, tools by their names, or an object with a list `tools` and a method for each of them */
+  /** @param tools a list, an object of tools by name, or an object with a list `tools` and a method for each tool */
   registerTools(tools: ToolSources): void {
     for (const [tool, handler] of iterateToolSources(tools)) this.registerTool(tool, handler)
   }
 
-  /** @returns whether there was one */
+  /** @returns whether the tool was registered */
   unregisterTool(name: string): boolean {
     return this.#tools.delete(name)
   }
@@ -175,7 +179,7 @@ export class ChatHelper {
     this.#tools.clear()
   }
 
-  /** Empties the history and, unless told otherwise, the tools; the system prompt and all settings stay. */
+  /** Clears the history and, by default, the tools. Keeps the system prompt and all settings. */
   reset(options: { readonly tools?: boolean } = {}): void {
     this.#assertIdle()
     this.#messages = []
@@ -183,7 +187,7 @@ export class ChatHelper {
     if (options.tools !== false) this.unregisterTools()
   }
 
-  /** All but tools, hooks and transport, which are code; a profile of one's own is code too. */
+  /** Includes everything except code: tools, hooks, transport and custom profiles. */
   save(): SavedChat {
     const saved = {
       version: 1,
@@ -197,7 +201,7 @@ export class ChatHelper {
     return parseSavedChat(JSON.stringify(saved))
   }
 
-  /** Goes on where {@link save} was called. @param saved its result, or the text of it */
+  /** Restores a saved conversation. @param saved the result of {@link save}, or its JSON text */
   load(saved: unknown): this {
     this.#assertIdle()
     const { version: _, systemPrompt, parameters, messages, lastErrors, profile, ...settings } = parseSavedChat(saved)
@@ -210,7 +214,7 @@ export class ChatHelper {
     return this
   }
 
-  /** A conversation of its own that begins with this one's history, tools and settings. */
+  /** An independent copy with the same history, tools and settings. */
   fork(): ChatHelper {
     const { tools: _, ...baseOptions } = this.#options
     const fork = new ChatHelper({ ...baseOptions, parameters: this.parameters, profile: this.profile })

@@ -1,11 +1,11 @@
-/** Files that lie on the server, to be named in messages. */
+/** Files uploaded to the server, to be referred to in messages. */
 import { fieldsOf, isObject, nonEmptyStringOf } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
 import type { Open } from '../message.ts'
 import { type RetryResult, withRetries } from './loop.ts'
 import type { ChatError, Clock, FileQuery, FileTransport } from './transport.ts'
 
-/** What a file is for. Messages may name only those of `user_data`. */
+/** Purpose of a file. Messages may only refer to files with `user_data`. */
 export type FilePurpose = Open<'assistants' | 'batch' | 'fine-tune' | 'vision' | 'user_data' | 'evals'>
 
 /** A file as the server describes it. */
@@ -32,14 +32,14 @@ export type FileListResult = Succeeded<{ readonly files: readonly UploadedFile[]
 export type FileDeletedResult = Succeeded<{ readonly id: string; readonly deleted: boolean }> | Failed
 
 export interface FileOptions {
-  /** Needed where a Blob has no name of its own. */
+  /** Required for a Blob without a name. */
   readonly filename?: string
-  /** When the server forgets the file, counted from its creation: an hour to 30 days. */
+  /** When the server deletes the file, counted from its creation: from an hour to 30 days. */
   readonly expires_after?: { readonly anchor: 'created_at'; readonly seconds: number }
   readonly signal?: AbortSignal
 }
 
-/** Failures of the network are values, as everywhere; wrong arguments throw `bad_usage`. */
+/** Network failures are values; invalid arguments throw `bad_usage`. */
 export class Files {
   readonly #transport: FileTransport | undefined
   readonly #clock: Clock
@@ -92,7 +92,7 @@ export class Files {
     return toFileResult(await this.#ask((files, stop) => files.retrieve(id, stop), signal))
   }
 
-  /** One page; `hasMore` says whether there is another one after it. */
+  /** Returns one page; `hasMore` says whether another follows. */
   async list(query: FileQuery = {}, signal?: AbortSignal): Promise<FileListResult> {
     const answer = await this.#ask((files, stop) => files.list(query, stop), signal)
     if ('error' in answer) return toFailure(answer.error)

@@ -1,4 +1,7 @@
-/** The loop of every turn: request an answer with retries, yield it while it streams, use it, request the next one. */
+/**
+ * The loop of every turn: requests an answer with retries, yields it while it streams, processes it, requests the next
+ * one.
+ */
 import { isObject } from '../../lib/unknown-values.ts'
 import type { OpenAIMessage } from '../openai-message.ts'
 import { DeltaAccumulator } from '../stream/accumulator.ts'
@@ -18,18 +21,20 @@ import {
 
 export const DEFAULT_MAX_RETRIES = 2
 
-/** A server that asks for more is not waited for: the error says how long, and the caller decides. */
+/**
+ * If the server asks for a longer wait, the request fails. The error contains the time, so that the caller can decide.
+ */
 const MAX_SERVER_WAIT_MS = 60_000
 const FIRST_WAIT_MS = 500
 const MAX_BACKOFF_MS = 8_000
 
-/** Beside those from 500 on: time out, conflict, too early, too many. */
+/** In addition to 500 and above: timeout, conflict, too early, too many requests. */
 const RETRYABLE_STATUSES: readonly number[] = [408, 409, 425, 429]
 
 /**
- * How long to wait before asking again, or nothing where that is of no use.
- * @param attempts how often it was tried again already
- * @param random from 0 to 1: waits are shortened by up to a quarter, so that clients do not come back all at once
+ * Milliseconds to wait before a retry; undefined if a retry is useless.
+ * @param attempts number of retries so far
+ * @param random from 0 to 1. Shortens waits by up to a quarter, so that clients do not return simultaneously
  */
 function waitBeforeRetry(error: ChatError, attempts: number, retries: number, random: number): number | undefined {
   if (attempts >= retries || !isRetryable(error)) return undefined
@@ -46,7 +51,7 @@ function isRetryable({ kind, status, code, shouldRetry }: ChatError): boolean {
 
 export type RetryResult<T> = { readonly value: T } | { readonly error: ChatError }
 
-/** Tries until it succeeds or is of no use; a failure is a value. */
+/** Retries until success or a permanent failure, which is a value. */
 export async function withRetries<T>(
   work: () => Promise<T>,
   retries: number,
@@ -65,7 +70,7 @@ export async function withRetries<T>(
   }
 }
 
-/** A piece of an answer, or a retry that makes the pieces before it void. */
+/** A piece of an answer, or a retry that invalidates the pieces before it. */
 export type RequestEvent = Extract<ChatEvent, { kind: 'text' | 'reasoning' | 'refusal' | 'call' | 'retry' }>
 
 export type CompletionAttempt =
@@ -76,7 +81,7 @@ export interface SendSettings {
   readonly transport: ChatTransport
   readonly clock: Clock
   readonly maxRetries: number
-  /** Whether the answer is to come in pieces. */
+  /** Whether to stream the answer. */
   readonly streams: boolean
 }
 
@@ -152,7 +157,7 @@ async function* readChunks(chunks: AsyncIterable<unknown>, signal: AbortSignal):
       else if (!next.done) yield { chunk: next.value }
     }
   } finally {
-    // Not waited for: an iterator that hangs in `next` would hang in `return` too.
+    // Not awaited: an iterator that hangs in `next` would also hang in `return`.
     if (isOpen) iterator.return?.()?.catch(() => {})
   }
 }
@@ -161,20 +166,20 @@ function toRequestEvent({ choice: _, ...piece }: Piece): RequestEvent {
   return piece
 }
 
-/** Servers tell failures in the middle of an answer too, and some under the status of a success. */
+/** Servers also report failures inside an answer, some with a success status. */
 function completionErrorOf(completion: Completion): ChatError | undefined {
   if (completion.error) return toServerError(completion.error)
   if (isObject(completion.choices[0])) return undefined
   return { kind: 'garbage', message: 'the server sent no answer: is this the URL of a chat completions API?' }
 }
 
-/** The steps of a turn that differ between ChatHelper and the chat program. `End` is how the turn ended. */
+/** The steps in which ChatHelper and the chat program differ. `End` says how the turn ended. */
 export interface TurnSteps<Event, End extends object> {
-  /** The next request. `again` after a change that makes another attempt useful. */
+  /** Builds the next request. Returns `again` after a change that makes another attempt useful. */
   prepare(): AsyncGenerator<Event, { readonly request: ChatRequest } | { readonly end: End } | 'again'>
-  /** Records a piece or a retry, and turns it into events of the turn. */
+  /** Records a piece or a retry, and converts it to events of the turn. */
   toEvents(event: RequestEvent): Iterable<Event>
-  /** Records the answer and runs its tools, or handles the failure. Undefined: request again. */
+  /** Records the answer and runs its tools, or handles the failure. Undefined: send another request. */
   onResult(result: CompletionAttempt): AsyncGenerator<Event, End | undefined>
 }
 
@@ -193,7 +198,7 @@ export async function* runRounds<Event, End extends object>(
   }
 }
 
-/** The events as others, with the same result. A consumer that stops also stops the source. */
+/** Maps the events and keeps the result. If the consumer stops, the source stops too. */
 export async function* mapEvents<From, To, Result>(
   source: AsyncGenerator<From, Result>,
   toEvents: (event: From) => Iterable<To>,

@@ -1,4 +1,4 @@
-/** The request of a turn: the newest messages that fit, in the form that the server accepts. */
+/** Builds the request of a turn: the newest messages that fit, in the form that the server accepts. */
 import { type Fields, fieldsOf, nonEmptyStringOf, toJsonText } from '../../lib/unknown-values.ts'
 import { legalToolName } from '../check/legal-names.ts'
 import { repair } from '../check/validate.ts'
@@ -10,9 +10,9 @@ import type { ChatParameters } from './settings.ts'
 import type { ChatRequest } from './transport.ts'
 
 const BYTES_PER_TOKEN = 4
-/** For role and borders. */
+/** For the role and delimiters. */
 const TOKENS_PER_MESSAGE = 4
-/** Images, sounds and documents: what they cost is not to be seen from here, but it is not the length of their base64. */
+/** Images, audio and documents. The real cost is unknown, but independent of the base64 length. */
 const TOKENS_PER_MEDIUM = 1000
 
 const encoder = new TextEncoder()
@@ -33,15 +33,15 @@ function tokensOfPart(part: unknown): number {
 }
 
 export interface Limits {
-  /** Zero or less: any number. System messages do not count. */
+  /** Zero or less: unlimited. System messages do not count. */
   readonly messages: number
-  /** Undefined: any amount. */
+  /** Undefined: unlimited. */
   readonly tokens?: number | undefined
 }
 
 /**
- * The newest messages within the limits, in their order. Whatever the limits, these stay: system messages, the last
- * prompt, and the last message together with the call or the results that belong to it. What stays begins with a prompt where there is one.
+ * The newest messages within the limits, in order. Always keeps system messages, the last prompt, and the last message
+ * with its call or results. If possible, the result begins with a prompt.
  */
 export function withinLimits(
   messages: readonly OpenAIMessage[],
@@ -94,7 +94,7 @@ function measureBlock(
 const isSystem = (message: OpenAIMessage): boolean => message.is('system') || message.is('developer')
 const startsWithPrompt = (block: MeasuredBlock | undefined): boolean => block?.messages[0]?.is('user') === true
 
-/** The conversation cut wherever no call is torn from a result, and no result comes first. */
+/** Splits the conversation wherever this separates no call from its results and no block begins with a result. */
 function splitIntoBlocks(messages: readonly OpenAIMessage[]): readonly (readonly OpenAIMessage[])[] {
   const lastResults = findLastResults(messages)
   const blocks: OpenAIMessage[][] = []
@@ -108,7 +108,7 @@ function splitIntoBlocks(messages: readonly OpenAIMessage[]): readonly (readonly
   return blocks
 }
 
-/** For each message the place of the last result that belongs to one of its calls. */
+/** For each message, the index of the last result of its calls. */
 function findLastResults(messages: readonly OpenAIMessage[]): readonly number[] {
   const lastResults = messages.map((_, at) => at)
   const callers = new Map<string, number>()
@@ -153,7 +153,9 @@ export function buildChatRequest(context: RequestContext): ChatRequest {
 
 export const toolNameFor = (tool: OpenAITool, profile: Profile): string => legalToolName(tool.name, profile)
 
-/** Under a name that the server takes; a custom tool where there are none becomes a function of one text. */
+/**
+ * Uses a name that the server accepts. If the server has no custom tools, they become functions with one text argument.
+ */
 function toToolBody(tool: OpenAITool, profile: Profile): Fields {
   const { type, description } = tool
   const name = toolNameFor(tool, profile)

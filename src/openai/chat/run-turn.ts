@@ -1,4 +1,4 @@
-/** A turn: request an answer, run the tools that it calls, repeat until it calls none. */
+/** Runs a turn: requests an answer, runs the tools it calls, and repeats until it calls none. */
 import { type Fields, nonEmptyStringOf, numberOf } from '../../lib/unknown-values.ts'
 import { argumentsOf, nameOf } from '../content.ts'
 import type { ToolCall } from '../message.ts'
@@ -16,7 +16,7 @@ import {
   WAIT_ABORTED,
 } from './transport.ts'
 
-/** The calls of the last message that has any, as far as they are not answered by what follows it. */
+/** Unanswered calls of the last message that has calls. */
 export function findOpenCalls(messages: readonly OpenAIMessage[]): readonly ToolCall[] {
   const at = messages.findLastIndex((message) => message.hasToolCalls())
   const results = messages.slice(at + 1).filter((message) => message.is('tool'))
@@ -25,8 +25,8 @@ export function findOpenCalls(messages: readonly OpenAIMessage[]): readonly Tool
 }
 
 /**
- * The message, with other ids for calls whose id was used before: some servers count from zero in every answer, and a
- * result must belong to one call only.
+ * Replaces call ids that were used before: some servers restart at zero in every answer, but a result must match
+ * exactly one call.
  */
 export function withUniqueCallIds(message: OpenAIMessage, before: readonly OpenAIMessage[]): OpenAIMessage {
   if (!message.hasToolCalls()) return message
@@ -52,17 +52,17 @@ export interface CallToConfirm {
   readonly arguments: Fields
 }
 
-/** True lets the call be run. False refuses it, and so does a text, which the model is told as the reason. */
+/** True runs the call. False rejects it, and so does a text, which the model gets as the reason. */
 export type Confirm = (asked: CallToConfirm, signal: AbortSignal) => boolean | string | Promise<boolean | string>
 
 interface CallSettings {
   readonly clock: Clock
   readonly find: (name: string) => RegisteredTool | undefined
-  /** Of all tools that can be run. */
+  /** Names of all tools that can be run. */
   readonly names: readonly string[]
-  /** Results are in the order of the calls either way; confirming is one by one. */
+  /** Runs calls concurrently. Results keep the order of the calls, and confirmation is sequential. */
   readonly parallel: boolean
-  /** For tools that have no limit of their own. */
+  /** For tools without a limit of their own. */
   readonly toolTimeoutMs: number | null
   readonly confirm: Confirm | undefined
 }
@@ -74,7 +74,7 @@ interface CallAnswer {
 
 const ABORTED_ANSWER: CallAnswer = { outcome: 'aborted', value: 'Error: the call was aborted before it ended.' }
 
-/** @param onResult takes each result when it is there, in the order of the calls */
+/** @param onResult receives results in the order of the calls */
 async function* runToolCalls(
   calls: readonly ToolCall[],
   settings: CallSettings,
@@ -142,7 +142,7 @@ async function askForConfirmation(
   }
 }
 
-/** Never rejects, and does not wait for a tool that goes on after its time or after an abort. */
+/** Never rejects. Does not wait for a tool that continues after its timeout or an abort. */
 async function runTool(
   { run, arguments: args, timeoutMs }: PreparedCall,
   call: ToolCall,
@@ -173,17 +173,19 @@ export interface TurnSettings extends SendSettings, CallSettings {
   readonly maxRounds: number
 }
 
-/** The part of a conversation that a turn sees. */
+/** What a turn needs of a conversation. */
 export interface TurnConversation {
   messages(): readonly OpenAIMessage[]
   push(message: OpenAIMessage): void
-  /** What is sent: the messages that fit, and all else that belongs to a request. */
+  /** The request with the messages that fit. */
   request(): ChatRequest
-  /** @returns the messages that were too many and are gone */
+  /** @returns the messages that were removed */
   trim(): readonly OpenAIMessage[]
 }
 
-/** However it ends, also when its consumer stops: every call is answered, unless the caller answers calls itself. */
+/**
+ * Every call gets a result however the turn ends, also if the consumer stops, unless the caller answers calls itself.
+ */
 export async function* runChatTurn(
   conversation: TurnConversation,
   settings: TurnSettings,
@@ -244,7 +246,7 @@ function* emitTrimmed(conversation: TurnConversation): Generator<ChatEvent> {
   if (messages.length > 0) yield { kind: 'trimmed', messages }
 }
 
-/** What the user has seen stays. Calls go: nobody knows whether they were whole. */
+/** Keeps the text that the user has seen. Drops calls, which may be incomplete. */
 function savePartialText(partial: OpenAIMessage | undefined, push: (message: OpenAIMessage) => void): void {
   if (!partial || partial.allText === '') return
   const { tool_calls: _, function_call: __, ...fields } = partial.toJSON()

@@ -1,4 +1,4 @@
-/** Options, settings, events and results of a conversation, and its saved form: plain JSON. */
+/** Options, settings, events and results of a conversation, and its saved form as plain JSON. */
 import {
   type Fields,
   fieldsOf,
@@ -18,26 +18,26 @@ import type { Confirm } from './run-turn.ts'
 import type { ToolSources } from './tool-registry.ts'
 import { type ChatError, type ChatTransport, type Clock, parseChatError } from './transport.ts'
 
-/** How a call came to its answer. Every answer is a tool message, whatever the outcome. */
+/** Outcome of a call. Every outcome produces a tool message. */
 export type ToolOutcome =
   | 'success'
-  /** It threw. */
+  /** The tool threw. */
   | 'error'
   | 'timeout'
   | 'unknown_tool'
-  /** What the model wrote is no JSON object. */
+  /** The arguments are not a JSON object. */
   | 'bad_arguments'
-  /** By the confirm hook. */
+  /** Rejected by the confirm hook. */
   | 'refused'
-  /** The turn was aborted before the tool had ended. */
+  /** The turn was aborted before the tool ended. */
   | 'aborted'
 
 export type ChatEvent =
-  /** The answer while it comes; where it does not come in pieces, all at once. */
+  /** A piece of the answer, or the complete answer if it is not streamed. */
   | { readonly kind: 'text' | 'reasoning' | 'refusal'; readonly text: string }
-  /** A call while it comes. */
+  /** A piece of a call. */
   | { readonly kind: 'call'; readonly call: number; readonly name: string; readonly text: string }
-  /** The answer is whole and in the history. */
+  /** The answer is complete and in the history. */
   | { readonly kind: 'message'; readonly message: OpenAIMessage; readonly finish_reason: FinishReason }
   | { readonly kind: 'tool_started'; readonly call: ToolCall; readonly name: string; readonly arguments: Fields }
   /** The result is in the history. */
@@ -48,17 +48,17 @@ export type ChatEvent =
       readonly outcome: ToolOutcome
       readonly message: OpenAIMessage
     }
-  /** What came of the answer so far is void: it is asked for again. */
+  /** The pieces of this answer are invalid, because the request is sent again. */
   | { readonly kind: 'retry'; readonly error: ChatError; readonly attempt: number; readonly waitMs: number }
-  /** These have left the history, because it was too long. */
+  /** Messages removed from the history because of its limits. */
   | { readonly kind: 'trimmed'; readonly messages: readonly OpenAIMessage[] }
   | { readonly kind: 'done'; readonly result: ChatSuccess }
   | { readonly kind: 'failed'; readonly result: ChatFailed }
 
 interface Turned {
-  /** Every answer that was whole, with what its server said of it; several where tools were run. */
+  /** Every complete answer with the server's report; several if tools were run. */
   readonly completions: readonly Completion[]
-  /** Added up over these answers, as far as servers report it. Streams report it if `stream_options` asks them to. */
+  /** Sum over these answers, as far as the server reports usage. For streams, set `stream_options` to request it. */
   readonly usage: TurnUsage
 }
 
@@ -70,7 +70,7 @@ export interface TurnUsage {
 
 export interface ChatSuccess extends Turned {
   readonly success: true
-  /** The last answer. Where tools are not run automatically, it may hold calls. */
+  /** The last answer. If tools are not run automatically, it may contain calls. */
   readonly message: OpenAIMessage
   readonly finish_reason: FinishReason
   readonly errors: readonly []
@@ -79,34 +79,34 @@ export interface ChatSuccess extends Turned {
 export interface ChatFailed extends Turned {
   readonly success: false
   readonly errors: readonly [ChatError, ...ChatError[]]
-  /** What had come of the answer that failed, if anything. */
+  /** The part of the failed answer that was received, if any. */
   readonly partial?: OpenAIMessage
 }
 
 export type ChatResult = ChatSuccess | ChatFailed
 
-/** What is sent with every request. `messages` and `stream` are set by the turn; `tools` are to be registered. */
+/** Sent with every request. The turn sets `messages` and `stream`; `tools` are registered. */
 export interface ChatParameters {
   readonly model: string
   readonly [key: string]: unknown
 }
 
 export interface ChatSettings {
-  /** The most messages that are kept, beside the system prompt. Zero or less: all. */
+  /** Maximum number of messages kept, without the system prompt. Zero or less: unlimited. */
   numberOfMessages: number
-  /** The most tokens that are sent, as far as they can be counted; null: any number. */
+  /** Maximum number of estimated tokens sent; null: unlimited. */
   tokenBudget: number | null
-  /** Whether calls are run and answered here, or left to the caller. */
+  /** Runs tools and answers calls automatically; otherwise the caller does. */
   autoHandleToolCalls: boolean
-  /** How often a turn may run tools and ask again. */
+  /** Maximum number of times a turn runs tools and continues. */
   maxRounds: number
-  /** Whether the calls of one message are run at the same time. */
+  /** Runs the calls of one message concurrently. */
   parallel: boolean
-  /** How long a tool may run that has no limit of its own; null: as long as it likes. */
+  /** Timeout for tools without one of their own; null: none. */
   toolTimeoutMs: number | null
-  /** How often a request is sent again after a failure that may pass. */
+  /** Maximum number of retries after a failure that may be temporary. */
   maxRetries: number
-  /** Whether a turn that fails leaves the history as it was before. */
+  /** Restores the previous history if a turn fails. */
   rollbackOnFailure: boolean
 }
 
@@ -123,7 +123,7 @@ export const DEFAULT_CHAT_SETTINGS: Readonly<ChatSettings> = {
 
 export interface SavedChat extends Readonly<ChatSettings> {
   readonly version: 1
-  /** Null where it was none of those that have a name. */
+  /** Null if it was a custom profile. */
   readonly profile: ProfileName | null
   readonly systemPrompt: MessageFields | null
   readonly parameters: ChatParameters
@@ -131,7 +131,7 @@ export interface SavedChat extends Readonly<ChatSettings> {
   readonly lastErrors: readonly ChatError[]
 }
 
-/** The settings among the values, each of its type; others are not looked at. */
+/** Returns valid settings only and ignores everything else. */
 export function pickChatSettings(values: { readonly [key: string]: unknown }): Partial<ChatSettings> {
   const known = Object.entries(DEFAULT_CHAT_SETTINGS).filter(([key, defaultValue]) => {
     const value = values[key]
@@ -140,7 +140,7 @@ export function pickChatSettings(values: { readonly [key: string]: unknown }): P
   return Object.fromEntries(known.map(([key]) => [key, values[key]]))
 }
 
-/** Throws `bad_usage` where this is no saved conversation, or one of a later version. */
+/** Throws `bad_usage` if the value is not a saved conversation, or was saved by a later version. */
 export function parseSavedChat(value: unknown): SavedChat {
   const saved = fieldsOf(typeof value === 'string' ? parseStructure(value) : value)
   const parameters = fieldsOf(saved?.['parameters'])
@@ -171,27 +171,27 @@ const isProfileName = (name: unknown): name is ProfileName => typeof name === 's
 
 export interface ChatOptions extends Partial<ChatSettings> {
   readonly transport: ChatTransport
-  /** `tools` among them are registered. */
+  /** Registers the `tools` among them. */
   readonly parameters: ChatParameters
   readonly systemPrompt?: string | OpenAIMessage
   readonly tools?: ToolSources
-  /** What the server takes; `openai` unless told. */
+  /** Rules of the server; default: `openai`. */
   readonly profile?: ProfileName | Profile
-  /** Asked before each call is run. */
+  /** Called before each call is run. */
   readonly confirm?: Confirm
-  /** The model's own counter, where an estimate will not do. */
+  /** Replaces the estimate by the model's own tokenizer. */
   readonly countTokens?: (message: OpenAIMessage) => number
   readonly clock?: Clock
 }
 
 export interface StreamOptions {
-  /** Ends the turn at any moment; every call gets its answer all the same. */
+  /** Ends the turn at any time. Every call still gets a result. */
   readonly signal?: AbortSignal
 }
 
-/** Called in this order: `onData` for each event, `onResponse` or `onError`, `onTerminate`. */
+/** Callbacks in this order: `onData` for each event, `onResponse` or `onError`, `onTerminate`. */
 export interface PromptOptions extends StreamOptions {
-  /** Whether the answer is to come in pieces; it does where `onData` is given. */
+  /** Streams the answer; default: true if `onData` is given. */
   readonly stream?: boolean
   readonly onData?: (event: ChatEvent) => void
   readonly onResponse?: (result: ChatSuccess) => void
@@ -199,7 +199,7 @@ export interface PromptOptions extends StreamOptions {
   readonly onTerminate?: (result: ChatResult) => void
 }
 
-/** Lets a turn run to its end, and tells who asked for it. */
+/** Runs a turn to its end and calls the callbacks. */
 export async function runTurnToEnd(turn: AsyncGenerator<ChatEvent>, options: PromptOptions): Promise<ChatResult> {
   let result: ChatResult | undefined
   for await (const event of turn) {
@@ -213,10 +213,10 @@ export async function runTurnToEnd(turn: AsyncGenerator<ChatEvent>, options: Pro
   return result
 }
 
-/** A text, a message, the fields of one, a content part or several. Any other object is sent as JSON. */
+/** A text, a message or its fields, or content parts. Any other object is sent as JSON. */
 export type PromptInput = string | OpenAIMessage | MessageFields | ContentPart | readonly ContentPart[] | object
 
-/** A message stays the one it is, so that the caller still holds it; without a role it is a user's. */
+/** Returns an OpenAIMessage unchanged, so that the caller keeps a reference to it. The default role is user. */
 export function toPromptMessage(input: PromptInput): OpenAIMessage {
   if (input instanceof OpenAIMessage) {
     if (input.role === '') input.role = 'user'

@@ -1,4 +1,4 @@
-/** The tools that a conversation offers to the model, and who runs them. */
+/** The tools that a conversation offers to the model, and their handlers. */
 import { type Fields, fieldsOf, isObject } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
 import { legalToolName } from '../check/legal-names.ts'
@@ -8,34 +8,34 @@ import type { Profile } from '../profile.ts'
 
 export interface ToolContext {
   readonly call: ToolCall
-  /** Aborted when nobody waits for the result any more. */
+  /** Aborted when the result is no longer needed. */
   readonly signal: AbortSignal
 }
 
 /**
- * Runs a tool. A text is the result as it is, nothing an empty one, anything else becomes JSON. What it throws is told to the
- * model.
- * @param args as the model wrote them, in any shape; of a custom tool `{ input }`
+ * Runs a tool. A string is the result; undefined is an empty one; anything else becomes JSON. The model receives thrown
+ * errors.
+ * @param args as the model wrote them, not validated; `{ input }` for a custom tool
  */
 export type ToolFunction = (args: Fields, context: ToolContext) => unknown
 
-/** A function, or an object with a method that is named like the tool. */
+/** A function, or an object with a method named like the tool. */
 export type ToolHandler = ToolFunction | object
 
-/** A tool in any of its shapes, bare or as `{ tool, handler }`; or with a `handler` or a method of its own name. */
+/** A tool in any form, alone or as `{ tool, handler }`, or with a `handler` or a method named like the tool. */
 export type ToolSource =
   | OpenAITool
   | ToolFields
   | { readonly tool: OpenAITool | ToolFields; readonly handler?: ToolHandler }
 
-/** A list; tools by their names; or an object that holds a list `tools` and a method for each of them. */
+/** A list, an object of tools by name, or an object with a list `tools` and a method for each tool. */
 export type ToolSources =
   | readonly ToolSource[]
   | { readonly tools: readonly ToolSource[] }
   | { readonly [name: string]: ToolSource }
 
 export interface ToolOptions {
-  /** How long it may run; otherwise as long as the conversation allows all its tools. */
+  /** Timeout of the tool; default: that of the conversation. */
   readonly timeoutMs?: number
 }
 
@@ -55,7 +55,7 @@ export class ToolRegistry {
     return this.#tools.get(name) ?? this.all.find(({ tool }) => legalToolName(tool.name, profile) === name)
   }
 
-  /** A tool of that name that was there before is replaced. */
+  /** Replaces a tool with the same name. */
   add(registered: RegisteredTool): void {
     this.#tools.set(registered.tool.name || registered.tool.type, registered)
   }
@@ -69,7 +69,7 @@ export class ToolRegistry {
   }
 }
 
-/** Throws `bad_usage` where there is no name. */
+/** Throws `bad_usage` for a tool without a name. */
 export function toRegisteredTool(source: ToolSource, handler?: ToolHandler, options: ToolOptions = {}): RegisteredTool {
   const tool = toTool(source)
   if (isRunByClient(tool) && tool.name === '')
@@ -78,10 +78,10 @@ export function toRegisteredTool(source: ToolSource, handler?: ToolHandler, opti
   return { ...options, tool, run: findRunner(tool.name, [handler, ownHandler, source, inner]) }
 }
 
-/** Whether we run it; others are run by the server. */
+/** Whether we run the tool. Other types are run by the server. */
 export const isRunByClient = (tool: OpenAITool): boolean => tool.type === 'function' || tool.type === 'custom'
 
-/** The sources one by one, each with who may run it. */
+/** Each tool with its handler. */
 export function* iterateToolSources(
   sources: ToolSources,
 ): Generator<readonly [source: ToolSource, handler?: ToolHandler]> {
@@ -102,7 +102,7 @@ export function* iterateToolSources(
 
 const isSourceList = (sources: ToolSources): sources is readonly ToolSource[] => Array.isArray(sources)
 
-/** The key stands in for a name that is missing. */
+/** Uses the key if the tool has no name. */
 function withNameOfKey(source: ToolSource, name: string): ToolSource {
   if (toTool(source).name !== '' || !isRunByClient(toTool(source))) return source
   const fields: Fields = source instanceof OpenAITool ? source.body() : (source as Fields)

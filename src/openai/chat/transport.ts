@@ -1,16 +1,16 @@
-/** What a conversation needs of the outside: a transport to the server, its errors as values, and a clock. */
+/** External dependencies of a conversation: a transport to the server, its errors as values, and a clock. */
 import { type Fields, fieldsOf, isObject, nonEmptyStringOf, numberOf, toJsonText } from '../../lib/unknown-values.ts'
 
 /**
- * | kind | what happened |
+ * | kind | meaning |
  * |---|---|
- * | `status` | the server answered with an error; `status` says which |
- * | `connection` | it could not be reached, or the connection broke before the answer was whole |
- * | `timeout` | it said nothing for too long |
- * | `garbage` | it said something that is no answer |
- * | `aborted` | the caller did not want to wait |
- * | `rounds` | the model went on calling tools after the last round that it is allowed |
- * | `unknown` | anything else; the message is all there is |
+ * | `status` | the server answered with an error; see `status` |
+ * | `connection` | the server was unreachable, or the connection ended before the answer did |
+ * | `timeout` | the server sent nothing for too long |
+ * | `garbage` | the server sent an invalid answer |
+ * | `aborted` | the caller aborted |
+ * | `rounds` | the model called tools after the last allowed round |
+ * | `unknown` | anything else; see the message |
  */
 export type ChatErrorKind = 'status' | 'connection' | 'timeout' | 'garbage' | 'aborted' | 'rounds' | 'unknown'
 
@@ -18,20 +18,20 @@ export type ChatErrorKind = 'status' | 'connection' | 'timeout' | 'garbage' | 'a
 export interface ChatError {
   readonly kind: ChatErrorKind
   readonly message: string
-  /** Of the HTTP answer. */
+  /** HTTP status. */
   readonly status?: number
-  /** The server's own words for it. */
+  /** The server's error code. */
   readonly code?: string
   readonly type?: string
   readonly param?: string
   readonly requestID?: string
-  /** How long the server asks us to wait. */
+  /** Wait requested by the server. */
   readonly retryAfterMs?: number
-  /** Where the server itself says whether it is of use to ask again. */
+  /** Whether the server recommends a retry, if it says. */
   readonly shouldRetry?: boolean
 }
 
-/** How a {@link ChatError} travels out of a transport: as what its promises and iterators are rejected with. */
+/** The error with which a transport's promises and iterators reject. */
 export class ChatFailure extends Error {
   readonly error: ChatError
 
@@ -42,7 +42,7 @@ export class ChatFailure extends Error {
   }
 }
 
-/** @param thrown a {@link ChatFailure}, or whatever else a transport was rejected with */
+/** @param thrown a {@link ChatFailure}, or any other rejection of a transport */
 export function toChatError(thrown: unknown): ChatError {
   if (thrown instanceof ChatFailure) return thrown.error
   return { kind: 'unknown', message: thrown instanceof Error ? thrown.message : String(thrown) }
@@ -56,9 +56,8 @@ export const CONNECTION_BROKEN_ERROR: ChatError = {
 }
 
 /**
- * An error that the server wrote into its answer: `{ message, type, param, code }`, or a bare text. Some give the status
- * as the code.
- * @param status of the HTTP answer, where it says that something is wrong
+ * Parses an error in an answer: `{ message, type, param, code }`, or a text. Some servers send the status as the code.
+ * @param status HTTP status, if it is an error
  */
 export function toServerError(body: unknown, status?: number): ChatError {
   const fields = fieldsOf(body) ?? {}
@@ -79,7 +78,7 @@ export function toServerError(body: unknown, status?: number): ChatError {
   }
 }
 
-/** What an answer's headers add to an error. @param now in milliseconds, for servers that give a date */
+/** Reads retry hints from the headers. @param now in milliseconds, for servers that send a date */
 export function readHeaderHints(header: (name: string) => string | null, now: number): Partial<ChatError> {
   const requestID = header('x-request-id')
   const retryAfterMs = parseRetryAfter(header('retry-after-ms'), header('retry-after'), now)
@@ -99,7 +98,7 @@ function parseRetryAfter(milliseconds: string | null, after: string | null, now:
 
 const parseAmount = (text: string | null): number => (text === null || text.trim() === '' ? Number.NaN : Number(text))
 
-/** An error from its saved form, or nothing. */
+/** Parses a saved error; undefined if invalid. */
 export function parseChatError(value: unknown): ChatError | undefined {
   const fields: Fields | undefined = fieldsOf(value)
   return fields && nonEmptyStringOf(fields['kind']) && typeof fields['message'] === 'string'
@@ -110,9 +109,9 @@ export function parseChatError(value: unknown): ChatError | undefined {
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
-  /** From 0 up to, but not including, 1. */
+  /** From 0 (inclusive) to 1 (exclusive). */
   random(): number
-  /** Ends after that time, or as soon as the signal is aborted; never rejects. */
+  /** Resolves after that time, or when the signal is aborted; never rejects. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>
 }
 
@@ -134,7 +133,10 @@ export const systemClock: Clock = {
 
 export const WAIT_ABORTED = Symbol('given up')
 
-/** The work's end, or {@link WAIT_ABORTED} as soon as the signal is aborted, whether the work cares for it or not. */
+/**
+ * Resolves with the result of the work, or with {@link WAIT_ABORTED} as soon as the signal is aborted, even if the work
+ * ignores the signal.
+ */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T | typeof WAIT_ABORTED> {
   return new Promise((resolve, reject) => {
     const onAbort = (): void => resolve(WAIT_ABORTED)
@@ -144,7 +146,7 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
   })
 }
 
-/** The body of a request for a chat completion. */
+/** Body of a chat completion request. */
 export interface ChatRequest {
   readonly model: string
   readonly messages: readonly Fields[]
@@ -153,12 +155,12 @@ export interface ChatRequest {
 }
 
 /**
- * Nothing here is retried, and nothing of the answers is looked into. What fails is rejected with a `ChatFailure`; any other
- * rejection counts as one of unknown kind. When the signal is aborted, waiting ends.
+ * A transport does not retry and does not interpret answers. It rejects with a `ChatFailure`; any other rejection
+ * counts as `unknown`. It stops waiting when the signal is aborted.
  */
 export interface ChatTransport {
   complete(request: ChatRequest, signal: AbortSignal): Promise<unknown>
-  /** Each chunk as it came, parsed. Ends without rejection only where the server has said that this was all. */
+  /** Yields parsed chunks. Ends without rejection only if the server marked the end of the answer. */
   stream(request: ChatRequest, signal: AbortSignal): AsyncIterable<unknown>
   readonly files?: FileTransport
 }
@@ -174,7 +176,7 @@ export interface FileQuery {
   readonly purpose?: string
   readonly limit?: number
   readonly order?: 'asc' | 'desc'
-  /** The id of the last file of the page before. */
+  /** Id of the last file of the previous page. */
   readonly after?: string
 }
 

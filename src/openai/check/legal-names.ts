@@ -11,19 +11,21 @@ export function toLegalCallId(id: string, profile: Profile): string {
   return profile.callIds.legal.test(id) ? id : makeCallId(id, profile)
 }
 
-/** @param seed whatever tells this call from all others */
+/** @param seed unique for each call */
 export function makeCallId(seed: string, { callIds }: Profile): string {
   return callIds.prefix + sha256(seed).slice(0, callIds.digits)
 }
 
-/** Who sends calls with mended names must give the tools the same names: a changed one ends with a piece of its hash. */
+/**
+ * A changed name ends with part of its hash. Apply the function to tool definitions as well, so that calls match them.
+ */
 export function legalToolName(name: string, profile: Profile): string {
   if (profile.toolNames.test(name)) return name
   const clean = cleanName(name).slice(0, 57)
   return `${clean === '' ? 'tool' : clean}_${sha256(name).slice(0, 6)}`
 }
 
-/** The name of a speaker, as far as it can be written; empty where nothing is left of it. */
+/** The valid characters of a speaker's name; may be empty. */
 export const toLegalSpeakerName = (name: string): string =>
   /^[\w-]{1,64}$/.test(name) ? name : cleanName(name).slice(0, 64)
 
@@ -32,7 +34,7 @@ const cleanName = (name: string): string => trimCharacters(name.replace(/[^A-Za-
 export const unknownKeyPhrase = ({ label }: Profile): Phrase =>
   phrase(`${label} refuses a field that it does not know.`, `${label} は知らないフィールドを受け付けません。`)
 
-/** The object without fields that the server does not know, or the object itself where it takes or passes over them all. */
+/** Removes fields that the server rejects. Returns the same object if there are none. */
 export function pickKnownFields(
   object: Fields,
   known: readonly string[],

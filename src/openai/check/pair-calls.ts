@@ -1,4 +1,4 @@
-/** Brings calls and results together: every call has an id of its own and one result, and results follow their calls at once. */
+/** Pairs calls with results: every call gets a unique id and one result directly after it. */
 
 import { stringOf } from '../../lib/unknown-values.ts'
 import { phrase } from '../../model/phrase.ts'
@@ -7,7 +7,7 @@ import type { Profile } from '../profile.ts'
 import { makeCallId } from './legal-names.ts'
 import { type CheckedEntry, callsOfEntry, isResultEntry, OMITTED_PHRASE, type ReportEntryProblem } from './problem.ts'
 
-/** The answer to a call whose result is not there. */
+/** Result of a call whose result is missing. */
 export const MISSING_RESULT = 'aborted'
 
 interface PairedCall {
@@ -15,7 +15,7 @@ interface PairedCall {
   readonly position: number
   readonly name: string
   readonly given: string
-  /** As it is given, or another where that is taken. */
+  /** The given id, or another if it is already used. */
   id: string
   result?: CheckedEntry
 }
@@ -54,7 +54,7 @@ function toPairedCalls(caller: CheckedEntry): readonly PairedCall[] {
   })
 }
 
-/** The call of each result, in the order of the results. Also tells the calls. */
+/** The call of each result, in the order of the results. */
 function findCallsOfResults(
   entries: readonly CheckedEntry[],
   calls: ReadonlyMap<CheckedEntry, readonly PairedCall[]>,
@@ -72,7 +72,7 @@ function findCallsOfResults(
     if (ownCalls.length > 0) recent = [...ownCalls]
     if (isResultEntry(entry)) owners.set(entry, assignResult(entry, findNearestCall(entry, byId, recent)))
   }
-  // What came before its call was put in the wrong place, and its call is still open.
+  // A result before its call was misplaced; its call is still open.
   for (const [result, call] of owners) {
     const id = stringOf(result.message['tool_call_id'])
     if (!call && id !== undefined)
@@ -92,7 +92,10 @@ function assignResult(result: CheckedEntry, call: PairedCall | undefined): Paire
   return call
 }
 
-/** Ids may come again: the call is the first open one of the last message that has it. Without an id, it is the next in turn. */
+/**
+ * Ids may repeat: takes the first open call with this id in the last message that has one. Without an id, takes the
+ * next open call.
+ */
 function findNearestCall(
   result: CheckedEntry,
   byId: ReadonlyMap<string, PairedCall[]>,

@@ -40,33 +40,33 @@ export type ProblemCode =
   | 'system_position'
   | 'end_not_assistant'
 
-/** One thing that a server would refuse. */
+/** A reason for which a server would reject the messages. */
 export interface Problem {
-  /** Where it is in the list that was given: `$[2].tool_calls[0].id`. */
+  /** Position in the original list: `$[2].tool_calls[0].id`. */
   readonly path: string
   readonly code: ProblemCode
-  /** A sentence: what is wrong. It never holds the words of a conversation. */
+  /** Describes the problem. Never quotes the conversation. */
   readonly what: string
-  /** What `repair` does about it. */
+  /** Describes what `repair` does about it. */
   readonly repair: string
-  /** Both in Japanese. */
+  /** Both texts in Japanese. */
   readonly ja?: { readonly what: string; readonly repair: string }
 }
 
-/** @param path from the message on: `.tool_calls[0].id`, or empty for the message itself */
+/** @param path relative to the message: `.tool_calls[0].id`; empty for the message itself */
 export type ReportProblem = (path: string, code: ProblemCode, what: Phrase, repair: Phrase) => void
 
 export const OMITTED_PHRASE = phrase('leaves it out', '省く')
 
 export interface CheckedEntry {
-  /** Its index in the list that was given; an added message has that of the message it belongs to. */
+  /** Index in the original list. An inserted message has that of the message it belongs to. */
   readonly at: number
   readonly message: Fields
-  /** Of the tool, where a result names it: a server may not take it, but it helps to find the call. */
+  /** Name of the tool in a result. Servers may reject it, but it helps to find the call. */
   readonly tool?: string
 }
 
-/** Like a Report, for any message of the list. */
+/** Reports a problem of any message in the list. */
 export type ReportEntryProblem = (
   entry: CheckedEntry,
   path: string,
@@ -75,7 +75,7 @@ export type ReportEntryProblem = (
   repair: Phrase,
 ) => void
 
-/** Of a message whose calls are in their proper form. */
+/** Calls of a message that already have their final form. */
 export const callsOfEntry = ({ message }: CheckedEntry): readonly ToolCall[] =>
   (message['tool_calls'] as readonly ToolCall[] | undefined) ?? []
 

@@ -1,4 +1,4 @@
-/** Makes the calls of an assistant what a server takes. */
+/** Makes an assistant's calls acceptable to a server. */
 
 import {
   type Fields,
@@ -15,7 +15,7 @@ import type { Profile } from '../profile.ts'
 import { legalToolName, makeCallId, pickKnownFields, toLegalCallId } from './legal-names.ts'
 import { OMITTED_PHRASE, type ReportProblem } from './problem.ts'
 
-/** @param seed tells this message from others, for ids that must be made */
+/** @param seed unique for each message; used to create ids */
 export function shapeCalls(given: unknown, profile: Profile, seed: string, report: ReportProblem): readonly ToolCall[] {
   const list = isObject(given) ? [given] : listOf(given)
   if (isObject(given) || (given !== undefined && !Array.isArray(given)))
@@ -150,7 +150,7 @@ function shapeId(given: unknown, profile: Profile, seed: string, report: ReportP
   return shapeCallId(id, '.id', profile, report)
 }
 
-/** Of a call or of its result: both become the same. */
+/** For a call or its result: both change in the same way. */
 export function shapeCallId(id: string, path: string, profile: Profile, report: ReportProblem): string {
   const legal = toLegalCallId(id, profile)
   if (legal !== id)

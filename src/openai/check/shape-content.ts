@@ -1,4 +1,4 @@
-/** Makes the content of a message what a server takes. A part that it refuses becomes a note, so that its place is not lost. */
+/** Makes message content acceptable to a server. A rejected part becomes a note in its place. */
 
 import { type Fields, fieldsOf, nonEmptyStringOf, stringOf, toJsonText } from '../../lib/unknown-values.ts'
 import { phrase } from '../../model/phrase.ts'
@@ -8,7 +8,7 @@ import type { Profile } from '../profile.ts'
 import { pickKnownFields } from './legal-names.ts'
 import { OMITTED_PHRASE, type ReportProblem } from './problem.ts'
 
-/** @returns a text, a list that is not empty, or what stands for nothing */
+/** @returns a text, a list that is not empty, or the profile's form of empty content */
 export function shapeContent(content: unknown, role: Role, profile: Profile, report: ReportProblem): unknown {
   if (content === undefined || content === null || typeof content === 'string') return content
   if (!Array.isArray(content)) {
@@ -74,7 +74,7 @@ function shapePart(given: unknown, role: Role, profile: Profile, report: ReportP
   return [toTextPart(describePart(shaped)) as unknown as Fields]
 }
 
-/** Spellings of the Responses API. */
+/** Names of the Responses API. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['input_text', 'text'],
   ['output_text', 'text'],
@@ -82,7 +82,7 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ['input_file', 'file'],
 ])
 
-/** By its fields, where a part does not say what it is. */
+/** Used to infer the type of a part that has none. */
 const TYPES_BY_KEY = ['text', 'image_url', 'input_audio', 'file', 'refusal'] as const
 
 function toTypedPart(given: unknown, report: ReportProblem): Fields | undefined {
@@ -115,7 +115,7 @@ function toTypedPart(given: unknown, report: ReportProblem): Fields | undefined 
   return part && type !== undefined ? { ...part, type } : undefined
 }
 
-/** Each known type in its proper form, or nothing where it holds nothing. */
+/** Normalizes each known type; undefined for an empty part. */
 const SHAPE_BY_TYPE: ReadonlyMap<string, (part: Fields, report: ReportProblem) => Fields | undefined> = new Map([
   ['text', (part: Fields, report: ReportProblem) => shapeText(part, 'text', report)],
   ['refusal', (part: Fields, report: ReportProblem) => shapeText(part, 'refusal', report)],
@@ -199,7 +199,7 @@ function acceptsImage(url: string, { images }: Profile): boolean {
 
 const imageUrlOf = (part: Fields): string => stringOf(fieldsOf(part['image_url'])?.['url']) ?? ''
 
-/** What a model, and a person, can know of a part that was not sent. */
+/** Describes a part that is not sent, for the model and for people. */
 function describePart(part: Fields): string {
   if (typeof part['refusal'] === 'string') return part['refusal']
   const url = imageUrlOf(part)
@@ -210,6 +210,6 @@ function describePart(part: Fields): string {
   return format === undefined ? `[${part['type']}]` : `[audio: ${format}]`
 }
 
-/** Marks for the server's cache may stand on any part. */
+/** Any part may have cache markers for the server. */
 const pickKnownPart = (part: Fields, profile: Profile, report: ReportProblem): Fields =>
   pickKnownFields(part, ['type', String(part['type']), 'prompt_cache_breakpoint'], profile, report)

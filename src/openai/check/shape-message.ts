@@ -39,7 +39,7 @@ function guessRole(message: Fields): Role {
   return Array.isArray(message['tool_calls']) ? 'assistant' : 'user'
 }
 
-/** Fields that the API knows; where they have no place, they are refused. */
+/** Fields known to the API. It rejects them in the wrong place. */
 const API_KEYS = new Set([
   'name',
   'refusal',
@@ -51,13 +51,13 @@ const API_KEYS = new Set([
   'annotations',
 ])
 
-/** Fields that are seen to by themselves. */
+/** Fields that are processed separately. */
 const SEPARATELY_SHAPED_KEYS = new Set(['role', 'content', 'user', ...REASONING_KEYS])
 
-/** The source's own records, which conversions put beside a message. */
+/** Source records that a conversion attached to a message. */
 const EXTENSION_KEY = 'x_conv'
 
-/** All fields but role and content, as far as they may be sent. */
+/** All fields except role and content, as far as the server accepts them. */
 export function shapeFields(message: Fields, role: Role, profile: Profile, report: ReportProblem): Fields {
   const allowed = profile.keys[role]
   const accepted: [string, unknown][] = []
@@ -96,7 +96,7 @@ export function shapeFields(message: Fields, role: Role, profile: Profile, repor
   }
 }
 
-/** Who speaks, from `name` or `user`. The name of a tool is left as it is. */
+/** The speaker from `name` or `user`. A tool's name stays unchanged. */
 function shapeName(fields: Fields, user: unknown, role: Role, profile: Profile, report: ReportProblem): Fields {
   const isSpeaker = role !== 'tool' && role !== 'function'
   const isFree = isSpeaker && profile.keys[role].includes('name') && !nonEmptyStringOf(fields['name'])
@@ -153,7 +153,7 @@ function shapeReasoning(message: Fields, role: Role, profile: Profile, report: R
   return { [key]: reasoning }
 }
 
-/** @param seed tells this message from others, for ids that must be made */
+/** @param seed unique for each message; used to create ids */
 export function shapeMessage(given: Fields, profile: Profile, seed: string, report: ReportProblem): Fields {
   const message = modernizeFunctionCall(given, profile, report)
   const role = shapeRole(message, profile, report)
@@ -179,13 +179,13 @@ export function shapeMessage(given: Fields, profile: Profile, seed: string, repo
   })
 }
 
-/** Fields stand where they stood; new ones follow. */
+/** Keeps the original order of fields and appends new ones. */
 function withKeyOrderOf(given: Fields, shaped: Fields): Fields {
   const keys = [...new Set([...Object.keys(given), ...Object.keys(shaped)])]
   return Object.fromEntries(keys.filter((key) => Object.hasOwn(shaped, key)).map((key) => [key, shaped[key]]))
 }
 
-/** Calls and results of the time before tools, in the form of today. Equal names give equal ids; pairing tells them apart. */
+/** Converts the obsolete function calls and their results. Equal names give equal ids, which pairing makes unique. */
 function modernizeFunctionCall(message: Fields, profile: Profile, report: ReportProblem): Fields {
   if (profile.roles.function === 'function') return message
   const { function_call: functionCall, ...rest } = message
@@ -224,7 +224,7 @@ function shapeResultId(given: unknown, profile: Profile, report: ReportProblem):
   return { tool_call_id: shapeCallId(id, '.tool_call_id', profile, report) }
 }
 
-/** Nothing said, in the way that the server wants it. @returns the field, or none */
+/** Chooses the form of empty content that the server requires. @returns the field, or none */
 function settleContent(
   content: unknown,
   role: Role,
@@ -280,7 +280,7 @@ function settleContent(
   return content === undefined ? {} : { content }
 }
 
-/** Whether a message has neither words nor calls. Results may be empty: there are tools that have nothing to say. */
+/** True if a message has neither text nor calls. Results are never empty, because a tool may return nothing. */
 export function isEmptyMessage(message: Fields, profile: Profile): boolean {
   const { content, role } = message
   if (role === 'tool' || role === 'function') return false
@@ -288,7 +288,7 @@ export function isEmptyMessage(message: Fields, profile: Profile): boolean {
   return !['tool_calls', 'function_call', 'refusal', 'audio'].some((key) => message[key])
 }
 
-/** For who sends a message by itself: a text, even an empty one, where the API wants one. */
+/** For a message sent on its own: uses an empty text where the API requires content. */
 export function toMessageBody(given: Fields, profile: Profile): Fields {
   const shaped = shapeMessage(given, profile, toJsonText(given), () => {})
   return isEmptyMessage(shaped, profile) ? { ...shaped, content: '' } : shaped

@@ -29,7 +29,7 @@ export function dropEmptyMessages(
   })
 }
 
-/** Instructions in one message before all others. */
+/** Joins all instructions in one message at the beginning. */
 export function joinSystemMessages(
   entries: readonly CheckedEntry[],
   profile: Profile,
@@ -50,7 +50,7 @@ export function joinSystemMessages(
   return [joined, ...entries.filter((entry) => !isSystem(entry))]
 }
 
-/** What follows the last thing to be learned teaches nothing. */
+/** Messages after the last answer have no effect on training. */
 export function cutAfterLastAssistant(
   entries: readonly CheckedEntry[],
   profile: Profile,
@@ -69,18 +69,18 @@ export function cutAfterLastAssistant(
   return entries.slice(0, end)
 }
 
-/** Messages that can be sent, and what they were mended of. */
+/** The repaired messages, and what was repaired. */
 export interface Repaired {
-  /** What can be sent: `validate` finds nothing in it. */
+  /** Messages in which `validate` finds no problem. */
   readonly messages: readonly ChatMessage[]
-  /** What was mended, in the order of the messages; empty where the messages are as they were given. */
+  /** The repaired problems, in message order; empty if nothing changed. */
   readonly problems: readonly Problem[]
 }
 
 /**
- * What the server would refuse in these messages; empty where it takes them as they are.
- * @param messages of any kind: OpenAIMessages, plain objects, or what was found in a file
- * @param profile a server by its name, or one of your own
+ * Lists the problems for which the server would reject these messages.
+ * @param messages OpenAIMessages, plain objects, or any values
+ * @param profile name of a server, or your own profile
  *
  * @example
  * for (const { path, what, repair } of validate(messages, 'ollama')) console.log(`${path}: ${what} Repair: ${repair}.`)
@@ -89,7 +89,7 @@ export function validate(messages: readonly unknown[], profile: ProfileName | Pr
   return repair(messages, profile).problems
 }
 
-/** Messages that the server takes. Those that it takes already are left as they are; repairing twice changes nothing more. */
+/** Returns messages that the server accepts. Valid messages stay unchanged; a second repair changes nothing. */
 export function repair(messages: readonly unknown[], profile: ProfileName | Profile = 'openai'): Repaired {
   const target = profileOf(profile)
   const found: { readonly at: number; readonly problem: Problem }[] = []
@@ -129,7 +129,7 @@ function toCheckedEntries(
   return []
 }
 
-/** A value as the JSON that it would be written as. */
+/** The JSON form of a value. */
 function toPlainMessage(value: unknown): Fields | undefined {
   const plain = isObject(value) && typeof value['toJSON'] === 'function' ? (value['toJSON']() as unknown) : value
   return isObject(plain) ? plain : undefined

@@ -11,13 +11,13 @@ import { readRecord } from './read-record.ts'
 import { type ForeignShape, SHAPE_TEXTS } from './record-shape.ts'
 
 export interface RecordCheck {
-  /** Paths begin where the messages stand in the record: `$.messages[2].content`. */
+  /** Paths begin at the messages in the record: `$.messages[2].content`. */
   readonly problems: readonly Problem[]
-  /** The record with its messages mended. Nothing where they do not stand there as a list of chat messages. */
+  /** The repaired record. Undefined if its messages are not a list of chat messages. */
   readonly mended: unknown
 }
 
-/** A record in another form is checked as the messages that it means. Answers what it is where it is no conversation. */
+/** Checks a record of another format by its converted messages. Returns a description if it is not a conversation. */
 export function checkRecord(
   value: unknown,
   isLine: boolean,
@@ -51,17 +51,17 @@ const withPathPrefix = (path: string, problem: Problem): Problem => ({
 })
 
 export interface FileCheck {
-  /** Conversations that were checked. */
+  /** Number of conversations checked. */
   readonly records: number
   readonly problems: readonly (Problem & {
-    /** The line, or the element of a list, from 1. */
+    /** 1-based line, or element of a list. */
     readonly line: number
   })[]
-  /** The file with its messages mended; what is no conversation stands there as it did. */
+  /** The repaired file. Records other than conversations stay unchanged. */
   readonly mended: string
-  /** Conversations in a form that is checked but not mended. */
+  /** Number of conversations in a format that can be checked but not repaired. */
   readonly unmendable: number
-  /** What the first record is that holds no messages. */
+  /** Description of the first record without messages. */
   readonly foreign: Phrase | undefined
 }
 
@@ -124,7 +124,7 @@ function checkSingleRecord(value: unknown, text: string, profile: ProfileName | 
   )
 }
 
-/** As wide as the file's own first step. */
+/** Uses the indentation of the file. */
 const indentOf = (text: string): number => /^\s*[[{]\r?\n( +)/.exec(text)?.[1]?.length ?? 0
 
 class FileCheckBuilder {
@@ -138,7 +138,7 @@ class FileCheckBuilder {
     this.#profile = profile
   }
 
-  /** The record to be written instead, where there is one. */
+  /** Returns the repaired record, if there is one. */
   check(value: unknown, line: number, isLine: boolean): unknown {
     const checked = checkRecord(value, isLine, this.#profile)
     if (typeof checked === 'string') return this.skip(SHAPE_TEXTS[checked], undefined)

@@ -1,13 +1,13 @@
-/** The normal form of a conversation in a file: messages as the chat API has them, whatever the file's own form. */
+/** Normal form of a conversation in a file: chat messages, whatever the file's format. */
 import type { Fields } from '../../lib/unknown-values.ts'
 
-/** How one record of a file holds its conversation. */
+/** Format of one record of a file. */
 export type FileFormat =
   /** `[{role, content}, …]` */
   | 'array'
   /** `{messages: […], …}` */
   | 'messages'
-  /** The same on a line of its own: an example for fine-tuning. */
+  /** The same on a line of its own: a fine-tuning example. */
   | 'sft'
   /** A prompt with a preferred and a rejected answer. */
   | 'dpo'
@@ -20,50 +20,50 @@ export type FileFormat =
   | 'sharegpt'
   /** `{messages: [{role, content: [{type, value}]}]}` */
   | 'llamafactory'
-  /** Messages inside a record of some other program. */
+  /** Messages inside a record of another program. */
   | 'trajectory'
   | 'chatgpt'
   | 'claude'
 
 /**
- * A message as the chat API has it, with tolerance: `role`, `content` (text or parts), `tool_calls`, `tool_call_id`,
- * `name`, `reasoning_content` … and any further key of the file. Its values are not trusted.
+ * A chat message, not validated: `role`, `content` (text or parts), `tool_calls`, `tool_call_id`, `name`,
+ * `reasoning_content` …, and any other key of the file.
  */
 export type FileMessage = Fields
 
 export interface FileConversation {
   readonly format: FileFormat
-  /** The file's own name for it. */
+  /** Id in the file. */
   readonly id?: string | undefined
   readonly title?: string | undefined
-  /** The file's own time, as it stands there. */
+  /** Original time value in the file. */
   readonly created?: unknown
   readonly models: readonly string[]
-  /** A system prompt that stands beside the messages. */
+  /** A system prompt stored outside the messages. */
   readonly system?: string | undefined
-  /** What the record says beside its messages, as it stands there. Absent when that is nothing. */
+  /** Fields of the record other than messages. Absent if there are none. */
   readonly header?: Fields | undefined
-  /** Token counts, as the API reports them. */
+  /** Token counts in the form of the API. */
   readonly usage?: Fields | undefined
-  /** What the marks `<image>` in the texts stand for, in order. */
+  /** Images for the `<image>` markers in the texts, in order. */
   readonly images?: readonly string[] | undefined
-  /** The main line first. A branch follows a message of a line before it. */
+  /** The main line comes first. A branch starts after a message of an earlier line. */
   readonly branches: readonly [FileBranch, ...FileBranch[]]
 }
 
 export interface FileBranch {
-  /** Tells it apart from its sisters. Absent for the main line. */
+  /** Distinguishes the branch from its siblings. Absent for the main line. */
   readonly name?: string | undefined
   readonly messages: readonly FileMessage[]
-  /** What the messages from this one on are called: `chosen`, `rejected`. */
+  /** Label of the messages from an index on: `chosen`, `rejected`. */
   readonly label?: { readonly text: string; readonly from: number } | undefined
-  /** The message that it follows: number of the branch and of the message in it. */
+  /** The message after which it branches off: index of the branch and of the message in it. */
   readonly after?: { readonly branch: number; readonly message: number } | undefined
-  /** How many of its first messages repeat those of the main line. */
+  /** Number of messages at its start that repeat those of the main line. */
   readonly repeated?: number | undefined
 }
 
-/** The record without the keys that were understood. */
+/** The record without the given keys. */
 export function omitKeys(record: Fields, understood: ReadonlySet<string>): Fields | undefined {
   let rest: Record<string, unknown> | undefined
   for (const key in record) {

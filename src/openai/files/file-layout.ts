@@ -19,10 +19,10 @@ export type FileLayout =
   | 'lines'
   /** The elements of one JSON array. */
   | 'list'
-  /** The file is one record: an object over several lines, or a list of messages. */
+  /** The complete file is one record: an object over several lines, or a list of messages. */
   | 'one'
 
-/** @param head the file's beginning, cut anywhere, without byte order mark */
+/** @param head beginning of the file, cut at any position, without byte order mark */
 export function detectFileLayout(head: string): FileLayout {
   const first = /\S/.exec(head)
   if (!first || (first[0] !== '{' && first[0] !== '[')) return 'lines'
@@ -36,7 +36,7 @@ export function detectFileLayout(head: string): FileLayout {
   return 'list'
 }
 
-/** Whether the value that begins here ends on its line. A string that a line break cuts is damage: JSON has none. */
+/** Whether the value that begins here ends on its line. A line break inside a string is damage. */
 function firstLineState(text: string, from: number): 'closed' | 'open' | 'damaged' {
   let depth = 0
   let isString = false
@@ -53,19 +53,19 @@ function firstLineState(text: string, from: number): 'closed' | 'open' | 'damage
       if (depth === 0) return 'closed'
     }
   }
-  // No line break so far: whoever writes a long line writes the whole record on it.
+  // No line break yet: a writer of long lines puts the complete record on one line.
   return 'closed'
 }
 
 const MAX_CHECKED_LINES = 8
 
-/** A first line that is more than a bracket may have lost its end: then one of the next is a record by itself. */
+/** The first line may be truncated; then one of the next lines is a record. */
 function hasRecordLine(text: string, from: number): boolean {
   const [first = '', ...others] = text.slice(from).split('\n', MAX_CHECKED_LINES)
   return first.trim().length > 1 && others.some((line) => !isForeignShape(detectRecordShape(parseStructure(line))))
 }
 
-/** Nothing when the beginning does not tell. */
+/** Undefined if the beginning is not sufficient. */
 function beginsWithMessage(text: string): boolean | undefined {
   const value = parseStructure(text.trim()) ?? parseStructure(closeTruncatedJson(text) ?? '')
   const first: unknown = Array.isArray(value) ? value[0] : undefined
@@ -82,16 +82,16 @@ const CLOSE_OBJECT = 125
 
 export interface FileKind {
   readonly layout: FileLayout
-  /** Of the records that were seen, those of the largest kind; conversations come before what is refused. */
+  /** Format of the most frequent kind of record; conversations take precedence over others. */
   readonly format: FileFormat | ForeignShape
   readonly isConversation: boolean
-  /** A sentence for a person. */
+  /** For a person. */
   readonly why: Phrase
 }
 
 const MAX_RECORDS = 50
 
-/** @param head the file's beginning, cut anywhere. Nothing when there is no JSON in it. */
+/** @param head beginning of the file, cut at any position. Returns undefined if it contains no JSON. */
 export function describeFileHead(head: string): FileKind | undefined {
   const text = head.replace(/^[\0\uFEFF]+/, '')
   const layout = detectFileLayout(text)
@@ -119,7 +119,7 @@ export function describeFileHead(head: string): FileKind | undefined {
   }
 }
 
-/** Another agent's records decide, then those with a conversation, then the larger number. */
+/** Another agent's records take precedence, then conversations, then the larger number. */
 function compareRanks(
   a: readonly [FileFormat | ForeignShape, number],
   b: readonly [FileFormat | ForeignShape, number],
@@ -132,7 +132,7 @@ function rankOf(format: FileFormat | ForeignShape): number {
   return isForeignShape(format as RecordShape) ? 2 : 1
 }
 
-/** The same record on a line is an example for fine-tuning. */
+/** On a line, the same record is a fine-tuning example. */
 export const fileFormatOf = (shape: RecordShape, layout: FileLayout): FileFormat | ForeignShape =>
   shape === 'messages' && layout === 'lines' ? 'sft' : shape
 
@@ -152,7 +152,7 @@ function readLineRecords(text: string): readonly unknown[] {
   return values
 }
 
-/** The value, or as much of it as the text holds. */
+/** The value, or the part of it that the text contains. */
 const parseBeginning = (text: string): unknown => {
   const bare = trimCharacters(text, /[\0\s]/)
   return parseStructure(bare) ?? parseStructure(closeTruncatedJson(bare) ?? '')

@@ -1,4 +1,4 @@
-/** Real files of messages are read whole, and written again as they were. */
+/** Reads real files of messages completely, and writes them back unchanged. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -79,7 +79,7 @@ function recordsIn(text: string, name: string): readonly unknown[] {
   return detectRecordShape(value) === 'array' ? [value] : value
 }
 
-/** The entries of all lists that hold what was said. */
+/** Number of entries in all lists that contain messages. */
 function listedIn(value: unknown): number {
   const record = value as Record<string, unknown[] | undefined>
   return ['messages', 'conversations', 'chosen_messages', 'rejected_messages']

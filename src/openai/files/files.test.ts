@@ -118,7 +118,7 @@ describe('arbitrary content', () => {
     'rejected',
     'history',
   ]
-  /** JSON that is nearly one of the formats. */
+  /** JSON that resembles one of the formats. */
   const value = fc.letrec((tie) => ({
     any: fc.oneof(
       { maxDepth: 6, depthIdentifier: 'deep' },
@@ -156,4 +156,4 @@ describe('arbitrary content', () => {
   })
 })
 
-/** As the test's own table says, not the code's. */
+/** Defined here, so that the test does not repeat the code under test. */

@@ -1,4 +1,4 @@
-/** A record of a file as a conversation in the normal form, or why it is none. */
+/** Reads a record of a file as a conversation in normal form, or says why it is not one. */
 import { type Fields, isObject } from '../../lib/unknown-values.ts'
 import type { FileConversation } from './file-conversation.ts'
 import * as chat from './forms/chat.ts'
@@ -11,7 +11,7 @@ export type ReadRecordResult =
   | { readonly ok: true; readonly conversation: FileConversation }
   | { readonly ok: false; readonly shape: ForeignShape }
 
-/** @param isLine the record stands on a line of its own, as examples for fine-tuning do */
+/** @param isLine the record is on a line of its own, like fine-tuning examples */
 export function readRecord(value: unknown, isLine: boolean): ReadRecordResult {
   const shape = detectRecordShape(value)
   if (isForeignShape(shape)) return { ok: false, shape }

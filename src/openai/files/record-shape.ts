@@ -1,10 +1,10 @@
-/** Tells what a record is by its keys, never by the name of its file. */
+/** Identifies a record by its keys, never by its file name. */
 
 import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../lib/unknown-values.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { FileFormat } from './file-conversation.ts'
 
-/** Records that hold no conversation for us. Some are another agent's. */
+/** Records that are not a conversation in a supported format. Some belong to another agent. */
 export type ForeignShape =
   | 'amazon-q'
   | 'codex'
@@ -18,7 +18,7 @@ export type ForeignShape =
 
 export type RecordShape = Exclude<FileFormat, 'sft'> | ForeignShape
 
-/** Why a record is what it is, in words for a person. */
+/** Reasons for people. */
 export const SHAPE_TEXTS: Readonly<Record<FileFormat | ForeignShape, Phrase>> = {
   array: phrase('a list of messages, each with a role', 'ロールを持つメッセージのリスト'),
   messages: phrase('objects with messages, each with a role', 'messages を持つオブジェクト。各メッセージにロール'),
@@ -103,7 +103,7 @@ export function detectRecordShape(value: unknown): RecordShape {
 
 const EXAMPLE_KEYS: ReadonlySet<string> = new Set(['messages', 'tools', 'functions', 'parallel_tool_calls'])
 
-/** Nothing but what fine-tuning takes: most records are such, and nothing else need be looked for. */
+/** Fast path for records with only fine-tuning fields, which are the most frequent. */
 export function isTrainingExample(record: Fields): boolean {
   for (const key in record) if (!EXAMPLE_KEYS.has(key)) return false
   return true
@@ -162,7 +162,9 @@ function messagesShape(record: Fields): RecordShape | undefined {
   return hasValueParts(messages) ? 'llamafactory' : 'messages'
 }
 
-/** Another agent's conversation: its records stand before the messages, which may lie beyond the beginning that was seen. */
+/**
+ * Another agent's conversation: its records come before the messages, which the beginning of the file may not include.
+ */
 const isConverted = ({ x_conv }: Fields): boolean =>
   isObject(x_conv) && typeof x_conv['src'] === 'string' && Array.isArray(x_conv['records'])
 
@@ -177,7 +179,7 @@ const KNOWN_ROLES: ReadonlySet<string> = new Set(['system', 'developer', 'user',
 
 const hasKnownRole = (value: unknown): boolean => isObject(value) && KNOWN_ROLES.has(stringOf(value['role']) ?? '')
 
-/** A known role is enough; any other role needs something that was said. */
+/** A known role is sufficient; any other role needs content. */
 export const isMessageLike = (value: unknown): boolean =>
   hasKnownRole(value) || (isObject(value) && typeof value['role'] === 'string' && 'content' in value)
 
@@ -193,7 +195,7 @@ const RESPONSE_ITEM_TYPES: ReadonlySet<string> = new Set([
 const isResponseItem = (value: unknown): boolean =>
   isObject(value) && RESPONSE_ITEM_TYPES.has(stringOf(value['type']) ?? '')
 
-/** Buttons and users have roles too: one at least must be a speaker's. */
+/** Buttons and users also have roles, so at least one must be a speaker's. */
 export const isMessageList = (list: readonly unknown[]): boolean =>
   list.some(hasKnownRole) || (list.length > 0 && list.every(isResponseItem))
 
@@ -213,7 +215,7 @@ function hasValueParts(messages: readonly unknown[]): boolean {
 export interface PreferencePair {
   readonly chosen: unknown
   readonly rejected: unknown
-  /** The keys that hold them. */
+  /** The two keys. */
   readonly keys: readonly [string, string]
   readonly isText: boolean
 }
@@ -259,7 +261,9 @@ const MESSAGE_LIST_KEYS = [
 ]
 const HOLDER_KEYS = ['request', 'body', 'input', 'data', 'payload', 'sample', 'example', 'extra_info', 'info']
 
-/** Messages under a known name, directly or one level deeper; else the first list of messages under any name. */
+/**
+ * Finds messages under a known name, directly or one level deeper; otherwise the first list of messages under any name.
+ */
 export function findMessageWrapper(record: Fields): MessageWrapper | undefined {
   for (const key of MESSAGE_LIST_KEYS)
     if (hasMessageList(record, key)) return { path: [key], messages: listOf(record[key]) }

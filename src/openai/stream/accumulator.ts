@@ -1,4 +1,4 @@
-/** Adds up the chunks of a streamed answer, tolerant of what servers leave out, repeat or spell differently. */
+/** Assembles the chunks of a streamed answer. Tolerates fields that servers omit, repeat or spell differently. */
 
 import { sha256 } from '../../lib/hash.ts'
 import {
@@ -24,14 +24,14 @@ import {
 } from './reasoning.ts'
 
 export interface CallSlot {
-  /** Counted as the calls appear. */
+  /** Counted in order of appearance. */
   readonly position: number
   id: string
   name: string
   isCustom: boolean
-  /** Arguments or input, as far as they have come. */
+  /** Arguments or input so far. */
   text: string
-  /** Other fields: some servers want their own back. */
+  /** Other fields, which some servers require back. */
   readonly rest: MergedFields
 }
 
@@ -44,7 +44,7 @@ export class CallSlots {
     return this.#slots.length
   }
 
-  /** @returns where the piece went, and what it added to the text */
+  /** @returns the slot of the piece, and the text it added */
   add(piece: Fields): { readonly slot: CallSlot; readonly added: string } {
     const called = fieldsOf(piece['function']) ?? fieldsOf(piece['custom']) ?? {}
     const id = nonEmptyStringOf(piece['id'])
@@ -58,7 +58,7 @@ export class CallSlots {
     return { slot, added: appendText(slot, slot.isCustom ? called['input'] : called['arguments']) }
   }
 
-  /** @param seed what makes ids of calls that have none differ from those of other answers */
+  /** @param seed makes generated ids differ from those of other answers */
   calls(seed: string): readonly ToolCall[] {
     return this.#slots.map((slot) => {
       const { name, text } = slot
@@ -71,8 +71,8 @@ export class CallSlots {
   }
 
   /**
-   * An index names its slot, until another call comes with the same one: some servers count every call as 0. Without an
-   * index an id does, then a name begins a new call, and what has none of them goes on with the last.
+   * Uses the index, unless another call reuses it: some servers number every call 0. Otherwise uses the id; otherwise a
+   * name begins a new call; otherwise the piece continues the last call.
    */
   #slotFor(index: unknown, id: string | undefined, name: string | undefined): CallSlot {
     if (Number.isInteger(index)) {
@@ -98,14 +98,14 @@ export class CallSlots {
 
 const KNOWN_CALL_KEYS = new Set(['index', 'id', 'type', 'function', 'custom'])
 
-/** An object is the whole of the arguments. */
+/** An object is the complete arguments. */
 function appendText(slot: CallSlot, piece: unknown): string {
   const added = isObject(piece) ? toJsonText(piece) : (stringOf(piece) ?? '')
   slot.text = isObject(piece) ? added : slot.text + added
   return added
 }
 
-/** Gathers the deltas of one choice into a message. */
+/** Assembles the deltas of one choice to a message. */
 class ChoiceDeltas {
   readonly #index: number
   #role = ''
@@ -123,7 +123,7 @@ class ChoiceDeltas {
     this.#index = index
   }
 
-  /** @param pieces what is new is added here */
+  /** @param pieces new pieces are appended to it */
   add(choice: Fields, pieces: Piece[]): void {
     const delta = fieldsOf(choice['delta'])
     const fields = delta ?? fieldsOf(choice['message']) ?? {}
@@ -181,7 +181,7 @@ class ChoiceDeltas {
     mergeReasoningDetails(this.#details, delta['reasoning_details'])
   }
 
-  /** Most servers send texts; some send lists of parts, with thoughts among them. */
+  /** Most servers send strings; some send lists of parts that include reasoning. */
   #addContent(content: unknown, pieces: Piece[]): void {
     if (typeof content === 'string') this.#append('text', content, pieces)
     for (const item of listOf(content)) {
@@ -209,13 +209,13 @@ class ChoiceDeltas {
 
 const KNOWN_CHOICE_KEYS = new Set(['index', 'delta', 'message'])
 
-/** In a whole message each entry is a call of its own, whatever ids and indexes say. */
+/** In a complete message, each entry is a separate call, whatever its id and index. */
 function withCallIndexes(message: Fields): Fields {
   if (!Array.isArray(message['tool_calls'])) return message
   return { ...message, tool_calls: message['tool_calls'].map((call, index) => ({ ...fieldsOf(call), index })) }
 }
 
-/** A thought is a text or a list of text parts. */
+/** Reasoning is a text or a list of text parts. */
 function thinkingTextOf(part: Fields): string {
   const thought = part['thinking']
   return (
@@ -226,16 +226,17 @@ function thinkingTextOf(part: Fields): string {
   )
 }
 
-/** Random letters by which OpenAI hides the length of a chunk. */
+/** Random characters with which OpenAI hides the length of a chunk. */
 const PADDING_KEY = 'obfuscation'
 
 /**
- * Never throws because of what a server sends; what it does not know it keeps. The cost of a chunk is the size of the
- * chunk. An answer that came whole may be given as its only chunk.
+ * Never throws because of a chunk; preserves unknown fields. Takes time proportional to the chunk. Also accepts an
+ * answer that was not streamed, as its only chunk.
  *
  * @example
  * const accumulator = new DeltaAccumulator()
- * for await (const chunk of stream) for (const piece of accumulator.add(chunk)) if (piece.kind === 'text') show(piece.text)
+ * for await (const chunk of stream) for (const piece of accumulator.add(chunk)) if (piece.kind === 'text')
+ * show(piece.text)
  * history.push(accumulator.message())
  */
 export class DeltaAccumulator {
@@ -244,7 +245,7 @@ export class DeltaAccumulator {
 
   /**
    * Adds a chunk.
-   * @param chunk one parsed chunk of the stream; what is none is passed over
+   * @param chunk a parsed chunk of the stream; anything else is ignored
    * @returns what it added
    */
   add(chunk: unknown): readonly Piece[] {
@@ -259,14 +260,14 @@ export class DeltaAccumulator {
   }
 
   /**
-   * The message as far as it has come. A call that has no id gets one, made of the answer's id, its place, its name and
-   * its arguments; so it is final only when the stream is.
+   * The message so far. A call without id gets one derived from the answer's id, its position, name and arguments, so
+   * it is final only at the end of the stream.
    */
   message(choice = 0): OpenAIMessage {
     return this.#choices.get(choice)?.message(this.#seed()) ?? new OpenAIMessage({ role: 'assistant', content: '' })
   }
 
-  /** The answer as far as it has come, as if it had come whole. */
+  /** The answer so far, in the form of an answer that was not streamed. */
   completion(): Completion {
     const seed = this.#seed()
     const indexes = [...this.#choices.keys()].sort((a, b) => a - b)
@@ -286,7 +287,7 @@ export class DeltaAccumulator {
     if (!choice) return
     const index = Number.isInteger(choice['index']) ? (choice['index'] as number) : 0
     const before = this.#choices.get(index)
-    // A whole message says again what deltas have said before.
+    // A complete message repeats the content of earlier deltas.
     const isComplete = isObject(choice['message']) && !isObject(choice['delta'])
     const deltas = before && !isComplete ? before : new ChoiceDeltas(index)
     this.#choices.set(index, deltas)

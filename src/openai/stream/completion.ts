@@ -1,4 +1,4 @@
-/** What a stream of deltas adds up to. The shape is that of an answer that came whole. */
+/** The result of a stream of deltas, in the form of an answer that was not streamed. */
 
 import type { Fields } from '../../lib/unknown-values.ts'
 import type { Open } from '../message.ts'
@@ -7,39 +7,39 @@ import type { OpenAIMessage } from '../openai-message.ts'
 /** Why an answer ended. */
 export type FinishReason = Open<'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call'>
 
-/** One of the answers that were asked for. */
+/** One of the requested answers. */
 export interface Choice {
   readonly index: number
   readonly message: OpenAIMessage
-  /** Inferred from the message where the server gives none. */
+  /** Derived from the message if the server sends none. */
   readonly finish_reason: FinishReason
   readonly [key: string]: unknown
 }
 
-/** The answer to a request, as far as it has come. */
+/** The answer to a request so far. */
 export interface Completion {
   readonly id?: string
   readonly object: 'chat.completion'
   readonly created?: number
   readonly model?: string
   readonly choices: readonly Choice[]
-  /** The server's last report; reports are never added up. */
+  /** The server's last report. Reports are not added up. */
   readonly usage?: Fields
-  /** What the server said in the middle of the stream when it could not go on. */
+  /** Error that the server sent in the middle of the stream. */
   readonly error?: unknown
   readonly [key: string]: unknown
 }
 
-/** What one chunk adds, for who shows an answer while it comes. */
+/** What one chunk adds, for display. */
 export type Piece =
   | { readonly kind: 'text' | 'reasoning' | 'refusal'; readonly choice: number; readonly text: string }
   | {
       readonly kind: 'call'
       readonly choice: number
-      /** The call's position in `tool_calls`. */
+      /** Index in `tool_calls`. */
       readonly call: number
-      /** As far as it is known. */
+      /** The name so far. */
       readonly name: string
-      /** What was added to arguments or input. */
+      /** Text added to arguments or input. */
       readonly text: string
     }

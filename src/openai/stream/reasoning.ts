@@ -2,18 +2,18 @@
 
 import { fieldsOf, isObject, listOf, nonEmptyStringOf, numberOf } from '../../lib/unknown-values.ts'
 
-/** Words that name something: servers repeat them, and they are never continued. */
+/** Identifying values, which servers repeat and never continue. */
 const LABEL_KEYS = new Set(['id', 'type', 'name', 'role', 'object', 'model', 'format', 'status'])
 
-/** What lies deeper comes whole. */
+/** Deeper values always arrive complete. */
 const MAX_MERGE_DEPTH = 6
 
 export type MergedFields = { [key: string]: unknown }
 
 /**
- * Puts a value into `target[key]`: lists grow, objects are gathered field by field, nothing never takes the place of
- * something. The value itself is not changed.
- * @param texts whether a text continues the one before it, as in a delta, or takes its place
+ * Merges a value into `target[key]`: appends to lists, merges objects by field, and never replaces a value by null.
+ * Does not modify the value.
+ * @param texts whether a text continues the previous one, as in a delta, or replaces it
  */
 export function mergeField(
   target: MergedFields,
@@ -42,7 +42,7 @@ function mergeText(before: unknown, text: string, continues: boolean): unknown {
   return text === '' ? (before ?? '') : text
 }
 
-/** What was gathered so far, not to be changed by what follows. */
+/** A copy that later merges do not change. */
 export function copyMergedFields(fields: MergedFields, levels = MAX_MERGE_DEPTH): MergedFields {
   const copy: MergedFields = {}
   for (const key in fields) {
@@ -56,13 +56,13 @@ export function copyMergedFields(fields: MergedFields, levels = MAX_MERGE_DEPTH)
   return copy
 }
 
-/** DeepSeek, llama.cpp, LiteLLM and older vLLM; Ollama and vLLM; others. The first that says something is taken. */
+/** DeepSeek, llama.cpp, LiteLLM and older vLLM; Ollama and vLLM; others. The first that is not empty is used. */
 const REASONING_SPELLINGS = ['reasoning_content', 'reasoning', 'thinking'] as const
 
-/** Keys that are no fields of their own but one of the spellings. */
+/** Keys that contain reasoning. */
 export const REASONING_KEYS: readonly string[] = [...REASONING_SPELLINGS, 'reasoning_details']
 
-/** What a delta or a message says of the model's thoughts; said twice in two spellings, it counts once. */
+/** Reasoning in a delta or a message. If two names contain it, it counts once. */
 export function reasoningOf(fields: { readonly [key: string]: unknown }): string {
   for (const key of REASONING_SPELLINGS) {
     const spelled = nonEmptyStringOf(fields[key])
@@ -74,7 +74,7 @@ export function reasoningOf(fields: { readonly [key: string]: unknown }): string
     : ''
 }
 
-/** The details one by one: signatures and ciphertext must go back to the server as they came. */
+/** Keeps each detail separate, because signatures and ciphertext must be sent back unchanged. */
 export function mergeReasoningDetails(details: Map<string, MergedFields>, added: unknown): void {
   for (const one of listOf(added)) {
     const detail = fieldsOf(one)
@@ -87,8 +87,8 @@ export function mergeReasoningDetails(details: Map<string, MergedFields>, added:
 }
 
 /**
- * Parts thoughts that a model wrote into its answer between `<think>` and `</think>` from the rest. Only at the very
- * start: elsewhere the tag may be what the answer is about.
+ * Splits off reasoning between `<think>` and `</think>`. Only at the very beginning: elsewhere the tag may be part of
+ * the answer.
  */
 export function splitThinking(text: string): { readonly reasoning: string; readonly text: string } {
   const match = /^\s*<think>([\s\S]*?)<\/think>\s*/.exec(text)

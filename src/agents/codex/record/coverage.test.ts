@@ -1,4 +1,4 @@
-/** Every kind of record that the reader knows stands in some fixture, so that a golden shows what becomes of it. */
+/** Tests that the fixtures contain every known kind of record, so that a golden shows its result. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +10,7 @@ import { detectShape, ENVELOPE_TYPES } from './records.ts'
 
 const FIXTURES = fileURLToPath(new URL('../fixtures/', import.meta.url))
 
-/** What a completed item of a paginated thread can be. */
+/** Possible completed items of a paginated thread. */
 const COMPLETED_KINDS = [
   'UserMessage',
   'AgentMessage',

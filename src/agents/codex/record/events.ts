@@ -207,8 +207,6 @@ function systemSegments(text: unknown, format: string): readonly MessageSegment[
   return content === undefined ? NO_SEGMENTS : [{ channel: 'system', type: 'text', format, text: content }]
 }
 
-// `item_completed`: how a paginated thread says what events said before it.
-
 /** Item types whose words also stand in an item of the conversation. */
 const TEXT_ITEMS: ReadonlyMap<string, TextAuthor> = new Map([
   ['UserMessage', 'user'],

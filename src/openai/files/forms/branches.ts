@@ -1,8 +1,8 @@
-/** Lines of a tree as branches of a conversation. */
+/** Converts the lines of a tree to branches of a conversation. */
 import { fieldsOf, listOf, nonEmptyStringOf } from '../../../lib/unknown-values.ts'
 import type { FileBranch, FileMessage } from '../file-conversation.ts'
 
-/** @param messagesOf what a node says: nothing, one message or several */
+/** @param messagesOf messages of a node; may be empty */
 export function toFileBranches<T extends TreeNode>(
   nodes: readonly T[],
   current: string | undefined,
@@ -33,7 +33,7 @@ const sideBranch = (name: string, messages: readonly FileMessage[], after: FileB
   after,
 })
 
-/** A result without the id of its call answers the nearest call before it. */
+/** A result without a call id answers the nearest earlier call. */
 function withResults(branch: FileBranch, others: readonly FileBranch[]): FileBranch {
   let nearest = callBefore(branch, others)
   const messages = branch.messages.map((message) => {
@@ -45,7 +45,7 @@ function withResults(branch: FileBranch, others: readonly FileBranch[]): FileBra
   return { ...branch, messages }
 }
 
-/** The last call on the line that a branch leaves. */
+/** The last call on the line from which a branch departs. */
 function callBefore({ after }: FileBranch, branches: readonly FileBranch[]): string | undefined {
   for (let from = after; from; from = branches[from.branch]?.after) {
     const { messages = [] } = branches[from.branch] ?? {}
@@ -57,29 +57,29 @@ function callBefore({ after }: FileBranch, branches: readonly FileBranch[]): str
   return undefined
 }
 
-/** Takes a tree of messages apart into lines: the one that was read last, and the branches that were left. */
+/** Splits a tree of messages into lines: the last one displayed, and the branches. */
 
 interface TreeNode {
   readonly id: string
   readonly parent: string | undefined
-  /** When it was written; tells the youngest where nothing else does. */
+  /** Creation time. Identifies the newest node if nothing else does. */
   readonly time: number
 }
 
 interface TreeLine {
-  /** In order, from the oldest. */
+  /** Oldest first. */
   readonly ids: readonly string[]
-  /** The node that it follows, on a line before it; nothing for a line that begins at a root. */
+  /** The node of an earlier line after which it begins; undefined for a root. */
   readonly after: string | undefined
 }
 
-/** Every node is on just one line. The main line comes first; it ends at `current`, else at the youngest leaf. */
+/** Every node is on exactly one line. The main line is first; it ends at `current`, or at the newest leaf. */
 function splitTreeIntoLines(nodes: readonly TreeNode[], current: string | undefined): readonly TreeLine[] {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const children = groupByParent(nodes, byId)
   const taken = new Set<string>()
   const lines: TreeLine[] = []
-  /** Lets the lines from this one on branch, and their branches too. */
+  /** Adds branches of the lines from this one on, recursively. */
   const addBranches = (from: number): void => {
     for (let at = from; at < lines.length; at++) {
       for (const id of lines[at]?.ids ?? []) {
@@ -91,7 +91,7 @@ function splitTreeIntoLines(nodes: readonly TreeNode[], current: string | undefi
   const end = current !== undefined && byId.has(current) ? current : findYoungestLeaf(nodes, children)
   if (end !== undefined) lines.push({ ids: pathTo(end, byId, taken), after: undefined })
   addBranches(0)
-  // Other roots, and nodes whose parent is not in the file.
+  // Further roots, and nodes with a missing parent.
   for (const { id } of nodes) {
     if (taken.has(id)) continue
     lines.push(lineFrom(id, undefined, children, taken))
@@ -123,7 +123,7 @@ function findYoungestLeaf(
   return (youngest ?? nodes.at(-1))?.id
 }
 
-/** A circle ends where it began. */
+/** Stops at a cycle. */
 function pathTo(end: string, byId: ReadonlyMap<string, TreeNode>, taken: Set<string>): readonly string[] {
   const path: string[] = []
   for (let id: string | undefined = end; id !== undefined && !taken.has(id); id = byId.get(id)?.parent) {
@@ -134,7 +134,7 @@ function pathTo(end: string, byId: ReadonlyMap<string, TreeNode>, taken: Set<str
   return path.reverse()
 }
 
-/** Goes on with the last child, which is the newest. */
+/** Continues with the last child, which is the newest. */
 function lineFrom(
   first: string,
   after: string | undefined,

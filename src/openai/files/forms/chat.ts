@@ -32,7 +32,7 @@ const ITEM_CONVERTERS: ReadonlyMap<string, ItemConverter> = new Map(
   }),
 )
 
-/** What has a role is a message already; an item of another kind is kept under its own name. */
+/** Items with a role are messages already. Unknown items are preserved under their type. */
 export function readResponseItems(items: readonly unknown[]): readonly FileMessage[] {
   return items.map((item) => {
     if (!isObject(item) || 'role' in item) return item as FileMessage
@@ -42,7 +42,7 @@ export function readResponseItems(items: readonly unknown[]): readonly FileMessa
   })
 }
 
-/** Few lists hold items; the others are taken as they are. */
+/** Returns lists without such items unchanged; most have none. */
 export const readChatMessages = (list: readonly unknown[]): readonly FileMessage[] =>
   list.some((one) => isObject(one) && !('role' in one)) ? readResponseItems(list) : (list as readonly FileMessage[])
 
@@ -76,7 +76,7 @@ export const readArray = (list: readonly unknown[]): FileConversation => ({
 const NO_MODELS: readonly string[] = []
 const MESSAGES_KEY: ReadonlySet<string> = new Set(['messages'])
 
-/** `{messages, …}`: also the forms that only differ in how a message looks. */
+/** `{messages, …}`, including formats that differ only in the form of a message. */
 export function readMessages(record: Fields, format: FileFormat): FileConversation {
   const list = listOf(record['messages'])
   const messages = format === 'llamafactory' ? readLlamaFactoryMessages(list) : readChatMessages(list)
@@ -85,7 +85,7 @@ export function readMessages(record: Fields, format: FileFormat): FileConversati
   return { ...readDescription(header), format, header, branches: [{ messages }] }
 }
 
-/** Messages somewhere inside another program's record, with the answer where a response stands beside the request. */
+/** Messages inside another program's record, with the answer if a response is next to the request. */
 export function readWrapped(record: Fields): FileConversation {
   const { path, messages } = findMessageWrapper(record) ?? { path: [], messages: [] }
   const [key = '', inner] = path
@@ -100,7 +100,7 @@ export function readWrapped(record: Fields): FileConversation {
   return { ...description, format: 'trajectory', header, ...readChoices(answer, readChatMessages(messages)) }
 }
 
-/** What becomes messages and counts. */
+/** Keys that become messages and token counts. */
 const ANSWER_KEYS: ReadonlySet<string> = new Set(['choices', 'output', 'usage'])
 
 function omitAnswer(response: Fields): Fields {
@@ -154,7 +154,7 @@ export function readResponse(record: Fields): FileConversation {
   }
 }
 
-/** A text is what the user said. */
+/** A plain text is a prompt. */
 const readInputMessages = (input: unknown): readonly FileMessage[] =>
   typeof input === 'string' ? [{ role: 'user', content: input }] : readResponseItems(listOf(input))
 
@@ -165,7 +165,7 @@ const readOutput = (record: Fields): Pick<FileConversation, 'branches' | 'usage'
   ],
 })
 
-/** The first choice goes on with the messages; each other one is a branch. */
+/** The first choice continues the conversation; each other choice is a branch. */
 function readChoices(record: Fields, before: readonly FileMessage[]): Pick<FileConversation, 'branches' | 'usage'> {
   const [first, ...others] = listOf(record['choices']).filter(isObject)
   const main: FileBranch = { messages: first ? [...before, toChoiceMessage(first)] : before }
@@ -181,7 +181,7 @@ function toChoiceMessage({ message, index: _, ...rest }: Fields): FileMessage {
   return { role: 'assistant', ...fieldsOf(message), ...rest }
 }
 
-/** A prompt with two answers. Where both lists repeat the prompt, the second repeats the first. */
+/** A prompt with two answers. If both lists contain the prompt, it is marked as repeated in the second. */
 export function readPreference(record: Fields): FileConversation {
   const found = findPreference(record)
   const input = fieldsOf(record['input'])
@@ -224,7 +224,7 @@ function sharedPrefixLength(a: readonly FileMessage[], b: readonly FileMessage[]
   return length
 }
 
-/** What many records say about their conversation, under these names. */
+/** Common descriptive fields of records. */
 function readDescription(
   record: Fields,
 ): Pick<FileConversation, 'id' | 'title' | 'created' | 'models' | 'system' | 'images'> {

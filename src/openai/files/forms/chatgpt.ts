@@ -1,4 +1,4 @@
-/** Conversations as ChatGPT exports them: a tree of nodes, and the node that was shown last. */
+/** Conversations exported by ChatGPT: a tree of nodes, and the last node displayed. */
 import {
   type Fields,
   fieldsOf,
@@ -46,7 +46,7 @@ export function readChatGpt(record: Fields): FileConversation {
   }
 }
 
-/** The root and other nodes without a message say nothing. */
+/** The root and other nodes without a message give nothing. */
 function toMessages(node: { readonly id: string; readonly message: Fields | undefined }): readonly FileMessage[] {
   return node.message ? [toMessage(node.id, node.message)] : []
 }
@@ -78,7 +78,7 @@ function toMessage(id: string, source: Fields): FileMessage {
 
 const isEmpty = (value: unknown): boolean => !isObject(value) || Object.keys(value).length === 0
 
-/** What ChatGPT does not show: its own instructions, and what takes no part in the conversation. */
+/** Messages that ChatGPT hides: its own instructions, and messages outside the conversation. */
 function isHiddenMessage(source: Fields): boolean {
   const metadata = fieldsOf(source['metadata'])
   if (source['weight'] === 0 || metadata?.['is_visually_hidden_from_conversation'] === true) return true
@@ -138,7 +138,7 @@ const toThoughtText = (thought: unknown): string => {
   return [nonEmptyStringOf(summary), nonEmptyStringOf(content)].filter((text) => text !== undefined).join('\n')
 }
 
-/** Custom instructions and kinds of content that came later: every text in them. */
+/** For custom instructions and unknown kinds of content: all texts in them. */
 const collectTexts = ({ content_type: _, ...content }: Fields): string =>
   Object.values(content)
     .flatMap((value) => (typeof value === 'string' ? value : listOf(value).filter((one) => typeof one === 'string')))

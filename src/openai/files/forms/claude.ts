@@ -1,4 +1,4 @@
-/** Conversations as Claude.ai exports them. */
+/** Conversations exported by Claude.ai. */
 import {
   type Fields,
   fieldsOf,
@@ -37,7 +37,7 @@ export function readClaude(record: Fields): FileConversation {
   }
 }
 
-/** One message, or several where tools were used in between: their results stand among its parts. */
+/** Returns several messages if the parts include tool results. */
 function toMessages(id: string, source: Fields): readonly FileMessage[] {
   const { uuid, sender, text, content, attachments, files, ...rest } = source
   const base = { id: uuid, role: toRole(sender), ...rest }
@@ -52,7 +52,7 @@ function toMessages(id: string, source: Fields): readonly FileMessage[] {
   return [...splitAtResults(id, base, blocks, [...attachmentParts, ...fileParts])]
 }
 
-/** @param id tells calls without an id of their own from those of other messages */
+/** @param id makes ids for calls without one unique */
 function* splitAtResults(
   id: string,
   base: Fields,
@@ -107,7 +107,7 @@ function toRole(sender: unknown): string {
   return sender === 'human' ? 'user' : (stringOf(sender) ?? 'unknown')
 }
 
-/** The text of a file that was given, or only its name. */
+/** The text of an attached file, or only its name. */
 function toAttachmentPart(value: unknown): unknown {
   const { extracted_content, ...rest } = fieldsOf(value) ?? {}
   const text = nonEmptyStringOf(extracted_content)

@@ -14,7 +14,7 @@ import { type FileConversation, type FileMessage, omitKeys } from '../file-conve
 
 export const IMAGE_PLACEHOLDER = '<image>'
 
-/** Paths or addresses, in the order of the marks; nothing when the record has none. */
+/** Paths or URLs in the order of the markers; undefined if the record has none. */
 export function readRecordImages(record: Fields): readonly string[] | undefined {
   const images = listOf(record['images'] ?? record['image']).flatMap((one) => nonEmptyStringOf(one) ?? [])
   const single = nonEmptyStringOf(record['image'])
@@ -28,12 +28,14 @@ export interface FunctionCall {
   readonly function: { readonly name: string | null; readonly arguments: string }
 }
 
-/** Gives calls ids in their order and results the id of the call that they answer. */
+/** Assigns ids to calls in order, and the matching ids to results. */
 export class SequentialCallIds {
   #count = 0
   #open: string[] = []
 
-  /** @param text JSON of `{name, arguments}` or of a list of those; any other text is the arguments of a call without name */
+  /**
+   * @param text JSON of `{name, arguments}` or a list of them; any other text becomes the arguments of an unnamed call
+   */
   parseCalls(text: string): readonly FunctionCall[] {
     const value = parseStructure(text)
     const list = Array.isArray(value) ? value : [value]
@@ -44,7 +46,7 @@ export class SequentialCallIds {
     return calls
   }
 
-  /** More calls of the same message. */
+  /** Further calls of the same message. */
   parseMoreCalls(text: string): readonly FunctionCall[] {
     const before = this.#open
     const calls = this.parseCalls(text)
@@ -53,8 +55,8 @@ export class SequentialCallIds {
   }
 
   /**
-   * The calls that a result answers: the oldest one, or all of them.
-   * @param isLast no other result follows at once
+   * The calls that a result answers: the oldest one, or all.
+   * @param isLast no other result follows directly
    */
   takeAnswered(isLast: boolean): readonly string[] {
     return isLast ? this.#open.splice(0) : this.#open.splice(0, 1)
@@ -123,7 +125,7 @@ export function readShareGpt(record: Fields): FileConversation {
   }
 }
 
-/** One message for each entry. */
+/** One message per entry. */
 export function readShareGptEntries(entries: readonly unknown[]): readonly FileMessage[] {
   const ids = new SequentialCallIds()
   return entries.map((entry, at) =>
@@ -148,7 +150,7 @@ function toShareGptMessage(entry: Fields, ids: SequentialCallIds, isLast: boolea
 
 const isShareGptResult = (entry: unknown): boolean => RESULT_SPEAKERS.has(stringOf(fieldsOf(entry)?.['from']) ?? '')
 
-/** Messages as the chat API has them. Calls get ids, since the form has none. */
+/** Converts to chat messages. Assigns ids to calls, because the format has none. */
 export function readLlamaFactoryMessages(messages: readonly unknown[]): readonly FileMessage[] {
   const ids = new SequentialCallIds()
   return messages.map((message, at) => {
@@ -185,7 +187,7 @@ function toChatMessage(message: Fields, ids: SequentialCallIds): FileMessage {
   }
 }
 
-/** A picture's value is its address, as in `image_url`. */
+/** The value of an image is its URL, as in `image_url`. */
 const mediaKey = (type: unknown): string => (type === 'image_url' || type === 'image' ? 'image_url' : 'url')
 
 const textsOrParts = (parts: readonly object[]): unknown => {
@@ -198,7 +200,7 @@ const joinValues = (content: unknown): unknown =>
     ? content.map((part) => stringOf(isObject(part) ? part['value'] : part) ?? toJsonText(part)).join('\n')
     : content
 
-/** Whether the messages of a list have this form. */
+/** Whether the messages of a list have this format. */
 export const hasLlamaFactoryParts = (list: readonly unknown[]): boolean =>
   list.some((message) =>
     listOf(isObject(message) ? message['content'] : undefined).some(
