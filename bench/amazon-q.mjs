@@ -1,4 +1,6 @@
-/** How long a store of Amazon Q takes to read and to keep, as ratios to JSON.parse over the same rows in the same process. */
+/**
+ * Measures reading and backing up a store of Amazon Q, as ratios to JSON.parse of the same rows in the same process.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,10 +13,10 @@ import { atMost, timesFloor } from './targets.mjs'
 const ROWS = 500
 const ROW_BYTES = 366_000
 const LARGE_BYTES = 54e6
-/** Makes an entry of some seven kilobytes, the mean of the conversations that were measured. */
+/** Makes an entry of about seven kilobytes, the mean of measured conversations. */
 const LINES = 70
 
-/** Most conversations on disk are of older versions, in pairs and without times. */
+/** Uses the format of older versions, pairs without times, which most stored conversations have. */
 export function makeStore(path, rows = ROWS, bytes = ROW_BYTES) {
   const database = openSqlite(path)
   database.exec('CREATE TABLE conversations (key TEXT PRIMARY KEY, value TEXT)')
@@ -33,7 +35,7 @@ export function makeStore(path, rows = ROWS, bytes = ROW_BYTES) {
   return path
 }
 
-/** The rows of the page. The times are taken in a process that may call the garbage collector. */
+/** Rows for the report. Runs in a process that can trigger garbage collection. */
 export function benchStores(work) {
   const script = `
     import { timeStore } from ${JSON.stringify(import.meta.url)}
@@ -86,7 +88,7 @@ export async function timeStore() {
   }
 }
 
-/** One value at a time: two hundred megabytes of strings at hand would keep the garbage collector busy for both. */
+/** One value at a time: two hundred megabytes of strings in memory would slow down both sides by garbage collection. */
 async function readRatio(agent, path) {
   let parsing = Number.POSITIVE_INFINITY
   let reading = Number.POSITIVE_INFINITY
@@ -98,7 +100,7 @@ async function readRatio(agent, path) {
   return timesFloor(`read and normalise ${ROWS} rows`, 2, reading, parsing)
 }
 
-/** Only JSON.parse is timed. */
+/** Measures JSON.parse only. */
 function parseAll(path) {
   const database = openSqlite(path, { readonly: true })
   const value = database.prepare('SELECT value FROM conversations WHERE key = ?').pluck()
@@ -117,7 +119,7 @@ async function readAll(agent, path) {
   for await (const source of agent.find(path)) for await (const _ of agent.read(source));
 }
 
-/** One row of the five hundred has a new entry. */
+/** One of five hundred rows has a new entry. */
 async function measureBackUpAgain(app, agent, path) {
   const sources = []
   for await (const source of agent.find(path)) sources.push(source)

@@ -11,10 +11,10 @@ const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/go
 const THREAD = '019c9999-0000-7000-8000-0000000000aa'
 const MESSAGES = 100_000
 const FRAMES = 300
-/** What a screen shows one for, in milliseconds. */
+/** Duration of one frame in milliseconds. */
 const FRAME = 1000 / 60
 
-/** Many short messages: a prompt, calls with their results, an answer of one height or another. */
+/** Many short messages: a prompt, calls with results, answers of different heights. */
 export function manyMessages(folder) {
   mkdirSync(folder, { recursive: true })
   const { header, said, call, result } = linesFrom(Date.UTC(2026, 10, 2))
@@ -29,7 +29,7 @@ export function manyMessages(folder) {
   writeFileSync(join(folder, `rollout-2026-11-02T00-00-00-${THREAD}.jsonl`), `${lines.join('\n')}\n`)
 }
 
-/** @returns rows; none where there is no Chromium */
+/** @returns rows; none without Chromium */
 export async function benchPage(url) {
   if (!CHROMIUM) return []
   const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] })
@@ -47,7 +47,7 @@ export async function benchPage(url) {
     await page.locator('[data-messages] article').first().waitFor()
     await page.waitForTimeout(3000)
     const session = await page.context().newCDPSession(page)
-    // Of the thread alone: what its neighbours take does not count.
+    // Processor time of the thread, independent of other processes.
     await session.send('Performance.enable', { timeDomain: 'threadTicks' })
     const before = await workOf(session)
     const down = await page.evaluate(scroll(240))

@@ -1,4 +1,4 @@
-/** What adding a turn costs at 10,000 entries against 10, and how long `fumi chat` takes until it can be talked to. */
+/** Measures adding a turn at 10,000 entries against 10, and the time until `fumi chat` accepts input. */
 import { spawnSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -19,13 +19,13 @@ import { PROFILES } from '../dist/openai/profile.js'
 import { atMost, timesFloor } from './targets.mjs'
 
 const WORDS = 'What was said here is as long as people write. '.repeat(10)
-/** Room for ten entries: what is sent has the same size, whatever came before. */
+/** Tokens for ten entries, so that the request has the same size whatever the length of the history. */
 const WINDOW = 4_000
 const TURNS = 30
 
 const median = (values) => values.sort((a, b) => a - b)[Math.floor(values.length / 2)]
 
-/** In milliseconds, a turn against answers that come at once. */
+/** In milliseconds; the answers arrive immediately. */
 async function turnCost(entries) {
   const folder = mkdtempSync(join(tmpdir(), 'fumi-bench-'))
   try {
@@ -70,7 +70,7 @@ async function turnCost(entries) {
   }
 }
 
-/** In milliseconds, until it has said its first words and seen that nobody types. */
+/** Milliseconds until the program has printed its greeting and detected the end of input. */
 function startUp(args, env) {
   const costs = []
   for (let run = 0; run < 7; run++) {

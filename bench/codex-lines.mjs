@@ -1,4 +1,4 @@
-/** Lines of a made-up log of Codex, half a second after one another. */
+/** Lines of an invented Codex log, half a second apart. */
 
 /** @param {number} begin milliseconds */
 export function linesFrom(begin) {

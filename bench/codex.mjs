@@ -1,4 +1,4 @@
-/** Measures the road of Codex logs: reading, writing as messages, counting, and the memory of each. */
+/** Measures Codex logs: reading, writing as messages, counting, and the memory for each. */
 import { join } from 'node:path'
 import { bareMemory, compare, FUMI, leastMemory, median, READ, timeRow } from './compare.mjs'
 import { generate, longestLine, longLines, oneLargeFile, sizeOf, yardstick } from './logs.mjs'

@@ -1,4 +1,4 @@
-/** Runs programs in turn, each in a process of its own, and tells what they took. */
+/** Runs programs alternately, each in a separate process, and reports time and memory. */
 import { spawnSync } from 'node:child_process'
 import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,7 +10,7 @@ const HERE = import.meta.dirname
 export const FUMI = join(HERE, '..', 'dist', 'bin', 'fumi.js')
 export const READ = join(HERE, 'read-logs.mjs')
 
-/** A folder for logs that are made, and how to be rid of it. */
+/** A temporary folder for generated logs. */
 export const workFolder = () => mkdtempSync(join(tmpdir(), 'fumi-bench-'))
 export const remove = (folder) => rmSync(folder, { recursive: true, force: true })
 
@@ -35,7 +35,7 @@ export function run(module, ...args) {
   }
 }
 
-/** Every candidate in turn, again and again, so that a busy moment hits all alike. */
+/** Runs every candidate in turn, repeatedly, so that other load affects all equally. */
 export function compare(candidates, runs) {
   const results = Object.fromEntries(Object.keys(candidates).map((name) => [name, []]))
   for (let n = 0; n < runs; n++) for (const [name, args] of Object.entries(candidates)) results[name].push(run(...args))
@@ -44,17 +44,17 @@ export function compare(candidates, runs) {
 
 export const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
 
-/** To the candidate called `yardstick`. */
+/** Ratio to the candidate called `yardstick`. */
 export const ratio = (results, name, of) => median(results[name].map((one, at) => one[of] / results.yardstick[at][of]))
 
-/** The floor is the yardstick's usual time, and the ratio the usual one of the pairs. */
+/** The floor is the median time of the yardstick, and the ratio the median of the pairs. */
 export function timeRow(results, what, name, target) {
   const floor = median(results.yardstick.map((one) => one.wallMs))
   return timesFloor(what, target, ratio(results, name, 'wallMs') * floor, floor)
 }
 
-/** The smallest of three: what is measured is a need, not a habit of the garbage collector on a busy machine. */
+/** The smallest of three, because garbage collection varies on a busy machine. */
 export const leastMemory = (...args) => Math.min(...[1, 2, 3].map(() => run(...args).rssMb))
 
-/** What a program takes that does nothing. */
+/** Memory of a program that does nothing. */
 export const bareMemory = () => leastMemory(join(HERE, 'empty-program.mjs'))

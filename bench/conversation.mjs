@@ -1,6 +1,4 @@
-/**
- * How long the conversation model takes, as ratios to JSON.parse and JSON.stringify of the same state.
- */
+/** Measures the conversation model, as ratios to JSON.parse and JSON.stringify of the same state. */
 
 import { fastest, timed } from './fastest.mjs'
 import { timesFloor } from './targets.mjs'
@@ -40,7 +38,7 @@ function benchState({ readState, writeState, parseJson }, kind) {
   ]
 }
 
-/** The same number of entries added to a state of 10,000 and to an empty one. */
+/** Adds the same number of entries to a state of 10,000 and to an empty one. */
 function benchAppend({ newState, newPrompt, newResponse, pushAssistantMessage, NO_ENVIRONMENT }) {
   const answer = newResponse(null, 'yes')
   const add = (state, count) => {
@@ -72,7 +70,7 @@ function benchAppend({ newState, newPrompt, newResponse, pushAssistantMessage, N
   )
 }
 
-/** Prompts, code as tool results, numbers in arguments, and as many chunk times as real states have. */
+/** Prompts, code as tool results, numbers in arguments, and as many chunk times as in real states. */
 export function stateText(bytes, isKiro, lines = 20) {
   const history = []
   let length = 0
@@ -84,7 +82,7 @@ export function stateText(bytes, isKiro, lines = 20) {
   const model = isKiro ? ',"rate_multiplier":1.0,"rate_unit":"credit"' : ''
   const tail = isKiro ? ',"user_turn_metadata":{"continuation_id":"x","requests":[],"usage_info":[]}' : ''
   const text = `{"conversation_id":"b","next_message":null,"history":[${history.join(',')}],"valid_history_range":[0,${history.length}],"transcript":[],"tools":{},"context_manager":null,"context_message_length":null,"latest_summary":null,"model_info":{"model_id":"m","context_window_tokens":200000${model}},"file_line_tracker":{},"checkpoint_manager":null,"mcp_enabled":true${tail}}`
-  return Buffer.from(text).toString() // one piece, as it comes from a file
+  return Buffer.from(text).toString() // One flat string, as read from a file.
 }
 
 function entryText(i, isKiro, lines) {

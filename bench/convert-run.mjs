@@ -1,4 +1,7 @@
-/** One measured piece of a conversion: `convert-run.mjs read|stringify|convert <file> [form] [output]`; prints its processor time. */
+/**
+ * One measured step of a conversion: `convert-run.mjs read|stringify|convert <file> [form] [output]`. Prints its
+ * processor time.
+ */
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
 import agent from '../dist/agents/codex/agent.js'
 import { convertLog } from '../dist/convert.js'
@@ -16,7 +19,7 @@ const pieces = {
     for await (const batch of agent.read({ agent: agent.id, path })) void batch
     return now() - start
   },
-  /** The output's own values: lines, or the messages of a document. */
+  /** Serializes the values of the output: lines, or the messages of a document. */
   stringify() {
     const text = readFileSync(path, 'utf8')
     const values = text.startsWith('{\n')

@@ -1,6 +1,6 @@
 /**
- * How long a conversion takes, in processor time, as a ratio to reading the source and writing the output's values with JSON.stringify;
- * and how much memory a large session takes.
+ * Measures conversions in processor time, as a ratio to reading the source and writing the output's values with
+ * JSON.stringify; and the memory for a large session.
  */
 import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
@@ -42,5 +42,5 @@ function memoryOf(form, source, bare, out) {
   return atMost(`peak memory, a large session as ${form}`, 300, rssMb, 'MB', bare)
 }
 
-/** Each in a process of its own. */
+/** Each in a separate process. */
 const timed = (...args) => Number(execFileSync(process.execPath, [RUN, ...args], { encoding: 'utf8' }))

@@ -1,2 +1,2 @@
-/** A program that does nothing: what Node itself takes. */
+/** A program that does nothing, to measure Node itself. */
 export {}

@@ -1,4 +1,6 @@
-/** Times pieces of work in one process, taken in turns, so that a busy machine is unfair to all alike; the best of each counts. */
+/**
+ * Times functions in one process, alternately, so that other load affects all equally. Returns the best time of each.
+ */
 
 export function fastest(works, rounds = 7) {
   const best = {}

@@ -1,4 +1,7 @@
-/** One measured run over an index: `index-run.mjs sync|search|deep|idle|append|rest <home> <data>`; prints what it found as JSON. */
+/**
+ * One measured run on an index: `index-run.mjs sync|search|deep|idle|append|rest <home> <data>`. Prints the result as
+ * JSON.
+ */
 import { appendFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { App } from '../dist/app.js'
@@ -12,7 +15,7 @@ const timed = async (work) => {
   return { ms: performance.now() - start, value }
 }
 
-/** Words, phrases, exclusions, filters of every kind, scripts without spaces, a pattern, nothing at all. */
+/** Words, phrases, exclusions, filters of every kind, scripts without spaces, a pattern, an empty query. */
 const QUERIES = [
   'error',
   'config',
@@ -57,7 +60,7 @@ const runs = {
     return { listMs, ms: performance.now() - start, bytes, ...outcome.synced }
   },
   async idle() {
-    // The first ones also load and compile the program: a server that stays has that behind it.
+    // Ignores the first runs, which load and compile the program; a server does that once.
     const times = []
     for (let n = 0; n < 15; n++) times.push(await timed(() => app.sync()))
     const [{ ms, value }] = times
@@ -72,7 +75,7 @@ const runs = {
     return { p95: p95(times.slice(QUERIES.length)), median: times.toSorted((a, b) => a - b)[times.length >> 1] }
   },
   async deep() {
-    // As in a server that stays: the first search of a process also loads what it needs.
+    // The first search of a process loads modules; a server does that once.
     await app.search('error')
     let hits = 0
     let firstMs
@@ -86,11 +89,11 @@ const runs = {
     })
     return { ms, hits, firstMs }
   },
-  /** What a process costs that only watches. */
+  /** Memory of a process that only watches. */
   async rest() {
     const watch = await app.watch()
     await watch.ready
-    // Until V8 has given back what the first look at everything took.
+    // Waits until V8 has returned the memory of the first sweep.
     await new Promise((done) => setTimeout(done, 25_000))
     const before = process.cpuUsage()
     const seconds = 30

@@ -1,4 +1,7 @@
-/** Measures the archive: first list, full index, size, search, deep search, a report, a sync with nothing to do, an append, rest. */
+/**
+ * Measures the index: first list, full index, size, search, deep search, a report, a sync without changes, an append,
+ * idle.
+ */
 import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -59,7 +62,7 @@ export function benchIndex(work, megabytes) {
   }
 }
 
-/** From the start of a program to its end. */
+/** Time from the start of a program to its end. */
 function started(work, surroundings, ...args) {
   const out = openSync(join(work, 'out.json'), 'w')
   const start = performance.now()

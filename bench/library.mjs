@@ -1,4 +1,4 @@
-/** Measures a part of the library in a process of its own, which may call the garbage collector between the runs. */
+/** Measures a part of the library in a separate process, which can trigger garbage collection between runs. */
 import { spawnSync } from 'node:child_process'
 
 /** @returns {{ note: string, rows: import('./targets.mjs').Row[] }} */

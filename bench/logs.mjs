@@ -1,4 +1,4 @@
-/** The logs that are measured: generated where the generator lies beside the project, else a folder that was given. */
+/** Logs to measure: generated if the generator is available, otherwise a given folder. */
 import { execFileSync } from 'node:child_process'
 import {
   closeSync,
@@ -29,7 +29,7 @@ export function generate(folder, megabytes, ...options) {
   return folder
 }
 
-/** All logs of a folder as one, again and again until it has the size: one session of a gigabyte. */
+/** All logs of a folder in one file, repeated up to the given size: one session of a gigabyte. */
 export function oneLargeFile(from, folder, megabytes) {
   const logs = logsIn(from)
   mkdirSync(folder, { recursive: true })
@@ -40,7 +40,7 @@ export function oneLargeFile(from, folder, megabytes) {
   return folder
 }
 
-/** A log whose every other line is 50 MB long. */
+/** A log in which every other line is 50 MB long. */
 export function longLines(folder, lines = 4) {
   mkdirSync(folder, { recursive: true })
   const fd = openSync(join(folder, 'rollout-2026-01-01T00-00-00-long.jsonl'), 'w')
@@ -59,7 +59,7 @@ export function longLines(folder, lines = 4) {
   return folder
 }
 
-/** Chunk by chunk: a child inherits its parent's peak of memory, so the parent must stay small. */
+/** Reads in chunks: a child process inherits its parent's peak memory, so the parent must stay small. */
 export function longestLine(folder) {
   const chunk = Buffer.alloc(1 << 20)
   let longest = 0

@@ -1,4 +1,4 @@
-/** Runs a program in this process and tells, on descriptor 3, what it took: `measure.mjs <module> [arguments]`. */
+/** Runs a program in this process and writes time and memory to descriptor 3: `measure.mjs <module> [arguments]`. */
 import { writeSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 

@@ -1,4 +1,4 @@
-/** How long files of OpenAI-shaped conversations take, as ratios to the yardstick. */
+/** Measures files of OpenAI-shaped conversations, as ratios to the yardstick. */
 import { closeSync, mkdirSync, openSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { bareMemory, compare, FUMI, leastMemory, median, READ, remove, timeRow, workFolder } from './compare.mjs'
@@ -7,7 +7,7 @@ import { atMost } from './targets.mjs'
 
 const MOST_MB = 110
 
-/** The yardstick is at its best where every letter is one byte; both are measured. */
+/** Measures text in ASCII, where the yardstick is fastest, and other text. */
 export function benchOpenAiFiles(megabytes, runs) {
   const folder = workFolder()
   try {
@@ -34,7 +34,7 @@ export function benchOpenAiFiles(megabytes, runs) {
 
 const memoryRow = (what, ...args) => atMost(what, MOST_MB, leastMemory(...args), 'MB', bareMemory())
 
-/** Examples for fine-tuning, every fifth with tools, calls and results. `mark` stands in one of fifty. */
+/** Fine-tuning examples; every fifth has tools, calls and results. `mark` occurs in one of fifty. */
 function writeExamples(folder, bytes, mark) {
   mkdirSync(folder, { recursive: true })
   const path = join(folder, 'examples.jsonl')
@@ -54,7 +54,7 @@ const WORDS =
     ' ',
   )
 
-/** The same words for the same numbers, on every machine. */
+/** The same words for the same seed, on every machine. */
 function wordsOf(seed, count) {
   let state = seed + 1
   let text = ''

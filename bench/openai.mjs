@@ -1,6 +1,6 @@
 /**
- * How long it takes to add up a streamed answer, as ratios to JSON.parse of the same chunks; and that the cost of a delta
- * does not depend on how many came before it.
+ * Measures assembling a streamed answer, as ratios to JSON.parse of the same chunks; and that the cost of a delta is
+ * independent of the number of earlier ones.
  */
 
 import { fastest } from './fastest.mjs'
@@ -33,7 +33,7 @@ export async function benchOpenai() {
           return JSON.stringify(accumulator.message())
         },
         many: () => add(chunks),
-        // As many deltas, in answers of a tenth of the length.
+        // The same number of deltas, in answers of a tenth of the length.
         few: () => {
           for (let i = 0; i < MANY / FEW; i++) add(few)
         },
@@ -54,7 +54,7 @@ const HEAD =
   '"id":"chatcmpl-1","object":"chat.completion.chunk","created":1763190000,"model":"m","system_fingerprint":"fp_1"'
 const delta = (fields) => `{${HEAD},"choices":[{"index":0,"delta":${fields},"finish_reason":null}]}`
 
-/** Five letters each: a megabyte. */
+/** Five letters per delta: a megabyte. */
 const STREAMS = {
   text: (i) => delta(`{"content":${JSON.stringify(WORDS[i % WORDS.length])}}`),
   arguments: (i) => {

@@ -1,4 +1,4 @@
-/** The yardstick where no other is given: reads every log below a folder and parses each of its lines. */
+/** The default yardstick: reads every log below a folder and parses each line. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

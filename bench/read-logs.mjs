@@ -1,4 +1,4 @@
-/** Reads every log below a folder as messages and throws them away: `read-logs.mjs <folder> [agent]`. */
+/** Reads every log below a folder as messages and discards them: `read-logs.mjs <folder> [agent]`. */
 const { default: agent } = await import(`../dist/agents/${process.argv[3] ?? 'codex'}/agent.js`)
 
 let messages = 0

@@ -1,4 +1,4 @@
-/** The table of docs/benchmarks.md, and what was measured when the baseline was set. */
+/** Writes the table of docs/benchmarks.md, and compares with the baseline. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { cellsOf, shareOfTarget } from './targets.mjs'
@@ -6,14 +6,14 @@ import { cellsOf, shareOfTarget } from './targets.mjs'
 const PAGE = join(import.meta.dirname, '..', 'docs', 'benchmarks.md')
 const BASELINE = join(import.meta.dirname, 'baseline.json')
 const HEAD = ['room', 'what', 'target', 'measured', 'floor', 'ratio', 'met', 'baseline']
-/** A row that takes so much more of its target than before is a step back. */
+/** An increase by this factor over the baseline counts as a regression. */
 const TOLERANCE = 1.2
 
-/** Shares of the targets, by section and row. */
+/** Ratios to the targets, by section and row. */
 const baseline = existsSync(BASELINE) ? JSON.parse(readFileSync(BASELINE, 'utf8')) : {}
 const nameOf = (section, row) => `${section}: ${row.what}`
 
-/** @returns how many times the share of the baseline, where there is one */
+/** @returns the ratio to the baseline, if there is one */
 export function ratioToBaseline(section, row) {
   const before = baseline[nameOf(section, row)]
   return before ? shareOfTarget(row) / before : undefined
@@ -27,7 +27,7 @@ export function setBaseline(section, rows) {
   writeFileSync(BASELINE, `${JSON.stringify(sorted, null, 2)}\n`)
 }
 
-/** The lines of one section; those of the others stay as they are. */
+/** Replaces the rows of one section and keeps the others. */
 export function writeSection(section, note, rows) {
   const lines = rows.map((row) => line([section, ...cellsOf(row), drift(section, row)]))
   replace('table', (old) => [

@@ -1,7 +1,7 @@
 /**
- * Measures what the project promises, prints it as one table and writes it to docs/benchmarks.md:
+ * Measures the performance targets, prints a table and writes it to docs/benchmarks.md:
  * `npm run bench [-- --logs <folder>] [--runs n] [--quick] [--only archive,server] [--set-baseline]`.
- * Times are ratios to a floor in the same run, because machines differ and neighbours disturb.
+ * Times are ratios to a floor in the same run, because machines and their load differ.
  */
 import { availableParallelism, cpus } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -28,7 +28,7 @@ const { values: options } = parseArgs({
 })
 const runs = Number(options.runs)
 
-/** Each gives its rows, and in a note what they were measured on. */
+/** Each returns its rows, and a note on what was measured. */
 const BENCHMARKS = {
   codex: (work) => benchCodex(work, options.logs, runs, options.quick),
   'amazon-q': (work) => benchStores(work),

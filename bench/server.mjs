@@ -104,7 +104,7 @@ async function timed(times, work) {
 
 const p95 = (all) => all.sort((a, b) => a - b)[Math.min(all.length - 1, Math.floor(all.length * 0.95))]
 
-/** One log of so many megabytes. */
+/** One log of the given size in megabytes. */
 function longSession(folder, megabytes) {
   mkdirSync(folder, { recursive: true })
   const path = join(folder, 'rollout-2026-11-01T00-00-00-019c9999-0000-7000-8000-000000000099.jsonl')
@@ -133,7 +133,7 @@ function longSession(folder, megabytes) {
 
 const { header, said, call, result } = linesFrom(Date.UTC(2026, 10, 1))
 
-/** A client of the live stream, at its first event. */
+/** Connects to the live stream and resolves at its first event. */
 function live(url) {
   return new Promise((done) => {
     const { port } = new URL(url)
@@ -149,7 +149,7 @@ function live(url) {
   })
 }
 
-/** From each append until every client was told. */
+/** Time from each append until every client is notified. */
 async function appended(path, clients) {
   const all = []
   for (let n = 0; n < 200; n++) {
@@ -169,7 +169,7 @@ async function appended(path, clients) {
   return p95(all)
 }
 
-/** Resident, in bytes; 0 where the system does not tell. */
+/** Resident memory in bytes; 0 if the system does not report it. */
 function memoryOf(pid) {
   const { stdout } = spawnSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' })
   return Number(stdout ?? 0) * 1024

@@ -1,11 +1,12 @@
 /**
- * One promise of the product, measured. A target is either how often the floor may be taken (`×`: the floor is what the least program
- * that could do it needs, in the same run) or a limit with a unit; then the floor is told where there is one.
+ * One performance target with its measurement. A target is either a multiple of the floor (`×`: the floor is what a
+ * minimal program needs in the same run) or a limit with a unit, in which case the floor is optional.
  *
- * @typedef {{ what: string, target: number, unit: string, took?: number, floor?: number, of: string, measured: number }} Row
+ * @typedef {{ what: string, target: number, unit: string, took?: number, floor?: number, of: string, measured: number
+ * }} Row
  */
 
-/** @returns {Row} at atMost so many timesFloor the floor */
+/** @returns {Row} limited to `target` times the floor */
 export const timesFloor = (what, target, took, floor, of = 'ms') => ({
   what,
   target,
@@ -16,7 +17,7 @@ export const timesFloor = (what, target, took, floor, of = 'ms') => ({
   measured: took / floor,
 })
 
-/** @returns {Row} at atMost so much */
+/** @returns {Row} limited to `target` */
 export const atMost = (what, target, measured, unit, floor) => ({
   what,
   target,
@@ -27,11 +28,11 @@ export const atMost = (what, target, measured, unit, floor) => ({
   measured,
 })
 
-/** Of its target: 1 is just met, 2 is twice as much as allowed. */
+/** Ratio to the target: 1 meets it exactly, 2 is twice the limit. */
 export const shareOfTarget = (row) => row.measured / row.target
 export const isMet = (row) => row.measured <= row.target
 
-/** As cells of the table: what, target, measured, floor, ratio, met. */
+/** Cells of the table: what, target, measured, floor, ratio, met. */
 export function cellsOf(row) {
   const ratio = row.floor ? `${precise(row.took / row.floor)} ×` : '–'
   return [

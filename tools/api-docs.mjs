@@ -1,4 +1,4 @@
-/** Writes the shapes of the API and docs/api.md. `npm run api-docs` builds before and after. */
+/** Writes the schemas of the API and docs/api.md. `npm run api-docs` builds before and after. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

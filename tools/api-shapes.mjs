@@ -1,4 +1,4 @@
-/** The types of src/model/api as JSON Schema, with their comments: what the description of the API calls its schemas. */
+/** Converts the types of src/model/api, with their comments, to JSON Schema for the API description. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
@@ -6,7 +6,7 @@ import ts from 'typescript'
 const root = join(import.meta.dirname, '..')
 const folder = join(root, 'src', 'model', 'api')
 
-/** @returns {Record<string, object>} by the names of the types, in alphabetical order */
+/** @returns {Record<string, object>} schemas by type name, in alphabetical order */
 export function apiShapes() {
   const files = readdirSync(folder).map((name) => join(folder, name))
   const config = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile)
@@ -77,7 +77,7 @@ class Shapes {
     return shapes.length === 1 ? shapes[0] : { anyOf: shapes }
   }
 
-  /** Brands are strings to everybody else. */
+  /** Branded types are plain strings for API users. */
   intersection(type) {
     if (type.types.some((one) => one.flags & ts.TypeFlags.String)) return { type: 'string' }
     return this.object(type)

@@ -1,13 +1,13 @@
 /**
- * Makes dist/ of src/: modules and their types, then the program in few files, then the page and the samples it shows.
- * With --if-needed only where something is newer than what was made last.
+ * Builds dist/ from src/: modules and types, then the bundled program, then the page and its samples.
+ * With --if-needed, builds only if a source is newer than the last output.
  */
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
-/** Made last. */
+/** Written last. */
 const DONE = 'dist/web/samples/list.json'
 const MADE_OF = ['src', 'tools', 'samples', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'vite.config.ts']
 
@@ -18,7 +18,7 @@ async function build() {
     execFileSync(process.execPath, [join(root, file), ...words], {
       cwd: root,
       stdio: 'inherit',
-      // Whoever builds it, a test too: else the page would be one for its developers, larger and slower.
+      // Always a production build, also in tests: the development version of the page is larger and slower.
       env: { ...process.env, NODE_ENV: 'production' },
     })
   rmSync(join(root, 'dist'), { recursive: true, force: true })

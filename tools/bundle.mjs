@@ -1,6 +1,6 @@
 /**
- * Puts the program into few files: what is built of src is several hundred, and finding and opening them took longer than most
- * commands themselves. The library stays as it is built; the program shares nothing with it.
+ * Bundles the program into few files: finding and opening several hundred modules takes longer than most commands. The
+ * library is not bundled, and the program shares no file with it.
  */
 import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
@@ -9,7 +9,10 @@ import { rolldown } from 'rolldown'
 const dist = join(import.meta.dirname, '..', 'dist')
 const bin = join(dist, 'bin')
 
-/** Files that look for other code by their own place: it lies in the bundle. Everything else that is looked for so does not. */
+/**
+ * Files that locate other code relative to themselves, which must point to the bundle. All other files locate data,
+ * which is not in the bundle.
+ */
 const LOOKS_FOR_CODE = ['agents/load-agents.js', 'sync/threads.js']
 
 const agents = readdirSync(join(dist, 'agents'), { withFileTypes: true })
@@ -22,13 +25,16 @@ const entries = {
   ...Object.fromEntries(agents.map((one) => [one, one])),
 }
 
-/** What each file names, asked for again and again. */
+/** Cache of the imports of each file. */
 const imports = new Map()
-/** Is loaded before Node is told where to keep what it compiles. */
+/** Loaded before Node's compile cache is configured. */
 const place = beside('cli/start.js')
-/** Every command begins with these: none waits for more than it needs to say which version it is. */
+/** Loaded by every command, so it contains only what `--version` needs. */
 const first = beside('cli/main.js')
-/** What so many commands and agents share is one file: finding and opening ten of them takes longer than reading what is not needed. */
+/**
+ * Modules shared by at least this many commands and agents form one file: opening ten files takes longer than reading
+ * unused code.
+ */
 const SHARED_BY = 6
 
 const bundle = await rolldown({
@@ -52,7 +58,7 @@ await bundle.write({
 })
 chmodSync(join(bin, 'fumi.js'), 0o755)
 
-/** What it loads at once. */
+/** Static imports of a file. */
 function beside(name) {
   const path = join(dist, name)
   const all = loadedWith(path)
@@ -60,7 +66,7 @@ function beside(name) {
   return all
 }
 
-/** The file and what it loads at once. */
+/** The file with everything it imports statically. */
 function loadedWith(path, known = new Set()) {
   if (known.has(path)) return known
   known.add(path)
@@ -68,7 +74,7 @@ function loadedWith(path, known = new Set()) {
   return known
 }
 
-/** What brings a package along is loaded by those alone who use it. */
+/** A module that imports a package is loaded only by its users. */
 function bringsNoPackage(id) {
   return (
     id.startsWith(dist) &&
@@ -87,7 +93,7 @@ function importsOf(path) {
   return names
 }
 
-/** A file's own address stays what it was before it became part of a chunk. */
+/** Keeps `import.meta.url` of a file as it was before bundling. */
 function keepPlace(code, id) {
   if (!code.includes('import.meta.url')) return undefined
   const path = relative(dist, id).split(sep).join('/')

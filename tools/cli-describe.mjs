@@ -1,4 +1,4 @@
-/** Prints what the built program says of its commands, as JSON, in the language of this run. */
+/** Prints the help of the built program's commands as JSON, in the language of this run. */
 import { buildProgram } from '../dist/cli/program.js'
 
 const program = await buildProgram()

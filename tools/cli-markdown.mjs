@@ -1,4 +1,4 @@
-/** Builds pages from the help of the program: the marked parts of docs/cli.md, and all of docs/cli.ja.md. */
+/** Builds pages from the program's help: the marked parts of docs/cli.md, and all of docs/cli.ja.md. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -115,11 +115,11 @@ function noteInJapanese({ choices, usual }) {
   return parts.length === 0 ? '' : `（${parts.join('。')}）`
 }
 
-/** Options, variables and what else is typed. */
+/** Options, variables and other text to type. */
 const TYPED = /(?<![\w-])--?[a-z][a-z-]*(?![\w-])|(?<!\S)-(?!\S)|(?<!\S)\/[a-z0-9]+(?![\w/])|\b[A-Z]+_[A-Z_]*[A-Z]\b/g
 const COMMAND = /\bfumi (?!alone\b)([a-z]+)/g
 
-/** What is typed stands out, commands lead to their sections, and nothing of the help is taken for Markdown. */
+/** Marks up typed text, links commands to their sections, and escapes Markdown. */
 const inText = (text) =>
   text
     .replaceAll(/[\\*<]/g, '\\$&')

@@ -1,6 +1,6 @@
 /**
- * Counts what tells whether a stranger finds the way in src: `node tools/code-numbers.mjs [commit]` prints the numbers of the
- * work tree beside those of a commit (by default the one before this).
+ * Measures how easy the source tree is to navigate: `node tools/code-numbers.mjs [commit]` prints the numbers of the
+ * work tree next to those of a commit (default: the previous one).
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
@@ -10,17 +10,17 @@ import ts from 'typescript'
 
 const root = join(import.meta.dirname, '..')
 
-/** Words of the private language that the project once had, as parts of names of files and exported things. */
+/** Obsolete project jargon, as parts of file names and exported names. */
 const OPAQUE = new Set(
   `house household teller told spoken gist aside asides shelf shelves keeper mend mended mending anew fates ledger leaves inflow
   standing remembered lean odd rig gear desk seat alone talk talks letter spread band outlook carrier breathing glance attendant
   attendants hub misunderstood specified sheets slim`.split(/\s+/),
 )
 
-/** Files with one user by nature: found by name, or one to a command, a route, a part of an agent. */
+/** Files that naturally have one user: found by name, or one per command, route or agent part. */
 const BY_NATURE = /^(?:(?:cli|chat)\/commands|server\/routes|agents\/[^/]+)\//
 
-/** @param {string} folder that has `src` */
+/** @param {string} folder contains `src` */
 function numbersOf(folder) {
   const src = join(folder, 'src')
   const paths = readdirSync(src, { recursive: true, withFileTypes: true })
@@ -44,7 +44,7 @@ function numbersOf(folder) {
   )
   const opaque = [
     ...paths.flatMap((path) => wordsOf(relative(src, path)).filter((word) => OPAQUE.has(word))),
-    // `set_aside` is an event of the journal, whose names are frozen.
+    // `set_aside` is a journal event, whose name is frozen.
     ...[...exportedNames]
       .filter((name) => !/setAside/i.test(name))
       .flatMap((name) => wordsOf(name).filter((word) => OPAQUE.has(word))),

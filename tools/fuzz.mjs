@@ -1,6 +1,6 @@
 /**
- * `npm run fuzz -- [--minutes n] [words]`: every law of the tests, or those whose path has one of the words, again and again with new
- * cases. Ends with the first run in which one fails, and says how to draw its cases again.
+ * `npm run fuzz -- [--minutes n] [words]`: repeats all property tests, or those whose path contains one of the words,
+ * with new cases. Stops at the first failure and prints how to reproduce it.
  */
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'

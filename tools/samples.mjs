@@ -1,4 +1,4 @@
-/** The sample conversations as documents beside the page, for who has no conversation of their own yet. */
+/** Exports the sample conversations for the page, for users who have no conversation yet. */
 import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -28,7 +28,7 @@ try {
 
 const PLAIN = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" }
 const list = readdirSync(OUT).map((file) => {
-  // An export is for its owner alone; these are for everybody.
+  // Exports are private by default; samples are public.
   chmodSync(join(OUT, file), 0o644)
   const [, title = file] = /<title>([^<]*)<\/title>/.exec(readFileSync(join(OUT, file), 'utf8')) ?? []
   return { file, title: title.replaceAll(/&(?:amp|lt|gt|quot|#39);/g, (one) => PLAIN[one]) }

@@ -1,4 +1,4 @@
-/** Files that are given with a prompt, by `@path` or beforehand: images, documents, texts. */
+/** Files attached to a prompt by `@path` or beforehand: images, documents, texts. */
 import { statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import {
@@ -20,9 +20,9 @@ import type { Workspace } from './tools/tool.ts'
 export interface Attachments {
   readonly images: readonly ImageBlock[]
   readonly documents: readonly FilePart[]
-  /** Texts, as they are put before the prompt; empty without any. */
+  /** Texts that precede the prompt; empty if there are none. */
   readonly context: string
-  /** One line for each file: that it was taken, or why not. */
+  /** One line per file: attached, or why not. */
   readonly notes: readonly Phrase[]
 }
 
@@ -50,8 +50,8 @@ export const resolveTypedPath = (word: string, { cwd, home }: Workspace): string
   word.startsWith('~/') ? join(home, word.slice(2)) : resolve(cwd, word)
 
 /**
- * Without files that lie outside of the project and that the user did not name: those of a text that the project keeps, and
- * links of the project that lead elsewhere. @param typed the paths that the user wrote himself
+ * Removes files outside the project that the user did not name: paths in a project's text, and links of the project
+ * that lead elsewhere. @param typed the paths that the user typed
  */
 export function filterAttachable(
   paths: readonly string[],

@@ -29,8 +29,8 @@ import {
 const QUESTION_HEADING = 'This is still to be answered:\n'
 
 /**
- * The waiting message, with the question that it belongs to.
- * @param dropped what is no longer sent, from the oldest on
+ * Adds the question to the waiting message if the request no longer contains it.
+ * @param dropped entries that are no longer sent
  */
 function attachOpenQuestion(next: UserMessage | null, dropped: History): UserMessage | null {
   if (!next || promptOf(next) !== undefined || !toolUseResultsOf(next)) return next
@@ -96,7 +96,7 @@ function compactionFailed(writer: JournalWriter, error: ChatError): CompactResul
   return { kind: 'failed', error }
 }
 
-/** Without the entries before the range: they were summarized or left out. */
+/** Without the entries before the range, which were summarized or left out. */
 function sentHistory(state: ConversationState): ConversationState {
   return { ...state, history: state.history.slice(rangeStart(state)) }
 }
@@ -142,7 +142,7 @@ type ShrinkResult =
   | { readonly kind: 'smallest' }
   | { readonly kind: 'aborted' }
 
-/** @param tokens that the request may have, as we count them */
+/** @param tokens limit of the request, as we estimate tokens */
 export async function* shrinkRequest(
   writer: JournalWriter,
   setup: ChatSetup,

@@ -1,4 +1,4 @@
-/** The context files that are sent with every request: which files may be sent, and as many of them as fit. */
+/** Selects the context files of every request: files that may be sent, as many as fit. */
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import type { ContextFile } from '../conversation/request.ts'
 import { anchorPattern, findGlobFiles } from '../lib/files/glob.ts'
@@ -11,7 +11,10 @@ import { isInsideFolder, resolveRealPath } from './tools/files/tool-paths.ts'
 import type { Workspace } from './tools/tool.ts'
 import type { TrustStore } from './trust/trust-store.ts'
 
-/** @param real of the file, with links followed. @param rule that names the file @param path as the rule names it */
+/**
+ * @param real path with links resolved @param rule the rule that matches the file @param path the path by which it
+ * matches
+ */
 type MaySend = (real: string, rule: string, path: string) => boolean
 
 function allowInsideProject({ cwd }: Pick<Workspace, 'cwd'>): MaySend {
@@ -67,7 +70,7 @@ export function classifyTypedRule(rule: string, workspace: Workspace): TypedRule
   return isLink ? { kind: 'link', real } : { kind: 'outside', rule: toAbsoluteRule(rule, workspace), real }
 }
 
-/** Whether a path that is written as one of the project is a link to somewhere else. */
+/** Whether a path inside the project is a link that leads outside. */
 export const isLinkOutside = (path: string, { cwd }: Pick<Workspace, 'cwd'>): boolean =>
   isInsideFolder(path, cwd) && !isInsideFolder(resolveRealPath(path), resolveRealPath(cwd))
 
@@ -78,7 +81,7 @@ interface RuleFiles {
 
 export interface CollectedFiles {
   readonly rules: readonly RuleFiles[]
-  /** Those that are sent, largest first. */
+  /** Files that are sent, largest first. */
   readonly included: readonly ContextFile[]
   readonly dropped: readonly DroppedFile[]
   /** Not text, or unreadable. */
@@ -94,17 +97,17 @@ interface DroppedFile {
 }
 
 export interface OutsideFile {
-  /** As the rule names it. */
+  /** Path by which the rule matches. */
   readonly path: string
-  /** With links followed. */
+  /** Path with links resolved. */
   readonly real: string
 }
 
 export const MAX_FILES_PER_RULE = 1000
 
 /**
- * Largest first, each as long as there is room for it: a smaller one may still fit after a larger one did not. One that does
- * not fit is not read. @param budget in tokens
+ * Tries files from the largest to the smallest; a smaller file may fit after a larger one did not. Files that do not
+ * fit are not read. @param budget in tokens
  */
 export function collectFiles(
   rules: readonly string[],
@@ -135,7 +138,7 @@ export function collectFiles(
       outside.push({ path, real })
       continue
     }
-    // What was judged is what is read, even where a link changes meanwhile.
+    // Reads exactly the file that was checked, even if a link changes in the meantime.
     const content = tokens > remaining ? undefined : readContextFile(real)
     if (tokens > remaining) dropped.push({ path, tokens })
     else if (content === undefined) unreadable.push(path)
@@ -154,7 +157,7 @@ export function collectFiles(
   }
 }
 
-/** With links followed. @param folders where their folders really are, looked up once for each */
+/** Resolves links. @param folders cache of resolved folders */
 function realFile(path: string, folders: Map<string, string>): string {
   if (!isNonLinkFile(path)) return resolveRealPath(path)
   const named = dirname(path)

@@ -1,6 +1,6 @@
 /**
- * The events of a running conversation: those of the API (`model/api/chat.ts`), each with what stays on this machine in `local`.
- * Terminal and page render the same union; the server sends an event without `local`.
+ * Events of a running conversation: those of the API (`model/api/chat.ts`), each with data for this machine only in
+ * `local`. Terminal and page render the same union; the server sends events without `local`.
  */
 import type { AssistantMessage, ToolUseResult } from '../conversation/message.ts'
 import { writeBlock } from '../conversation/message-text.ts'
@@ -14,9 +14,9 @@ import type { ChatError } from '../openai/chat/transport.ts'
 import { findDangerousAdditions, findDangerSpans } from './tools/permission/danger.ts'
 import type { CallNeed, OutputPiece } from './tools/tool.ts'
 
-/** Unbounded or private details of an event: the terminal and `--json` show them. */
+/** Unbounded or private details of an event, which the terminal and `--json` show. */
 interface LocalFields {
-  /** A piece of the call's arguments. */
+  /** A piece of a call's arguments. */
   readonly calling: { readonly text: string }
   readonly retry: { readonly error: ChatError }
   readonly usage: { readonly usage: Usage; readonly purpose: RequestPurpose }
@@ -50,7 +50,7 @@ export type NoticeEvent = SessionEventOf<'notice'>
 /** Nothing continues until `answer` is called with the event's id. */
 export type ToolQuestion = Pick<SessionEventOf<'consent_needed'>, 'id' | 'name' | 'need' | 'local'>
 
-/** The event as a page gets it. `moved` and `quit` are not sent. */
+/** The event as sent to a page. `moved` and `quit` are not sent. */
 export function toApiEvent(event: ApiSessionEvent): ChatEvent {
   const { local: _, ...sent } = event
   return sent
@@ -145,7 +145,7 @@ function toChatNeed({ level, summary, reason, command, purpose, args, diff, stal
 const findDanger = (ran: string | undefined, diff = ''): readonly ChatSpan[] =>
   ran === undefined ? findDangerousAdditions(diff) : findDangerSpans(ran)
 
-/** Of a shell what it printed, of all others what the model gets. */
+/** For a shell, its output; for other tools, the result sent to the model. */
 function toolOutputText({ content }: ToolUseResult): string {
   return content
     .map((block) => {

@@ -1,4 +1,4 @@
-/** An agent's hooks: commands that run at certain events. Their output goes to the model; one kind can forbid a tool. */
+/** Runs an agent's hooks: commands triggered by events. Their output goes to the model; one kind can block a tool. */
 
 import { truncateSafe } from '../conversation/message-text.ts'
 import type { Hook, HookTrigger } from '../conversation/record.ts'
@@ -20,9 +20,9 @@ type HookTool = Pick<ChatTool, 'name' | 'hostName' | 'origin'>
 interface HookRunResult {
   /** In the order of the hooks, without those that timed out. */
   readonly results: readonly HookResult[]
-  /** Lines for a person: which hook took too long or could not run. */
+  /** Messages for a person about hooks that failed or timed out. */
   readonly faults: readonly Phrase[]
-  /** Why a tool may not run; told to the model. */
+  /** Why a tool is blocked; sent to the model. */
   readonly blocked?: string
 }
 
@@ -34,10 +34,10 @@ interface AgentHooksOptions {
 }
 
 const BLOCKING_EXIT_CODE = 2
-/** In bytes, for the variable in which hooks get the prompt. */
+/** In bytes, for the environment variable that contains the prompt. */
 const MAX_PROMPT_BYTES = 4096
 
-/** The hooks of one agent for one conversation; remembers what need not be run again. */
+/** The hooks of one agent in one conversation, with cached results. */
 export class AgentHooks {
   readonly #hooks: ReadonlyMap<HookTrigger, readonly Hook[]>
   readonly #options: AgentHooksOptions
@@ -48,7 +48,7 @@ export class AgentHooks {
     this.#options = options
   }
 
-  /** As after `/clear`: all are run again. */
+  /** Clears the cache, so that all hooks run again. */
   forget(): void {
     this.#cache.clear()
   }
@@ -66,7 +66,7 @@ export class AgentHooks {
     return { results, faults, ...(blocked !== undefined && { blocked }) }
   }
 
-  /** A phrase says what went wrong. */
+  /** Returns a phrase if the hook failed. */
   async #runHook(hook: Hook, event: HookEvent, signal: AbortSignal): Promise<HookResult | Phrase> {
     const cached = this.#cache.get(hook)
     if (cached && this.#options.now() < cached.until) return cached.result

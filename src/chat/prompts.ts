@@ -1,4 +1,4 @@
-/** Saved prompts: `@name` stands for the text of a file or for a prompt of an MCP server. */
+/** Saved prompts: `@name` inserts the text of a file or a prompt of an MCP server. */
 import { join } from 'node:path'
 import type { ImageBlock } from '../conversation/message.ts'
 import { readRegularFile } from '../lib/files/regular-file.ts'
@@ -27,7 +27,7 @@ function findSavedPrompts({
   ] as const
   const found = new Map<string, SavedPrompt>()
   for (const [place, folder] of folders) {
-    // A folder of the project that is a link elsewhere would offer foreign files as texts of the project.
+    // A project folder that links elsewhere would present foreign files as the project's.
     if (place === 'project' && isLinkOutside(folder, setup.workspace)) continue
     for (const entry of listEntries(folder)) {
       const name = entry.name.replace(/\.md$/, '')
@@ -54,7 +54,7 @@ function parsePromptCall(line: string): { readonly name: string; readonly words:
   return match ? { name: match[1] ?? '', words: match[2] ?? '' } : undefined
 }
 
-/** The text of the saved prompt that `@name …` names, else the line itself. */
+/** The saved prompt named by `@name …`, or the line itself. */
 export function expandSavedPrompt(session: Pick<ChatSession, 'setup' | 'commandContext'>, line: string): string {
   const promptCall = parsePromptCall(line)
   const saved = promptCall && findSavedPrompts(session).find(({ name }) => name === promptCall.name)
@@ -68,7 +68,7 @@ export interface ResolvedPrompt {
   readonly images: readonly ImageBlock[]
   /** Null for a typed prompt. */
   readonly source: string | null
-  /** Whether files that it names go along. What a server says names no file of this machine. */
+  /** Whether files named in the text are attached. Text from a server never attaches files of this machine. */
   readonly mayAttach: boolean
   /** Only this part may name files outside the project. */
   readonly typed: string
@@ -80,7 +80,10 @@ const typedPrompt = (text: string, typed = text): ResolvedPrompt => {
   return { kind: 'spoken', before: [], text, images: [], source: null, mayAttach: true, typed }
 }
 
-/** Files go before servers. A line that names no text is said as it is. @param typed what of it the user wrote himself */
+/**
+ * Files take precedence over servers. A line that names no saved prompt is sent unchanged. @param typed the part that
+ * the user typed
+ */
 export async function resolvePrompt(
   session: ChatSession,
   line: string,
@@ -150,7 +153,7 @@ export type AnyPrompt =
   | { readonly kind: 'kept'; readonly called: string; readonly prompt: SavedPrompt }
   | { readonly kind: 'server'; readonly called: string; readonly prompt: ServerPrompt }
 
-/** Everything that `@` can name, by its shortest unambiguous name. */
+/** Everything `@` can name, by its shortest unambiguous name. */
 export function listPrompts(session: ChatSession): readonly AnyPrompt[] {
   const saved = findSavedPrompts(session)
   const offered = session.setup.services.prompts()

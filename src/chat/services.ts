@@ -1,4 +1,4 @@
-/** What is done around a conversation: checkpoints of its files, the hooks of its agent, the servers that lend it tools. */
+/** Services of a conversation: checkpoints of its files, hooks of its agent, MCP servers. */
 import type { History } from '../conversation/record.ts'
 import type { HookResult } from '../conversation/request.ts'
 import type { ChatNotice } from '../model/api/chat.ts'
@@ -25,7 +25,7 @@ export class McpServers {
     this.#servers = [...entries].map(([name, entry]) => new McpServer(name, entry, options))
   }
 
-  /** Waits until all have started or failed, or the time is over. */
+  /** Waits until every server has started or failed, or the time is up. */
   async start(waitMs: number): Promise<readonly McpServerReport[]> {
     let timer: NodeJS.Timeout | undefined
     const timeout = new Promise((resolve) => {
@@ -57,7 +57,7 @@ interface FinishedToolCall {
   readonly tool: ChatTool
   readonly args: unknown
   readonly ran: ToolRunResult
-  /** In English; the checkpoint's description. */
+  /** In English; describes the checkpoint. */
   readonly summary: string
   readonly level: CallNeed['level']
 }
@@ -72,8 +72,8 @@ interface ChatServicesOptions {
 }
 
 /**
- * Checkpoints begin with the first tool that may change something, or when somebody asks for them: who only talks does not
- * wait for git, and no copy of his files is made. Nothing was changed until then, so the first one is the beginning.
+ * Checkpoints begin with the first tool that may change something, or on request, so that a conversation without tools
+ * neither waits for git nor copies files. Nothing has changed before, so the first checkpoint is the initial state.
  */
 export class ChatServices {
   readonly checkpoints: Checkpoints
@@ -103,7 +103,7 @@ export class ChatServices {
     )
   }
 
-  /** Servers start while the first prompt is being typed. */
+  /** Servers start while the user types the first prompt. */
   start(agent: AgentFile): void {
     const { writer, workspace, attended, environment, trust } = this.#options
     this.#hooks = new AgentHooks(agent.hooks, { cwd: workspace.cwd, now: () => performance.now(), environment })

@@ -32,7 +32,7 @@ import { baseTokens, contextWindowTokens } from './turn/request.ts'
 interface CommandContext {
   readonly data: string
   readonly program: string | null
-  /** Where models are; nothing where a recording answers. */
+  /** Models are available here; absent for a recording. */
   readonly endpoint?: { readonly endpoint: Endpoint; readonly ask: AskJson }
 }
 
@@ -64,11 +64,12 @@ export class ChatSession {
   }
 
   /**
-   * A command, a shell command after `!`, or a prompt. Only what the user typed can be a command: text from a pipe never is.
+   * Sends a command, a shell command after `!`, or a prompt. Only typed text can be a command; text from a pipe never
+   * is.
    * @param typed the part of the line that the user typed
    */
   async *send(line: string, typed = line): AsyncGenerator<ChatSessionEvent> {
-    // Loaded when they are first needed: whoever begins to talk does not wait for them.
+    // Loaded on demand, to start faster.
     const { parseCommand } = await import('./commands/command-list.ts')
     const command = parseCommand(typed)
     if (command !== undefined && typed !== line) {
@@ -85,8 +86,8 @@ export class ChatSession {
   }
 
   /**
-   * A prompt; where it names a text that is kept, that text. For a command, within what it does.
-   * @param isTyped whether the transcript is to have the line
+   * Sends a prompt, or the saved prompt that it names. For use inside a command.
+   * @param isTyped whether to add the line to the transcript
    */
   async *sendWithin(
     line: string,
@@ -125,7 +126,7 @@ export class ChatSession {
     return (await this.#waitForConsent('trust', signal)) === 'yes'
   }
 
-  /** Ends what is going on; all that was said stays. */
+  /** Aborts the running turn. All text stays. */
   interrupt(): void {
     this.#running?.abort()
   }
@@ -154,7 +155,7 @@ export class ChatSession {
       : { name: openTangents(this.state).at(-1)?.name ?? null, seconds: Math.max(0, seconds) }
   }
 
-  /** Percent of the window, as the server counted last, else estimated. */
+  /** Percentage of the window, by the server's last count, otherwise estimated. */
   windowPercent(): number {
     return Math.round((Math.max(this.#usedTokens, baseTokens(this.state)) / contextWindowTokens(this.state)) * 100)
   }
@@ -208,7 +209,7 @@ export class ChatSession {
     yield* this.sendWaiting(signal)
   }
 
-  /** Adds the exchanges that a server's prompt begins with. */
+  /** Adds the exchanges at the start of a server's prompt. */
   #addPriorExchanges(before: ResolvedPrompt['before']): void {
     const { writer } = this
     for (const { user, assistant } of before) {
@@ -218,7 +219,7 @@ export class ChatSession {
     }
   }
 
-  /** For a command, within what it does. */
+  /** For use inside a command. */
   async *sendWaiting(signal: AbortSignal): AsyncGenerator<ChatSessionEvent> {
     const { runSessionTurn } = await import('./turn/turn.ts')
     const ask = (question: ToolQuestion, stop: AbortSignal): Promise<ToolConsent | undefined> =>
@@ -227,7 +228,7 @@ export class ChatSession {
     yield* this.#proposeCompaction()
   }
 
-  /** Truncates a too large prompt if the user agrees. Undefined: not sent. */
+  /** If the prompt is too large, truncates it with the user's consent. Undefined: not sent. */
   async *#fitPrompt(text: string, signal: AbortSignal): AsyncGenerator<ChatSessionEvent, string | undefined> {
     const bytes = byteLength(text)
     if (bytes <= MAX_USER_MESSAGE_SIZE) return text === '' ? EMPTY_PROMPT : text
@@ -308,9 +309,9 @@ const PIPED_WITH_COMMAND = phrase(
 
 interface LastExchange {
   readonly prompt: string
-  /** Of the last answer to it; empty where it has no words. */
+  /** Text of the last answer; may be empty. */
   readonly answer: string
-  /** Entries of the history, those of tools included. */
+  /** Number of history entries, including those of tools. */
   readonly entries: number
 }
 

@@ -38,9 +38,9 @@ interface ChatSetupOptions {
   readonly place: Workspace
   readonly server: ModelServer
   readonly agent: AgentFile
-  /** Where the agent's file is; built-in where nothing is said. */
+  /** Location of the agent's file; default: built-in. */
   readonly agentPlace?: FoundAgent['place']
-  /** What the user has decided; without it he has decided nothing. */
+  /** The user's decisions; default: none. */
   readonly trust?: TrustStore
   readonly builtIn: readonly ChatTool[]
   readonly seen?: SeenFiles
@@ -62,7 +62,7 @@ export class ChatSetup {
   readonly settings: Pick<ChatSetupOptions, 'autoCompact' | 'attended'> & { readonly limits: TurnLimits }
   readonly services: SessionServices
   readonly seen: SeenFiles
-  /** For the model's commands; the user's own `!` commands run without. */
+  /** For the model's commands. The user's own `!` commands run without a sandbox. */
   readonly sandboxing: SandboxSetup
   server: ModelServer
   /** Current context paths and patterns. */
@@ -70,7 +70,7 @@ export class ChatSetup {
   readonly #builtIn: readonly ChatTool[]
   readonly #documents = new WeakMap<UserMessage, readonly FilePart[]>()
   readonly #patterns: Set<string>
-  /** Trusted by `t` and `/tools trust`, for this session. */
+  /** Trusted by answering `t` or with `/tools trust`, for this session. */
   #trusted: readonly ToolName[] = []
   #trustsAll: boolean
   #mcp: readonly ChatTool[] = []
@@ -163,7 +163,7 @@ export class ChatSetup {
       this.#trusted = [...this.#trusted, { origin, hostName }]
   }
 
-  /** @param pattern of `--trust-tools`, as it was given there */
+  /** @param pattern as given to `--trust-tools` */
   untrust(pattern: string, tools: readonly ToolName[]): void {
     this.#patterns.delete(pattern)
     this.#trusted = this.#trusted.filter((one) => !tools.some((tool) => isSameTool(one, tool)))
@@ -176,7 +176,7 @@ export class ChatSetup {
     this.#trusted = []
   }
 
-  /** What a conversation with this agent begins with. @param window in tokens */
+  /** The initial context manager for this agent. @param window in tokens */
   contextManager(window: number): ContextManager {
     return {
       max_context_files_size: calcMaxContextFilesSize(window),
@@ -186,13 +186,13 @@ export class ChatSetup {
     }
   }
 
-  /** The context files of these rules, without those that may not be sent. @param budget in tokens */
+  /** The context files matched by the rules, without those that may not be sent. @param budget in tokens */
   collectContextFiles(rules: readonly string[], budget: number): CollectedFiles {
     const from = { agent: this.agent, place: this.agentPlace }
     return collectFiles(rules, this.workspace, budget, sendBoundary(this.workspace, from, this.#trust))
   }
 
-  /** Files, hooks and instruction that are sent with every request. @param budget in tokens, for the files */
+  /** Files, hook output and instruction sent with every request. @param budget in tokens, for the files */
   async collectContext(budget: number, signal: AbortSignal): Promise<TurnContext> {
     const { included, dropped, unreadable, outside, cut } = this.collectContextFiles(this.rules, budget)
     const notices: NoticeEvent[] = []
@@ -240,7 +240,7 @@ export class ChatSetup {
     this.#documents.set(message, documents)
   }
 
-  /** Documents attached to a message; the state does not hold them. */
+  /** Documents attached to a message, which the state does not contain. */
   documentsOf(message: UserMessage): readonly FilePart[] {
     return this.#documents.get(message) ?? []
   }

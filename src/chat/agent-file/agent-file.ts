@@ -1,4 +1,4 @@
-/** An agent as its file describes it: prompt, tools, permissions, hooks and MCP servers; and the parser of that file. */
+/** An agent file: prompt, tools, permissions, hooks and MCP servers; and its parser. */
 import { NATIVE_TOOLS } from '../../conversation/limits.ts'
 import type { Hook, HookTrigger } from '../../conversation/record.ts'
 import { type FieldFault, FieldReader } from '../../lib/json/field-reader.ts'
@@ -13,14 +13,14 @@ import {
 export interface AgentFile {
   readonly name: string
   readonly description: string | null
-  /** The text itself, also where the file names another file. */
+  /** The text itself, or the `file://` reference. */
   readonly prompt: string | null
   readonly mcpServers: ReadonlyMap<string, McpServerEntry>
   /** `*`, names, `@builtin`, `@server`, `@server/tool`. */
   readonly tools: readonly string[]
   readonly toolAliases: ReadonlyMap<string, string>
   readonly allowedTools: readonly string[]
-  /** As written; only those that begin with `file://` are context files. */
+  /** As written. Only those that begin with `file://` are context files. */
   readonly resources: readonly string[]
   readonly hooks: ReadonlyMap<HookTrigger, readonly Hook[]>
   readonly toolsSettings: ToolsSettings
@@ -32,7 +32,7 @@ export interface AgentFile {
 export type McpServerEntry = StdioServerEntry | HttpServerEntry
 
 interface ServerEntry {
-  /** Per call. */
+  /** Timeout per call. */
   readonly timeoutMs: number
   readonly disabled: boolean
 }
@@ -50,7 +50,7 @@ export interface HttpServerEntry extends ServerEntry {
   readonly headers: ReadonlyMap<string, string>
 }
 
-/** Amazon Q's name for it, so that a saved conversation finds its agent there too. */
+/** Amazon Q's name for the default agent, so that a saved conversation finds its agent there. */
 export const DEFAULT_AGENT_NAME = 'q_cli_default'
 
 export const DEFAULT_AGENT: AgentFile = {
@@ -142,7 +142,7 @@ function hookOf(reader: FieldReader): Hook {
   return { command, timeout_ms, max_output_size, cache_ttl_seconds, ...(matcher !== null && { matcher }) }
 }
 
-/** Ignores settings of tools that we do not have. */
+/** Ignores settings of tools we do not have. */
 function settingsOf(reader: FieldReader): ToolsSettings {
   if (!reader.has('toolsSettings')) {
     reader.ignore('toolsSettings')
@@ -171,7 +171,7 @@ const pathSettings = (reader: FieldReader): PathSettings => ({
   deniedPaths: reader.texts('deniedPaths'),
 })
 
-/** Permissions give these names a meaning of their own: `@builtin` in an agent's file allows the built-in tools. */
+/** Reserved in permissions: `@builtin` allows the built-in tools. */
 const RESERVED_SERVERS: ReadonlySet<string> = new Set(['', BUILTIN_SERVER, NATIVE_TOOLS])
 
 function serversOf(reader: FieldReader): ReadonlyMap<string, McpServerEntry> {

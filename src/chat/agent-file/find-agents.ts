@@ -1,4 +1,4 @@
-/** Finds agents: the user's own (ours, then those of Amazon Q), and the project's, which never take the place of the user's. */
+/** Finds agents: the user's own (ours, then Amazon Q's) and the project's, which never replace the user's. */
 import { statSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
@@ -30,7 +30,7 @@ export interface FoundAgent {
   /** Null for the built-in agent. */
   readonly path: string | null
   readonly place: 'project' | 'fumibako' | 'amazon-q' | 'built-in'
-  /** Of a project's file, which the user has to trust; null for the user's own. */
+  /** For a project's file, which the user has to trust; null for the user's own. */
   readonly fingerprint: FileFingerprint | null
 }
 
@@ -40,7 +40,7 @@ interface InvalidAgentFile {
 }
 
 export interface FoundAgents {
-  /** In the order of their names, the user's own before the project's of the same name; the default one is among them. */
+  /** By name; the user's own come before the project's of the same name. Includes the default agent. */
   readonly agents: readonly FoundAgent[]
   readonly broken: readonly InvalidAgentFile[]
 }
@@ -74,8 +74,8 @@ export function findAgents({ cwd, home, data }: AgentDirectories): FoundAgents {
 export const BUILT_IN_AGENT: FoundAgent = { agent: DEFAULT_AGENT, path: null, place: 'built-in', fingerprint: null }
 
 /**
- * The agent that a word means: by name the user's own before the project's; by the path of its file exactly that one.
- * @param cwd where a relative path begins
+ * Finds an agent by name, preferring the user's own, or by the path of its file.
+ * @param cwd base of a relative path
  */
 export function findAgent(agents: readonly FoundAgent[], word: string, cwd: string): FoundAgent | undefined {
   const named = agents.find(({ agent }) => agent.name === word)
@@ -95,7 +95,7 @@ interface AgentFileContent {
   readonly fingerprint: FileFingerprint
 }
 
-/** @param within the file that `prompt` names must be in this folder, once links are followed */
+/** @param within the folder that must contain the file named by `prompt`, after resolving links */
 export function readAgentFile(path: string, within?: string): AgentFileResult<AgentFileContent> {
   const bytes = readBytes(path)
   if (!bytes.ok) return bytes
@@ -137,14 +137,14 @@ interface McpServersFile {
 
 interface FoundMcpServers {
   readonly servers: ReadonlyMap<string, McpServerEntry>
-  /** The project's `mcp.json`, where it is not trusted: its servers are not started. */
+  /** The project's untrusted `mcp.json`, whose servers are not started. */
   readonly untrusted: McpServersFile | null
   readonly broken: readonly InvalidAgentFile[]
 }
 
 /**
- * The agent's own servers, and where it wants them those of `mcp.json`: the user's before the project's of the same name.
- * A server is a command, and anybody may have written the project: its file has to be trusted.
+ * The agent's own servers and, if it includes them, those of `mcp.json`, the user's before the project's of the same
+ * name. A server is a command and a project may come from anyone, so the project's file must be trusted.
  */
 export function findMcpServers(
   agent: AgentFile,
@@ -171,7 +171,7 @@ type ServersFileResult =
   | { readonly ok: true; readonly value: McpServersFile }
   | ({ readonly ok: false } & InvalidAgentFile)
 
-/** Undefined where there is no such file. */
+/** Undefined if there is no such file. */
 export const readProjectServers = (cwd: string): ServersFileResult | undefined =>
   readServersFile(join(cwd, '.amazonq', 'mcp.json'))
 

@@ -1,4 +1,4 @@
-/** Checkpoints of a conversation: snapshots of the project's files, the list of them, and going back to one. */
+/** Checkpoints of a conversation: snapshots of the project's files, their list, and restoring one. */
 import { mkdirSync } from 'node:fs'
 import { dirname, join, parse } from 'node:path'
 import {
@@ -41,9 +41,9 @@ export interface CheckpointRow {
   readonly description: string
   readonly isTurn: boolean
   readonly toolName: string | null
-  /** Against the checkpoint before it, where that is known. */
+  /** Changes since the previous checkpoint, if known. */
   readonly files: { readonly added: number; readonly modified: number; readonly deleted: number } | null
-  /** How many entries the history had. */
+  /** Number of history entries. */
   readonly length: number
 }
 
@@ -57,7 +57,7 @@ export function listCheckpoints(
   return limit === undefined ? rows : rows.slice(0, limit)
 }
 
-/** A turn, and after it the checkpoints of its tools. */
+/** A turn, followed by the checkpoints of its tools. */
 export function expandCheckpoint(
   { checkpoint_manager: manager }: ConversationState,
   tag: string,
@@ -84,7 +84,7 @@ function rowOf(checkpoint: Checkpoint, { file_stats_cache }: CheckpointManager):
   }
 }
 
-/** What changed since the checkpoint before: `+1 ~2 -0`. */
+/** Changes since the previous checkpoint: `+1 ~2 -0`. */
 export const checkpointFilesText = ({ files }: CheckpointRow): string =>
   files ? `+${files.added} ~${files.modified} -${files.deleted}` : ''
 
@@ -96,7 +96,7 @@ interface CheckpointHost {
   state(): ConversationState
   /** Writes the events that lead to this state. */
   change(next: ConversationState): void
-  /** Tells the journal that files and history are as they were at this checkpoint. */
+  /** Records in the journal that files and history were restored from this checkpoint. */
   restored(tag: string, hard: boolean): void
 }
 
@@ -118,7 +118,7 @@ interface CheckpointDiff {
 
 interface RestoredCheckpoint {
   readonly length: number
-  /** Brings back what was there before, files and history. */
+  /** Tag that restores the previous files and history. */
   readonly undo: string
 }
 
@@ -150,8 +150,8 @@ export class Checkpoints {
   }
 
   /**
-   * @param isRequested by a person: then also outside a git work tree
-   * @param beginning what the first checkpoint goes back to; without it the history as it is
+   * @param isRequested by a person: also allowed outside a git work tree
+   * @param beginning history of the first checkpoint; default: the current history
    */
   start(isRequested: boolean, beginning?: History): Promise<CheckpointStart> {
     return this.#inTurn(async () => {
@@ -205,7 +205,7 @@ export class Checkpoints {
     if (manager) this.#setManager(noteUserMessage(manager, prompt))
   }
 
-  /** Only where the tool changed files. Gives the tag of a checkpoint that was made. */
+  /** Only if the tool changed files. Returns the tag of the new checkpoint. */
   afterTool(toolName: string, description: string): Promise<CheckpointOutcome<string | undefined>> {
     return this.#create((manager, situation) =>
       checkpointAfterTool(this.#git(manager), manager, { ...situation, toolName, description }),
@@ -229,13 +229,13 @@ export class Checkpoints {
       const created = await work(manager, { history, timestamp: this.#options.now() })
       if (!created.ok) return gitFailure(created.reason)
       if (created.value !== manager) this.#setManager(created.value)
-      // A tool's own checkpoint goes before that of its turn, which is made anew with each of them.
+      // A tool's checkpoint precedes that of its turn, which is made again with each tool.
       const added = created.value.checkpoints.filter((one) => !manager.checkpoints.includes(one))
       return { ok: true, value: added[0]?.tag }
     })
   }
 
-  /** @param to without it the newest checkpoint, which is not what the files are now */
+  /** @param to default: the newest checkpoint, not the current files */
   diff(from: string, to = 'HEAD'): Promise<CheckpointOutcome<CheckpointDiff>> {
     return this.#inTurn(async () => {
       const manager = this.#host.state().checkpoint_manager
@@ -250,7 +250,7 @@ export class Checkpoints {
     })
   }
 
-  /** Saves the present state as `undo` first. @param hard deletes files that were created later */
+  /** First saves the current state as `undo`. @param hard deletes files that were created later */
   restore(tag: string, hard: boolean): Promise<CheckpointOutcome<RestoredCheckpoint>> {
     return this.#inTurn(async () => {
       const state = this.#host.state()
@@ -260,7 +260,7 @@ export class Checkpoints {
       const target = manager.checkpoints.find((one) => one.tag === tag)
       if (!target) return checkpointNotFound(tag)
       const git = this.#git(manager)
-      // Going back to `undo` must not first make it what is there now.
+      // Restoring `undo` must not overwrite it first.
       const undoCreated =
         tag === UNDO_TAG ? ({ ok: true, value: manager } as const) : await this.#createUndo(manager, tag)
       if (!undoCreated.ok) return gitFailure(undoCreated.reason)
@@ -283,7 +283,7 @@ export class Checkpoints {
     })
   }
 
-  /** Deletes the repository; the conversation stays as it is. */
+  /** Deletes the repository. The conversation stays unchanged. */
   clean(): Promise<CheckpointOutcome<true>> {
     return this.#inTurn(async () => {
       const manager = this.#host.state().checkpoint_manager
@@ -294,13 +294,13 @@ export class Checkpoints {
     })
   }
 
-  /** Undefined during a tangent, which changes only the conversation. */
+  /** Undefined during a tangent, which only changes the conversation. */
   #active(): CheckpointManager | null {
     const { tangent_state, checkpoint_manager: manager } = this.#host.state()
     return tangent_state || !manager || !this.#isOwn(manager) ? null : manager
   }
 
-  /** A state from elsewhere may name a repository whose configuration runs programs. */
+  /** An imported state may name a repository whose configuration runs programs. */
   #isOwn({ shadow_repo_path }: CheckpointManager): boolean {
     return shadow_repo_path === this.#newShadow(this.#host.state().conversation_id).repository
   }

@@ -1,4 +1,7 @@
-/** Git for a shadow repository: sees the work tree whole, changes nothing of the project's own repository, and keeps every byte. */
+/**
+ * Git for a shadow repository: covers the complete work tree, changes nothing in the project's own repository, and
+ * preserves every byte.
+ */
 import { mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import type { Git, GitResult } from '../../conversation/checkpoint.ts'
@@ -10,7 +13,7 @@ import { type GitRun, runGit } from '../../lib/git/run-git.ts'
 export interface ShadowRepository {
   readonly repository: string
   readonly workTree: string
-  /** Excluded, also where it is below the work tree. */
+  /** Excluded, even inside the work tree. */
   readonly dataDirectory: string
 }
 
@@ -39,7 +42,9 @@ export function removeStaleLocks({ repository }: ShadowRepository): void {
 
 type RunGit = (args: readonly string[], input?: string) => Promise<GitRun>
 
-/** What `add -A` would get wrong by itself: repositories in the tree, and files that only the project's own repository knows of. */
+/**
+ * Handles what `add -A` does wrong: repositories inside the tree, and files known only to the project's own repository.
+ */
 async function prepareAdd(shadow: ShadowRepository, run: RunGit): Promise<GitResult | undefined> {
   const { repository, workTree } = shadow
   const project = await readProjectIgnores(workTree)
@@ -49,7 +54,7 @@ async function prepareAdd(shadow: ShadowRepository, run: RunGit): Promise<GitRes
     join(info, 'exclude'),
     [...excludedPatterns(shadow), ...project.ignored].map((one) => `${one}\n`).join(''),
   )
-  // Files come back as they were, byte for byte, whatever the project's attributes say.
+  // Restores files byte for byte, whatever the project's attributes say.
   writeFileSync(join(info, 'attributes'), '* -text -ident -filter -working-tree-encoding\n')
   const shadowArgs = [`--git-dir=${repository}`, `--work-tree=${workTree}`]
   const others = await run([...shadowArgs, 'ls-files', '-z', '--others', '--exclude-standard'])
@@ -59,7 +64,7 @@ async function prepareAdd(shadow: ShadowRepository, run: RunGit): Promise<GitRes
     createRealFolderCheck(workTree),
   )
   if (files.length === 0) return undefined
-  // Once git knows a file in it, a folder with a repository of its own is a folder like any other.
+  // Once git tracks a file in it, a nested repository is treated as an ordinary folder.
   const added = await run(
     [...shadowArgs, 'update-index', '--add', '--remove', '-z', '--stdin'],
     `${files.join('\0')}\0`,
@@ -72,7 +77,7 @@ function excludedPatterns({ dataDirectory, workTree }: ShadowRepository): readon
   return below === '' || below.startsWith('..') ? [] : [excludePattern(`${below.split(sep).join('/')}/`)]
 }
 
-/** Rules that stand above the work tree, or beside the project's repository, are known to that only. */
+/** Ignore rules above the work tree or in the project's repository, which the shadow repository does not see. */
 async function readProjectIgnores(
   workTree: string,
 ): Promise<{ readonly ignored: readonly string[]; readonly keptThoughIgnored: readonly string[] }> {
@@ -82,7 +87,7 @@ async function readProjectIgnores(
     listProjectFiles(project, workTree, ['--ignored', '--others', '--directory']),
     listProjectFiles(project, workTree, ['--ignored', '--cached']),
   ])
-  // A rule is a line, so a name of several lines has none.
+  // A rule is one line, so a name with line breaks cannot have one.
   return {
     ignored: ignored.filter((path) => !/[\r\n]/.test(path)).map(excludePattern),
     keptThoughIgnored: trackedIgnored,
@@ -91,7 +96,7 @@ async function readProjectIgnores(
 
 const excludePattern = (path: string): string => `/${path.replaceAll(/[\\*?[\]!# ]/g, '\\$&')}`
 
-/** Of repositories in repositories too. Those that they ignore themselves are left out. */
+/** Files of nested repositories, except those that they ignore. */
 async function listNestedFiles(folders: readonly string[], workTree: string): Promise<readonly string[]> {
   const files: string[] = []
   const queue = [...folders]

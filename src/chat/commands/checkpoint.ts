@@ -1,4 +1,4 @@
-/** `/checkpoint`: files and conversation as they were, and back to them. */
+/** `/checkpoint`: snapshots of files and conversation, and restoring them. */
 import { composePhrase, type Phrase, phrase } from '../../model/phrase.ts'
 import {
   type CheckpointRow,

@@ -1,4 +1,4 @@
-/** Every command that can be given within a conversation: the only list there is. */
+/** Every command of a conversation. There is no other list. */
 import { AppError } from '../../model/error.ts'
 import { composePhrase, type Phrase, type PickWording, phrase } from '../../model/phrase.ts'
 import { type ChatSessionEvent, errorEvent } from '../events.ts'
@@ -124,7 +124,7 @@ interface ParsedCommand {
   run(session: ChatSession, words: CommandWords, signal: AbortSignal): AsyncGenerator<ChatSessionEvent>
 }
 
-/** Undefined for a prompt. A first word with another slash or a dot is a path. */
+/** Undefined for a prompt. A first word with another slash or a dot is a path, not a command. */
 export function parseCommand(line: string): ParsedCommand | undefined {
   if (line.startsWith('!')) return { words: new CommandWords(line.slice(1)), run: reportErrors(shellCommand) }
   const match = /^\/(\S*)([\s\S]*)$/.exec(line)

@@ -1,4 +1,4 @@
-/** What a command of a conversation is: data for help and completion, and what it does as events. */
+/** Definition of a chat command: data for help and completion, and its implementation as events. */
 import { AppError } from '../../model/error.ts'
 import { type Phrase, untranslated } from '../../model/phrase.ts'
 import { type ChatSessionEvent, errorEvent } from '../events.ts'
@@ -7,11 +7,11 @@ import type { ChatSession } from '../session.ts'
 export interface ChatCommandDefinition {
   readonly name: string
   readonly aliases?: readonly string[]
-  /** As help shows them: `[name] | tail | list`. */
+  /** As displayed in help: `[name] | tail | list`. */
   readonly args: string
   /** One line. */
   readonly help: Phrase
-  /** First words that it knows, for completion. */
+  /** Known first words, for completion. */
   readonly words?: readonly string[]
   /** Wrong usage and failures are events of kind `error`. */
   run(session: ChatSession, words: CommandWords, signal: AbortSignal): AsyncGenerator<ChatSessionEvent>
@@ -42,7 +42,7 @@ export class CommandWords {
     return this.all.filter((word) => !/^--?[a-z]/.test(word))
   }
 
-  /** Takes flags with whole numbers out: their values, and the text that is left. Throws `bad_usage`. */
+  /** Removes flags with whole numbers and returns their values and the remaining text. Throws `bad_usage`. */
   numbers<Flag extends string>(...flags: readonly Flag[]): { readonly [flag in Flag]?: number } & { text: string } {
     let text = this.text
     const values: { [flag: string]: number } = {}
@@ -77,7 +77,7 @@ export const groupDigits = (n: number): string => n.toLocaleString('en-US')
 export const countNoun = (n: number, word: string, several = `${word}s`): string =>
   `${groupDigits(n)} ${n === 1 ? word : several}`
 
-/** In Markdown, for whoever shows it to fit it into the room there is. Columns of numbers stand to the right. */
+/** Markdown, which terminal and page lay out. Columns of numbers are right-aligned. */
 export function markdownTable(names: readonly string[], rows: readonly (readonly string[])[]): string {
   const isRight = names.map((_, at) => at > 0 && rows.every((row) => /^~?[\d,]+(?: %)?$/.test(row[at] ?? '')))
   const rule = isRight.map((right) => (right ? '--:' : '---'))

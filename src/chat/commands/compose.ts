@@ -1,4 +1,4 @@
-/** `/attach`, `/editor`, `/reply`, `/retry`: ways to say something. */
+/** `/attach`, `/editor`, `/reply`, `/retry`: ways to compose and send a prompt. */
 import { isFile } from '../../lib/files/safe-fs.ts'
 import { phrase } from '../../model/phrase.ts'
 import { resolveTypedPath } from '../attachments.ts'

@@ -1,4 +1,4 @@
-/** `/context`: the files that go with every request, and what a request is made of. */
+/** `/context`: the files sent with every request, and the contents of a request. */
 
 import { calcMaxContextFilesSize } from '../../conversation/budget.ts'
 import { newPrompt } from '../../conversation/new-message.ts'
@@ -158,7 +158,7 @@ function showRules(session: ChatSession, isExpanded: boolean): ChatSessionEvent 
   return outputEvent(composePhrase((say) => formatLines(say).join('\n')))
 }
 
-/** With a stand-in where nothing waits. */
+/** Uses a sample prompt if none is waiting. */
 async function showNextRequest({ writer, setup, state }: ChatSession, signal: AbortSignal): Promise<ChatSessionEvent> {
   const { notices: _, ...requestContext } = await setup.collectContext(
     calcMaxContextFilesSize(contextWindowTokens(state)),

@@ -1,4 +1,4 @@
-/** `/model`: which model answers from now on. */
+/** `/model`: selects the model. */
 import { calcMaxContextFilesSize } from '../../conversation/budget.ts'
 import { phrase, untranslated } from '../../model/phrase.ts'
 import { contextWindowNotice, listModels, resolveContextWindow, toModelInfo } from '../endpoint/models.ts'
@@ -33,7 +33,7 @@ export const modelCommand: ChatCommandDefinition = {
   },
 }
 
-/** Budgets follow the window of the model. */
+/** Also updates budgets to the model's window. */
 export async function* switchModel(
   { writer, setup, commandContext, state }: ChatSession,
   model: string,

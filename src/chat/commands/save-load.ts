@@ -1,4 +1,4 @@
-/** `/save` and `/load`: the conversation as the original program writes and reads it. */
+/** `/save` and `/load`: the conversation in the format of Amazon Q CLI. */
 import { existsSync } from 'node:fs'
 import { readState, writeState } from '../../conversation/codec/state.ts'
 import type { ConversationState } from '../../conversation/state.ts'

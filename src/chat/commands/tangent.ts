@@ -1,4 +1,4 @@
-/** `/tangent`: a side conversation, and the ways back from it. */
+/** `/tangent`: opens a side conversation and returns from it. */
 import { createSummaryRequest, DEFAULT_STRATEGY } from '../../conversation/compact.ts'
 import { isInTangent, openTangents, tangentSeconds } from '../../conversation/tangent.ts'
 import { composePhrase, type Phrase, phrase } from '../../model/phrase.ts'
@@ -94,7 +94,7 @@ async function* leaveWithSummary(
 
 const NO_OPEN_TANGENT = phrase('no tangent is open; /tangent begins one.', '脇道にはいません。/tangent で入れます。')
 
-/** Exchanges that were there when the innermost tangent began, as far as they still are. */
+/** Number of exchanges from before the innermost tangent that still exist. */
 function lengthBeforeTangent({ state }: ChatSession): number {
   const main = openTangents(state).at(-1)?.checkpoint ?? state.tangent_state
   return main ? state.history.shared(main.main_history) : 0

@@ -105,7 +105,7 @@ function formatTool(tool: ChatTool, { trusted }: ChatSession['setup'], say: Pick
 export const formatOmittedTool = ({ label, reason: { en, ja } }: OmittedTool, say: PickWording): string =>
   `  ${label}  ${say(`not offered: ${en}`, `使えません：${ja}`)}`
 
-/** Typed by the user: runs without a question, and the model does not see it. */
+/** Typed by the user, so it runs without a question, and the model does not see it. */
 export const shellCommand: Pick<ChatCommandDefinition, 'run'> = {
   async *run({ setup }, words, signal) {
     if (words.text === '')

@@ -1,4 +1,4 @@
-/** The model server of a conversation: from options, environment, a profile of the user or a preset. */
+/** Chooses the model server of a conversation: from options, environment, a user's profile or a preset. */
 import { AppError } from '../../model/error.ts'
 import type { ChatTransport } from '../../openai/chat/transport.ts'
 import type { Profile, ProfileName } from '../../openai/profile.ts'
@@ -21,7 +21,7 @@ export const PRESETS: { readonly [name in ServerName]: ServerPreset } = {
 
 const isServerName = (name: string): name is ServerName => Object.hasOwn(PRESETS, name)
 
-/** By its address: OpenAI's host, or the port on which a server usually listens on this machine. */
+/** Recognizes a server by its URL: OpenAI's host, or the default port of a local server. */
 export function detectServer(baseURL: string): ServerName | undefined {
   const url = parseHttpURL(baseURL)
   if (!url) return undefined
@@ -41,12 +41,12 @@ export function parseHttpURL(text: string): URL | undefined {
   }
 }
 
-/** A server that the user gave a name. Nothing of it must be set. */
+/** A server configured by the user. Every field is optional. */
 interface EndpointProfile {
   readonly server?: string | null
   readonly url?: string | null
   readonly model?: string | null
-  /** The key itself, or `$NAME` for a variable that holds it. */
+  /** The key, or `$NAME` of a variable that contains it. */
   readonly key?: string | null
   /** In tokens. */
   readonly window?: number | null
@@ -63,13 +63,13 @@ export interface ModelServer {
 export interface Endpoint {
   readonly name: string | null
   readonly server: ServerName
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly baseURL: string
   /** Never shown. */
   readonly apiKey: string | null
   /** Null: the server's first. */
   readonly model: string | null
-  /** In tokens, where the profile says it. */
+  /** In tokens, if the profile sets it. */
   readonly window: number | null
 }
 
@@ -81,9 +81,9 @@ export interface EndpointChoice {
 }
 
 /**
- * An option goes before the environment, that before the profile. `OPENAI_API_KEY` is sent to OpenAI, and to a server whose
- * address this run was given beside it; never to that of a profile or a preset, which has a key of its own or none. Throws
- * `bad_usage`.
+ * Options take precedence over the environment, and the environment over the profile. `OPENAI_API_KEY` is sent only to
+ * OpenAI, or to a server whose URL is given for this run; never to the server of a profile or preset, which has its own
+ * key or none. Throws `bad_usage`.
  */
 export function chooseEndpoint({ options, defaultProfile, profiles, variables }: EndpointChoice): Endpoint {
   const given = nonEmpty(options.baseURL) ?? nonEmpty(variables['FUMI_BASE_URL'])

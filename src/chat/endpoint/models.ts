@@ -8,7 +8,7 @@ import { detectServer, type Endpoint } from './endpoint.ts'
 
 const WINDOWS_AS_OF = '2026-11-15'
 
-/** In tokens, by the beginning of the model's name; the longest beginning counts. */
+/** In tokens, by prefix of the model's name. The longest matching prefix counts. */
 const WINDOWS: { readonly [beginning: string]: number } = {
   'gpt-3.5-turbo': 16_385,
   'gpt-4': 8_192,
@@ -53,12 +53,12 @@ export function knownContextWindow(model: string): number | undefined {
   return longest === undefined ? undefined : WINDOWS[longest]
 }
 
-/** An answer's JSON; rejects with a reason for a person. */
+/** Returns the parsed answer; rejects with a reason for people. */
 export type AskJson = (url: string, body?: object) => Promise<unknown>
 
 export interface Model {
   readonly id: string
-  /** In tokens, where the list itself says it: vLLM and some gateways do. */
+  /** In tokens, if the list contains it, as with vLLM and some gateways. */
   readonly window: number | undefined
 }
 
@@ -79,7 +79,7 @@ export function createAskJson({ apiKey }: Endpoint, signal?: AbortSignal): AskJs
 
 const JSON_BODY = { 'content-type': 'application/json' }
 
-/** In the server's order. Throws `not_found` when nobody answers, `no_permission` when the key is refused. */
+/** In the server's order. Throws `not_found` if the server does not answer, `no_permission` if it rejects the key. */
 export async function listModels({ baseURL }: Endpoint, ask: AskJson): Promise<readonly Model[]> {
   const answer = await ask(`${baseURL}/models`).catch((error: unknown) => {
     throw unreachableError(baseURL, error)
@@ -110,7 +110,7 @@ function unreachableError(baseURL: string, error: unknown): AppError {
   )
 }
 
-/** Where the number comes from; `usual` is a guess that the user is told of. */
+/** Source of the number. `usual` is a default that the user is warned about. */
 type ContextWindowOrigin = 'profile' | 'server' | 'table' | 'usual'
 
 export interface ContextWindow {
@@ -158,7 +158,7 @@ async function fetchWindow({ server, baseURL }: Endpoint, model: string, ask: As
     case 'vllm':
       return fetchListedWindow(baseURL, model, ask)
     case 'openai':
-      // OpenAI's own list says nothing of windows; servers that are like it may.
+      // OpenAI's list contains no windows; those of compatible servers may.
       return detectServer(baseURL) === 'openai' ? undefined : fetchListedWindow(baseURL, model, ask)
   }
 }
@@ -169,7 +169,7 @@ async function fetchListedWindow(baseURL: string, model: string, ask: AskJson): 
   return numberOf(found?.['max_model_len']) ?? numberOf(found?.['context_length'])
 }
 
-/** What it was started with goes before what the model could take. */
+/** The configured context takes precedence over the model's maximum. */
 function parseOllamaWindow(modelDetails: { readonly [key: string]: unknown } | undefined): number | undefined {
   const set = /^num_ctx\s+(\d+)/m.exec(nonEmptyStringOf(modelDetails?.['parameters']) ?? '')?.[1]
   if (set !== undefined) return Number(set)

@@ -1,4 +1,4 @@
-/** A recorded conversation that answers in place of a server: no network, and the same answers every time. */
+/** Replays a recorded conversation instead of a server: no network, and the same answers every time. */
 import type { AssistantMessage, ToolUseResult } from '../../conversation/message.ts'
 import { toolUseResultsOf } from '../../conversation/message-text.ts'
 import type { HistoryEntry } from '../../conversation/record.ts'
@@ -7,7 +7,7 @@ import { ChatFailure, type ChatTransport } from '../../openai/chat/transport.ts'
 
 export interface Recording {
   readonly answers: readonly AssistantMessage[]
-  /** By the names of tools, in the order of their uses; nothing for one that was never answered. */
+  /** By tool name, in the order of use; undefined for a use without result. */
   readonly results: ReadonlyMap<string, readonly (ToolUseResult | undefined)[]>
 }
 
@@ -22,7 +22,7 @@ export function toRecording(entries: readonly HistoryEntry[]): Recording {
   return { answers: entries.map(({ assistant }) => assistant), results }
 }
 
-/** Every request gets the next answer, whatever it asks. After the last one requests fail. */
+/** Each request gets the next answer, whatever it contains. Requests after the last answer fail. */
 export function createRecordedTransport(answers: readonly AssistantMessage[]): ChatTransport {
   let at = 0
   const next = (): AssistantMessage => {

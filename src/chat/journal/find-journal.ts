@@ -1,4 +1,4 @@
-/** Finds and opens the journal of a conversation: a new one, one by its id, or the last one of a directory. */
+/** Finds and opens the journal of a conversation: a new one, one by id, or the last one of a directory. */
 import { join } from 'node:path'
 import { type EventOf, readEvent } from '../../conversation/journal/event.ts'
 import { CONVERSATIONS_FOLDER } from '../../conversation/journal/journal-name.ts'
@@ -16,7 +16,7 @@ interface FoundJournal {
   readonly changed: number
 }
 
-/** Throws `not_found`, and `bad_usage` when several begin so. @param name with or without `fumibako:` before it */
+/** Throws `not_found`, or `bad_usage` if several ids match. @param name an id or prefix, with or without `fumibako:` */
 export function findJournal(data: string, name: string): string {
   const wanted = name.replace(/^fumibako:/, '')
   if (readOpenedById(data, wanted)) return wanted
@@ -87,7 +87,7 @@ interface ChatJournalRequest {
   readonly data: string
   readonly cwd: string
   readonly program: string | null
-  /** An id or the beginning of one; null: the last one of this directory. Without it a new one begins. */
+  /** An id or prefix; null: the last conversation of this directory. Absent: a new one. */
   readonly resume?: string | null
   readonly at: string
   readonly env: UserEnvContext

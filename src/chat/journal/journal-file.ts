@@ -55,7 +55,7 @@ interface JournalFileContent {
 
 interface UnfinishedLine {
   readonly bytes: Buffer
-  /** It is a whole event: only the newline is missing. */
+  /** The event is complete; only its newline is missing. */
   readonly isComplete: boolean
 }
 
@@ -91,7 +91,7 @@ function readJournalFile(fd: number): JournalFileContent {
   return { replay, issues, tail }
 }
 
-/** Ends the journal with a newline. Returns the file that got the incomplete line. */
+/** Moves an incomplete last line to another file. Returns the path of that file. */
 function moveTornLine(fd: number, path: string, tail: UnfinishedLine | undefined): string | undefined {
   if (!tail) return undefined
   const { size } = fstatSync(fd)
@@ -134,9 +134,9 @@ export const journalPath = (directory: string, id: string): string =>
   join(directory, CONVERSATIONS_FOLDER, journalName(id))
 
 /**
- * A new journal, which is there at once or not at all.
+ * Creates a journal atomically.
  * @param directory fumibako's data directory
- * @param events the header first, as `journalOf` gives them
+ * @param events the header first, as returned by `journalOf`
  */
 export function createJournal(directory: string, events: readonly JournalEvent[]): JournalFile {
   const replay = replayJournal(events)
@@ -153,7 +153,10 @@ export function createJournal(directory: string, events: readonly JournalEvent[]
   })
 }
 
-/** Continues a conversation. Throws AppError: `not_found`, `busy` while another process has it, `unusable_data`. */
+/**
+ * Opens a journal to append to it. Throws AppError: `not_found`, `busy` if another process has it open,
+ * `unusable_data`.
+ */
 export function openJournal(directory: string, id: string, options: OpenJournalOptions): OpenedJournal {
   const path = journalPath(directory, id)
   if (!existsSync(path))
@@ -244,8 +247,8 @@ export class JournalFile {
   }
 
   /**
-   * On disk when it returns; pieces of an answer that is being streamed may still be on their way there. When it throws,
-   * nothing was added and the state is as it was.
+   * Synced to disk when it returns, except pieces of a streaming answer. If it throws, nothing was appended and the
+   * state is unchanged.
    */
   append(events: readonly JournalEvent[]): void {
     if (events.length === 0) return

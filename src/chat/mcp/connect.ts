@@ -1,4 +1,4 @@
-/** Connects to an MCP server. The only file that imports the SDK at run time, when the first server starts. */
+/** Connects to MCP servers. Only this file imports the SDK at run time, when the first server starts. */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js'
 import type { JsonValue } from '../../lib/json/lossless.ts'
@@ -8,9 +8,9 @@ import type { HttpServerEntry, McpServerEntry, StdioServerEntry } from '../agent
 import { type EnvironmentBuilder, signalGroup } from '../processes/process-group.ts'
 import { StdioTransport } from './stdio-transport.ts'
 
-/** A slower server joins later. */
+/** A server that takes longer joins later. */
 export const START_WAIT_MS = 5000
-/** The same where no user waits. */
+/** Used if no user is waiting. */
 export const START_WAIT_UNATTENDED_MS = 30_000
 const MAX_LISTED_ITEMS = 1000
 const MAX_LIST_LENGTH = 4_000_000
@@ -22,7 +22,7 @@ export const MAX_TOOL_DESCRIPTION_BYTES = 10_004
 
 const codeOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined)
 
-/** The protocol says: start a new session. */
+/** The protocol requires a new session in this case. */
 export const isUnknownSession = (error: unknown): boolean => codeOf(error) === 404
 
 export function mcpErrorReason(error: unknown): Phrase {
@@ -83,7 +83,7 @@ export interface McpConnection {
 
 const MAX_PAGES = 100
 
-/** Rejects with the reason why there is no connection; nothing is left running then. */
+/** Rejects with the reason if the connection fails; no process is left running. */
 export async function connectMcpServer(entry: McpServerEntry, options: McpConnectOptions): Promise<McpConnection> {
   const [{ Client }, { ToolListChangedNotificationSchema, PromptListChangedNotificationSchema }] = await Promise.all([
     import('@modelcontextprotocol/sdk/client/index.js'),
@@ -170,7 +170,7 @@ function toRemotePrompt(prompt: ListResult<'listPrompts'>['prompts'][number]): R
 
 interface OpenedTransport {
   readonly transport: Transport
-  /** Ends everything that the transport started; the SDK does not. */
+  /** Kills everything the transport started, which the SDK does not do. */
   readonly end: () => Promise<void>
 }
 
@@ -183,7 +183,7 @@ async function openStdio(entry: StdioServerEntry, options: McpConnectOptions): P
     const transport = new StdioTransport({ command, args, env, cwd, onStderr }, codec)
     return { transport, end: () => transport.close() }
   }
-  // Only the SDK's own finds `npx.cmd` where `npx` is asked for.
+  // Only the SDK's transport finds `npx.cmd` for `npx`.
   const { StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js')
   const transport = new StdioClientTransport({
     command: programPathOrMissing(command, env),

@@ -1,4 +1,4 @@
-/** What an MCP server offers, in the form that the model and the conversation use: tool names, tool results, prompts. */
+/** Converts what an MCP server offers: tool names, tool results, prompts. */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { IMAGES_SUPPLIED } from '../../conversation/limits.ts'
 import type { ImageBlock, ImageFormat } from '../../conversation/message.ts'
@@ -15,7 +15,7 @@ interface OfferedTool {
   readonly description: string
 }
 
-/** A phrase says why the model cannot have it. */
+/** Returns a phrase if the tool cannot be offered to the model. */
 export function offerTool(
   host: { readonly name: string; readonly description: string },
   alias: string | undefined,
@@ -45,7 +45,7 @@ function toValidName(host: string): string {
   return /^[a-zA-Z]/.test(valid) ? valid : `a${valid}`
 }
 
-/** The same for the same name, always. */
+/** Deterministic. */
 function checksumOf(text: string): number {
   let sum = 0
   for (const character of text) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) >>> 0
@@ -60,7 +60,7 @@ const IMAGE_FORMATS: { readonly [type: string]: ImageFormat } = {
   'image/webp': 'Webp',
 }
 
-/** The whole answer as JSON; where it holds images, its texts, and the images beside them. */
+/** The complete answer as JSON. If it contains images: its texts, and the images separately. */
 export function toToolRunResult(answer: Fields): ToolRunResult {
   const blocks = listOf(answer['content']).map((block) => fieldsOf(block) ?? {})
   const images = blocks.flatMap((block) => toImageBlock(block) ?? [])
@@ -83,13 +83,13 @@ const blockText = (block: Fields): string => stringOf(block['text']) ?? JSON.str
 
 export interface ServerPrompt extends RemotePrompt {
   readonly server: string
-  /** A phrase says why it cannot be said. Never rejects. */
+  /** Returns a phrase if the prompt is unavailable. Never rejects. */
   get(values: PromptValues, signal: AbortSignal): Promise<PromptContent | Phrase>
 }
 
 type PromptValues = { readonly [argument: string]: string }
 
-/** Exchanges that are taken for granted, and what is said after them. */
+/** Earlier exchanges, and the message that follows them. */
 export interface PromptContent {
   readonly before: readonly { readonly user: string; readonly assistant: string }[]
   readonly text: string
@@ -141,7 +141,7 @@ export function parsePromptMessages(messages: readonly Fields[]): PromptContent 
   return { before, text: user.join('\n\n'), images }
 }
 
-/** A file that a server shows is its text; of all else, what it is. */
+/** The text of an embedded file; for other content, its type. */
 function promptBlockText(block: Fields): string {
   const resource = fieldsOf(block['resource'])
   const text = stringOf(block['text']) ?? stringOf(resource?.['text'])
@@ -150,7 +150,7 @@ function promptBlockText(block: Fields): string {
   return uri ?? `(${stringOf(block['type']) ?? 'something'} that cannot be sent)`
 }
 
-/** Words by position; the last argument gets the rest. */
+/** Assigns words by position; the last argument gets the rest. */
 export function assignPromptValues(
   prompt: Pick<RemotePrompt, 'arguments'>,
   words: readonly string[],

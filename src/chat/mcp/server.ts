@@ -1,4 +1,4 @@
-/** One MCP server: started, asked for its tools, called, ended. */
+/** The life cycle of one MCP server: start, list tools, call tools, end. */
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { TOOL_FAILED_PREFIX, TOOL_USE_INTERRUPTED } from '../../conversation/limits.ts'
 import { type JsonValue, plainJson } from '../../lib/json/lossless.ts'
@@ -35,20 +35,20 @@ export interface McpServerReport {
   readonly type: McpServerEntry['type']
   readonly status: McpServerStatus
   readonly reason: Phrase | null
-  /** What it calls itself. */
+  /** The server's own title. */
   readonly title: string | null
   readonly tools: readonly string[]
   readonly prompts: readonly string[]
   readonly omitted: readonly OmittedTool[]
-  /** From the start until its tools were known. */
+  /** Time until its tools were known. */
   readonly ms: number | null
-  /** The last that it wrote to its standard error. */
+  /** The end of its standard error. */
   readonly stderr: string
 }
 
 export interface McpServerOptions {
   readonly cwd: string
-  /** `@server/tool` → the name for the model. */
+  /** Maps `@server/tool` to the name presented to the model. */
   readonly aliases: ReadonlyMap<string, string>
   readonly environment?: EnvironmentBuilder
   readonly onChange: () => void
@@ -68,7 +68,7 @@ export class McpServer {
   #stderr = ''
   #starting: Promise<void> | undefined
   #reconnecting: Promise<void> | undefined
-  /** Lists that are being looked at, and whether they have changed since. */
+  /** Lists being read, and whether they have changed since. */
   readonly #refreshing = new Map<ListKind, boolean>()
   readonly #ending = new AbortController()
 
@@ -130,7 +130,7 @@ export class McpServer {
     return this.#status === 'stopped'
   }
 
-  /** One read at a time, with growing pauses while changes are reported. */
+  /** Reads one list at a time, with growing pauses while the server reports changes. */
   async #refreshRepeatedly(kind: ListKind): Promise<void> {
     if (this.#refreshing.has(kind)) {
       this.#refreshing.set(kind, true)
@@ -214,7 +214,7 @@ export class McpServer {
     }
   }
 
-  /** A restarted server has lost our session: reconnect and call once more. */
+  /** After a restart the server does not know our session: reconnects and retries once. */
   async #callTool(client: Client, call: CallParams, signal: AbortSignal): Promise<Fields> {
     const options = { signal, timeout: this.#entry.timeoutMs, resetTimeoutOnProgress: true, onprogress: () => {} }
     try {
@@ -228,7 +228,7 @@ export class McpServer {
     }
   }
 
-  /** Once for all calls that need it at the same time. */
+  /** Shared by all calls that need it at the same time. */
   #reconnect(): Promise<void> {
     this.#reconnecting ??= this.#connect().finally(() => {
       this.#reconnecting = undefined

@@ -1,4 +1,4 @@
-/** JSON-RPC lines over the standard streams of a server that runs in a process group of its own. */
+/** JSON-RPC over standard streams with a server in its own process group. */
 import type { ChildProcess } from 'node:child_process'
 import { accessSync, constants } from 'node:fs'
 import { resolve } from 'node:path'
@@ -15,13 +15,15 @@ interface StdioCommand {
   readonly onStderr: (text: string) => void
 }
 
-/** Reads and writes single messages: `shared/stdio.js` of the SDK. */
+/** Encodes and decodes single messages: `shared/stdio.js` of the SDK. */
 type StdioCodec = Pick<typeof import('@modelcontextprotocol/sdk/shared/stdio.js'), 'ReadBuffer' | 'serializeMessage'>
 
 const GRACE_MS = 500
 const POLL_MS = 20
 
-/** The SDK has one too, but leaves the server in our process group: what the server itself starts would outlive it. */
+/**
+ * The SDK's own transport leaves the server in our process group, so child processes of the server could outlive it.
+ */
 export class StdioTransport implements Transport {
   onclose: () => void = () => {}
   onerror: (error: Error) => void = () => {}
@@ -48,7 +50,7 @@ export class StdioTransport implements Transport {
       try {
         buffer.append(bytes)
       } catch (error) {
-        // A message longer than the SDK allows: what follows cannot be told apart any more.
+        // The message exceeds the SDK's limit, so the position of the next one is unknown.
         this.#fail(error)
         void this.close()
         return
@@ -58,7 +60,7 @@ export class StdioTransport implements Transport {
     child.stderr?.on('data', (bytes: Buffer) => onStderr(bytes.toString('utf8')))
     child.stdin?.on('error', (error) => this.#fail(error))
     child.once('close', () => {
-      // It has ended: what it started has nobody to speak to any more.
+      // The server has ended, so its child processes are killed.
       if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL')
       this.#child = undefined
       this.onclose()
@@ -97,13 +99,13 @@ export class StdioTransport implements Transport {
     })
   }
 
-  /** Nothing of the server runs afterwards, nor anything that it started. Never rejects. */
+  /** Afterwards, neither the server nor its child processes are running. Never rejects. */
   close(): Promise<void> {
     this.#ending ??= this.#end()
     return this.#ending
   }
 
-  /** Its input ends, which most servers take for the end. The others get SIGTERM, then SIGKILL. */
+  /** Closes the input, at which most servers exit. Others get SIGTERM, then SIGKILL. */
   async #end(): Promise<void> {
     const { pid, stdin } = this.#child ?? {}
     stdin?.end()

@@ -1,4 +1,4 @@
-/** Which agent answers: the one that was asked for, the one that the user chose for this chat before, or the default one. */
+/** Chooses the agent: the requested one, the one chosen earlier for this chat, or the default. */
 import { relative } from 'node:path'
 import { isSameJson } from '../../lib/json/compare.ts'
 import { AppError } from '../../model/error.ts'
@@ -20,22 +20,22 @@ interface AgentRequest {
   readonly places: AgentDirectories
   readonly trust: TrustStore
   readonly requested: string | undefined
-  /** What the user chose for this chat before. */
+  /** The user's earlier choice for this chat. */
   readonly chosen: ChosenAgent | undefined
-  /** From the journal, which may come from elsewhere: used only for messages. */
+  /** Name in the journal, which may be imported: used only in messages. */
   readonly named: string | undefined
-  /** Without it nobody can be asked. */
+  /** Absent if no user can be asked. */
   readonly ask: AskTrust | undefined
 }
 
 interface AgentChoice {
   readonly found: FoundAgent
   readonly notices: readonly NoticeEvent[]
-  /** The default agent replaces an unavailable one; the choice of the chat is kept. */
+  /** The default agent replaces an unavailable one. The choice for the chat is kept. */
   readonly isStandIn: boolean
 }
 
-/** Throws AppError where the agent that was asked for is missing, and TrustNeeded where it is not trusted. */
+/** Throws AppError if the requested agent does not exist, TrustNeeded if it is not trusted. */
 export async function chooseAgent(wanted: AgentRequest): Promise<AgentChoice> {
   const { places, requested, chosen, named } = wanted
   const { agents, broken } = findAgents(places)
@@ -81,7 +81,7 @@ const defaultAgentChoice = (notices: readonly NoticeEvent[]): AgentChoice => ({
   isStandIn: true,
 })
 
-/** Remembers the choice for this chat, and writes into its journal where the agent came from. Throws AppError. */
+/** Stores the choice for this chat, and the agent's origin in its journal. Throws AppError. */
 export function recordAgent(writer: JournalWriter, found: FoundAgent, trust: TrustStore): void {
   const { journal, state } = writer
   const { name } = found.agent
@@ -98,13 +98,13 @@ function toChosenAgent({ agent, path, place }: FoundAgent): ChosenAgent | undefi
   return { name: agent.name, place: place === 'project' ? 'project' : 'own', path }
 }
 
-/** An agent of the user may move between his own folders; one of a project is its file and no other. */
+/** A user's own agent may move between the user's folders. A project's agent is identified by its path. */
 function isChosen({ agent, path, place }: FoundAgent, chosen: ChosenAgent): boolean {
   if (agent.name !== chosen.name || place === 'built-in') return false
   return chosen.place === 'project' ? place === 'project' && path === chosen.path : place !== 'project'
 }
 
-/** The user's own agents are; a project's is once the user trusts it. */
+/** The user's own agents are always usable, a project's agents if the user trusts them. */
 async function isUsableAgent(found: FoundAgent, { trust, ask }: Pick<AgentRequest, 'trust' | 'ask'>): Promise<boolean> {
   const { fingerprint } = found
   if (!fingerprint || trust.isTrusted(fingerprint)) return true
@@ -146,7 +146,7 @@ function differentAgentNotices({ agent: { name } }: FoundAgent, before: string |
   return [noticeEvent('agent', text)]
 }
 
-/** The project has an agent of this name too: it is not the one that answers. */
+/** Notices that the project has an agent of the same name, which is not used. */
 export function shadowedNotices(found: FoundAgent, agents: readonly FoundAgent[], cwd: string): readonly NoticeEvent[] {
   const { name } = found.agent
   const other = agents.find((one) => one.place === 'project' && one.agent.name === name)

@@ -1,4 +1,4 @@
-/** Opens a chat with the settings: for `fumi chat` and the page. */
+/** Opens a chat according to the settings, for `fumi chat` and the page. */
 import type { HostEnvironment } from '../../agents/agent.ts'
 import { type Configuration, profileKeyVariable } from '../../config/config.ts'
 import { readJournal } from '../../conversation/journal/event.ts'
@@ -26,13 +26,13 @@ interface EndpointOptions {
   readonly model?: string
 }
 
-/** Where conversations are held, and by which settings. */
+/** Location and settings of chats. */
 export interface ChatConfig {
   readonly environment: HostEnvironment
   readonly config: Configuration
 }
 
-/** Throws `bad_usage` where none is named. */
+/** Throws `bad_usage` if no server is configured. */
 export function resolveEndpoint(options: EndpointOptions, { environment, config }: ChatConfig): Endpoint {
   const profiles = [...config.profiles].map(([name, { server, ...rest }]) => {
     return [name, { ...rest, server: server === 'any' ? null : server }] as const
@@ -51,14 +51,14 @@ interface OpenChatOptions
       'cwd' | 'program' | 'resume' | 'agent' | 'askTrust' | 'trusted' | 'trustAll' | 'attended'
     > {
   readonly sandbox?: SandboxMode
-  /** Answers come from here and not from a server. */
+  /** Replays a recording instead of using a server. */
   readonly recorded?: Recording
-  /** Of each turn, in place of the settings'. */
+  /** Limit per turn; overrides the setting. */
   readonly maxRequests?: number
   readonly maxTokens?: number
 }
 
-/** Throws AppError where it cannot be begun; once it is open, what goes wrong is an event. */
+/** Throws AppError if the chat cannot be opened. Later failures are events. */
 export async function openChatWithConfig(options: OpenChatOptions, chatConfig: ChatConfig): Promise<OpenedChat> {
   const { environment, config } = chatConfig
   const {
@@ -98,7 +98,7 @@ const secretKeysIn = ({ keys, profiles }: Configuration): SecretKeys => ({
   values: keys.filter((key) => !key.startsWith('$')),
 })
 
-/** Everything that was answered in a session, whichever agent's it is. */
+/** All answers in a session of any agent. */
 export async function readRecording(log: LogToConvert): Promise<Recording> {
   const { convertLog } = await import('../../convert.ts')
   const { pieces } = await convertLog(log, 'fumibako')

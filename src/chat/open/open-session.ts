@@ -1,4 +1,4 @@
-/** Puts a conversation together: its journal, its server, its agent, its tools. */
+/** Assembles a chat session: journal, server, agent, tools. */
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { DEFAULT_CONTEXT_WINDOW_TOKENS, NATIVE_TOOLS } from '../../conversation/limits.ts'
@@ -58,37 +58,37 @@ export interface ChatSessionOptions {
   readonly data: string
   readonly cwd: string
   readonly program: string | null
-  /** An id or the beginning of one; null: the last one of this directory. Without it a new one begins. */
+  /** An id or prefix; null: the last conversation of this directory. Absent: a new one. */
   readonly resume?: string | null
   readonly agent?: string
-  /** Asks the user before a project's file is used; without it such a file is used only where it is trusted already. */
+  /** Asks the user before using a project's file. Without it, only files that are already trusted are used. */
   readonly askTrust?: AskTrust
   readonly trusted?: readonly string[]
   readonly trustAll?: boolean
   readonly autoCompact: boolean
   readonly attended: boolean
   readonly limits?: TurnLimits
-  /** Without it: no sandbox, and the variables of this process. */
+  /** Default: no sandbox, and the variables of this process. */
   readonly processes?: ProcessOptions
 }
 
 interface ProcessOptions {
   readonly variables: EnvironmentVariables
-  /** Kept from all of them. */
+  /** Removed from the environment of all child processes. */
   readonly keys: SecretKeys
-  /** For commands alone: hooks and servers are those of an agent that the user trusts. */
+  /** Applies to commands only. Hooks and servers belong to an agent that the user trusts. */
   readonly sandbox: SandboxMode
 }
 
 export interface OpenedChat {
   readonly session: ChatSession
-  /** What is to be known before the first word. */
+  /** Notices to show before the first prompt. */
   readonly greeting: readonly NoticeEvent[]
-  /** Deletes a conversation in which nothing was said. */
+  /** Deletes an empty conversation. */
   close(): Promise<void>
 }
 
-/** Throws AppError where it cannot be begun; once it is open, what goes wrong is an event. */
+/** Throws AppError if the session cannot be opened. Later failures are events. */
 export async function openChatSession(options: ChatSessionOptions): Promise<OpenedChat> {
   const { data, cwd, home, program, answerer, platform } = options
   const machine = { platform, cwd: () => cwd }
@@ -242,7 +242,7 @@ interface ChosenServer {
   readonly notices: readonly NoticeEvent[]
 }
 
-/** Throws AppError when the server has to be asked for its models and does not answer. */
+/** Throws AppError if the server must be asked for its models and does not answer. */
 async function chooseServer(
   endpoint: Endpoint,
   ask: AskJson,
@@ -271,10 +271,10 @@ async function chooseModel(endpoint: Endpoint, ask: AskJson, before: string | nu
   )
 }
 
-/** Tools that are not here, and give what they gave when a conversation was recorded. They do nothing else. */
+/** Placeholders for tools that are unavailable: they return their recorded results. */
 const RECORDED_SUMMARY = phrase('from the recording', '記録から')
 
-/** @param available tools that are here run themselves */
+/** @param available tools that exist here run normally */
 function createRecordedTools({ results }: Recording, available: readonly ChatTool[]): readonly ChatTool[] {
   const known = new Set(available.map(({ name }) => name))
   return [...results].filter(([name]) => !known.has(name)).map(([name, given]) => recordedTool(name, given))

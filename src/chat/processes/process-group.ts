@@ -1,36 +1,39 @@
-/** Child processes: their environment without keys, and process groups that end with this process. */
+/** Child processes: environments without keys, and process groups that end with this process. */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process'
 import type { Socket } from 'node:net'
 import { programPathOrMissing } from '../../lib/programs.ts'
 
 export type EnvironmentVariables = Readonly<Record<string, string | undefined>>
 
-/** Keys that this program reads, by the variables that hold them and by their values. */
+/** Secret keys, by the names of their variables and by their values. */
 export interface SecretKeys {
   readonly names: readonly string[]
   readonly values: readonly string[]
 }
 
-/** The variables of a program that is about to start. @param listed those that an agent file lists for it */
+/** Builds the environment of a new program. @param listed variables from an agent file */
 export type EnvironmentBuilder = (listed?: Iterable<readonly [string, string]>) => Record<string, string>
 
-/** Of this process, where nothing is known about profiles. */
+/** The environment of this process, if no profiles are known. */
 export const ownEnvironment: EnvironmentBuilder = (listed) => childEnvironment(process.env, NO_KEYS, listed)
 
 const NO_KEYS: SecretKeys = { names: [], values: [] }
 
-/** Removed whatever the settings say. The second one covers `FUMI_PROFILES_<NAME>_KEY` of profiles that are no longer configured. */
+/** Always removed. The second pattern covers `FUMI_PROFILES_<NAME>_KEY` of profiles that no longer exist. */
 const ALWAYS_REMOVED = [/^OPENAI_API_KEY$/i, /^FUMI_(?:.*_)?(?:KEY|TOKEN|SECRET|PASSWORD)$/i]
 
-/** They make bash run other code, or read a command differently, than its text says: commands are judged by their text. */
+/**
+ * Variables that make bash run other code, or interpret a command differently from its text, on which permissions are
+ * based.
+ */
 const BASH_VARIABLES = /^(?:BASH_ENV|ENV|BASH_FUNC_.*|SHELLOPTS|BASHOPTS|PS4|CDPATH|GLOBIGNORE)$/
 
-/** Shorter values are no keys: they would remove unrelated variables such as SHLVL=1. */
+/** Shorter values are not keys: they would remove unrelated variables such as SHLVL=1. */
 const MIN_KEY_LENGTH = 8
 
 /**
- * A variable is removed if it is known to hold a key, or if its value is one of the keys under another name.
- * @param listed what an agent file lists for its server: it is passed in any case, also a key
+ * Removes a variable if it is known to hold a key, or if its value equals a key.
+ * @param listed variables from an agent file, which are always passed, even keys
  */
 export function childEnvironment(
   variables: EnvironmentVariables,
@@ -51,29 +54,32 @@ export function childEnvironment(
 const isKey = (name: string, names: ReadonlySet<string>): boolean =>
   names.has(name) || ALWAYS_REMOVED.some((pattern) => pattern.test(name))
 
-/** `${env:NAME}` stands for the variable NAME, as in Amazon Q's files. One that is not set stays as it is written. */
+/** Replaces `${env:NAME}` as in Amazon Q's files. Unset variables stay as written. */
 const expandVariables = (value: string, variables: EnvironmentVariables): string =>
   value.replaceAll(/\$\{env:([^}]+)\}/g, (match, name: string) => variables[name] ?? match)
 
 const IS_WINDOWS = process.platform === 'win32'
 
 export interface GroupOptions extends Pick<SpawnOptions, 'cwd' | 'env'> {
-  /** Standard input is a pipe, or empty. */
+  /** Standard input is a pipe; otherwise empty. */
   readonly hasInput: boolean
-  /** File descriptor 3 stays open in the program: its end says that this process is gone, or wants the program to end. */
+  /**
+   * Keeps file descriptor 3 open in the program: its end means that this process is gone, or wants the program to end.
+   */
   readonly lifeline?: boolean
 }
 
 /**
- * The program waits at a gate (file descriptor 3) until the watchdog knows its group. If this process is killed first, the
- * gate closes and the program never starts, so there is no moment at which it could be forgotten.
+ * The program waits at a gate (file descriptor 3) until the watchdog knows its group. If this process is killed
+ * earlier, the gate closes and the program never starts, so it cannot be left running unnoticed.
  */
 const GATE_SCRIPT = 'read -r open <&3 || exit 125; exec 3<&-; exec "$@"'
 const GATE_SCRIPT_WITH_LIFELINE = 'read -r open <&3 || exit 125; exec "$@"'
 
 /**
- * @param program a path: a bare name would be looked up in `PATH`, which may have the current directory in it
- * Emits `error` where it cannot be started; a program that does not exist ends with 127 and says so on its standard error.
+ * Emits `error` if the program cannot be started. If it does not exist, it exits with 127 and a message on standard
+ * error.
+ * @param program a path, because `PATH` may contain the current directory
  */
 export function startInGroup(program: string, args: readonly string[], options: GroupOptions): ChildProcess {
   if (!/[\\/]/.test(program)) throw new Error(`${program} is a name, not a path`)
@@ -84,7 +90,7 @@ export function startInGroup(program: string, args: readonly string[], options: 
     : spawn('/bin/sh', ['-c', lifeline ? GATE_SCRIPT_WITH_LIFELINE : GATE_SCRIPT, 'sh', program, ...args], {
         cwd,
         env,
-        // A session and a group of its own: the terminal's signals do not reach it, ours reach all of it.
+        // A new session and process group: terminal signals do not reach it, and ours reach all of it.
         detached: true,
         stdio: [input, 'pipe', 'pipe', 'pipe'],
       })
@@ -93,7 +99,7 @@ export function startInGroup(program: string, args: readonly string[], options: 
     child.once('exit', () => watchdog.review())
   }
   const gate = child.stdio[3] as Socket | undefined
-  // The program may be killed before it has read anything.
+  // The program may be killed before it reads its input.
   gate?.on('error', () => {})
   gate?.resume()
   if (lifeline) gate?.write('\n')
@@ -102,12 +108,12 @@ export function startInGroup(program: string, args: readonly string[], options: 
   return child
 }
 
-/** For a program with a lifeline. */
+/** Makes a program with a lifeline end. */
 export function cutLifeline({ stdio }: ChildProcess): void {
   ;(stdio[3] as Socket | undefined)?.destroy()
 }
 
-/** Signals the whole group; on Windows every signal ends the tree. False if no process is left. */
+/** Signals the whole group; on Windows, every signal kills the tree. Returns false if no process is left. */
 export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   if (IS_WINDOWS) {
     if (signal !== 0) spawnSync(programPathOrMissing('taskkill'), ['/pid', String(pid), '/T', '/F'])
@@ -120,12 +126,12 @@ function isRunning(pid: number, signal: NodeJS.Signals | 0 = 0): boolean {
   try {
     return process.kill(pid, signal)
   } catch (error) {
-    // EPERM: a member of the group runs as somebody else.
+    // EPERM: a process of the group runs as another user.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 
-/** Reads `+ group` and `- group`. The end of its input means that the writer is gone. */
+/** Reads `+ group` and `- group`. The end of input means that this process is gone. */
 const WATCH_SCRIPT = `trap '' HUP INT TERM
 groups=
 while read -r what group; do
@@ -136,10 +142,10 @@ while read -r what group; do
 done
 for one in $groups; do kill -KILL "-$one" 2>/dev/null; done`
 
-/** How often ended groups are checked for leftover processes. */
+/** Interval for checking ended groups for leftover processes. */
 const REVIEW_MS = 2000
 
-/** One for the whole process, started with the first group: a shell that waits for the end of its input. */
+/** One shell per process, started with the first group. It waits for the end of its input. */
 class Watchdog {
   readonly #groups = new Set<number>()
   #shell: ChildProcess | undefined
@@ -158,7 +164,7 @@ class Watchdog {
     this.#timer ??= setInterval(() => this.review(), REVIEW_MS).unref()
   }
 
-  /** Forgets empty groups: the system may reuse their numbers. */
+  /** Removes empty groups, because the system may reuse their numbers. */
   review(): void {
     for (const group of this.#groups) {
       if (signalGroup(group, 0)) continue
@@ -182,7 +188,7 @@ class Watchdog {
     const forgetShell = (): void => {
       if (this.#shell === shell) this.#shell = undefined
     }
-    // Without it, the exit handler above still ends the groups; the next group starts another one.
+    // Without the shell, the exit handler above still kills the groups, and the next group starts another shell.
     shell.once('error', forgetShell).once('exit', forgetShell)
     shell.stdin.on('error', forgetShell)
     shell.unref()

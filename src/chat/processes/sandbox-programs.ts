@@ -1,13 +1,13 @@
-/** The sandbox programs: arguments of bubblewrap (Linux), profile of seatbelt (macOS), from the same bounds. */
+/** Arguments for bubblewrap (Linux) and profile for seatbelt (macOS), built from the same bounds. */
 import { lstatSync, realpathSync, type Stats } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 import type { EnvironmentVariables } from './process-group.ts'
 
 export interface SandboxBounds {
-  /** The project: commands may write here. */
+  /** The project directory, which is writable. */
   readonly cwd: string
-  /** Temp of the sandbox. */
+  /** Temporary folder of the sandbox. */
   readonly temp: string
   /** fumibako's data directory, which is hidden. */
   readonly data: string
@@ -15,13 +15,13 @@ export interface SandboxBounds {
   readonly variables: EnvironmentVariables
 }
 
-/** What the sandboxed program sees at a path. Deeper paths are mounted later, on top of the others. */
+/** What the sandboxed program sees at a path. Deeper paths are mounted later, on top. */
 interface Mount {
   readonly at: string
   readonly args: readonly string[]
 }
 
-/** Paths are resolved again for each command: the project may have become a git repository meanwhile. */
+/** Resolves paths again for each command, because the project may have become a git repository. */
 export function bubblewrapArgs(bounds: SandboxBounds): readonly string[] {
   const cwd = realpathSync(bounds.cwd)
   const data = resolveLinks(bounds.data)
@@ -32,13 +32,14 @@ export function bubblewrapArgs(bounds: SandboxBounds): readonly string[] {
     ...(data === undefined || data === cwd ? [] : [{ at: data, args: ['--tmpfs', data] }]),
   ]
   return [
-    // The user namespace lets ordinary users have all the others; root does without where there is none.
+    // The user namespace lets ordinary users create the other namespaces; root does not need one.
     '--unshare-all',
     '--die-with-parent',
     '--new-session',
     ...['--cap-drop', 'ALL'],
     ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
-    // Root owns these also without any capability, and /proc/sys/kernel/core_pattern names a program that the kernel runs.
+    // Root owns these files even without capabilities, and /proc/sys/kernel/core_pattern names a program that the
+    // kernel runs.
     ...['sys', 'sysrq-trigger', 'irq', 'bus'].flatMap((name) => ['--ro-bind-try', `/proc/${name}`, `/proc/${name}`]),
     ...mounts.toSorted((a, b) => pathDepth(a.at) - pathDepth(b.at)).flatMap(({ args }) => args),
     ...(data === undefined || data === cwd ? [] : ['--remount-ro', data]),
@@ -47,15 +48,18 @@ export function bubblewrapArgs(bounds: SandboxBounds): readonly string[] {
   ]
 }
 
-/** A project in our own data directory cannot be written: agents and settings in it are obeyed outside of the sandbox. */
+/**
+ * A project inside our data directory is not writable, because its agents and settings take effect outside the sandbox.
+ */
 export function isInDataDirectory({ cwd, data }: Pick<SandboxBounds, 'cwd' | 'data'>): boolean {
   const hidden = resolveLinks(data)
   return hidden !== undefined && isWithin(resolveLinks(cwd) ?? cwd, hidden)
 }
 
 /**
- * Temp is the conversation's own. `/run` and the real temp hold the sockets of tmux, D-Bus, X11 and Docker, by which a command
- * could have something run outside: cutting the network does not close those.
+ * The temporary folder belongs to the conversation. `/run` and the real temporary folder contain sockets of tmux,
+ * D-Bus, X11 and Docker, through which a command could run something outside; blocking the network does not block
+ * sockets.
  */
 function machineMounts({ cwd, home, temp, variables }: SandboxBounds): readonly Mount[] {
   const realHome = resolveLinks(home)
@@ -65,16 +69,19 @@ function machineMounts({ cwd, home, temp, variables }: SandboxBounds): readonly 
   const isHidden = realHome !== undefined && temps.some((path) => isWithin(realHome, path))
   return [
     ...[...new Set(temps)].map((at) => ({ at, args: ['--bind', temp, at] })),
-    // A home below temp is seen nevertheless.
+    // A home directory inside the temporary folder stays visible.
     ...(isHidden ? [bindMount('--ro-bind', realHome)] : []),
     ...(resolveLinks('/run') === '/run' ? [{ at: '/run', args: ['--tmpfs', '/run'] }] : []),
-    // NixOS has its programs there.
+    // Location of programs on NixOS.
     ...['/run/current-system', '/run/wrappers', '/run/opengl-driver'].map((at) => bindMount('--ro-bind-try', at)),
     ...findAgentSockets([cwd, home], home, variables).map((at) => ({ at, args: ['--ro-bind', '/dev/null', at] })),
   ]
 }
 
-/** Sockets by which agents take orders, where they lie elsewhere. @param seen folders that are seen also below temp */
+/**
+ * Sockets of agents (such as ssh-agent) in other places. @param seen folders that are visible although they are inside
+ * the temporary folder
+ */
 function findAgentSockets(
   seen: readonly string[],
   home: string,
@@ -94,11 +101,12 @@ function findAgentSockets(
 }
 
 /**
- * What git and this program would run or obey later, outside of the sandbox, stays as it is. `.git` is mounted onto itself:
- * a mount point cannot be renamed, so no other `.git` can take its place.
+ * Protects files that git or fumibako would later execute or obey outside the sandbox. `.git` is mounted onto itself,
+ * because a mount point cannot be renamed and replaced.
  */
 function repositoryMounts(cwd: string): readonly Mount[] {
-  // A link cannot be mounted: what it leads to in the project is, and `renamePlantedFiles` notices where the link is replaced.
+  // A link cannot be a mount point. Its target in the project is mounted, and `renamePlantedFiles` detects a replaced
+  // link.
   const git = resolveLinks(join(cwd, '.git')) ?? join(cwd, '.git')
   const kind = lstatOf(git)
   const inside = GUARDED_GIT_FILES.flatMap((name) => resolveLinks(join(git, name)) ?? []).filter((path) => {
@@ -114,7 +122,7 @@ function repositoryMounts(cwd: string): readonly Mount[] {
   ]
 }
 
-/** `commondir` and `config.worktree` name further configuration that git reads. */
+/** `commondir` and `config.worktree` refer to further configuration that git reads. */
 export const GUARDED_GIT_FILES = ['hooks', 'config', 'config.worktree', 'commondir'] as const
 
 const bindMount = (option: '--bind' | '--ro-bind' | '--ro-bind-try', at: string): Mount => ({
@@ -127,7 +135,7 @@ const pathDepth = (path: string): number => (path === sep ? 0 : path.split(sep).
 const isWithin = (path: string, folder: string): boolean =>
   path === folder || path.startsWith(folder === sep ? sep : folder + sep)
 
-/** Links are not followed. */
+/** Does not follow links. */
 export function lstatOf(path: string): Stats | undefined {
   try {
     return lstatSync(path)
@@ -136,7 +144,7 @@ export function lstatOf(path: string): Stats | undefined {
   }
 }
 
-/** With links followed; nothing where there is no such path. */
+/** Resolves links. Undefined if the path does not exist. */
 function resolveLinks(path: string | undefined): string | undefined {
   if (path === undefined || !path.startsWith(sep) || dirname(path) === path) return undefined
   try {
@@ -146,7 +154,7 @@ function resolveLinks(path: string | undefined): string | undefined {
   }
 }
 
-/** Everything that is not named is denied: the network, other programs' services, Apple events, launchd. */
+/** Denies everything not listed: the network, services of other programs, Apple events, launchd. */
 const BASE_PROFILE = `(version 1)
 (deny default)
 (allow process-exec)
@@ -161,7 +169,7 @@ const BASE_PROFILE = `(version 1)
 (allow file-write* (literal "/dev/null") (literal "/dev/zero") (literal "/dev/tty") (literal "/dev/ptmx") (regex #"^/dev/ttys[0-9]+$"))
 (allow file-ioctl (literal "/dev/tty") (literal "/dev/ptmx") (regex #"^/dev/ttys[0-9]+$"))`
 
-/** Later rules go before earlier ones. @param bounds with links followed: the kernel compares real paths */
+/** Later rules take precedence. @param bounds with links resolved, because the kernel compares real paths */
 export function buildSeatbeltProfile({ cwd, temp, data }: Pick<SandboxBounds, 'cwd' | 'temp' | 'data'>): string {
   const git = join(cwd, '.git')
   return `${BASE_PROFILE}
@@ -171,7 +179,7 @@ export function buildSeatbeltProfile({ cwd, temp, data }: Pick<SandboxBounds, 'c
 `
 }
 
-/** A string of the profile's language. Throws on control characters: nobody has shown how they are to be written. */
+/** A string in the profile's language. Throws on control characters, for which no escape is documented. */
 function quotePath(path: string): string {
   if (/[\u0000-\u001f\u007f]/.test(path)) throw new Error('a path with control characters cannot be put into a profile')
   return `"${path.replaceAll(/[\\"]/g, '\\$&')}"`

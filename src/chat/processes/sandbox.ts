@@ -1,4 +1,4 @@
-/** The sandbox of the model's commands: chosen and probed once, and the files that it renames after a command. */
+/** Chooses and probes the sandbox for the model's commands, and renames dangerous files after a command. */
 import { accessSync, constants, readdirSync, readlinkSync, realpathSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
@@ -17,9 +17,9 @@ import {
 
 interface RepositorySnapshot {
   readonly hadRepository: boolean
-  /** Of the guarded files, those that were not there. */
+  /** Guarded files that did not exist. */
   readonly missing: readonly string[]
-  /** Of the guarded files and `.git` itself, those that were symbolic links, with their targets. */
+  /** Guarded files, and `.git`, that were symbolic links, with their targets. */
   readonly links: ReadonlyMap<string, string>
 }
 
@@ -33,7 +33,7 @@ function snapshotRepository(cwd: string): RepositorySnapshot {
   return { hadRepository: exists(git), missing: guarded.filter((path) => !exists(path)), links: new Map(links) }
 }
 
-/** @returns what was renamed, by the names that it had */
+/** @returns the original names of the renamed files */
 export function renamePlantedFiles(
   cwd: string,
   { hadRepository, missing, links }: RepositorySnapshot,
@@ -61,7 +61,9 @@ function renameSuspect(path: string): boolean {
   }
 }
 
-/** What `git init` makes: nothing in its configuration can run a program, and its hooks are samples. */
+/**
+ * Whether this is a repository as created by `git init`: its configuration runs no programs, and its hooks are samples.
+ */
 function isPlainRepository(git: string): boolean {
   if (!exists(git)) return true
   try {
@@ -84,9 +86,9 @@ export type SandboxMode = 'auto' | 'on' | 'off'
 
 export type SandboxSetup =
   | { readonly kind: 'sandboxed'; readonly sandbox: Sandbox }
-  /** `off`, or `auto` where none works; then `why` says so. */
+  /** `off`, or `auto` without a working sandbox; `why` then gives the reason. */
   | { readonly kind: 'open'; readonly why?: Phrase }
-  /** `on`, but none works: commands are refused. */
+  /** `on` without a working sandbox: commands are refused. */
   | { readonly kind: 'refused'; readonly why: Phrase }
 
 export const NO_SANDBOX: SandboxSetup = { kind: 'open' }
@@ -106,7 +108,7 @@ interface SandboxRequest extends Omit<SandboxBounds, 'temp'> {
   readonly platform: string
 }
 
-/** Probes by running something in it. Never rejects. */
+/** Probes a sandbox by running a command in it. Never rejects. */
 export async function chooseSandbox({ mode, platform, ...bounds }: SandboxRequest): Promise<SandboxSetup> {
   if (mode === 'off') return NO_SANDBOX
   const program = PROGRAMS[platform]
@@ -122,23 +124,23 @@ const NO_PROGRAM = phrase(
   'このシステムには使えるサンドボックスがありません',
 )
 
-/** Program and arguments that go before those of a command. */
+/** Program and arguments that precede a command. */
 export interface SandboxWrapper {
   readonly command: readonly string[]
   readonly lifeline: boolean
 }
 
 /**
- * Ends everything in the sandbox with the lifeline. `--die-with-parent` alone does not: while bubblewrap sets the sandbox up, the
- * process inside is not bound to the one outside yet, nor in its group any more. The first program in the sandbox has the number 2;
- * outside of one nothing may ever be killed this way.
+ * Ends everything in the sandbox when the lifeline closes. `--die-with-parent` is not sufficient: during its setup,
+ * bubblewrap's inner process is neither bound to the outer one nor in its group. Inside the sandbox, the first program
+ * has process id 2; outside it, this script must never kill anything.
  */
 const LIFELINE_SCRIPT = `[ $$ -eq 2 ] || exit 125
 (trap '' HUP INT TERM; read -r gone <&3; kill -KILL -1) </dev/null >/dev/null 2>&1 &
 exec 3<&-; exec "$@"`
 const LIFELINE_COMMAND = ['/bin/sh', '-c', LIFELINE_SCRIPT, 'sh']
 
-/** For one conversation: its commands share a temp folder. */
+/** The sandbox of one conversation, whose commands share a temporary folder. */
 class Sandbox {
   readonly #program: Program
   readonly #bounds: Omit<SandboxBounds, 'temp'>
@@ -149,11 +151,11 @@ class Sandbox {
     this.#bounds = bounds
   }
 
-  /** What goes before the command. Throws what the system says. */
+  /** Program and arguments to put before a command. Throws system errors. */
   wrapper(): SandboxWrapper {
     this.#temp ??= createTempFolder('sandbox')
     const bounds = { ...this.#bounds, temp: this.#temp.path }
-    // By its absolute path: a project must not bring its own.
+    // By its absolute path, so that a project cannot supply its own.
     const program = programPathOrMissing(this.#program, bounds.variables)
     if (this.#program === 'bwrap')
       return { command: [program, ...bubblewrapArgs(bounds), ...LIFELINE_COMMAND], lifeline: true }
@@ -161,7 +163,7 @@ class Sandbox {
     return { command: [program, '-p', buildSeatbeltProfile({ cwd, temp, data })], lifeline: false }
   }
 
-  /** Variables that hold inside of it; those of a command go before them. */
+  /** Variables inside the sandbox. Those of a command take precedence. */
   get variables(): Readonly<Record<string, string>> {
     const temp = this.#program === 'bwrap' ? '/tmp' : (this.#temp?.path ?? '/tmp')
     return { TMPDIR: temp, TMP: temp, TEMP: temp }
@@ -171,7 +173,7 @@ class Sandbox {
     return snapshotRepository(this.#bounds.cwd)
   }
 
-  /** Paths that a command made and that git would obey outside: they were renamed. */
+  /** Renames paths that the command created and that git would obey outside. */
   after(before: RepositorySnapshot): readonly string[] {
     return renamePlantedFiles(this.#bounds.cwd, before)
   }
@@ -182,7 +184,7 @@ class Sandbox {
   }
 }
 
-/** By program and directory: whether it works does not change while this process runs. */
+/** By program and directory, because the result does not change while this process runs. */
 const probes = new Map<string, Promise<Phrase | undefined>>()
 
 function findProblem(program: Program, bounds: Omit<SandboxBounds, 'temp'>): Promise<Phrase | undefined> {
@@ -192,7 +194,7 @@ function findProblem(program: Program, bounds: Omit<SandboxBounds, 'temp'>): Pro
   return probe
 }
 
-/** Looks at all that a command needs: that it starts, and that it may write where we may. */
+/** Probes everything a command needs: the sandbox starts, and the writable places are writable. */
 async function probeSandbox(program: Program, bounds: Omit<SandboxBounds, 'temp'>): Promise<Phrase | undefined> {
   if (findProgram(program, bounds.variables) === undefined) return problemText(program, NOT_FOUND_EXIT_CODE, '')
   const sandbox = new Sandbox(program, bounds)

@@ -1,4 +1,4 @@
-/** The tools of a conversation: built-in ones, those of MCP servers, and the names by which the model knows them. */
+/** The tools of a conversation: built-in ones, those of MCP servers, and their names for the model. */
 import { DUMMY_TOOL_NAME, NATIVE_TOOLS } from '../../conversation/limits.ts'
 import type { Tool, ToolOrigin, Tools } from '../../conversation/record.ts'
 import { JsonMap } from '../../lib/json/lossless.ts'
@@ -13,11 +13,11 @@ import { type ChatTool, refuseCall } from './tool.ts'
 
 interface ToolSetInput {
   readonly builtIn: readonly ChatTool[]
-  /** Of all servers that run, in the order in which they were named. */
+  /** Tools of all running servers, in the order of the servers. */
   readonly mcp?: readonly ChatTool[]
-  /** The agent's `tools`: which of them the model is offered. */
+  /** The agent's `tools`: patterns of the tools offered to the model. */
   readonly offered?: readonly string[]
-  /** The agent's `toolAliases`: `@server/tool` or a name → the name for the model. */
+  /** The agent's `toolAliases`: `@server/tool` or a name, mapped to the name for the model. */
   readonly aliases?: ReadonlyMap<string, string>
 }
 
@@ -28,7 +28,7 @@ export interface OmittedTool {
 
 export interface ToolSet {
   readonly all: readonly ChatTool[]
-  /** Tools that their origin offers but the model cannot get. */
+  /** Tools that exist but cannot be offered to the model. */
   readonly omitted: readonly OmittedTool[]
   find(name: string): ChatTool | undefined
   /** For the `tools` of the state. */
@@ -73,7 +73,7 @@ function originsOf(tools: readonly ChatTool[]): Tools {
   return origins
 }
 
-/** Names in the state that nobody offers any more, for a conversation that goes on. */
+/** Names in the state of a resumed conversation that no longer exist. */
 export function findMissingTools(
   before: Tools,
   now: ToolSet,
@@ -83,7 +83,7 @@ export function findMissingTools(
   )
 }
 
-/** Stands in for tools that are gone, where a history still speaks of them. */
+/** Placeholder for tools that no longer exist but occur in the history. */
 const DUMMY_TOOL: ChatTool = {
   name: DUMMY_TOOL_NAME,
   hostName: DUMMY_TOOL_NAME,
@@ -94,8 +94,8 @@ const DUMMY_TOOL: ChatTool = {
 }
 
 /**
- * @param seen what the model knows of the files, for as long as the conversation lasts
- * @param shell how commands are run; without it in no sandbox
+ * @param seen what the model knows of files in this conversation
+ * @param shell how commands run; default: without a sandbox
  */
 export const createBuiltInTools = (seen: SeenFiles, shell?: ShellOptions): readonly ChatTool[] => [
   createFsRead(seen),

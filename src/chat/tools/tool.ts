@@ -1,4 +1,4 @@
-/** The contract of a tool: name and schema for the model; calls that are checked, decided about and run. */
+/** The contract of a tool: name and schema for the model, and how calls are checked, permitted and run. */
 import type { ImageBlock, ToolUseResultBlock } from '../../conversation/message.ts'
 import type { ToolOrigin } from '../../conversation/record.ts'
 import { type FieldFault, FieldReader } from '../../lib/json/field-reader.ts'
@@ -7,16 +7,16 @@ import type { Phrase } from '../../model/phrase.ts'
 
 export interface ChatTool {
   readonly name: string
-  /** What its origin calls it: the same, unless it has an alias or had to be spelled otherwise. */
+  /** The original name. Differs from `name` if there is an alias, or if the model does not accept the name. */
   readonly hostName: string
   /** `native___`, or the name of the MCP server. */
   readonly origin: ToolOrigin
   readonly description: string
-  /** JSON schema of its arguments. */
+  /** JSON Schema of its arguments. */
   readonly schema: JsonValue
-  /** Changes nothing; asks only outside the directory. */
+  /** Changes nothing, so it needs permission only outside the directory. */
   readonly onlyReads?: true
-  /** Checks the arguments and the files that they name. Changes nothing, never rejects. */
+  /** Checks the arguments and the files they name. Changes nothing, never rejects. */
   check(args: JsonValue, workspace: Workspace): Promise<CheckedCall>
 }
 
@@ -28,34 +28,34 @@ export interface Workspace {
 
 export type CheckedCall =
   | { readonly ok: true; readonly call: ChatToolCall }
-  /** Told to the model as an Error result. */
+  /** Sent to the model as an Error result. */
   | { readonly ok: false; readonly error: string }
 
 export interface ChatToolCall {
   readonly need: CallNeed
-  /** Never rejects: failures are Error results. Returns soon after an abort, with everything that it started ended. */
+  /** Never rejects: failures are Error results. Returns soon after an abort and kills everything it started. */
   run(context: ToolRunContext): Promise<ToolRunResult>
 }
 
 export interface CallNeed {
-  /** Nothing: it looks at nothing and changes nothing. Dangerous: it can destroy something, or cannot be told in advance what it does. */
+  /** `nothing`: no access at all. `dangerous`: may destroy something, or its effect cannot be determined in advance. */
   readonly level: 'nothing' | 'read-only' | 'changes' | 'dangerous'
   readonly summary: Phrase
-  /** Why it is dangerous, or will not succeed. */
+  /** Why it is dangerous or will fail. */
   readonly reason?: Phrase
-  /** What it would change, as a unified diff. */
+  /** The change as a unified diff. */
   readonly diff?: string
-  /** Files and folders, as they were named and as they are once links are followed. */
+  /** Files and folders, as named and with links resolved. */
   readonly paths?: readonly ResolvedPath[]
   readonly command?: string
-  /** What the model says that it is for. */
+  /** The purpose, as stated by the model. */
   readonly purpose?: string
   readonly args?: string
-  /** The file was changed since the model last read or wrote it: by somebody else, or by a command. */
+  /** The file has changed since the model last read or wrote it. */
   readonly stale?: StaleFile
 }
 
-/** @param purpose what the model says that it is for */
+/** @param purpose as stated by the model */
 export const withPurpose = ({ en, ja }: Phrase, purpose: string | null): Phrase =>
   purpose === null ? { en, ja } : { en: `${en}: ${purpose}`, ja: `${ja}：${purpose}` }
 
@@ -64,9 +64,9 @@ export const purposeOf = (purpose: string | null): Pick<CallNeed, 'purpose'> => 
 export const isHarmless = ({ level }: Pick<CallNeed, 'level'>): boolean => level === 'nothing' || level === 'read-only'
 
 export interface ResolvedPath {
-  /** Absolute, as it was named. */
+  /** Absolute, links not resolved. */
   readonly named: string
-  /** Absolute, with all links followed as far as it exists. */
+  /** Absolute, with links resolved as far as the path exists. */
   readonly real: string
 }
 
@@ -78,11 +78,11 @@ interface StaleFile {
 
 export interface ToolRunContext extends Workspace {
   readonly signal: AbortSignal
-  /** A piece of output while it comes, for whoever watches. */
+  /** Called with pieces of output while the tool runs. */
   readonly onOutput?: (piece: OutputPiece) => void
-  /** Paths that are denied: a tool that looks into many files passes them over. */
+  /** Denied paths, which tools that search many files must skip. */
   readonly isDenied?: (path: string) => boolean
-  /** The user saw that others changed the file, and wants the call anyway. */
+  /** The user knows that the file has changed and still allows the call. */
   readonly staleAllowed?: boolean
 }
 
@@ -94,11 +94,11 @@ export interface OutputPiece {
 export interface ToolRunResult {
   readonly status: 'Success' | 'Error'
   readonly content: readonly ToolUseResultBlock[]
-  /** For the message that takes the result to the model. */
+  /** Sent in the message with the result. */
   readonly images: readonly ImageBlock[]
-  /** Files that it wrote itself; a command may have changed others. */
+  /** Files that the tool itself wrote. A command may have changed others. */
   readonly changedFiles: readonly ChangedFile[]
-  /** What a person should know about it; the model has its own words in the content. */
+  /** A message for the user. The model gets its own text in the content. */
   readonly notice?: Phrase
 }
 
@@ -128,7 +128,7 @@ export const errorResult = (text: string): ToolRunResult => ({
 
 export const refuseCall = (error: string): CheckedCall => ({ ok: false, error })
 
-/** Reads them, and refuses the call with every fault that was found. */
+/** Reads the arguments, and rejects the call with all errors found. */
 export async function checkArguments(
   args: JsonValue,
   read: (reader: FieldReader) => ChatToolCall | string | Promise<ChatToolCall | string>,

@@ -1,4 +1,4 @@
-/** Asks whether a project's file is trusted: what it would do, in which exact version. */
+/** Asks whether to trust a project's file: what it would do, in which exact version. */
 import { basename, dirname, join, resolve, sep } from 'node:path'
 import { CHAT_TRUST_KINDS, type ChatTrust, type ChatTrustItem, type ChatTrustKind } from '../../model/api/chat.ts'
 import { AppError } from '../../model/error.ts'
@@ -67,7 +67,7 @@ function serverItems(servers: ReadonlyMap<string, McpServerEntry>): readonly Cha
 const assigned = (server: string, values: ReadonlyMap<string, string>): readonly ChatTrustItem[] =>
   [...values].map(([name, value]) => trustItem('env', server, `${name}=${value}`))
 
-/** So that one argument with spaces is told from several. */
+/** Quotes words with spaces, to distinguish one argument from several. */
 const quoteWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
@@ -93,7 +93,7 @@ export class TrustNeededError extends AppError {
   }
 }
 
-/** Why it is not used, and how to change that. */
+/** Why the file is not used, and how to change that. */
 export function untrustedText({ kind, name, path, changed }: ChatTrust): Phrase {
   const what = kind === 'agent' ? phrase(`The agent ${name}`, `エージェント ${name}`) : phrase(path, path)
   const why = changed
@@ -112,7 +112,7 @@ type ProjectFileResult =
   | { readonly ok: true; readonly question: ChatTrust; readonly fingerprint: FileFingerprint; readonly project: string }
   | { readonly ok: false; readonly reason: Phrase }
 
-/** `.amazonq/cli-agents/*.json` and `.amazonq/mcp.json` of any directory. @param named from here where it is relative */
+/** `.amazonq/cli-agents/*.json` or `.amazonq/mcp.json` of any directory. @param named absolute, or relative to `cwd` */
 export function readProjectFile(named: string, cwd: string, trust: TrustStore): ProjectFileResult {
   const path = resolveProjectPath(named, cwd)
   if (path === undefined)
@@ -142,7 +142,7 @@ export function readProjectFile(named: string, cwd: string, trust: TrustStore): 
   return { ok: true, question, fingerprint, project }
 }
 
-/** The path by which chats know the file: that of the directory has its links followed, the rest is as it is written. */
+/** The path by which chats identify the file: links of the directory are resolved, the rest stays as written. */
 export function resolveProjectPath(
   named: string,
   cwd: string,

@@ -1,4 +1,4 @@
-/** What the user has decided: trusted project files, chosen directories and agents, files outside the project. */
+/** The user's decisions: trusted project files, chosen directories and agents, context files outside the project. */
 import { realpathSync } from 'node:fs'
 import { dirname, join, resolve, sep } from 'node:path'
 import { replaceOwnFile } from '../../lib/files/atomic-file.ts'
@@ -10,9 +10,9 @@ import type { ChatDirectoryWarning } from '../../model/api/chat.ts'
 
 export interface FileFingerprint {
   readonly path: string
-  /** Of the exact bytes of the file. */
+  /** Hash of the exact bytes of the file. */
   readonly sha256: string
-  /** Of the file that `prompt` names; null where the prompt is in the file itself. */
+  /** Hash of the file that `prompt` names; null if the prompt is in the agent file itself. */
   readonly prompt_sha256: string | null
 }
 
@@ -20,19 +20,19 @@ interface TrustedFile extends FileFingerprint {
   readonly at: string
 }
 
-/** A context path outside of the project that the user typed. */
+/** A context path outside the project that the user typed. */
 interface ContextPath {
-  /** The path or pattern, absolute. */
+  /** Absolute path or pattern. */
   readonly rule: string
-  /** Where it was, with links followed, when the user typed it: the file, or the folder in which a pattern begins. */
+  /** The resolved location when the user typed it: the file, or the base folder of a pattern. */
   readonly real: string
 }
 
-/** What the user chose for one chat. A journal is a file that may have come from elsewhere: what it says counts for less. */
+/** The user's choices for one chat. They take precedence over the journal, which may be imported. */
 interface ChatChoices {
-  /** In place of the one in its journal. */
+  /** Overrides the directory in the journal. */
   readonly directory?: string
-  /** Only agents other than the default one. */
+  /** Only set for agents other than the default. */
   readonly agent?: ChosenAgent
 }
 
@@ -44,7 +44,7 @@ export interface ChosenAgent {
 
 interface Decisions {
   readonly files: readonly TrustedFile[]
-  /** In which the user started or confirmed a chat, newest last. */
+  /** Directories in which the user started or confirmed a chat, newest last. */
   readonly directories: readonly string[]
   readonly conversations: ReadonlyMap<string, ChatChoices>
   readonly context: readonly ContextPath[]
@@ -52,12 +52,12 @@ interface Decisions {
 
 const NO_DECISIONS: Decisions = { files: [], directories: [], conversations: new Map(), context: [] }
 
-/** The oldest decisions are dropped above this: the user is asked again. */
+/** Above this, the oldest decisions are dropped, and the user is asked again. */
 const MAX_DECISIONS = 2000
 
 /**
- * Read again for each question, so that a decision of another process counts. A damaged file, or one that other users can
- * write, holds no decisions: the user is asked again.
+ * Read again for each question, so that decisions of other processes count. A damaged file, or one that other users can
+ * write, counts as empty: the user is asked again.
  */
 export class TrustStore {
   readonly path: string
@@ -81,7 +81,7 @@ export class TrustStore {
     return this.files().some((one) => one.path === path)
   }
 
-  /** Takes the place of what was trusted at this path before. Throws AppError. */
+  /** Replaces the trusted version of this path. Throws AppError. */
   add({ path, sha256, prompt_sha256 }: FileFingerprint): void {
     const now = this.#read()
     const at = new Date().toISOString()
@@ -89,7 +89,7 @@ export class TrustStore {
     this.#write({ ...now, files: [...others, { path, sha256, prompt_sha256, at }] })
   }
 
-  /** False where it was not trusted. Throws AppError. */
+  /** Returns false if the file was not trusted. Throws AppError. */
   remove(path: string): boolean {
     const now = this.#read()
     const files = now.files.filter((one) => one.path !== path)
@@ -102,7 +102,7 @@ export class TrustStore {
     return this.#read().directories
   }
 
-  /** @param path absolute, with links followed. Throws AppError. */
+  /** @param path absolute, with links resolved. Throws AppError. */
   addDirectory(path: string): void {
     const now = this.#read()
     if (!now.directories.includes(path)) this.#write({ ...now, directories: [...now.directories, path] })
@@ -120,7 +120,7 @@ export class TrustStore {
     return this.#read().conversations.get(conversation)?.agent
   }
 
-  /** @param agent undefined: the default one. Throws AppError. */
+  /** @param agent undefined: the default agent. Throws AppError. */
   setAgentOf(conversation: string, agent: ChosenAgent | undefined): void {
     const before = this.agentOf(conversation)
     if (!isSameJson(before, agent)) this.#choose(conversation, { agent })
@@ -135,7 +135,7 @@ export class TrustStore {
     this.#write({ ...now, conversations: new Map(isEmpty ? others : [...others, [conversation, chosen]]) })
   }
 
-  /** Rules that the user typed, absolute, and where each of them led to then. */
+  /** Absolute rules that the user typed, and their resolved locations at that time. */
   contextPaths(): ReadonlyMap<string, string> {
     return new Map(this.#read().context.map(({ rule, real }) => [rule, real]))
   }
@@ -167,7 +167,7 @@ export class TrustStore {
   }
 }
 
-/** A file that somebody else can write decides nothing. */
+/** A file that another user can write is ignored. */
 function isOwnedByUser(path: string): boolean {
   const found = statOf(path)
   if (!found?.isFile()) return false
@@ -219,7 +219,7 @@ interface KnownDirectories {
   readonly data: string
 }
 
-/** Undefined for a directory that looks like a project. @param path absolute, with links followed */
+/** Undefined for a directory that looks like a project. @param path absolute, with links resolved */
 export function directoryWarning(path: string, { home, data }: KnownDirectories): ChatDirectoryWarning | undefined {
   const own = realOf(home)
   if (dirname(path) === path) return 'root'

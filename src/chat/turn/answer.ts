@@ -21,7 +21,7 @@ import type { JournalWriter } from '../journal/journal-file.ts'
 import type { RenderedRequest } from './request.ts'
 import { toToolUses } from './tools.ts'
 
-/** OpenAI and vLLM, llama.cpp, LM Studio, Ollama and gateways, each in its own words. */
+/** Error texts of OpenAI and vLLM, llama.cpp, LM Studio, Ollama and gateways. */
 const OVERFLOW_TEXTS =
   /context[ _](?:length|window|size)|maximum context|max_model_len|exceeds? the (?:available )?context|too many tokens|prompt is too long|input (?:is too long|length)|n_ctx|n_keep|token limit/i
 
@@ -128,7 +128,7 @@ export const omittedNotice = (count: number, { profile, model }: ModelServer): C
     ),
   )
 
-/** Everything that is written for the server: what `/context show --sent` prints. */
+/** The complete body sent to the server, as printed by `/context show --sent`. */
 export function requestBodyOf(
   { profile, model, parameters }: ModelServer,
   { messages, tools }: RenderedRequest,
@@ -153,7 +153,7 @@ export class AnswerRecorder {
   readonly #tokens: number
   #hasStreamed = false
 
-  /** @param tokens estimated, of the request */
+  /** @param tokens estimated tokens of the request */
   constructor(writer: JournalWriter, server: ModelServer, next: UserMessage, tokens: number) {
     this.#writer = writer
     this.#server = server
@@ -175,7 +175,7 @@ export class AnswerRecorder {
         this.#watch.piece(piece.text)
         return yield { kind: 'calling', name: piece.name, local: { text: piece.text } }
       case 'retry':
-        // Writing the waiting message again makes the recorded pieces void.
+        // Repeating the waiting message invalidates the recorded pieces.
         if (this.#hasStreamed) this.#writer.append({ event: 'next_message', message: this.#writer.state.next_message })
         this.#hasStreamed = false
         return yield retryEvent(piece.error, piece.attempt, piece.waitMs)
@@ -202,7 +202,7 @@ export class AnswerRecorder {
     return { events, isRefused }
   }
 
-  /** Words stay as an interrupted entry; without any, the question still waits. */
+  /** Received text becomes an interrupted entry. Without text, the question stays unanswered. */
   *recordFailure(error: ChatError, partial: OpenAIMessage | undefined): Generator<ChatSessionEvent> {
     const text = partial ? partial.allText || (nonEmptyStringOf(partial['refusal']) ?? '') : ''
     const line = `The request failed: ${error.message}`

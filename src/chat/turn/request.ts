@@ -33,7 +33,7 @@ export interface OutgoingRequest {
   /** The waiting message as it is sent: repaired to fit the history, with hook output. */
   readonly next: UserMessage
   readonly range: readonly [start: number, end: number]
-  /** Bytes of the context message; null where there is none. */
+  /** Bytes of the context message; null if there is none. */
   readonly contextBytes: number | null
 }
 
@@ -43,7 +43,7 @@ const SPARE_MESSAGES = 6
 export function buildOutgoingRequest(state: ConversationState, input: SendInput): OutgoingRequest | undefined {
   const { history } = state
   const start = limitHistory(history, rangeStart(state))
-  // Within a window of its own, so that what lies before it neither counts nor costs.
+  // Uses a copy with only the range, so that earlier entries neither count nor cost time.
   const part: ConversationState = {
     ...state,
     history: history.slice(start),
@@ -61,7 +61,7 @@ export function buildOutgoingRequest(state: ConversationState, input: SendInput)
   }
 }
 
-/** Where the range begins; a range of another history counts from its beginning. */
+/** Start of the range. If it belongs to another history, starts at the beginning. */
 export function rangeStart({ history, valid_history_range: [start] }: ConversationState): number {
   const at = Number(start)
   return at >= 0 && at <= history.length ? at : 0
@@ -83,7 +83,7 @@ export function findPromptFrom(history: History, from: number): number | undefin
 }
 
 const BYTES_PER_TOKEN = 4
-/** Images are not counted by their bytes. */
+/** Independent of the size in bytes. */
 const TOKENS_PER_IMAGE = 1000
 
 /** Entries never change, so each is measured once. */
@@ -136,8 +136,8 @@ export function toolSpecBytes({ tools }: ConversationState): number {
 }
 
 /**
- * The first prompt of the history from which on the request is at most so large; the history's end when only what waits
- * fits, or not even that.
+ * The first prompt from which the request fits the limit. Returns the end of the history if only the waiting message
+ * fits, or nothing does.
  */
 export function findFittingStart(state: ConversationState, outgoing: OutgoingRequest, tokens: number): number {
   const remaining = tokens * BYTES_PER_TOKEN - fixedBytes(state, outgoing)
@@ -159,7 +159,7 @@ export function contextWindowTokens({ model_info }: ConversationState): number {
 
 interface RenderOptions {
   readonly profile: Profile
-  /** Whether the request begins with the pair in which the context is sent. */
+  /** Whether the request begins with the context message. */
   readonly hasContext: boolean
   readonly documents?: readonly FilePart[]
 }
@@ -170,7 +170,7 @@ export interface RenderedRequest {
   readonly omitted: number
 }
 
-/** Context pair, history, current message. Operating system and directory go into the context. */
+/** Context, history, current message. The context includes operating system and directory. */
 export function renderOpenAIMessages(
   request: Sendable,
   { profile, hasContext, documents = [] }: RenderOptions,
@@ -202,7 +202,7 @@ function environmentBlock(env: EnvState | null): string {
   return lines.length === 0 ? '' : `${CONTEXT_ENTRY_START_HEADER}${lines.join('')}${CONTEXT_ENTRY_END_HEADER}`
 }
 
-/** The stand-in for tools that are gone is named in the history and never offered. */
+/** Leaves out the placeholder for missing tools, which occurs only in the history. */
 function toOpenAITools({
   ToolSpecification: { name, description, input_schema },
 }: OfferedToolSpec): readonly OpenAITool[] {
@@ -236,7 +236,7 @@ class MessageBuilder {
     else this.push(OpenAIMessage.assistant(content === '' ? null : content, calls))
   }
 
-  /** Results first, each as a message of its own; what was said or shown with them follows. */
+  /** Each result is a separate message; text and images follow. */
   user({ content, images, user_input_message_context }: UserInputMessage, documents: readonly FilePart[] = []): void {
     const results = user_input_message_context.tool_results ?? []
     for (const result of results) this.push(OpenAIMessage.tool(result.tool_use_id, toolResultText(result)))
@@ -267,7 +267,7 @@ class MessageBuilder {
 const takesType = (types: readonly string[] | undefined, mime: string): boolean =>
   types === undefined || types.includes(mime.replace(/^image\//, ''))
 
-/** A status of Error has no other place than the text. */
+/** The format has no field for an Error status, so it goes into the text. */
 function toolResultText({ content, status }: ToolUseResult): string {
   const text = content.map((block) => writeBlock(block, () => {}) ?? '').join('\n')
   return status === 'Error' ? `Error: ${text}` : text

@@ -1,4 +1,4 @@
-/** The tool calls of an answer: each is checked and decided or asked about before the first one runs; then all run. */
+/** The tool calls of an answer: all are checked and permitted before the first one runs. */
 
 import {
   IMAGES_SUPPLIED,
@@ -32,7 +32,7 @@ import type { ChatSetup } from '../setup.ts'
 import { forbiddenToolText } from '../tools/permission/permission.ts'
 import { type ChatTool, type ChatToolCall, errorResult, isHarmless, type ToolRunResult } from '../tools/tool.ts'
 
-/** What stands for arguments that cannot be read, as in the original. */
+/** Key for arguments that could not be parsed, as in Amazon Q CLI. */
 const UNREADABLE_KEY = 'key'
 const UNREADABLE_WARNING = 'WARNING: the arguments were no JSON object, or were cut short, so they are not here.'
 
@@ -44,7 +44,7 @@ export function toToolUses(calls: readonly ToolCall[], profile: Profile, tools: 
   })
 }
 
-/** Servers know some tools by another spelling of their name. */
+/** Maps a server's spelling of a tool name back to the original. */
 function originalName(name: string, profile: Profile, tools: Tools): string {
   const names = [...tools.values()].flatMap((list) => list.map((tool) => tool.ToolSpecification.name))
   if (names.includes(name)) return name
@@ -59,7 +59,7 @@ function parseToolArguments(call: ToolCall): JsonValue {
   return parsed.ok && isJsonObject(parsed.value) ? parsed.value : { [UNREADABLE_KEY]: UNREADABLE_WARNING }
 }
 
-/** Why a use cannot be run at all; nothing where its arguments are some. */
+/** Why a use cannot run at all; undefined if its arguments are valid. */
 function findUnreadableArguments({ args, name }: AssistantToolUse): string | undefined {
   if (!isJsonObject(args)) return undefined
   const stored =
@@ -71,9 +71,9 @@ function findUnreadableArguments({ args, name }: AssistantToolUse): string | und
 
 type ToolPlan =
   | { readonly kind: 'go'; readonly planned: readonly PlannedTool[] }
-  /** No tool runs; the model gets this as the words of the user. */
+  /** No tool runs; the model gets this text as the user's. */
   | { readonly kind: 'cancel'; readonly prompt: Phrase }
-  /** A tool needs consent, and no user can be asked. */
+  /** A tool needs permission, and no user can be asked. */
   | { readonly kind: 'unattended'; readonly asked: ToolQuestion }
   | { readonly kind: 'aborted' }
 
@@ -82,10 +82,10 @@ const DENIED_BY_USER = phrase(
   'このツールは実行しないでください。続け方を尋ねるか、別の方法を探してください。',
 )
 
-/** Answers a question, or nothing when the turn was aborted meanwhile. */
+/** Resolves to the answer, or undefined if the turn was aborted. */
 export type AskConsent = (question: ToolQuestion, signal: AbortSignal) => Promise<ToolConsent | undefined>
 
-/** One after the other, all before the first one runs: one no is a no to all of them, as in the original. */
+/** Asks in order, before the first tool runs. A single refusal cancels all calls, as in Amazon Q CLI. */
 export async function* planTools(
   uses: readonly AssistantToolUse[],
   setup: ChatSetup,
@@ -154,8 +154,8 @@ interface ToolOutput {
 }
 
 /**
- * All side by side where each only reads or is trusted, else one after the other. Their results wait to be sent afterwards, in
- * the order of the calls. When the signal is aborted, nothing waits: whoever aborted says what becomes of them.
+ * Runs tools concurrently if each only reads or is trusted, otherwise sequentially. Results are sent in the order of
+ * the calls. When the signal is aborted, results are discarded and the caller decides how to record that.
  */
 export async function* runTools(
   planned: readonly PlannedTool[],
@@ -254,7 +254,7 @@ function trackChangedLines(writer: JournalWriter, { changedFiles }: ToolRunResul
   }
 }
 
-/** The journal keeps the complete result. */
+/** Only the result for the model is truncated. The journal keeps the complete one. */
 function truncateForModel(result: ToolUseResult): ToolUseResult {
   const bytes = result.content.reduce((sum, block) => sum + byteLength(writeBlock(block, () => {}) ?? ''), 0)
   if (bytes <= MAX_TOOL_RESPONSE_SIZE) return result
@@ -276,7 +276,7 @@ class EventChannel<T> {
     this.#wake?.()
   }
 
-  /** Ends when it is closed and all is told. One reader. */
+  /** Ends when the queue is closed and empty. Supports one reader. */
   async *values(): AsyncGenerator<T> {
     for (;;) {
       const next = this.#waiting.shift()

@@ -1,4 +1,4 @@
-/** What one turn may use: requests to the model, tokens, and calls that repeat themselves. */
+/** Limits of one turn: requests, tokens, and repeated calls. */
 import type { AssistantToolUse } from '../../conversation/message.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { plainJson } from '../../lib/json/lossless.ts'
@@ -7,9 +7,9 @@ import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { ChatSessionEvent } from '../events.ts'
 
 export interface TurnLimits {
-  /** Requests to the model's server, with retries and summaries. */
+  /** Requests to the server, including retries and summaries. */
   readonly maxRequests: number
-  /** Tokens that the requests of a turn use, sent and received; null: any number. */
+  /** Tokens of all requests of a turn, sent and received; null: unlimited. */
   readonly maxTokens: number | null
 }
 
@@ -17,12 +17,12 @@ export const DEFAULT_TURN_LIMITS: TurnLimits = { maxRequests: 50, maxTokens: nul
 
 /** The same tool with the same arguments, denied or failed each time. */
 const MAX_SAME_FAILED_CALLS = 3
-/** The same, with success: a command that is polled is asked for several times with good reason. */
+/** The same with success: polling a command several times is legitimate. */
 const MAX_SAME_CALLS = 10
 
 export class TurnBudget {
   readonly #limits: TurnLimits
-  /** By the id of a use, while it is worked on. */
+  /** By use id, while the call is processed. */
   readonly #calls = new Map<string, Call>()
   readonly #counts = new Map<string, { all: number; failed: number }>()
   #requests = 0
@@ -57,7 +57,7 @@ export class TurnBudget {
     }
   }
 
-  /** Why no further request may be made; nothing while one may. */
+  /** Why no further request is allowed; undefined if one is. */
   findReachedLimit(): Phrase | undefined {
     const { maxRequests, maxTokens } = this.#limits
     if (this.#repeated) return this.#repeated
@@ -103,7 +103,7 @@ const numberText = (value: number): string => value.toLocaleString('en-US')
 
 const countText = (value: number, noun: string): string => `${numberText(value)} ${noun}${value === 1 ? '' : 's'}`
 
-/** Arguments may be large, and the order of their keys says nothing. */
+/** A hash, because arguments may be large. Independent of the order of keys. */
 const callKey = (name: string, args: AssistantToolUse['args']): string =>
   sha256(JSON.stringify([name, plainJson(args)], (_, value: unknown) => (isObject(value) ? sortKeys(value) : value)))
 

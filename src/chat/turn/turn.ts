@@ -1,4 +1,4 @@
-/** A turn: the waiting message is sent, tools are run and their results sent, until the model has no more calls. */
+/** A turn: sends the waiting message, runs tools and sends their results, until the model calls no more tools. */
 
 import { calcMaxContextFilesSize } from '../../conversation/budget.ts'
 import type { UntimedEvent } from '../../conversation/journal/event.ts'
@@ -37,7 +37,7 @@ interface TurnEnd {
   readonly error?: ChatError
 }
 
-/** Sends the waiting message. Failures are events; only a journal that cannot be written throws. */
+/** Failures are events. Throws only if the journal cannot be written. */
 export async function* runSessionTurn(
   writer: JournalWriter,
   setup: ChatSetup,
@@ -172,7 +172,7 @@ function stateChanges(
   ]
 }
 
-/** What waits stays, and is sent when the turn continues. */
+/** The waiting message stays, and is sent when the turn continues. */
 function* stopAtLimit(writer: JournalWriter, setup: ChatSetup, limit: Phrase): Generator<ChatSessionEvent, TurnEnd> {
   writer.append({ event: 'transcript', lines: [limit.en] })
   const { en, ja } = setup.settings.attended
@@ -237,7 +237,7 @@ function* cancelTools(
   return undefined
 }
 
-/** As the original records it: the uses are cancelled, and an answer of ours closes the exchange. */
+/** As Amazon Q CLI records it: the uses are cancelled, and our own answer closes the exchange. */
 function* interruptTools(ids: readonly string[], writer: JournalWriter): Generator<ChatSessionEvent> {
   const assistant = newResponse(null, TOOL_USES_INTERRUPTED_REPLY)
   const number = writer.nextNumber()

@@ -1,4 +1,4 @@
-/** fs_read: lines of files, folders, matches and images, several operations in one call. */
+/** fs_read: reads lines, folders, matches and images; several operations per call. */
 import type { Dirent } from 'node:fs'
 import { lstat, readdir, readlink } from 'node:fs/promises'
 import { extname, join } from 'node:path'
@@ -30,7 +30,7 @@ import { readTextFile, type SeenFiles, type TextFileResult } from './seen-files.
 import { displayPath, resolveToolPath } from './tool-paths.ts'
 
 interface ReadRange {
-  /** From 1; negative ones count from the end. */
+  /** 1-based; negative numbers count from the end. */
   readonly start: number
   readonly end: number
 }
@@ -130,7 +130,7 @@ const MODES = ['Line', 'Directory', 'Search', 'Image'] as const
 
 function parseCall(reader: FieldReader, workspace: Workspace, seen: SeenFiles): ChatToolCall | string {
   const givenText = reader.text('summary')
-  // Up to 1.12 the fields of the only operation stood by themselves.
+  // Up to 1.12, a call had the fields of a single operation.
   const operations = reader.has('operations')
     ? reader.list('operations', (value, path) =>
         operationOf(new FieldReader(value, path, reader.faults), workspace, seen),
@@ -214,8 +214,6 @@ async function runAll(operations: readonly Operation[], context: ToolRunContext)
 const tooLargeText = (size: number, remaining: number): string =>
   `This would be ${size} bytes, and ${remaining} of ${MAX_TOOL_RESPONSE_SIZE} are left for one call. Read fewer lines, or search.`
 
-// Image files, as messages carry them.
-
 async function readImages(paths: readonly string[]): Promise<ReadPart> {
   const files = [...new Set(paths)]
   if (files.length > MAX_NUMBER_OF_IMAGES_PER_REQUEST)
@@ -226,7 +224,7 @@ async function readImages(paths: readonly string[]): Promise<ReadPart> {
   return { images: read.filter((one) => typeof one !== 'string') }
 }
 
-/** A string says why not. */
+/** Returns a string if the image cannot be read. */
 async function readImage(path: string): Promise<ImageBlock | string> {
   const format = imageFormatOf(extname(path).slice(1))
   if (format === undefined) return `${path} is not a gif, jpeg, png or webp file.`
@@ -245,7 +243,7 @@ async function readImage(path: string): Promise<ImageBlock | string> {
   }
 }
 
-/** What lies in a folder, one line for each entry. */
+/** Limit of entries listed for a folder. */
 const MAX_ENTRIES = 2000
 
 /** Breadth first; links are listed, not followed. */

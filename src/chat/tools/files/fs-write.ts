@@ -1,4 +1,4 @@
-/** fs_write: creates a file, or changes one in one place, and shows the change as a unified diff. */
+/** fs_write: creates a file or changes one place in it, and shows the change as a unified diff. */
 import { mkdir } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { type ArrayChange, diffArrays } from 'diff'
@@ -32,7 +32,7 @@ const CONTEXT_LINES = 3
 /** Finding the shortest edits takes time quadratic in their number. */
 const MAX_CHANGED_LINES = 600
 
-/** Empty when nothing changed. Null stands for a file that is not there. */
+/** Empty without changes. Null means that the file does not exist. */
 export function unifiedDiff(name: string, before: string | null, after: string | null): string {
   if (before === after) return ''
   const hunks = hunksOf(editsOf(linesOf(before ?? ''), linesOf(after ?? '')))
@@ -40,10 +40,10 @@ export function unifiedDiff(name: string, before: string | null, after: string |
   return head + hunks.join('')
 }
 
-/** Each with its newline; a last line may lack one. */
+/** Each line includes its newline, except possibly the last. */
 const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
-/** The shortest edits; beyond {@link MAX_CHANGED_LINES}, everything between the first and the last change is replaced. */
+/** The shortest edits. Above {@link MAX_CHANGED_LINES}, replaces everything between the first and the last change. */
 function editsOf(old: readonly string[], now: readonly string[]): readonly DiffLine[] {
   const changes = diffArrays([...old], [...now], { maxEditLength: MAX_CHANGED_LINES }) ?? replacedMiddle(old, now)
   return changes.flatMap(({ value, removed, added }) =>
@@ -102,7 +102,7 @@ type FileEdit =
 
 type FileEditResult = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string }
 
-/** A text says what is missing. */
+/** Returns a text if the arguments are incomplete. */
 function parseFileEdit(reader: FieldReader): FileEdit | string {
   const given = reader.requiredText('command')
   const command = (['create', 'str_replace', 'insert', 'append'] as const).find((one) => one === given)
@@ -119,7 +119,7 @@ function parseFileEdit(reader: FieldReader): FileEdit | string {
   return old === null || old === '' ? 'str_replace needs old_str.' : { command, old, text }
 }
 
-/** @param before null where there is no file */
+/** @param before null if the file does not exist */
 function applyFileEdit(edit: FileEdit, before: string | null): FileEditResult {
   if (edit.command === 'create') return { ok: true, text: withFinalNewline(edit.text) }
   if (before === null) return { ok: false, reason: 'no such file' }
@@ -194,7 +194,7 @@ const SUMMARIES: { readonly [command in FileEdit['command']]: (path: string) => 
   append: (path) => phrase(`append to ${path}`, `${path} に追記`),
 }
 
-/** What the model will be told, which a person sees before. */
+/** The expected error, shown to the user before the call. */
 const expectedFailure = (reason: string): Phrase => phrase(reason, `このままでは失敗する見込みです（${reason}）`)
 
 function needOf(
@@ -221,7 +221,7 @@ function needOf(
   return { ...need, ...change, stale: { path: path.named, diff } }
 }
 
-/** @param seenText what a person saw when asked; only that may be overwritten unread */
+/** @param seenText the content shown to the user in the question; only this may be overwritten without a read */
 async function runEdit(
   edit: FileEdit,
   { named, real }: ResolvedPath,

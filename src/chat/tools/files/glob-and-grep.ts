@@ -1,4 +1,4 @@
-/** glob and grep: files by their paths, and lines by a regular expression, without what git ignores. */
+/** glob and grep: find files by path, and lines by regular expression; both skip what git ignores. */
 import { readdir } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { createContext, Script } from 'node:vm'
@@ -29,7 +29,7 @@ import { readTextFile } from './seen-files.ts'
 import { displayPath, resolveToolPath } from './tool-paths.ts'
 
 interface FileListing {
-  /** Below the folder, with `/`, in the order of their names. */
+  /** Relative to the folder, with `/`, sorted by name. */
   readonly files: readonly string[]
   readonly cut: boolean
 }
@@ -37,9 +37,9 @@ interface FileListing {
 const MAX_LISTED_FILES = 100_000
 
 /**
- * Nothing behind a link to a folder, not even where the index of a repository knows a file there; git's own folders and installed
- * packages are passed over. An entry itself may be a link, a pipe, or gone: whoever uses it looks.
- * @param wanted only files whose paths fit
+ * Does not follow links to folders, even if git's index contains files there; skips git's own folders and installed
+ * packages. An entry may be a link, a pipe, or deleted, so callers must check it.
+ * @param wanted only files whose paths match
  */
 async function listFiles(folder: string, signal: AbortSignal, wanted?: RegExp): Promise<FileListing> {
   const paths = (await listWithGit(folder, signal)) ?? (await walkFolder(folder, signal))
@@ -53,7 +53,7 @@ async function listWithGit(folder: string, signal: AbortSignal): Promise<readonl
   if (!project) return undefined
   const listed =
     (await listProjectFiles(project, folder, ['--cached', '--others'], { signal })) ??
-    // An index that cannot be read costs the files that git ignores and knows nevertheless.
+    // If the index is unreadable, files that are tracked although ignored are missing.
     (await listProjectFiles(project, folder, ['--others'], { signal, withoutIndex: true }))
   return listed && [...new Set(listed.filter((path) => !path.endsWith('/')))]
 }
@@ -128,7 +128,7 @@ async function runGlob(
   const found = files
     .filter((path) => !isDenied(joinListed(real, path)))
     .flatMap((path) => {
-      // A link or a pipe is no file, and what the index knows may be gone.
+      // A link or a pipe is not a file, and a file in the index may be deleted.
       const entry = tryLstat(joinListed(real, path))
       return entry?.isFile() ? [{ path, time: entry.mtimeMs }] : []
     })
@@ -143,13 +143,13 @@ async function runGlob(
   return successResult([{ Text: [...found.slice(0, MAX_RESULTS).map(({ path }) => path), ...more].join('\n') }])
 }
 
-/** A pattern that names no folder fits in all of them. */
+/** A pattern without a folder matches in every folder. */
 const createPathMatcher = (pattern: string): RegExp =>
   compileGlob(pattern.includes('/') ? pattern.replace(/^\.?\//, '') : `**/${pattern}`)
 
 const MAX_LINES = 500
 const MAX_LINE_LENGTH = 500
-/** A bad expression can take for ever on a single line. */
+/** A bad expression can take forever on a single line. */
 const FILE_TIMEOUT_MS = 1000
 const MAX_SLOW_FILES = 3
 
@@ -198,7 +198,7 @@ function expressionOf(pattern: string, ignoreCase: boolean): RegExp | undefined 
   }
 }
 
-/** On Windows a file cannot be opened so that a link is refused. */
+/** Windows cannot open a file without following links. */
 const FOLLOWS_LINKS = NO_FOLLOW_FLAG === 0
 
 async function runGrep(
@@ -243,10 +243,10 @@ function formatHits(hits: readonly string[], slow: readonly string[], cut: boole
 
 type Hits = readonly (readonly [number: number, line: string])[]
 
-/** The only thing in Node that stops a regular expression. */
+/** The only way in Node to interrupt a regular expression. */
 const TIMED_SEARCH = new Script('search()')
 
-/** Nothing when it took too long. */
+/** Undefined on timeout. */
 function createSearcher(expression: RegExp): (text: string) => Hits | undefined {
   let text = ''
   const search = (): Hits =>

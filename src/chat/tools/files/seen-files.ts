@@ -1,4 +1,7 @@
-/** Text files as tools read them, and what the model last saw of each, so that changes of others are not overwritten unseen. */
+/**
+ * Reads text files for tools, and records what the model last saw of each, so that changes by others are not
+ * overwritten unseen.
+ */
 import { isUtf8 } from 'node:buffer'
 import { constants } from 'node:fs'
 import { linesByAgent, linesByUser } from '../../../conversation/line-tracker.ts'
@@ -21,7 +24,7 @@ export type TextFileResult =
 const MAX_FILE_BYTES = 50 * 1024 * 1024
 const BINARY_CHECK_BYTES = 8192
 
-/** @param path with links followed */
+/** @param path with links resolved */
 export async function readTextFile(path: string): Promise<TextFileResult> {
   try {
     const file = await openRegularHandle(path, constants.O_RDONLY | NO_FOLLOW_FLAG)
@@ -46,7 +49,7 @@ const unreadable = (reason: string): TextFileResult => ({ kind: 'unreadable', re
 
 interface SeenVersion {
   readonly hash: string
-  /** Only as long as there is room. */
+  /** Kept only while space allows. */
   readonly text: string | undefined
 }
 
@@ -59,7 +62,7 @@ export class SeenFiles {
   readonly #queues = new Map<string, Promise<unknown>>()
   #remaining = MAX_TOTAL_LENGTH
 
-  /** @param file stores checksums for a later session; without it they are lost at the end */
+  /** @param file stores checksums for later sessions; without it they are lost at the end */
   constructor(file?: string) {
     this.#file = file
     for (const [path, hash] of Object.entries(file === undefined ? {} : readSaved(file)))
@@ -105,7 +108,7 @@ export class SeenFiles {
     try {
       replaceOwnFile(this.#file, JSON.stringify(hashes))
     } catch {
-      // What is only remembered here is still right.
+      // The checksums in memory are still valid.
     }
   }
 }
@@ -120,11 +123,11 @@ function readSaved(file: string): object {
 
 export interface FileChanges {
   readonly path: string
-  /** Of the last write: added and removed. */
+  /** Lines added and removed by the last write. */
   readonly agentLines: { readonly added: number; readonly removed: number; readonly total: number }
-  /** Between the last two writes; negative when lines were removed. */
+  /** Difference in lines between the last two writes; negative if lines were removed. */
   readonly userLines: number
-  /** Since the model last read or wrote it. */
+  /** State since the model last read or wrote it. */
   readonly now: 'unchanged' | 'changed' | 'gone' | 'unreadable'
 }
 

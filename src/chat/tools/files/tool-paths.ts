@@ -1,4 +1,4 @@
-/** Paths as a model names them, and what they are once links are followed. */
+/** Resolves paths given by the model, including links. */
 import { readlinkSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import { isSystemError } from '../../../lib/files/system-error.ts'
@@ -12,8 +12,8 @@ export function resolveToolPath(path: string, { cwd, home }: Workspace): Resolve
 const MAX_LINKS = 40
 
 /**
- * The folders and the file that the system goes through to open a path, the file last. It follows each link before the `..` behind
- * it, so `link/../x` lies beside the link's target. Nothing where links lead in a circle.
+ * The folders that the system visits to open a path, followed by the file. It follows each link before a `..` after it,
+ * so `link/../x` is next to the link's target. Undefined for a cycle of links.
  */
 export function stepsTo(path: string, cwd: string): readonly string[] | undefined {
   let at = path.startsWith('/') ? '/' : cwd
@@ -36,7 +36,10 @@ export function stepsTo(path: string, cwd: string): readonly string[] | undefine
   return passed
 }
 
-/** What does not exist yet lies where its nearest folder that does exist really is; a link to nowhere is what it points to. */
+/**
+ * Resolves a path that may not exist: its nearest existing folder is resolved, and a dangling link is replaced by its
+ * target.
+ */
 export function resolveRealPath(path: string, links = 0): string {
   try {
     return realpathSync(path)
@@ -51,7 +54,7 @@ export function resolveRealPath(path: string, links = 0): string {
   }
 }
 
-/** Whether a path is a folder or below it. Both with links followed. */
+/** Whether a path is the folder or inside it. Both must have their links resolved. */
 export const isInsideFolder = (real: string, folder: string): boolean =>
   real === folder || real.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 
@@ -64,7 +67,7 @@ function readLinkTarget(path: string): string | undefined {
   }
 }
 
-/** For people: below the working directory without it. */
+/** For display: relative inside the working directory. */
 export function displayPath(path: string, { cwd, home }: Workspace): string {
   const below = relative(cwd, path)
   if (below === '') return '.'

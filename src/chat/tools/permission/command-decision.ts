@@ -1,4 +1,4 @@
-/** Decides about shell commands: allowed, denied, read-only, or to be asked about. */
+/** Decides about shell commands: allow, deny, read-only, or ask. */
 import { type PlainCommand, parsePlainPipe } from '../../../lib/shell/plain-commands.ts'
 import { isFullyKnown } from '../../../lib/shell/script.ts'
 import { phrase } from '../../../model/phrase.ts'
@@ -17,9 +17,12 @@ import {
   tailsOf,
 } from './started-programs.ts'
 
-/** No quotes, carets, variables, delimiters other than the blank, nor patterns. */
+/** Excludes quotes, carets, variables, delimiters other than the blank, and patterns. */
 const PLAIN_LINE = /^[A-Za-z0-9_.\\/:-]+(?: +[A-Za-z0-9_.\\/:-]+)*$/
-/** Names of devices block or act, and a path that begins with two slashes sends the user's credentials to another machine. */
+/**
+ * Device names may block or act, and a path that begins with two slashes sends the user's credentials to another
+ * machine.
+ */
 const DEVICE_NAME =
   /(?:^|[ \\/:])(?:con|prn|aux|nul|clock\$|com\d|lpt\d|conin\$|conout\$)(?:[.:\\/ ]|$)|(?:^|[ :])[\\/]{2}/i
 
@@ -29,7 +32,7 @@ const isReadOnlyCmd = (line: string): boolean => isPlainCmd(line) && /^(?:dir|ty
 
 export const CMD_UNCLEAR = phrase('cmd may read it in another way', 'cmd では別の意味に解釈される可能性があります')
 
-/** What a rule that denies is compared with: each command of the line, without quotes, carets, paths and extensions. */
+/** Texts to compare with deny rules: each command of the line, without quotes, carets, paths and extensions. */
 function cmdCommandTexts(line: string): readonly string[] {
   const clean = (text: string): string => text.replaceAll(/[\^"]/g, '').trim()
   return [line, ...line.split(/[&|()<>\r\n]+/)].flatMap((part) => {
@@ -45,13 +48,18 @@ function cmdCommandTexts(line: string): readonly string[] {
 
 interface CommandRule {
   matches(text: string): boolean
-  /** False only when no text that begins with this one is matched. */
+  /** False only if the rule matches no text that begins like this. */
   couldMatch(beginning: string): boolean
-  /** Whether a text begins with a command that the rule matches, whatever follows; by its fixed words where it has some. */
+  /**
+   * Whether a prefix of the text matches the rule, whatever follows; decided by the rule's fixed words if it has any.
+   */
   matchesStartOf(text: string): boolean
 }
 
-/** A regular expression for a whole command; nothing when it cannot be read. `(?i)` in front is the one flag of Amazon Q's dialect. */
+/**
+ * A regular expression for a complete command; undefined if invalid. A leading `(?i)` is the only flag in Amazon Q's
+ * dialect.
+ */
 function parseCommandRule(source: string): CommandRule | undefined {
   const isFolded = source.startsWith('(?i)')
   const body = isFolded ? source.slice(4) : source
@@ -61,7 +69,7 @@ function parseCommandRule(source: string): CommandRule | undefined {
     const fold = (text: string): string => (isFolded ? text.toLowerCase() : text)
     const prefix = fold(literalPrefix(body))
     const name = prefix.trimEnd()
-    // `touch .*` names `touch`, and `touch.*` also `touchy`.
+    // `touch .*` refers to `touch`, but `touch.*` also to `touchy`.
     const isWhole = name !== prefix || prefix === fold(body)
     const isNamed = (text: string): boolean =>
       text.startsWith(name) && !(isWhole && /^[\w-]/.test(text.slice(name.length)))
@@ -77,7 +85,7 @@ function parseCommandRule(source: string): CommandRule | undefined {
   }
 }
 
-/** The characters with which every text begins that the expression matches. */
+/** The fixed characters with which every match begins. */
 function literalPrefix(body: string): string {
   if (body.includes('|')) return ''
   let prefix = ''
@@ -93,9 +101,9 @@ function literalPrefix(body: string): string {
 }
 
 /**
- * Whether a rule matches one of the commands, wherever it is: as typed, without quotes, and by the program's file name alone.
- * `maybe`: the shell could run a command that cannot be seen, and no rule excludes it; or a program is given such a command in its
- * arguments and might run it.
+ * Whether a deny rule matches one of the commands at any position: as typed, without quotes, or by the file name of the
+ * program. `maybe`: the shell may run a command that is not visible and that no rule excludes, or a program gets such a
+ * command as an argument and might run it.
  */
 function checkDenied(rules: readonly CommandRule[], command: string, all: StartedPrograms): 'yes' | 'maybe' | 'no' {
   if (rules.length === 0) return 'no'
@@ -116,7 +124,7 @@ function textsOf({ words: [name, ...rest] }: StartedProgram): readonly string[] 
   return [name.value + after, programBaseName(name.value) + after]
 }
 
-/** What is sure of a command before something in it is expanded; nothing where all is known. */
+/** The certain part of a command before its first expansion; empty if everything is certain. */
 function beginningsOf({ words }: StartedProgram): readonly string[] {
   const at = words.findIndex((word) => !isFullyKnown(word))
   const open = words[at]
@@ -138,7 +146,7 @@ export function decideCommand(
 ): PermissionDecision {
   const { deniedCommands, denyByDefault } = rules.settings.execute_bash
   const denied = deniedCommands.map(parseCommandRule)
-  // A rule that cannot be read may have meant this very command.
+  // An invalid rule may have been meant for this command.
   if (!denied.every((rule) => rule !== undefined))
     return { kind: 'deny', reason: 'a rule of deniedCommands cannot be read' }
   const verdict = shell === 'cmd' ? judgeCmd(command, denied, rules) : judgeBash(command, denied, rules)
@@ -171,7 +179,7 @@ function judgeBash(command: string, denied: readonly CommandRule[], rules: Permi
   }
 }
 
-/** Each command of the pipe is matched by a rule, or only reads. */
+/** Every command of the pipe matches a rule or only reads. */
 function isAllowedPipe(line: string, rules: PermissionRules): boolean {
   const { allowedCommands, autoAllowReadonly } = rules.settings.execute_bash
   const pipe = parsePlainPipe(line)
@@ -184,15 +192,16 @@ function isAllowedPipe(line: string, rules: PermissionRules): boolean {
 }
 
 /**
- * A rule has to match both what was typed and what the program receives. By the first alone, `rm [^-].*` would take `rm "-rf" x`;
- * by the second alone, a rule would match a text that its author never saw. No rule allows `find` to run or delete something.
+ * A rule must match both the typed text and the arguments that the program receives. With only the first, `rm [^-].*`
+ * would match `rm "-rf" x`; with only the second, a rule would match text that its author never saw. No rule allows
+ * `find` to run or delete something.
  */
 function isAllowedCommand(command: PlainCommand, rule: CommandRule): boolean {
   const received = command.words.map(({ value }) => value).join(' ')
   return rule.matches(command.text) && rule.matches(received) && findArgumentDanger(command) === undefined
 }
 
-/** Every command of the line only reads, files of a disk, with the programs of this machine. */
+/** Whether every command of the line only reads files on disk with programs of this machine. */
 export function isReadOnlyCommand(line: string, workspace: Workspace, shell = SHELL_NAME): boolean {
   if (shell === 'cmd') return isReadOnlyCmd(line)
   const commands = parseReadingPipe(line)
@@ -214,7 +223,7 @@ function judgeCmd(line: string, denied: readonly CommandRule[], { settings }: Pe
       (autoAllowReadonly && isReadOnlyCmd(line)))
   return {
     isDenied: isDenied ? 'yes' : isOpen ? 'maybe' : 'no',
-    // Which words of it are paths is not judged.
+    // Does not determine which words are paths.
     readsDenied: settings.fs_read.deniedPaths.length > 0 ? 'maybe' : 'no',
     byReader: false,
     isAutoAllowed: isFree,

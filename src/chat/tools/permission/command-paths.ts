@@ -29,32 +29,35 @@ export function decidePaths(need: CallNeed, listed: boolean, rules: PermissionRu
   return paths.length > 0 && paths.every(isAllowed) ? { kind: 'allow' } : { kind: 'ask' }
 }
 
-/** Whether nobody may read there, whoever allows it: for tools that look into more files than they were given. */
+/** Whether reading the path is always denied. For tools that search more files than they are given. */
 export function isDeniedToRead(rules: Pick<PermissionRules, 'settings' | 'cwd' | 'home'>): (path: string) => boolean {
   const denied = rules.settings.fs_read.deniedPaths.map((pattern) => deniedPlace(pattern, rules))
   return (path) => denied.some((matches) => matches(path))
 }
 
-/** Whether a folder may hold something that nobody may read: for programs that read all that is below it. */
+/** Whether a folder may contain a denied path. For programs that read everything below a folder. */
 function containsDenied(rules: Pick<PermissionRules, 'settings' | 'cwd' | 'home'>): (folder: string) => boolean {
   const bases = rules.settings.fs_read.deniedPaths
     .map((pattern) => anchorPattern(pattern, rules.cwd, rules.home))
     .flatMap(({ base, below }) => basesOf(base).map((one) => ({ base: one, below })))
-  // Below the place where a pattern begins, each folder may hold a match.
+  // Below the base of a pattern, each folder may contain a match.
   return (folder) =>
     bases.some(({ base, below }) => isAtOrBelow(folder, base) || (below !== '' && isAtOrBelow(base, folder)))
 }
 
-/** Whether a path is the folder itself or in it. */
+/** Whether a path is the folder or inside it. */
 const isAtOrBelow = (folder: string, path: string): boolean => restBelow(folder, path) !== undefined
 
-/** A path stands for itself and all that is below it; so does what a pattern matches. */
+/** Matches the path, or what the pattern matches, and everything below it. */
 function pathMatcher(pattern: string, { cwd, home }: Pick<PermissionRules, 'cwd' | 'home'>): (path: string) => boolean {
   const { base, below } = anchorPattern(pattern, cwd, home)
   return within([base], below)
 }
 
-/** Denied also where links lead to. An allowed place never follows them: a link in the project would widen it. */
+/**
+ * A denied place also covers what its links lead to. An allowed place does not, because a link in the project could
+ * widen it.
+ */
 function deniedPlace(pattern: string, { cwd, home }: Pick<PermissionRules, 'cwd' | 'home'>): (path: string) => boolean {
   const { base, below } = anchorPattern(pattern, cwd, home)
   return within(basesOf(base), below)
@@ -71,10 +74,10 @@ function within(bases: readonly string[], below: string): (path: string) => bool
     })
 }
 
-/** As a rule names it, and with links followed: the home itself may be a link. */
+/** As written in the rule, and with links resolved: the home directory may be a link. */
 const basesOf = (base: string): readonly string[] => [...new Set([base, resolveRealPath(base)])]
 
-/** The way from a folder to what is in it, with `/`; nothing when it is elsewhere. */
+/** Relative path with `/`; undefined if the path is outside the folder. */
 function restBelow(folder: string, path: string): string | undefined {
   if (path === folder) return ''
   const inside = folder.endsWith(sep) ? folder : folder + sep
@@ -82,9 +85,9 @@ function restBelow(folder: string, path: string): string | undefined {
 }
 
 /**
- * Whether a command reads where `fs_read.deniedPaths` forbids it. `yes`: a word of it is such a path. `maybe`: it could be, by a
- * pattern, an expansion, a folder that is searched, the name of a denied file in a word, or because the command changes its
- * directory or moves files.
+ * Whether a command reads where `fs_read.deniedPaths` forbids it. `yes`: one of its words is such a path. `maybe`: it
+ * might, because of a pattern, an expansion, a searched folder, a denied file's name inside a word, or because it
+ * changes directory or moves files.
  */
 export function checkDeniedReads(
   all: StartedPrograms,
@@ -109,13 +112,15 @@ export function checkDeniedReads(
   return { is: maybe ? 'maybe' : 'no', byReader: false }
 }
 
-/** Whether the name of a denied file stands in what a program gets that may read files in ways that are not modelled: `sed 'r secret'`. */
+/** Whether arguments of programs with unknown ways to read files contain a denied file's name: `sed 'r secret'`. */
 function namesDenied(all: StartedPrograms, denied: readonly string[]): boolean {
   const names = denied.flatMap((pattern) => nameIn(pattern) ?? [])
   return looseTexts(all).some((text) => names.some((name) => name.test(text)))
 }
 
-/** The last fixed name in a pattern: `secret` of `secret/**`, `.pem` of `*.pem`. Letters may stand before one that is not short. */
+/**
+ * The last fixed name in a pattern: `secret` of `secret/**`, `.pem` of `*.pem`. A short name must be a complete word.
+ */
 function nameIn(pattern: string): RegExp | undefined {
   const steps = pattern.split('/').map((step) => step.split(/[*?[\]]+/).sort((a, b) => b.length - a.length)[0] ?? '')
   const name = steps.findLast((step) => /\w/.test(step))
@@ -125,36 +130,36 @@ function nameIn(pattern: string): RegExp | undefined {
 }
 
 interface PassedPath extends ResolvedPath {
-  /** The way to it leads through what is no file of a disk. */
+  /** The path leads through something that is not a file on disk. */
   readonly isMachine: boolean
 }
 
 interface NamedPaths {
   /** Words, values of options and targets of redirections. */
   readonly sure: readonly PassedPath[]
-  /** Pieces of words, and what patterns match. */
+  /** Parts of words, and matches of patterns. */
   readonly possible: readonly PassedPath[]
-  /** An expansion or another command decides what it reads. */
+  /** An expansion or another command determines what is read. */
   readonly isOpen: boolean
-  /** It reads all that is below its folders. */
+  /** Certainly reads everything below its folders. */
   readonly isTree: boolean
-  /** It does, or it is a program of which that is not known. */
+  /** Reads everything below its folders, or is an unknown program. */
   readonly mayReadBelow: boolean
-  /** It also reads where links below them lead. */
+  /** Also follows links below them. */
   readonly followsLinks: boolean
 }
 
-/** More words than these are not looked at. */
+/** Limit of words that are checked. */
 const MAX_WORDS = 1000
-/** Their arguments are no files. */
+/** Programs whose arguments are not files. */
 const PROGRAMS_WITHOUT_FILES = new Set(['echo', 'pwd', 'type', 'which', 'true', 'false', ':'])
-/** Of a folder they read at most the names in it, unless an option tells them otherwise. */
+/** Programs that read only the names in a folder, unless an option says otherwise. */
 const FLAT = new Set('ls dir cat head tail grep egrep fgrep wc stat file test [ mkdir basename dirname'.split(' '))
-/** They change which file a path is, here or for the next command. */
+/** Programs that change which file a path refers to, now or for the next command. */
 const DIRECTORY_CHANGERS = new Set('cd pushd popd mv ln'.split(' '))
-/** They read names of files from their input. */
+/** Programs that read file names from their input. */
 const NAMES_FROM_INPUT = new Set('xargs parallel cpio pax'.split(' '))
-/** They let a program work in another folder, or read names of files from a file. */
+/** Options that change the working folder, or read file names from a file. */
 const ELSEWHERE = /^-[^-]*C|^--(?:ch|dir|cwd|work|prefix|git-dir)|^--[\w-]*from|^--files/
 const TREE_READERS = new Set('find rg ag ack fd tree tar cp rsync scp zip 7z du rgrep'.split(' '))
 
@@ -195,7 +200,7 @@ function findNamedPaths(
   }
 }
 
-/** Looks at each path once: a command may name the same ones a thousand times. */
+/** Cached, because a command may contain the same path a thousand times. */
 function pathsFrom(workspace: Workspace): (path: string) => PassedPath {
   const seen = new Map<string, PassedPath>()
   return (path) => {
@@ -205,16 +210,16 @@ function pathsFrom(workspace: Workspace): (path: string) => PassedPath {
   }
 }
 
-/** As the system finds it: links are followed one by one. */
+/** Resolves a path like the system, link by link. */
 function passedPath(path: string, { cwd }: Workspace): PassedPath {
   const named = resolve(cwd, path)
   const steps = stepsTo(path, cwd)
   const real = steps?.at(-1) ?? named
-  // Only by this name: what is `/dev/null` for us behind /proc/self is something else for the command.
+  // Only under this name: a path through /proc/self that is /dev/null for us is something else for the command.
   return { named, real, isMachine: path !== '/dev/null' && [named, ...(steps ?? [])].some(isMachine) }
 }
 
-/** Whether it reads the working directory without being told. */
+/** Whether the program reads the working directory by default. */
 function readsWorkingDirectory(name: string, rest: readonly ScriptWord[], files: readonly ScriptWord[]): boolean {
   const operands = files.filter(({ value }) => !value.startsWith('-'))
   const options = rest.filter(({ value }) => value.startsWith('-'))
@@ -233,11 +238,11 @@ function followsLinks(name: string, rest: readonly ScriptWord[]): boolean {
   return rest.some(({ value }) => options.test(value))
 }
 
-/** Nothing in it is expanded but patterns. */
+/** Contains a pattern and no other expansion. */
 const hasPattern = ({ value, known }: ScriptWord): boolean =>
   known < value.length && /^[*?[]/.test(value.slice(known)) && !/[$`{]/.test(value)
 
-/** The first operand of grep is no file, when it is sure which word that is. */
+/** Removes grep's first operand, which is not a file, if it is certain which word that is. */
 function withoutPattern(name: string, rest: readonly ScriptWord[]): readonly ScriptWord[] {
   if (name !== 'grep') return rest
   const at = rest.findIndex(({ value }) => !value.startsWith('-'))
@@ -260,7 +265,7 @@ function isTreeReader(name: string, rest: readonly ScriptWord[]): boolean {
 
 const isPath = (text: string): boolean => text !== '' && !text.includes('\0')
 
-/** The word itself, and the value of an option in it. */
+/** The word, and an option's value in it. */
 function pathsInWord(value: string): readonly string[] {
   const paths = [value]
   if (value.includes('=')) paths.push(value.slice(value.indexOf('=') + 1))
@@ -268,10 +273,10 @@ function pathsInWord(value: string): readonly string[] {
   return paths.filter(isPath)
 }
 
-/** Longer options are not looked at letter by letter. */
+/** Longer words are not split letter by letter. */
 const MAX_OPTION_LETTERS = 300
 
-/** What a program might take for a path in it: `-rfsecret`, `HEAD:secret`, `@secret`. */
+/** Parts of a word that a program might treat as a path: `-rfsecret`, `HEAD:secret`, `@secret`. */
 function piecesOf(value: string): readonly string[] {
   const pieces = /[=:,@]/.test(value) ? value.split(/[=:,@]/) : []
   if (/^-[^-]/.test(value))
@@ -281,7 +286,7 @@ function piecesOf(value: string): readonly string[] {
 
 const MAX_MATCHES = 1000
 
-/** The files that a pattern of bash might match, hidden ones too; nothing when there are too many to tell. */
+/** Files that a bash pattern may match, including hidden ones; undefined if there are too many. */
 function expandGlob(pattern: string, cwd: string): readonly string[] | undefined {
   let found: readonly string[] = [pattern.startsWith('/') ? '/' : '.']
   for (const step of pattern.split('/').filter((one) => one !== '')) {
@@ -299,32 +304,35 @@ function expandGlob(pattern: string, cwd: string): readonly string[] | undefined
   return found
 }
 
-/** Too many rather than too few: a class stands for anything. */
+/** Matches too much rather than too little: a character class matches anything. */
 function stepMatcher(step: string): RegExp {
   const literal = /^[^*?[]*/.exec(step)?.[0] ?? ''
   return new RegExp(`^${literal.replaceAll(/[.+^${}()|\]\\]/g, '\\$&')}`, 'u')
 }
 
-/** Reading from them can block, act, or tell the variables of other programs. */
+/** Reading these can block, act, or reveal variables of other programs. */
 const DEVICE_FOLDERS = ['/dev', '/proc', '/sys']
 
 const isMachine = (path: string): boolean => DEVICE_FOLDERS.some((folder) => isAtOrBelow(folder, path))
 
-/** Whether commands that read touch what is no file of a disk, or might. */
+/** Whether reading commands access, or may access, something that is not a file on disk. */
 export function readsDeviceFiles(all: StartedPrograms, workspace: Workspace): boolean {
   return all.started.some((one) => {
     const { sure: certain, possible, isTree, isOpen, followsLinks } = findNamedPaths(one, workspace)
     const holdsMachine = (path: string): boolean => isTree && DEVICE_FOLDERS.some((folder) => isAtOrBelow(path, folder))
-    // A link below may lead to it.
+    // A link below the folder may lead there.
     if (isOpen || followsLinks) return true
     return [...certain, ...possible].some((path) => path.isMachine || holdsMachine(path.real))
   })
 }
 
-/** Found by name in the folders of PATH; the others are builtins. */
+/** Builtins. Other programs are searched for in the folders of PATH. */
 const BUILTINS = new Set(['echo', 'pwd', 'type'])
 
-/** Whether bash would take a program of the project for one of these: PATH may name its folders, as in scripts of npm. */
+/**
+ * Whether bash would use a program of the project instead of one of these: PATH may contain project folders, as in npm
+ * scripts.
+ */
 export function findsProjectPrograms(
   commands: readonly PlainCommand[],
   { cwd }: Workspace,

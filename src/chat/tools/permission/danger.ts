@@ -1,4 +1,4 @@
-/** Commands that can destroy something or hide what they do: why, and where in the text. */
+/** Finds commands that can destroy something or hide what they do: the reason, and the place in the text. */
 import { parsePlainPipe } from '../../../lib/shell/plain-commands.ts'
 import type { TextSpan } from '../../../model/excerpt.ts'
 import { type Phrase, phrase } from '../../../model/phrase.ts'
@@ -6,7 +6,7 @@ import { findArgumentDanger, findStartedPrograms, INTERPRETER, programNameOf, SH
 
 interface Danger {
   readonly names: RegExp
-  /** Any of the arguments, where not every use is dangerous. */
+  /** Whether the use is dangerous, by its arguments. */
   readonly when?: (values: readonly string[]) => boolean
   readonly reason: Phrase
 }
@@ -53,10 +53,10 @@ const DANGERS: readonly Danger[] = [
 
 const RUNS_DOWNLOADED = phrase('it runs what it loads from the network', 'ネットワークから取得したものを実行します')
 
-/** Why somebody should look twice; nothing when the words are harmless and clear. */
+/** Why the user should look twice; undefined if the command is harmless and clear. */
 export const dangerOf = (command: string): Phrase | undefined => findDestruction(command) ?? findUnclear(command)
 
-/** What a command in it destroys or runs. A command that is only unclear destroys nothing by this function. */
+/** What a command destroys or runs. Ignores commands that are only unclear. */
 function findDestruction(command: string): Phrase | undefined {
   let isLoading = false
   for (const { words, isPiped } of findStartedPrograms(command).started) {
@@ -70,26 +70,26 @@ function findDestruction(command: string): Phrase | undefined {
   return undefined
 }
 
-/** Why it cannot be told what a command does by looking at its words; nothing when it can. */
+/** Why the effect of a command cannot be determined from its text; undefined if it can. */
 function findUnclear(command: string): Phrase | undefined {
   const pipe = parsePlainPipe(command)
   if (!pipe.ok) return pipe.reason
   return pipe.commands.map(findArgumentDanger).find((reason) => reason !== undefined)
 }
 
-/** More are not pointed out; they are counted as lines that are not shown. */
+/** Further spans are only counted among the hidden lines. */
 const MAX_SPANS = 20
 const WORD = /[^\s;&|()`]+/g
 
 const isDestructive = (text: string): boolean => findDestruction(text) !== undefined
 
-/** In the order in which they stand. */
+/** In text order. */
 export function findDangerSpans(command: string): readonly TextSpan[] {
   const spans: TextSpan[] = []
   let from = 0
   for (const line of commandLinesOf(command)) {
     if (!isDestructive(command.slice(line.start, line.end))) continue
-    // What is spread over several lines stands between those that are dangerous by themselves.
+    // A danger that spans several lines is between those that are dangerous on their own.
     addSpans(command, { start: from, end: line.start }, spans)
     addSpans(command, line, spans)
     from = line.end
@@ -98,7 +98,7 @@ export function findDangerSpans(command: string): readonly TextSpan[] {
   return spans.sort((a, b) => a.start - b.start)
 }
 
-/** Of a unified diff: lines that it adds. */
+/** In a unified diff: dangerous lines that it adds. */
 export function findDangerousAdditions(diff: string): readonly TextSpan[] {
   return linesOf(diff)
     .filter(
@@ -118,7 +118,7 @@ function linesOf(text: string): readonly TextSpan[] {
   return lines
 }
 
-/** Lines that a backslash at their end joins are one. */
+/** Lines joined by a trailing backslash count as one. */
 function commandLinesOf(text: string): readonly TextSpan[] {
   const logicalLines: TextSpan[] = []
   let start: number | undefined
@@ -146,7 +146,7 @@ function addSpans(text: string, { start, end }: TextSpan, spans: TextSpan[]): vo
   }
 }
 
-/** The words that matter. Asks about parts of the text only, because the rules are not known here. */
+/** Narrows a span to the words that matter, by testing parts of the text. */
 function narrowSpan(text: string, from: number, to: number): TextSpan {
   const words = Array.from(text.slice(from, to).matchAll(WORD), ({ 0: word, index }) => ({
     start: from + index,
@@ -158,7 +158,9 @@ function narrowSpan(text: string, from: number, to: number): TextSpan {
   return { start: words[last - back]?.start ?? from, end: Math.max(end, from + 1) }
 }
 
-/** By halving: some index at which it holds, though not at the one before. @param max where it is known to hold */
+/**
+ * Finds by bisection an index at which the test holds but not at the one before. @param max an index at which it holds
+ */
 function binarySearch(max: number, test: (at: number) => boolean): number {
   let low = 0
   let high = Math.max(0, max)

@@ -1,4 +1,4 @@
-/** Decides whether a call may run: by the agent's settings, the user's trust, and what the call would do. */
+/** Decides whether a call may run, by the agent's settings, the user's trust, and the effect of the call. */
 import { NATIVE_TOOLS } from '../../../conversation/limits.ts'
 import { type Phrase, phrase } from '../../../model/phrase.ts'
 import type { CallNeed, ChatTool } from '../tool.ts'
@@ -10,11 +10,11 @@ type NamedTool = Pick<ChatTool, 'name' | 'hostName' | 'origin'>
 export const BUILTIN_SERVER = 'builtin'
 const BUILTIN = `@${BUILTIN_SERVER}`
 
-/** How people and permissions call a tool: `fs_read`, `@server/tool`. */
+/** Name of a tool for people and in permissions: `fs_read`, `@server/tool`. */
 export const toolLabel = ({ hostName, origin }: Omit<NamedTool, 'name'>): string =>
   origin === NATIVE_TOOLS ? hostName : `@${origin}/${hostName}`
 
-/** Whether a pattern means this tool. `@…` never means a built-in one, but for `@builtin`. */
+/** Whether a pattern matches the tool. `@…` never matches a built-in tool, except `@builtin`. */
 export function matchesTool(pattern: string, tool: NamedTool): boolean {
   if (tool.origin === NATIVE_TOOLS) return matchesBuiltIn(pattern, tool)
   if (!pattern.startsWith('@')) return false
@@ -31,18 +31,18 @@ function matchesBuiltIn(pattern: string, { name, hostName }: NamedTool): boolean
   return !own.startsWith('@') && (wildcardPattern(own).test(hostName) || wildcardPattern(own).test(name))
 }
 
-/** As the agent's `tools` lists them: `*` is everything. */
+/** According to the agent's `tools`; `*` matches everything. */
 export const offersTool = (patterns: readonly string[], tool: NamedTool): boolean =>
   patterns.some((pattern) => pattern === '*' || matchesTool(pattern, tool))
 
-/** A tool that the user trusts: compared letter by letter, because its server chose both names and may put `*` or `/` into them. */
+/** A trusted tool. Compared exactly, because its server chooses both names and may put `*` or `/` into them. */
 export type ToolName = Pick<ChatTool, 'hostName' | 'origin'>
 
 export const isSameTool = (a: ToolName, b: ToolName): boolean => a.origin === b.origin && a.hostName === b.hostName
 
 /**
- * The tools that a typed word selects: the one with exactly this label or name, otherwise those that match it as a pattern.
- * Two tools can share a label (`b/c` of server `a`, `c` of server `a/b`): such a word selects neither.
+ * The tools that a typed word selects: the tool with exactly this label or name, otherwise those that match it as a
+ * pattern. Two tools may share a label (`b/c` of server `a`, `c` of server `a/b`): it then selects neither.
  */
 export function findTools<T extends NamedTool>(word: string, tools: readonly T[]): readonly T[] {
   const exact = tools.filter((tool) => toolLabel(tool) === word)
@@ -51,7 +51,7 @@ export function findTools<T extends NamedTool>(word: string, tools: readonly T[]
   return named.length > 0 ? named : tools.filter((tool) => matchesTool(word, tool))
 }
 
-/** `*` and `?` also stand for `/`. */
+/** `*` and `?` also match `/`. */
 function wildcardPattern(pattern: string): RegExp {
   const body = pattern.replaceAll(/\*+|\?|[^*?]+/g, (piece) => {
     if (piece.startsWith('*')) return '[^]*'
@@ -61,19 +61,19 @@ function wildcardPattern(pattern: string): RegExp {
 }
 
 export interface PermissionRules {
-  /** Patterns of the agent's file and of `--trust-tools`. */
+  /** Patterns of the agent file and of `--trust-tools`. */
   readonly allowedTools: readonly string[]
-  /** What the user trusted in this session, by `t` or `/tools trust`. Never a pattern. */
+  /** Tools trusted in this session, by answering `t` or with `/tools trust`. Never patterns. */
   readonly trustedTools?: readonly ToolName[]
-  /** `--trust-all-tools`: nothing is asked but whether a command that may be a denied one is none; what is denied stays denied. */
+  /** `--trust-all-tools`: asks only about commands that may be denied. Denied calls stay denied. */
   readonly trustAll: boolean
   readonly settings: ToolsSettings
-  /** With links followed. */
+  /** With links resolved. */
   readonly cwd: string
   readonly home: string
 }
 
-/** `toolsSettings` of an agent, as far as we know the tools. */
+/** `toolsSettings` of an agent, for the tools we know. */
 export interface ToolsSettings {
   readonly fs_read: ReadSettings
   readonly fs_write: PathSettings
@@ -90,11 +90,11 @@ interface ReadSettings extends PathSettings {
 }
 
 export interface CommandSettings {
-  /** Regular expressions, each for one whole command: see `permission/command-decision.ts`. */
+  /** Regular expressions, each for a complete command: see `permission/command-decision.ts`. */
   readonly allowedCommands: readonly string[]
   readonly deniedCommands: readonly string[]
   readonly autoAllowReadonly: boolean
-  /** What would be asked is denied. */
+  /** Denies instead of asking. */
   readonly denyByDefault: boolean
 }
 
@@ -105,19 +105,19 @@ export const NO_TOOLS_SETTINGS: ToolsSettings = {
 }
 
 export type PermissionDecision =
-  /** By a person's or the agent's word, or because it only reads where that is free. */
+  /** Allowed by a person or the agent, or because it only reads where reading is free. */
   | { readonly kind: 'allow' }
   | {
       readonly kind: 'ask'
-      /** It cannot be told whether a rule denies the command or what it reads: also asked where everything is trusted. */
+      /** It is uncertain whether a rule denies the command or its reads. Asked even if everything is trusted. */
       readonly mayBeDenied?: true
     }
   /** All calls of the answer are cancelled with `forbidden(name)` as the prompt. */
   | { readonly kind: 'deny'; readonly reason: string }
-  /** Not run; the text goes to the model as an Error result. */
+  /** Not run; the model gets the text as an Error result. */
   | { readonly kind: 'error'; readonly text: string }
 
-/** @param need of the call, which says where it reads or writes, and which command it runs */
+/** @param need what the call reads, writes and runs */
 export function decidePermission(
   tool: Pick<ChatTool, 'name' | 'hostName' | 'origin'>,
   need: CallNeed,
@@ -145,7 +145,7 @@ function byRules(
   return listed ? ALLOW : { kind: 'ask' }
 }
 
-/** What a person would have typed, as the original has it. */
+/** Sent as the user's text, as in Amazon Q CLI. */
 export const forbiddenToolText = (name: string): Phrase =>
   phrase(
     `Tool use with ${name} was rejected because the arguments supplied were forbidden`,

@@ -1,4 +1,4 @@
-/** The programs that a command line starts, also through other programs, and those that only read. */
+/** Finds the programs that a command line starts, directly or through other programs, and those that only read. */
 import { type PlainCommand, parsePlainPipe } from '../../../lib/shell/plain-commands.ts'
 import {
   isFullyKnown,
@@ -18,10 +18,13 @@ const TAIL_WAITS = phrase('tail waits for more', 'tail が追記を待ち続け�
 
 type ArgumentCheck = (values: readonly string[]) => Phrase | undefined
 
-/** Neither writes nor runs anything, whatever its options are. */
+/** The program neither writes nor runs anything, whatever its options. */
 const ANY: ArgumentCheck = () => undefined
 
-/** What a program may not be given; options are looked at wherever they stand, also where they might be an argument of another. */
+/**
+ * Arguments that disqualify a reader. Options are checked at every position, even where they may be an argument of
+ * another option.
+ */
 const READERS: ReadonlyMap<string, ArgumentCheck> = new Map([
   ['ls', ANY],
   ['dir', ANY],
@@ -38,29 +41,29 @@ const READERS: ReadonlyMap<string, ArgumentCheck> = new Map([
 
 export const isReadOnlyProgram = (name: string): boolean => READERS.has(name)
 
-/** Why a command of a known reader may do more than read; nothing for all others. */
+/** Why a known reader may do more than read; undefined for other programs. */
 export function findArgumentDanger({ words: [name, ...rest] }: PlainCommand): Phrase | undefined {
   return READERS.get(name?.value ?? '')?.(rest.map(({ value }) => value))
 }
 
-/** The same for a program by its name and arguments: it is a known reader and does nothing else. */
+/** Whether a program with these arguments is a known reader and does nothing else. */
 const readsOnly = (name: string, values: readonly string[]): boolean =>
   isReadOnlyProgram(name) && READERS.get(name)?.(values) === undefined
 
-/** Only by its words: which file bash takes for the program, and which files it reads, is not looked at. */
+/** Decides by words only: neither the file that bash runs nor the files that it reads are checked. */
 export const isReadingCommand = ({ words: [name, ...rest] }: PlainCommand): boolean =>
   readsOnly(
     name?.value ?? '',
     rest.map(({ value }) => value),
   )
 
-/** The commands of a pipe in which all only read; nothing for any other line. */
+/** The commands of a pipe that only reads; undefined for any other line. */
 export function parseReadingPipe(line: string): readonly PlainCommand[] | undefined {
   const pipe = parsePlainPipe(line)
   return pipe.ok && pipe.commands.every(isReadingCommand) ? pipe.commands : undefined
 }
 
-/** No `-f`, `-F`, `--follow`, `--retry` or `--pid`, in any spelling; nor `+5f`. */
+/** Excludes `-f`, `-F`, `--follow`, `--retry` and `--pid` in any spelling, and `+5f`. */
 const isQuietTail = (value: string): boolean =>
   !/^[-+]./.test(value) ||
   /^-[qvzr]*(?:[ncb](?:[-+]?\d+[a-zA-Z]{0,3})?)?$/.test(value) ||
@@ -69,7 +72,7 @@ const isQuietTail = (value: string): boolean =>
 
 const isPerl = (value: string): boolean => /^-[^-]*P/.test(value) || /^--p/.test(value)
 
-/** Of `find`: tests, harmless actions, operators and what looks like one but is a number. */
+/** Options of `find`: tests, harmless actions, operators, and numbers that look like options. */
 const FIND_OPTIONS = new Set(
   [
     '-H -L -P -E -s -x -d -depth -maxdepth -mindepth -mount -xdev -noleaf -follow -daystart -regextype -warn -nowarn',
@@ -85,23 +88,23 @@ const isReadingFind = (value: string): boolean =>
   !value.startsWith('-') || FIND_OPTIONS.has(value) || /^-(?:O\d|newer[aBcm][aBcmt]|\d+[a-zA-Z]?)?$/.test(value)
 
 export interface StartedProgram {
-  /** The name first. Empty where a command only sets variables or redirects. */
+  /** The name first. Empty if the command only sets variables or redirects. */
   readonly words: readonly ScriptWord[]
   readonly assignments: readonly ScriptWord[]
   readonly redirects: readonly Redirect[]
-  /** Reads what the one before it prints. */
+  /** Its input is the output of the previous command. */
   readonly isPiped: boolean
 }
 
 export interface StartedPrograms {
   readonly started: readonly StartedProgram[]
-  /** As typed, one text for each simple command. */
+  /** As typed, one text per simple command. */
   readonly texts: readonly string[]
-  /** The shell starts nothing else. What a program such as `make` starts by itself is not meant. */
+  /** The shell starts nothing else. Does not cover what a program such as `make` starts. */
   readonly isCertain: boolean
 }
 
-/** Never throws. Finds rather too much than too little. */
+/** Never throws. Finds too much rather than too little. */
 export function findStartedPrograms(command: string): StartedPrograms {
   const finder = new ProgramFinder()
   finder.script(parseScript(command), 0)
@@ -113,33 +116,33 @@ export const programBaseName = (name: string): string => name.slice(name.lastInd
 const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(' '))
 
 export const SHELLS = wordSet('bash sh dash ash zsh ksh mksh yash rbash fish csh tcsh pwsh')
-/** They run what follows their own options: each of their words may be the name of a program. */
+/** Programs that run what follows their options: each of their words may be a program. */
 const WRAPPERS = wordSet(
   'env command exec builtin coproc function time nohup nice ionice chrt taskset timeout stdbuf setsid setpriv sudo doas su runuser pkexec xargs parallel watch script unshare nsenter chroot firejail bwrap proot fakeroot strace ltrace busybox toybox flock ssh entr systemd-run setarch linux32 linux64 unbuffer rlwrap torsocks proxychains caffeinate arch npx jobs sg prlimit choom numactl start-stop-daemon gosu su-exec',
 )
-/** The loader of programs, which is given one: `ld-linux-x86-64.so.2`. */
+/** The dynamic loader, which runs its argument: `ld-linux-x86-64.so.2`. */
 const LOADER = /^ld[\w.-]*\.so[\d.]*$/
-/** Builtins after which bash may run what stands in no command. */
+/** Builtins after which bash may run code that is not in any command. */
 const UNCERTAIN_BUILTINS = wordSet('. source alias shopt enable hash compgen complete bind fc let mapfile readarray')
-/** Builtins that evaluate subscripts in their arguments, substitutions included. */
+/** Builtins that evaluate subscripts in their arguments, including substitutions. */
 const SUBSCRIPT_BUILTINS = wordSet('declare typeset local readonly export unset read getopts wait printf test [')
-/** They set variables, or the parameters that a loop assigns. */
+/** Builtins that set variables, and keywords that assign loop variables. */
 const SETTERS = wordSet('declare typeset local readonly export unset read getopts wait printf for select set')
 export const INTERPRETER = /^(?:python[\d.]*|perl[\d.]*|ruby|node|deno|bun|php|lua[\d.]*|tclsh|wish|Rscript|osascript)$/
 const EDITORS = wordSet('vi vim nvim view ex ed emacs gdb lldb')
 const FIND_RUNS = wordSet('-exec -execdir -ok -okdir')
-/** Options of xargs without a value, or with it behind `=`; those that name a placeholder are not among them. */
+/** Options of xargs without a value, or with it after `=`; excludes those that name a placeholder. */
 const XARGS_OPTION =
   /^-[0rtpxo]+$|^--(?:null|no-run-if-empty|verbose|interactive|exit|open-tty)$|^--(?:max-[a-z]+|delimiter|arg-file|eof)=/
 
-/** Scripts in scripts are followed so far. */
+/** Limit of nested scripts. */
 const MAX_NESTING = 5
-/** Words of a wrapper that are looked at as names of programs. */
+/** Limit of a wrapper's words that are checked as program names. */
 const MAX_WRAPPER_WORDS = 50
-/** A command that starts more programs is not judged to its end. */
+/** A command that starts more programs is not analysed completely. */
 const MAX_STARTED_PROGRAMS = 500
 
-/** What a program reads elsewhere and puts into a command. */
+/** A value that a program inserts into a command from elsewhere. */
 const UNKNOWN: ScriptWord = { value: '$@', known: 0, typed: '$@' }
 
 class ProgramFinder {
@@ -161,7 +164,7 @@ class ProgramFinder {
 
   #command(command: ScriptCommand, depth: number): void {
     const { words, assignments, redirects, isPiped } = command
-    // The variable may name what the program runs: `GIT_EXTERNAL_DIFF=$x git diff`.
+    // The variable may name a program to run: `GIT_EXTERNAL_DIFF=$x git diff`.
     if (words.length > 0 && !assignments.every(isFullyKnown)) this.#markUncertain()
     this.#add({ words, assignments, redirects, isPiped }, depth)
     const name = programNameOf(words)
@@ -191,7 +194,7 @@ class ProgramFinder {
     this.#addStartedBy(one, depth)
   }
 
-  /** What a program is told to run in its arguments. */
+  /** Adds what a program runs because of its arguments. */
   #addStartedBy(one: StartedProgram, depth: number): void {
     const name = programNameOf(one.words)
     const rest = one.words.slice(1)
@@ -233,7 +236,7 @@ class ProgramFinder {
     for (const { operator, target } of redirects) if (operator.endsWith('<<<')) this.#text(target, depth)
   }
 
-  /** A word that is a script of its own. */
+  /** Adds a word that is itself a script. */
   #text(word: ScriptWord, depth: number): void {
     this.#parseJoined([word], depth)
   }
@@ -269,7 +272,7 @@ class ProgramFinder {
     if (at < rest.length) this.#filledIn([...rest.slice(at), UNKNOWN], placeholder, depth)
   }
 
-  /** A command in which a program replaces the placeholder by something that is not known. */
+  /** Adds a command in which a program replaces the placeholder by an unknown value. */
   #filledIn(words: readonly ScriptWord[], placeholder: string, depth: number): void {
     const filled = words.map((word) => {
       const at = placeholder === '' ? -1 : word.value.indexOf(placeholder)
@@ -279,12 +282,12 @@ class ProgramFinder {
   }
 }
 
-/** Whether a builtin sets a variable that bash evaluates, or one to a text that would be run if bash evaluated it. */
+/** Whether a builtin sets a variable that bash evaluates, or sets one to text that would run if evaluated. */
 const setsPowerful = (name: string, rest: readonly ScriptWord[]): boolean =>
   rest.some(({ value, known }) => NAMES_POWERFUL.test(value) || /`|\$\(/.test(value.slice(0, known))) ||
   (/^(?:declare|typeset|local)$/.test(name) && rest.some(({ value }) => /^-\w*[in]/.test(value)))
 
-/** Whether a script of sed has the command `e`, or the flag. */
+/** Whether a sed script uses the command `e`, or the flag. */
 function runsInSed(rest: readonly ScriptWord[]): boolean {
   const hasOption = rest.some(({ value }) => /^-[a-zA-Z]*e|^--exp/.test(value))
   const scripts = hasOption ? rest : rest.filter(({ value }) => !value.startsWith('-')).slice(0, 1)
@@ -293,7 +296,7 @@ function runsInSed(rest: readonly ScriptWord[]): boolean {
   )
 }
 
-/** Scripts that a word of a wrapper may hold: itself, the value of an option, or what is attached to one: `-qc"touch x"`. */
+/** Scripts in a wrapper's word: the word, an option's value, or text attached to an option: `-qc"touch x"`. */
 function scriptsIn(value: string): readonly string[] {
   if (!/[\s;&|<>$`'"\\]/.test(value)) return []
   const letters = /^-[A-Za-z0-9]+/.exec(value)?.[0].length ?? 0
@@ -301,14 +304,14 @@ function scriptsIn(value: string): readonly string[] {
   return [value, ...(value.includes('=') ? [value.slice(value.indexOf('=') + 1)] : []), ...attached]
 }
 
-/** The file name of the program, or nothing where an expansion decides it. */
+/** File name of the program; empty if an expansion determines it. */
 export function programNameOf([first]: readonly ScriptWord[]): string {
   return first && isFullyKnown(first) ? programBaseName(first.value) : ''
 }
 
 /**
- * The arguments, variables and redirections of each command as one text. Readers are left out: all that they do with their words
- * is judged exactly, as long as what they print goes nowhere.
+ * Arguments, variables and redirections of each command as one text. Leaves out readers, whose words are checked
+ * exactly, unless their output goes elsewhere.
  */
 export function looseTexts({ started, texts }: StartedPrograms): readonly string[] {
   const isPassedOn =
@@ -335,8 +338,9 @@ function isQuietReader({ words: [name, ...rest], assignments, redirects }: Start
 const MOST_PLACES = 2000
 
 /**
- * What follows each place where a command or a name may begin: a word, or any letter of an option such as `-qctouch`. Quotes and
- * backslashes are also taken out, because the program may do so. Nothing where there are too many places.
+ * Every suffix that may begin with a command or a name: after a word boundary, or after any letter of an option such as
+ * `-qctouch`. Also without quotes and backslashes, because the program may remove them. Undefined if there are too
+ * many.
  */
 export function tailsOf(text: string): readonly string[] | undefined {
   const bare = text.replaceAll(/['"\\]/g, '')

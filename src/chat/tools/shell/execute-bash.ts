@@ -1,4 +1,6 @@
-/** execute_bash: a command in a shell of its own, in the working directory, and what the sandbox had to do with its end. */
+/**
+ * execute_bash: runs a command in a new shell in the working directory, and explains failures caused by the sandbox.
+ */
 import { NATIVE_TOOLS, TOOL_USE_INTERRUPTED } from '../../../conversation/limits.ts'
 import { sanitizeUnicodeTags } from '../../../conversation/message-text.ts'
 import type { FieldReader } from '../../../lib/json/field-reader.ts'
@@ -31,7 +33,7 @@ export const refusedCommandPhrase = ({ en, ja }: Phrase): Phrase =>
     `chat.sandbox が on ですが、${ja}。そのためコマンドを実行しません。これを直すか、「fumi config chat.sandbox auto」と設定してください。`,
   )
 
-/** What programs say when they meet the bounds: no network, a read-only file system, no more privileges. */
+/** Errors that programs print when the sandbox stops them: no network, a read-only file system, missing privileges. */
 const SANDBOX_ERRORS =
   /read-only file system|EROFS|network is (?:unreachable|down)|ENETUNREACH|could ?n[o']t resolve|resolve host|name resolution|name or service not known|EAI_AGAIN|ENOTFOUND|getaddrinfo|connection refused|ECONNREFUSED|failed to connect|operation not permitted|EPERM|no new privileges|must be (?:owned by uid 0|setuid)|device or resource busy|cannot connect to the docker daemon/i
 
@@ -78,7 +80,7 @@ function plantedText(paths: readonly string[]): Phrase {
 
 const TOOL_NAME = SHELL_NAME === 'cmd' ? 'execute_cmd' : 'execute_bash'
 
-/** A third of what a result may hold, for each of the streams. */
+/** A third of the limit of a result, for each stream. */
 const MAX_OUTPUT_BYTES = 133_333
 
 export interface ShellOptions {

@@ -1,4 +1,4 @@
-/** Runs a shell command with limits on time and output. An abort ends everything that it started. */
+/** Runs a shell command with limits on time and output. An abort kills everything it started. */
 import { StringDecoder } from 'node:string_decoder'
 import { programPathOrMissing } from '../../../lib/programs.ts'
 import { cutLifeline, signalGroup, startInGroup } from '../../processes/process-group.ts'
@@ -8,21 +8,21 @@ import type { OutputPiece } from '../tool.ts'
 interface CommandOptions {
   readonly cwd: string
   readonly signal: AbortSignal
-  /** All variables that it gets. */
+  /** The complete environment. */
   readonly env: Readonly<Record<string, string>>
-  /** What runs the shell, such as a sandbox. */
+  /** Program that runs the shell, such as a sandbox. */
   readonly wrapper?: SandboxWrapper | undefined
-  /** Without it there is nothing to read. */
+  /** Default: empty input. */
   readonly stdin?: string
   readonly timeoutMs?: number
-  /** Bytes of each stream that are kept; the rest is read and dropped. */
+  /** Limit of bytes kept per stream; the rest is discarded. */
   readonly maxOutputBytes: number
   readonly onOutput?: ((piece: OutputPiece) => void) | undefined
 }
 
 export interface CommandRun {
   readonly ended: 'exited' | 'aborted' | 'timed_out' | 'not_started'
-  /** As a shell tells it: 128 and more for a signal. */
+  /** As reported by a shell: 128 and above for a signal. */
   readonly code: number
   readonly stdout: CapturedOutput
   readonly stderr: CapturedOutput
@@ -33,7 +33,7 @@ export interface CapturedOutput {
   readonly cut: boolean
 }
 
-/** What a command leaves running may hold its output open: this long is waited for the rest of it. */
+/** Background processes of the command may keep its output open. Waits this long for the rest. */
 const DRAIN_MS = 250
 const KILL_AFTER_MS = 2000
 
@@ -85,7 +85,7 @@ export function runCommand(command: string, options: CommandOptions): Promise<Co
     signal.addEventListener('abort', onAbort, { once: true })
     child.stdout?.on('data', (bytes: Buffer) => stdout.append(bytes))
     child.stderr?.on('data', (bytes: Buffer) => stderr.append(bytes))
-    // A command that does not read what it is given is no fault.
+    // A command may ignore its input.
     child.stdin?.on('error', () => {})
     child.stdin?.end(stdin)
     child.on('error', (error) => {
@@ -138,7 +138,7 @@ class OutputCollector {
     }
   }
 
-  /** Half a character at the cut is left out. */
+  /** Drops an incomplete character at the end. */
   captured(): CapturedOutput {
     const bytes = Buffer.concat(this.#chunks)
     return { text: this.#cut ? new StringDecoder('utf8').write(bytes) : bytes.toString('utf8'), cut: this.#cut }
