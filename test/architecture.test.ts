@@ -279,13 +279,10 @@ describe('files', () => {
 
 /** Why a file outside src/agents names an agent in its code. */
 const NAMES_AGENTS: { readonly [path: string]: string } = {
-  'openai/files/record-shape.ts': 'records of other programs, which files of messages must not be taken for',
-  'openai/files/file-layout.ts': 'ranks these records',
   'model/api/chat.ts': 'a folder of agent files that `fumi chat` reads, as the API calls it',
   'chat/prompts.ts': 'a folder of saved prompts that `fumi chat` reads',
   'chat/agent-file/find-agents.ts': 'a folder of agent files that `fumi chat` reads',
   'chat/context-files.ts': 'the same folder: whose files may be sent',
-  'web/i18n/actions.ts': 'Japanese labels of targets; the API has English ones',
 }
 
 test('agents are listed in their folder only', () => {

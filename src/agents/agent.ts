@@ -213,6 +213,7 @@ export interface WrittenForm {
   /** Its name in `--to`. */
   readonly name: string
   readonly label: string
+  readonly label_ja: string
   /** File name suffix, such as `.jsonl`. */
   readonly suffix: string
 }

@@ -107,7 +107,7 @@ class ChunkBuilder {
       locator,
       { line: raw.line_index, time: timestamp, session: this.#task.name },
     )
-    if (metadata?.['duplicates']) this.#repeat(metadata['duplicates'])
+    if (metadata?.duplicates) this.#repeat(metadata.duplicates)
     if (kind & (DUPLICATE | REPLAYED)) return
     const searchable = searchableTextOf(message)
     const touched = findTouchedFiles(message)
@@ -126,10 +126,9 @@ class ChunkBuilder {
     return this.#rows.count + this.issues.length === 0
   }
 
-  #repeat(ids: unknown): void {
-    if (!Array.isArray(ids)) return
+  #repeat(ids: readonly string[]): void {
     for (const id of ids) {
-      const [, line, part] = MESSAGE_ID_POSITION.exec(String(id)) ?? []
+      const [, line, part] = MESSAGE_ID_POSITION.exec(id) ?? []
       if (line !== undefined)
         this.#repeated.set(positionKey(Number(line), Number(part ?? 1)), [Number(line), Number(part ?? 1)])
     }

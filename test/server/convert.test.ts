@@ -42,8 +42,18 @@ const preview = async (body: object): Promise<Reply> => {
 
 test('lists the targets of a conversation', async () => {
   const { data } = await served.get<Reply>('/api/convert/targets', 'TargetsReply')
-  expect(data).toContainEqual({ to: 'amazon-q', label: expect.any(String), can_hand_off: true })
-  expect(data).toContainEqual({ to: 'sft', label: expect.any(String), can_hand_off: false })
+  expect(data).toContainEqual({
+    to: 'amazon-q',
+    label: 'conversation of Amazon Q CLI',
+    label_ja: 'Amazon Q CLI の会話',
+    can_hand_off: true,
+  })
+  expect(data).toContainEqual({
+    to: 'sft',
+    label: expect.any(String),
+    label_ja: expect.any(String),
+    can_hand_off: false,
+  })
 })
 
 test('shows losses and returns the same file', async () => {

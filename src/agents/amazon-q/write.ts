@@ -23,8 +23,8 @@ import type { AgentWriteOptions, WriterOutput, WrittenForm } from '../agent.ts'
 import { AMAZON_Q, KIRO } from './stores.ts'
 
 export const FORMS: readonly WrittenForm[] = [
-  { name: AMAZON_Q, label: 'conversation of Amazon Q CLI', suffix: '.json' },
-  { name: KIRO, label: 'conversation of Kiro CLI', suffix: '.json' },
+  { name: AMAZON_Q, label: 'conversation of Amazon Q CLI', label_ja: 'Amazon Q CLI の会話', suffix: '.json' },
+  { name: KIRO, label: 'conversation of Kiro CLI', label_ja: 'Kiro CLI の会話', suffix: '.json' },
 ]
 
 export const write = createWriteFunction<AgentWriteOptions, WriterOutput>(

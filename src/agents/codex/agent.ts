@@ -24,7 +24,7 @@ const codex: Agent = {
   read,
   readMessage,
   span,
-  forms: [{ name: AGENT_ID, label: 'a log of Codex CLI', suffix: '.jsonl' }],
+  forms: [{ name: AGENT_ID, label: 'a log of Codex CLI', label_ja: 'Codex CLI のログ', suffix: '.jsonl' }],
   write,
   check,
   deliver,

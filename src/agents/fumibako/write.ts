@@ -22,7 +22,9 @@ import type { Session } from '../../model/session.ts'
 import type { AgentWriteOptions, WriterOutput, WrittenForm } from '../agent.ts'
 import { AGENT_ID } from './find.ts'
 
-export const FORMS: readonly WrittenForm[] = [{ name: AGENT_ID, label: 'journal of fumibako', suffix: '.jsonl' }]
+export const FORMS: readonly WrittenForm[] = [
+  { name: AGENT_ID, label: 'journal of fumibako', label_ja: 'fumibako のジャーナル', suffix: '.jsonl' },
+]
 
 export const write = createWriteFunction<AgentWriteOptions, WriterOutput>(
   (session, options) => new JournalFileWriter(session, options),

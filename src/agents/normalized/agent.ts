@@ -17,7 +17,14 @@ const normalized: Agent = {
   scan,
   read,
   readMessage,
-  forms: [{ name: AGENT_ID, label: 'NormalizedMessages, one on each line', suffix: '.ndjson' }],
+  forms: [
+    {
+      name: AGENT_ID,
+      label: 'NormalizedMessages, one on each line',
+      label_ja: 'NormalizedMessage（1 行 1 件）',
+      suffix: '.ndjson',
+    },
+  ],
   write,
 }
 

@@ -90,8 +90,13 @@ const messagePath = (path: string, before: number): string =>
 const FINE_TUNING_FORM = 'sft'
 
 export const FORMS: readonly WrittenForm[] = [
-  { name: AGENT_ID, label: 'messages of the chat API', suffix: '.json' },
-  { name: FINE_TUNING_FORM, label: 'an example for fine-tuning', suffix: '.jsonl' },
+  { name: AGENT_ID, label: 'messages of the chat API', label_ja: 'チャット API のメッセージ', suffix: '.json' },
+  {
+    name: FINE_TUNING_FORM,
+    label: 'an example for fine-tuning',
+    label_ja: 'ファインチューニング用の例',
+    suffix: '.jsonl',
+  },
 ]
 
 export const write = createWriteFunction<AgentWriteOptions, WriterOutput>(

@@ -13,6 +13,7 @@ export interface TargetItem {
   /** Names it in `POST /api/convert`. */
   readonly to: string
   readonly label: string
+  readonly label_ja: string
   /** Its program can go on with it: it may be handed over. */
   readonly can_hand_off: boolean
 }

@@ -128,7 +128,7 @@ function compareRanks(
 }
 
 function rankOf(format: FileFormat | ForeignShape): number {
-  if (format === 'codex' || format === 'amazon-q') return 0
+  if (format === 'agent-record') return 0
   return isForeignShape(format as RecordShape) ? 2 : 1
 }
 

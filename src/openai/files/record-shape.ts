@@ -6,8 +6,7 @@ import type { FileFormat } from './file-conversation.ts'
 
 /** Records that are not a conversation in a supported format. Some belong to another agent. */
 export type ForeignShape =
-  | 'amazon-q'
-  | 'codex'
+  | 'agent-record'
   | 'chunk'
   | 'message'
   | 'alpaca'
@@ -51,11 +50,7 @@ export const SHAPE_TEXTS: Readonly<Record<FileFormat | ForeignShape, Phrase>> = 
     'chat_messages with sender, as Claude.ai exports it',
     'Claude.ai のエクスポート（sender を持つ chat_messages）',
   ),
-  'amazon-q': phrase(
-    'conversation_id and history: a state of Amazon Q CLI',
-    'conversation_id と history。Amazon Q CLI の状態',
-  ),
-  codex: phrase('records of Codex CLI', 'Codex CLI の記録'),
+  'agent-record': phrase('a record of the log of another program', '別のプログラムのログの記録'),
   chunk: phrase(
     'pieces of a streamed answer (chat.completion.chunk), not whole messages',
     'ストリームの断片（chat.completion.chunk）。完全なメッセージではない',
@@ -81,8 +76,7 @@ export const SHAPE_TEXTS: Readonly<Record<FileFormat | ForeignShape, Phrase>> = 
 }
 
 const FOREIGN_SHAPES: ReadonlySet<string> = new Set<ForeignShape>([
-  'amazon-q',
-  'codex',
+  'agent-record',
   'chunk',
   'message',
   'alpaca',
@@ -125,10 +119,10 @@ function isTree(mapping: Fields): boolean {
 
 function foreignShape(record: Fields): RecordShape | undefined {
   if ('conversation_id' in record && Array.isArray(record['history']) && !isMessageList(record['history']))
-    return 'amazon-q'
-  if (typeof record['type'] === 'string' && 'payload' in record) return 'codex'
-  if (Array.isArray(record['items']) && 'session' in record) return 'codex'
-  return typeof record['record_type'] === 'string' ? 'codex' : undefined
+    return 'agent-record'
+  if (typeof record['type'] === 'string' && 'payload' in record) return 'agent-record'
+  if (Array.isArray(record['items']) && 'session' in record) return 'agent-record'
+  return typeof record['record_type'] === 'string' ? 'agent-record' : undefined
 }
 
 function apiShape(record: Fields): RecordShape | undefined {

@@ -109,7 +109,12 @@ function requireTicket(body: ConvertBody | undefined): ConvertBody {
 
 async function listTargets(): Promise<readonly TargetItem[]> {
   const handed = await targetsOfHandoff()
-  return (await formsToWrite()).map(({ name, label }) => ({ to: name, label, can_hand_off: handed.includes(name) }))
+  return (await formsToWrite()).map(({ name, label, label_ja }) => ({
+    to: name,
+    label,
+    label_ja,
+    can_hand_off: handed.includes(name),
+  }))
 }
 
 type ConvertRequest = Omit<ConvertBody, 'session'>

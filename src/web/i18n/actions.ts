@@ -46,16 +46,6 @@ export const say = bilingualTexts({
   print: ['Print', '印刷'],
   convert: ['Convert or hand off', '変換・引き継ぎ'],
   target: ['For', '変換先'],
-  /** The server has English labels. */
-  targets: {
-    'amazon-q': ['', 'Amazon Q CLI の会話'],
-    kiro: ['', 'Kiro CLI の会話'],
-    codex: ['', 'Codex CLI のログ'],
-    fumibako: ['', 'fumibako のジャーナル'],
-    normalized: ['', 'NormalizedMessage（1 行 1 件）'],
-    openai: ['', 'チャット API のメッセージ'],
-    sft: ['', 'ファインチューニング用の例'],
-  },
   handoffGroup: ['Programs that can go on with it', '続きを始められるプログラム'],
   fileGroup: ['Files', 'ファイル'],
   cwd: ['Directory', 'ディレクトリー'],
