@@ -2,6 +2,7 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { allAgents } from '../../src/agents/load-agents.ts'
 import { App, currentInstant, type DoctorFinding } from '../../src/app.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import type { SessionId } from '../../src/model/ids.ts'
@@ -70,8 +71,10 @@ const star = (application: App): void =>
   void application.annotations.change(`codex:${THREAD}` as SessionId, { starred: true }, currentInstant())
 
 test('an unused machine has no problems', async () => {
-  const { run, examine, env } = machine()
+  const { home, run, examine, env } = machine()
   const { findings, problems } = await examine()
+  const host = { platform: process.platform, home, variables: env }
+  const agents = (await allAgents()).filter((agent) => agent.roots(host).length > 0)
   expect(problems).toEqual([])
   expect(new Set(findings.map(({ about }) => about))).toEqual(
     new Set([
@@ -80,9 +83,7 @@ test('an unused machine has no problems', async () => {
       'data directory',
       'disk',
       'settings',
-      'amazon-q',
-      'codex',
-      'fumibako',
+      ...agents.map(({ id }) => id),
       'index',
       'keep',
       'marks',
