@@ -72,6 +72,8 @@ export interface Agent {
    * @param file made by `write`
    */
   deliver?(file: string, options: DeliverOptions): Promise<Delivery>
+  /** The model provider that its program is configured for, where sessions of another one cannot be continued. */
+  modelProvider?(environment: HostEnvironment): string
   resume?(session: Session): ResumeCommand
 }
 
@@ -224,6 +226,10 @@ export interface AgentWriteOptions {
   /** For which server, where a form has several. */
   readonly profile?: string
   readonly cwd?: string
+  /** The model provider that the target's program is configured for; the session's own is the default. */
+  readonly modelProvider?: string
+  /** Refers to no other log: the target's program would look for it and not find it. */
+  readonly isStandalone?: boolean
   /** What a first pass over all messages collects. Without it every message is written. */
   readonly facts?: SessionFacts
   /** Leaves out what only a conversion back needs. */

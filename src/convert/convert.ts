@@ -48,12 +48,13 @@ export async function convert(
 ): Promise<Conversion> {
   const { isWhole: includesAll, hasSidecar, ...writing } = options
   const buffer = fitsBuffer(from.source) ? new MessageBuffer() : undefined
-  const { session, facts } = await readSessionFacts(from, buffer)
+  const { session, facts, beginsElsewhere } = await readSessionFacts(from, buffer)
   if (!target.agent.write) {
     const { label } = target.agent
     throw new AppError('bad_usage', `${label} cannot be written.`, `${label} の形式では書き込めません。`)
   }
   const lossReport = new LossReportBuilder(hasSidecar ?? false)
+  if (beginsElsewhere) lossReport.beginsElsewhere()
   const messages = recordRead(readSourceMessages(from, session, buffer), lossReport)
   const written = target.agent.write(session, messages, {
     ...writing,
@@ -63,17 +64,22 @@ export async function convert(
   return { session, pieces: writtenPieces(written, lossReport), report: () => lossReport.report() }
 }
 
+interface ReadFacts {
+  readonly session: Session
+  readonly facts: SessionFacts
+  /** The source refers to another log for its beginning. */
+  readonly beginsElsewhere: boolean
+}
+
 /**
  * The first pass: finds the session and the facts that depend on all of it.
  * @param buffer collects the messages for the second pass
  */
-export async function readSessionFacts(
-  from: ConversionSource,
-  buffer?: MessageBuffer,
-): Promise<{ readonly session: Session; readonly facts: SessionFacts }> {
+export async function readSessionFacts(from: ConversionSource, buffer?: MessageBuffer): Promise<ReadFacts> {
   const factCollector = new SessionFactsCollector()
   let wanted = from.session
   let session: Session | undefined
+  let beginsElsewhere = false
   const options = { includeSource: true, includePrivate: buffer !== undefined }
   for await (const batch of withYields(from.agent.read(from.source, options))) {
     buffer?.startBatch()
@@ -81,6 +87,8 @@ export async function readSessionFacts(
       if (one.kind === 'session') {
         wanted ??= one.session.id
         if (one.session.id === wanted) session = one.session
+      } else if (one.kind === 'issue') {
+        if (one.issue.code === 'earlier_history_elsewhere') beginsElsewhere = true
       } else if (one.kind === 'message') {
         // A header may come after its messages.
         wanted ??= one.message.raw.session_id
@@ -90,7 +98,7 @@ export async function readSessionFacts(
       }
     }
   }
-  if (session) return { session, facts: factCollector.facts() }
+  if (session) return { session, facts: factCollector.facts(), beginsElsewhere }
   const where = from.source.shown ?? from.source.path
   const which = from.session ? ` ${from.session}` : ''
   throw new AppError(

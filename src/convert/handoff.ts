@@ -101,7 +101,9 @@ async function runHandoff(
   const from: ConversionSource = trimmed ? { ...fullSource, beside: trimmed.open } : fullSource
   const cwd = resolveDirectory(options.cwd ?? session.cwd)
   const { now, newId, isDry = false } = options
-  const conversion = await convert(from, { agent, form: to }, { cwd, now, newId, hasSidecar: true })
+  const modelProvider = agent.modelProvider?.(options.environment)
+  const writing = { cwd, now, newId, isStandalone: true, ...(modelProvider !== undefined && { modelProvider }) }
+  const conversion = await convert(from, { agent, form: to }, { ...writing, hasSidecar: true })
   const saved = await saveToFolder(folder, agent, conversion)
   const report = conversion.report()
   const source = (): AsyncGenerator<Exchange> => readExchanges(readSourceMessages(from, session), facts)

@@ -63,6 +63,11 @@ export class LossReportBuilder {
     this.#read += extensionOf(message)?.records?.length ?? 0
   }
 
+  /** The source refers to another log for its beginning. */
+  beginsElsewhere(): void {
+    this.#addLoss('$', toConversionChange('beginning_elsewhere'), null)
+  }
+
   take(written: Exclude<WriterOutput, { kind: 'bytes' | 'sidecar' }>): void {
     if (written.kind === 'outcome') this.#compare(written.outcome)
     else if (written.kind === 'loss') this.#addLoss(written.path, written.what, written.kept_in)

@@ -253,6 +253,41 @@ describe('from Amazon Q to Codex', () => {
     store.close()
   })
 
+  it.each([
+    ['no configuration', undefined, 'openai'],
+    ['a provider', 'model_provider = "mock" # local\n[model_providers.mock]\nname = "Mock"\n', 'mock'],
+    ['a profile', "profile = 'work'\nmodel_provider = \"a\"\n[profiles.work]\nmodel_provider = 'b'\n", 'b'],
+    ['a profile without one', 'profile = "x"\nmodel_provider = "a"\n[profiles.y]\nmodel_provider = "c"\n', 'a'],
+    ['a profile with a dotted key', 'profile = "x.y"\nprofiles."x.y".model_provider = "d"\n', 'd'],
+    ['a provider in other tables only', '[[a]]\nmodel_provider = "b"\n[c]\nmodel_provider = "d"\n', 'openai'],
+    ['a text that looks like one', 'notes = """\nmodel_provider = "z"\n"""\nmodel_provider = "e"\n', 'e'],
+  ])('names the model provider that Codex is configured for: %s', async (_, config, provider) => {
+    const store = storeOf()
+    store.put(cwd, stateOf('said', [{ prompt: 'Hello', answer: 'Hi' }]))
+    mkdirSync(join(home, '.codex'))
+    if (config !== undefined) writeFileSync(join(home, '.codex', 'config.toml'), config)
+    const handed = await give(await rowOf(store), 'codex')
+    const [header = ''] = readFileSync(handed.source.path, 'utf8').split('\n')
+    expect(JSON.parse(header).payload.model_provider).toBe(provider)
+    store.close()
+  })
+
+  it('stands alone when its beginning is in another log, and reports what is missing', async () => {
+    const base = { thread_id: '019c0000-0000-7000-8000-000000000099', end_ordinal_exclusive: 4, end_byte_offset: 99 }
+    const forked = { forked_from_id: base.thread_id, forked_from_ordinal_exclusive: 4, history_mode: 'paginated' }
+    const [, ...rest] = log.shortSession()
+    const from = await codexSession([log.header({ ...forked, history_base: base, model_provider: 'theirs' }), ...rest])
+    const elsewhere = realpathSync(log.tempFolder())
+    mkdirSync(join(elsewhere, '.codex'))
+    const handed = await give(from, 'codex', { environment: { ...environment(), home: elsewhere } })
+    const [header = ''] = readFileSync(handed.source.path, 'utf8').split('\n')
+    expect(JSON.parse(header).payload).toMatchObject({ model_provider: 'openai', history_mode: 'paginated' })
+    expect(header).not.toMatch(/history_base|forked_from_ordinal/)
+    expect(handed.report.losses.map(({ code }) => code)).toEqual(['beginning_elsewhere'])
+    const other = await convertTo(from, 'normalized')
+    expect(other.report.losses.map(({ code }) => code)).toContain('beginning_elsewhere')
+  })
+
   it('truncates its title at a complete character', async () => {
     const store = storeOf()
     const prompt = `${'x'.repeat(79)}😀 and so on`

@@ -3,6 +3,7 @@ import type { Session } from '../../model/session.ts'
 import type { Agent, ResumeCommand } from '../agent.ts'
 import { probeFile } from '../kit/source-file.ts'
 import { check } from './check/check-log.ts'
+import { configuredProvider } from './configured-provider.ts'
 import { deliver } from './deliver.ts'
 import { AGENT_ID, find, roots } from './find.ts'
 import { read, readMessage, span } from './read.ts'
@@ -28,6 +29,7 @@ const codex: Agent = {
   write,
   check,
   deliver,
+  modelProvider: configuredProvider,
   resume,
 }
 

@@ -113,7 +113,8 @@ class LogWriter implements UnitWriter<WriterOutput> {
     const isFirst = !this.#hasHeader
     this.#hasHeader = true
     if (isFirst) this.#carry(this.#opening, [])
-    const payload = isFirst ? sessionMeta(this.#session, this.#options, line.payload) : line.payload
+    const own = this.#options.isStandalone ? withoutReferences(line.payload) : line.payload
+    const payload = isFirst ? sessionMeta(this.#session, this.#options, own) : own
     this.#put({ ...line, payload }, line.timestamp)
   }
 
@@ -156,7 +157,7 @@ class LogWriter implements UnitWriter<WriterOutput> {
 const UUID_AT_END = new RegExp(`(?:^|:)(${UUID_PATTERN})$`, 'i')
 
 /** @param own the session's first record, where it is Codex's: only missing fields are added */
-function sessionMeta(session: Session, { cwd, newId }: AgentWriteOptions, own?: Fields): Fields {
+function sessionMeta(session: Session, { cwd, newId, modelProvider }: AgentWriteOptions, own?: Fields): Fields {
   const id = UUID_AT_END.exec(nonEmptyStringOf(own?.['id']) ?? session.native_id)?.[1]
   const codexSession = session.agent === AGENT_ID ? session : undefined
   return {
@@ -167,8 +168,15 @@ function sessionMeta(session: Session, { cwd, newId }: AgentWriteOptions, own?: 
     originator: nonEmptyStringOf(own?.['originator']) ?? codexSession?.originator ?? 'fumibako',
     cli_version: nonEmptyStringOf(own?.['cli_version']) ?? codexSession?.agent_version ?? '0.0.0',
     ...(!own && { source: 'cli', model_provider: codexSession?.model_provider ?? 'openai' }),
+    ...(modelProvider !== undefined && { model_provider: modelProvider }),
     ...(!own && session.git && { git: session.git }),
   }
+}
+
+/** Codex refuses a log whose beginning is in another one that it does not have. */
+function withoutReferences(header: Fields): Fields {
+  const { history_base: _, forked_from_ordinal_exclusive: __, ...own } = header
+  return own
 }
 
 interface LogLine {

@@ -33,6 +33,11 @@ const CHANGE_TEXTS = {
       `the ${value} oldest entries were left out: the program sends no more than the others`,
       `古い ${value} 件を省きました。プログラムが送る上限を超えています`,
     ),
+  beginning_elsewhere: () =>
+    phrase(
+      'the beginning of the conversation is in another log and is not included',
+      '会話の始まりは別のログにあり、含まれていません',
+    ),
   unread_left_out: (value) =>
     phrase(
       `${value} entries that the program cannot read were left out`,
