@@ -72,9 +72,14 @@ const broken: Readonly<Record<CodexRule, string | Case>> = {
   envelope: plus({ timestamp: '2026-01-02T03:04:05.678Z', type: 'event_msg' }),
   line_type: plus(line('remark', {})),
   time_form: plus(line('world_state', {}, '2026-01-02T03:04:06.000+00:00')),
+  time: plus(line('world_state', {}, 'yesterday')),
   time_order: plus(line('world_state', {}, '2026-01-02T03:04:05.677Z')),
   final_newline: text(good).slice(0, -1),
   header_first: text([turn(), ...good]),
+  model_provider: text([meta({ model_provider: 'mock' }), ...good.slice(1)]),
+  ordinal: text([meta({ history_mode: 'paginated' }), ...good.slice(1)]),
+  base_elsewhere: text([meta({ history_base: { thread_id: ID, end_ordinal_exclusive: 1 } }), ...good.slice(1)]),
+  compressed: { text: text(good), path: `${NAME}.zst` },
   header_fields: text([meta({ cwd: null }), ...good.slice(1)]),
   turn_context_fields: plus(turn({ sandbox_policy: 'none' })),
   compacted_fields: plus(line('compacted', { message: null })),
@@ -83,8 +88,10 @@ const broken: Readonly<Record<CodexRule, string | Case>> = {
   item_type: plus(item({ type: 'tool_use' })),
   item_fields: plus(item({ type: 'reasoning', summary: 'thoughts' })),
   role: plus(texts('tool', input('a'))),
+  role_system: plus(texts('system', input('a'))),
   part_type: plus(texts('developer', { type: 'text', text: 'a' })),
   part_role: plus(texts('developer', { type: 'output_text', text: 'a' })),
+  image_data: plus(texts('developer', { type: 'input_image', image_url: 'data:image/png;base64,AAAA' })),
   image_address: plus(texts('developer', { type: 'input_image', image_url: '/tmp/a.png' })),
   tool_name: text([...good.slice(0, 6), call({ name: 'look up' }), ...good.slice(7)]),
   arguments_json: text([...good.slice(0, 6), call({ arguments: '' }), ...good.slice(7)]),
@@ -142,9 +149,27 @@ describe('a log for Codex', () => {
   test('may pair what is shown and what is sent in either order, and be paginated', async () => {
     expect(await check(Buffer.from(text([meta(), asked('a b'), texts('user', input('a'), input('b'))])))).toEqual([])
     const completed = event({ type: 'item_completed', item: { type: 'UserMessage' } })
-    expect(
-      await check(Buffer.from(text([meta({ history_mode: 'paginated' }), completed, texts('user', input('a'))]))),
-    ).toEqual([])
+    const paginated = [meta({ history_mode: 'paginated' }), completed, texts('user', input('a'))]
+    expect(await check(Buffer.from(text(paginated.map((one, ordinal) => ({ ...one, ordinal })))))).toEqual([])
+  })
+
+  test('may have what current versions accept: images in frames, tools as an item', async () => {
+    const image = { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgoAAAAN', detail: 'high' }
+    const framed = [input('<image name=[Image #1] path="a.png">'), image, input('</image>'), input('What is it?')]
+    expect(await check(Buffer.from(plus(texts('user', ...framed), asked('What is it?'))))).toEqual([])
+    expect(await check(Buffer.from(plus(item({ type: 'additional_tools', role: 'developer', tools: [] }))))).toEqual([])
+  })
+
+  test.each([
+    ['arguments_json', text([...good.slice(0, 6), call({ arguments: '{"broken' }), ...good.slice(7)])],
+    ['time_form', text(good.map((one) => ({ ...one, timestamp: one.timestamp.replace('.678', '') })))],
+    ['final_newline', text(good).slice(0, -1)],
+    ['tool_name', text([...good.slice(0, 6), call({ name: 'my shell' }), ...good.slice(7)])],
+    ['part_role', plus(texts('developer', { type: 'output_text', text: 'a' }))],
+    ['call_id', plus(call({ call_id: 'c'.repeat(80) }), output({ call_id: 'c'.repeat(80) }))],
+  ])('has no error for what Codex takes: %s', async (rule, log) => {
+    const found = await check(Buffer.from(log))
+    expect(new Set(found.map((one) => `${one.severity} ${one.rule}`))).toEqual(new Set([`warning ${rule}`]))
   })
 
   test('may contain a prompt that looks like injected text', async () => {
@@ -162,6 +187,25 @@ describe('a log for Codex', () => {
     for await (const one of checkLog(pieces)) found.push(one)
     expect(found).toEqual(await check(bytes))
     expect(found.length).toBe(3)
+  })
+})
+
+const live = sharedFolder('corpus', 'codex-live')
+
+describe.skipIf(!live)('logs that known versions wrote', () => {
+  const files = live
+    ? readdirSync(live, { recursive: true, encoding: 'utf8' }).filter(
+        (path) => path.endsWith('.jsonl') && !path.startsWith('0.20.0'),
+      )
+    : []
+
+  test('have no errors', async () => {
+    const errors = []
+    for (const path of files)
+      for (const { severity, rule, place } of await check(readFileSync(join(live ?? '', path))))
+        if (severity === 'error') errors.push(`${path} ${rule} ${place}`)
+    expect(errors).toEqual([])
+    expect(files.length).toBeGreaterThan(90)
   })
 })
 

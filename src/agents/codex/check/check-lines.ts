@@ -26,6 +26,9 @@ export function checkSessionMeta(payload: Fields, place: string, report: CodexRe
     report('header_fields', `${place}.id`, phrase('The id of a session is a UUID.', '会話の ID は UUID です。'))
   if (typeof payload['timestamp'] === 'string' && !toInstant(payload['timestamp']))
     report('header_fields', `${place}.timestamp`, shouldBe('a time', '時刻'))
+  const provider = payload['model_provider']
+  if (typeof provider === 'string' && provider !== 'openai') report('model_provider', `${place}.model_provider`)
+  if (isObject(payload['history_base'])) report('base_elsewhere', `${place}.history_base`)
   const source = payload['source']
   if (source !== undefined && typeof source !== 'string' && !(isObject(source) && Object.keys(source).length === 1))
     report(
@@ -93,6 +96,7 @@ type FieldKind = 'text' | 'text?' | 'list' | 'list?' | 'object' | 'any' | 'outpu
 /** Fields that Codex requires. It skips a line without one of them. */
 const ITEM_FIELDS: Readonly<Record<string, Readonly<Record<string, FieldKind>>>> = {
   message: { role: 'text', content: 'list' },
+  additional_tools: { role: 'text?', tools: 'list' },
   reasoning: { summary: 'list', content: 'list?', encrypted_content: 'text?' },
   local_shell_call: { call_id: 'text?', status: 'text', action: 'object' },
   function_call: { name: 'text', arguments: 'text', call_id: 'text' },
@@ -186,6 +190,7 @@ function isJson(text: string): boolean {
 function checkMessageItem(item: Fields, place: string, report: CodexReport): void {
   const role = stringOf(item['role']) ?? ''
   if (!MESSAGE_ROLES.has(role)) report('role', `${place}.role`)
+  if (role === 'system') report('role_system', `${place}.role`)
   checkParts(item['content'], MESSAGE_PARTS, `${place}.content`, report)
   listOf(item['content']).forEach((part, at) => {
     const type = isObject(part) ? part['type'] : undefined
@@ -215,7 +220,12 @@ function checkPart(part: Fields, types: ReadonlySet<string>, place: string, repo
   const value = part[name]
   if (typeof value !== 'string') report('item_fields', `${place}.${name}`)
   else if (type === 'input_image' && !/^(?:data:|https?:)/i.test(value)) report('image_address', `${place}.image_url`)
+  else if (type === 'input_image' && !isImageData(value)) report('image_data', `${place}.image_url`)
 }
+
+/** Base64 of a file that begins as a PNG, JPEG, GIF, BMP or WebP does. */
+const isImageData = (url: string): boolean =>
+  /^data:image\/[\w.+-]+;base64,(?:iVBORw0KGgo|\/9j\/|R0lGOD|Qk|UklGR)/i.test(url.slice(0, 200))
 
 const PART_TEXT_FIELDS: Readonly<Record<string, string>> = {
   input_image: 'image_url',

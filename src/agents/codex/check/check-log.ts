@@ -94,6 +94,7 @@ class CodexLogChecker {
   #id: string | undefined
   #time: Instant | undefined
   #isEnded = true
+  #isPaginated = false
 
   constructor(report: CodexReport) {
     this.#report = report
@@ -129,6 +130,8 @@ class CodexLogChecker {
     if (typeof timestamp !== 'string' || typeof type !== 'string' || !isObject(payload))
       return this.#report('envelope', place)
     this.#checkTime(timestamp, place)
+    if (type === 'session_meta' && payload['history_mode'] === 'paginated') this.#isPaginated = true
+    if (this.#isPaginated && typeof record['ordinal'] !== 'number') this.#report('ordinal', place)
     if (this.#records === 1 && type !== 'session_meta') this.#report('header_first', place)
     if (!LINE_TYPES.has(type)) return this.#report('line_type', place)
     this.#payload(type, payload, `${place} $.payload`)
@@ -150,7 +153,8 @@ class CodexLogChecker {
 
   #checkTime(timestamp: string, place: string): void {
     const time = toInstant(timestamp)
-    if (!time || !TIMESTAMP.test(timestamp)) this.#report('time_form', `${place} $.timestamp`)
+    if (!time) this.#report('time', `${place} $.timestamp`)
+    else if (!TIMESTAMP.test(timestamp)) this.#report('time_form', `${place} $.timestamp`)
     else if (this.#time !== undefined && time < this.#time) this.#report('time_order', `${place} $.timestamp`)
     this.#time = time ?? this.#time
   }
@@ -186,6 +190,7 @@ function checkFileName(path: string, id: string | undefined, report: CodexReport
   const parts = path.split(/[/\\]/)
   const match = ROLLOUT_NAME.exec(parts.at(-1) ?? '')
   if (!match) return report('file_name', 'name')
+  if (path.endsWith('.zst')) report('compressed', 'name')
   const [, year, month, day, named] = match
   if (id !== undefined && named?.toLowerCase() !== id.toLowerCase())
     report(
@@ -283,6 +288,8 @@ function textKeys(texts: readonly string[]): readonly string[] {
 
 /** Prefixes of text that Codex injects as user messages, which has no event. */
 const INJECTED_START = /^\s*(?:<[a-z][\w-]*[\s>/]|# AGENTS\.md instructions|Another language model started|Warning: )/i
+/** Codex writes these parts around each attached image. */
+const IMAGE_FRAME = /^\s*<(?:image(?:\s[^>]*)?|\/image)>\s*$/
 /** Follows an answer in its item, but not in its event. */
 const CITATION = /<oai-mem-citation>[\s\S]*$/
 
@@ -308,7 +315,7 @@ class PromptEventChecker {
     const texts = listOf(item['content']).flatMap((part) => (isObject(part) ? (stringOf(part['text']) ?? []) : []))
     if (item['role'] === 'assistant') this.#answers.item([texts.join('').replace(CITATION, '')], place)
     if (item['role'] !== 'user') return
-    const typed = texts.filter((text) => !INJECTED_START.test(text)).join('\n')
+    const typed = texts.filter((text) => !INJECTED_START.test(text) && !IMAGE_FRAME.test(text)).join('\n')
     if (typed.trim() === '') return
     this.#hasPrompts = true
     // Typed text may begin like injected text. Its event then contains all of it.

@@ -30,18 +30,36 @@ export const CODEX_RULES = {
     '行には文字列の `timestamp` と `type`、そして `payload` が必要です。',
   ),
   line_type: error('No such type of line is read.', 'この種類の行は読まれません。'),
-  time_form: error(
+  time: error('This is no time.', '時刻ではありません。'),
+  time_form: warning(
     'A time is UTC with milliseconds: `2026-01-02T03:04:05.678Z`.',
     '時刻はミリ秒付きの UTC で `2026-01-02T03:04:05.678Z` のように書きます。',
   ),
   time_order: warning('It is earlier than the line before.', '前の行より早い時刻です。'),
-  final_newline: error(
+  final_newline: warning(
     'The last line has no newline; the next one sticks to it.',
     '最後の行に改行がありません。次の行がつながってしまいます。',
   ),
   header_first: error(
     'The first line is not `session_meta`; the session is not listed.',
     '最初の行が `session_meta` ではありません。会話が一覧に出ません。',
+  ),
+  /** A session of another provider is not listed, and 0.166 does not open it. */
+  model_provider: warning(
+    'Codex opens it only where `config.toml` selects this provider.',
+    'Codex が開くのは、`config.toml` でこのプロバイダーを選んでいる場合だけです。',
+  ),
+  ordinal: error(
+    'A line of a paginated session has no `ordinal`; Codex does not open it.',
+    'ページ分割された会話の行に `ordinal` がありません。Codex で開けません。',
+  ),
+  base_elsewhere: warning(
+    'The beginning is in another log; Codex opens it only next to that one.',
+    '会話の始まりは別のログにあります。そのログがなければ Codex で開けません。',
+  ),
+  compressed: warning(
+    'Versions before 0.166 do not open compressed sessions.',
+    '0.166 より前の版は、圧縮された会話を開けません。',
   ),
   header_fields: error(...SHOULD_BE_TEXT),
   turn_context_fields: error(...SHOULD_BE_TEXT),
@@ -57,23 +75,33 @@ export const CODEX_RULES = {
     'The role is none of user, assistant, developer, system.',
     'ロールが user、assistant、developer、system のどれでもありません。',
   ),
+  /** Accepted, but dropped when the conversation is sent. */
+  role_system: error(
+    'Codex sends no message of the role system to the model.',
+    'ロール system のメッセージはモデルに送られません。',
+  ),
   part_type: error(
     'No such type of part is read; the whole line is passed over.',
     'この種類の部分は読まれず、行ごと読み飛ばされます。',
   ),
   /** Assistants use `output_text`, all other roles `input_…`. */
-  part_role: error(),
+  part_role: warning(),
+  /** The versions that were run send neither, or not what the image shows. */
+  image_data: warning(
+    'The data are no image, or the image is on the web; the model may not get it.',
+    '画像として読めないデータか、Web 上の画像です。モデルに届かないことがあります。',
+  ),
   image_address: error(
     'An image is a `data:` or `https:` address.',
     '画像は `data:` か `https:` のアドレスで指定します。',
   ),
-  tool_name: error(
+  tool_name: warning(
     'The name of a tool is 1 to 128 letters, digits, `_`, `-` or `.`.',
     'ツールの名前は、英数字と `_`、`-`、`.` で 1〜128 文字です。',
   ),
-  arguments_json: error('The arguments are not JSON.', '引数が JSON ではありません。'),
+  arguments_json: warning('The arguments are not JSON.', '引数が JSON ではありません。'),
   reasoning_plain: warning('Thoughts in plain text are not taken back.', '平文の思考は送り返せません。'),
-  call_id: error(
+  call_id: warning(
     `The id of a call has 1 to ${MAX_CALL_ID_LENGTH} letters.`,
     `呼び出しの ID は 1〜${MAX_CALL_ID_LENGTH} 文字です。`,
   ),
