@@ -1,4 +1,6 @@
-/** The structure of the source tree: allowed imports, file lengths, names, and who starts programs or opens files. */
+/**
+ * Checks the structure of the source tree: imports, file lengths, names, and which files start programs or open files.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -6,7 +8,7 @@ import { describe, expect, test } from 'vitest'
 const ROOT = join(import.meta.dirname, '..')
 const SRC = join(ROOT, 'src')
 
-/** For each folder of src, and each file directly in it: what it may import. */
+/** Allowed imports for each folder of src, and for each file directly in it. */
 const MAY_IMPORT: { readonly [folder: string]: readonly string[] } = {
   model: [],
   lib: ['model'],
@@ -165,7 +167,7 @@ describe('imports', () => {
   })
 })
 
-/** Type-only imports vanish when the code runs; a component that holds others of its kind names itself. */
+/** Type-only imports do not exist at run time, and a recursive component imports itself. */
 function valueImports(file: File): readonly string[] {
   const values = [...file.text.matchAll(/^(?:import|export)\s+(?!type\b)[^;]*?from\s+'(\.[^']+)'/gm)].map(
     (match) => match[1] ?? '',
@@ -194,7 +196,7 @@ function cycleIn(graph: ReadonlyMap<string, readonly string[]>): readonly string
   return []
 }
 
-/** Each file that starts other programs, and why it does. */
+/** Files that start other programs, with the reason. */
 const STARTS_PROGRAMS: { readonly [path: string]: string } = {
   'lib/git/run-git.ts': 'git: the only file that runs it, with what keeps a repository from running commands',
   'chat/processes/process-group.ts':
@@ -228,11 +230,11 @@ describe('other programs', () => {
   })
 
   test('git is run by lib/git/run-git.ts alone', () => {
-    // As the name of a program: a text of its own, or the beginning of a command for a shell.
+    // As the name of a program: a complete string, or the beginning of a shell command.
     const asProgram = /['"`]git(?:\.exe)?['"`]|(?:spawn|exec|runCommand|runInShell)\w*\(\s*['"`](?:[^'"`]*\W)?git\s/
     const starters = files.filter((file) => starts(file) || file.imports.includes('lib/programs.ts'))
     expect(starters.filter((file) => asProgram.test(file.text)).map(({ path }) => path)).toEqual(['lib/git/run-git.ts'])
-    // What a command for a shell is made of.
+    // Files that run shell commands.
     const shells = files.filter((file) => valueImports(file).includes('chat/tools/shell/run-command.ts'))
     expect(shells.map(({ path }) => path).sort()).toEqual(['chat/hooks.ts', 'chat/tools/shell/execute-bash.ts'])
   })
@@ -264,7 +266,8 @@ describe('files', () => {
   })
 
   test('access the disk with functions that do not throw on unreadable paths', () => {
-    // `throwIfNoEntry: false` still throws for a closed folder, a file in the way or a link to itself: see lib/files/safe-fs.ts.
+    // `throwIfNoEntry: false` still throws for an inaccessible folder, a file in place of a folder, or a link cycle:
+    // see lib/files/safe-fs.ts.
     const wrong = files.filter((file) => !file.path.startsWith('lib/') && file.text.includes('throwIfNoEntry'))
     expect(wrong.map((file) => file.path)).toEqual([])
   })
@@ -277,7 +280,7 @@ describe('files', () => {
   })
 })
 
-/** Why a file outside src/agents names an agent in its code. */
+/** Why files outside src/agents contain the name of an agent. */
 const NAMES_AGENTS: { readonly [path: string]: string } = {
   'model/api/chat.ts': 'a folder of agent files that `fumi chat` reads, as the API calls it',
   'chat/prompts.ts': 'a folder of saved prompts that `fumi chat` reads',
@@ -287,7 +290,7 @@ const NAMES_AGENTS: { readonly [path: string]: string } = {
 
 test('agents are listed in their folder only', () => {
   const ids = [...files.flatMap((file) => /^agents\/([^/]+)\/agent\.ts$/.exec(file.path)?.[1] ?? []), 'kiro']
-  // Words with other meanings: this product, an API, a format.
+  // Names with other meanings: this product, an API, a format.
   const names = ids.filter((id) => !['fumibako', 'openai', 'normalized'].includes(id))
   const literal = new RegExp(`['"\`](?:${names.join('|')})['"\`]|^\\s*(?:${names.join('|')}): `, 'm')
   const code = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
@@ -304,10 +307,10 @@ test('the project names no host of a registry and no path of the machine it was 
 })
 
 describe('files that anyone could have created', () => {
-  /** Ways to open a file that wait for a pipe and read a device without end. */
+  /** Functions that wait for a pipe or read a device without end. */
   const OPENS = /\b(?:readFileSync|readFile|createReadStream|openSync|openAsBlob|copyFileSync|appendFileSync|open)\b/
   const FROM_FS = /import \{([^}]*)\} from 'node:fs(?:\/promises)?'/g
-  /** What each opens is the program's own, was just made, or was looked at before. */
+  /** Files that may use them, because what they open is our own, newly created, or checked before. */
   const ALLOWED: { readonly [path: string]: string } = {
     'backup/file-copies.ts': 'a file in a new temporary folder',
     'agents/codex/deliver.ts': 'appends after refuseSpecialAt',

@@ -1,4 +1,6 @@
-/** Checks the documentation against the program: everything that it names exists, and everything that exists is documented. */
+/**
+ * Compares the documentation with the program: everything it names exists, and everything that exists is documented.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import type { Command } from 'commander'
@@ -222,7 +224,7 @@ describe('docs/page.md', () => {
 })
 
 describe('README.md and README.ja.md', () => {
-  /** The measured value of a row of docs/benchmarks.md, in the unit of the table. */
+  /** Measured value of a row in docs/benchmarks.md, in the unit of the table. */
   const measured = (row: string, column: number): number => {
     const cells = page('docs/benchmarks.md')
       .split('\n')
@@ -346,7 +348,7 @@ function prose(text: string): string {
     .replaceAll(/`[^`\n]*`/g, '')
 }
 
-/** The cells below a heading of any table. */
+/** Cells below a heading in any table. */
 function columnOf(text: string, heading: string): readonly string[] {
   const cells: string[] = []
   let at = -1
@@ -376,7 +378,7 @@ function anchorsOf(text: string): ReadonlySet<string> {
   return new Set(anchors)
 }
 
-/** Calls of `fumi` in code, with the options that are passed. */
+/** Calls of `fumi` in code, with their options. */
 function callsIn(text: string): readonly { readonly command: string; readonly options: readonly string[] }[] {
   const code = [...text.matchAll(/^```sh\n([\s\S]*?)^```|`([^`\n]+)`/gm)].map((match) => match[1] ?? match[2] ?? '')
   return code

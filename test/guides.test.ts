@@ -30,7 +30,7 @@ async function runGuide(name: string, variables: Record<string, string> = {}): P
   const home = tempFolder()
   cpSync(join(ROOT, 'samples'), join(folder, 'samples'), { recursive: true })
   mkdirSync(join(folder, 'bin'))
-  // `npx fumi` is what the folder's own package offers.
+  // Replaces `npx fumi` by the built program.
   const npx = `#!/bin/sh\nshift\nexec '${process.execPath}' '${fumiPath}' "$@"\n`
   writeFileSync(join(folder, 'bin', 'npx'), npx, { mode: 0o755 })
   let script = blocksOf(guide(name))

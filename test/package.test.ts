@@ -1,4 +1,4 @@
-/** The package as a library user meets it. */
+/** The package, used as a library. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -43,7 +43,7 @@ test('publishes what users need and nothing else', () => {
   expect([...reachedFromEntries()].filter((path) => !paths.includes(path))).toEqual([])
 })
 
-/** The program, the page and the description of the API; of the library the files that its entry points import. */
+/** Program, page and API description, and for the library the files that its entry points import. */
 function isOfUse(path: string): boolean {
   if (/^dist\/(?:bin|web)\/|^dist\/server\/openapi\/shapes\.json$/.test(path)) return true
   return foldersOfEntries.has(folderOf(path)) && !(folderOf(path) === 'backup' && path.endsWith('.js'))
@@ -52,7 +52,7 @@ function isOfUse(path: string): boolean {
 const folderOf = (path: string): string => (path.split('/')[1] ?? '').replace(/\..*/, '')
 const foldersOfEntries = new Set([...reachedFromEntries()].map(folderOf))
 
-/** Modules and types that somebody gets who imports what the package offers. */
+/** Modules and types reachable from the package's exports. */
 function reachedFromEntries(): ReadonlySet<string> {
   const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
     exports: Record<string, string | { types: string; default: string }>

@@ -1,4 +1,4 @@
-/** Every real conversation of Amazon Q and Kiro at hand: nothing lost, nothing twice, nothing thrown. */
+/** Reads all available real conversations of Amazon Q and Kiro: nothing lost, nothing duplicated, no exception. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -64,7 +64,7 @@ interface State {
 
 const stateOf = (bytes: Buffer): State => JSON.parse(bytes.toString('utf8')) as State
 
-/** Counted straight from the JSON. */
+/** Counted directly in the JSON. */
 function wordsIn({ history, next_message }: State) {
   let text = 0
   let calls = 0

@@ -1,4 +1,4 @@
-/** Real logs: no exception, every line accounted for, and every body found again at its place. */
+/** Reads real logs: no exception, every line accounted for, every body found by its locator. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -19,7 +19,7 @@ describe.skipIf(!corpus)('the corpus', () => {
     const lost: string[] = []
     for (const path of files) {
       const { messages, issues } = await readAll(path)
-      // An issue without a line is about the file as a whole.
+      // An issue without a line concerns the complete file.
       if (issues.some((issue) => issue.line === undefined) || !path.endsWith('.jsonl')) continue
       const accounted = new Set([...messages.map((one) => one.raw.line_index), ...issues.map((issue) => issue.line)])
       readFileSync(path, 'latin1')

@@ -1,4 +1,4 @@
-/** Bad input: a clear issue, and everything around it kept. */
+/** Damaged input gives a clear issue and keeps everything around it. */
 import { appendFileSync, mkdirSync, renameSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-/** The guide in CONTRIBUTING.md ("Adding an agent") works with the example that it starts from. */
+/** The guide "Adding an agent" in CONTRIBUTING.md works with its example. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Generated logs whose totals are known to the token. */
+/** Generated logs with known token totals. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,6 @@
-/** Another agent is one folder: put beside the others it is found, read, searched and exported; taken away it is gone. */
+/**
+ * A new agent is one folder: once added, its logs are found, read, searched and exported; once removed, they are not.
+ */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

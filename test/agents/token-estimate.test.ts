@@ -1,4 +1,4 @@
-/** What is estimated from messages is what Amazon Q CLI itself would have counted. */
+/** The estimate from messages equals what Amazon Q CLI itself would have counted. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

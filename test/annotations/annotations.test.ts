@@ -1,4 +1,4 @@
-/** The user's marks: they are precious, so that crashes, neighbours and newer versions do them no harm. */
+/** Annotations survive crashes, concurrent processes and newer versions. */
 import { spawn } from 'node:child_process'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Marks as a user meets them: given, shown in the list, searched, exported. */
+/** Annotations from the command line: set, listed, searched, exported. */
 import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { FIRST, machine } from '../support/machine.ts'

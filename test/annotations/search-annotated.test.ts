@@ -1,4 +1,4 @@
-/** What the user says about sessions is found, and searches can be kept to it. */
+/** Annotations are searchable, and can filter a search. */
 import { expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
 import type { Instant, SessionId } from '../../src/model/ids.ts'

@@ -1,4 +1,6 @@
-/** Marks sessions one after another and says so: `writer.mjs <data directory> <tag> <count>`. After each it prints `done <number>`. */
+/**
+ * Annotates sessions one after another: `writer.mjs <data directory> <tag> <count>`. Prints `done <number>` after each.
+ */
 import { writeSync } from 'node:fs'
 import { openAnnotations } from '../../dist/annotations/annotations.js'
 

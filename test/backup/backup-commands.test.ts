@@ -1,4 +1,4 @@
-/** Nothing that Amazon Q or Kiro overwrites is lost: keep, list, show and restore as a user meets them. */
+/** Nothing that Amazon Q or Kiro overwrites is lost: backup, list, show and restore from the command line. */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -156,7 +156,7 @@ describe('restoring', () => {
     expect(store.value('/code/a')).toBe(stateOf('c-1', [FIRST]))
     expect(readFileSync(done.backup, 'utf8')).toBe(stateOf('c-2', [SECOND]))
     expect(done.backup.startsWith(join(fumiHome, 'backups'))).toBe(true)
-    // The replaced one had never been kept before.
+    // The replaced conversation was not backed up before.
     expect(JSON.stringify(json('show', 'c-2').messages)).toContain('second answer')
     expect(json('restore', 'c-2', '--install', '--directory', '/code/b').store).toBe(store.path)
     expect(store.value('/code/b')).toBe(stateOf('c-2', [SECOND]))

@@ -1,4 +1,4 @@
-/** What becomes of a conversation whose owner overwrites it. */
+/** Backs up conversations that their owner overwrites. */
 import { describe, expect, test } from 'vitest'
 import { backedUpSessions, branchId, newBackup, PLAIN_SESSION, place, putEntries, STORE } from './test-backup.ts'
 import { AGENT, at, entryObject, entryTuple, row, wordsIn } from './test-rows.ts'

@@ -1,4 +1,4 @@
-/** What keeping costs: new entries, and nothing that was kept before. */
+/** A backup costs only the space of new entries. */
 import { statSync } from 'node:fs'
 import { deflateRawSync } from 'node:zlib'
 import { expect, test } from 'vitest'

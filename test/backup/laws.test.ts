@@ -1,4 +1,4 @@
-/** Whatever happens to rows, in whatever order: what was seen is kept, and comes back. */
+/** Any sequence of changes to rows: everything seen is backed up and can be restored. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type BackupDatabase, openBackupDatabase } from '../../src/backup/backup-database.ts'
@@ -8,12 +8,12 @@ import { AGENT, at, entryObject, entryTuple, row, wordsIn } from './test-rows.ts
 
 const STORE = '/store'
 
-/** What a row's owner does before it writes the row again. */
+/** Changes made by the owner before it writes the row again. */
 type Deed =
   | { readonly kind: 'says'; readonly letters: string }
   | { readonly kind: 'drops'; readonly side: 'front' | 'end'; readonly count: number }
   | { readonly kind: 'clears' | 'rewrites' | 'breaks' | 'vanishes' }
-  /** Writes what some row held before. */
+  /** Writes an earlier value of some row. */
   | { readonly kind: 'returns'; readonly to: number }
   | { readonly kind: 'switches'; readonly native: string }
 
@@ -46,7 +46,7 @@ interface TestSession {
   readonly words: string
 }
 
-/** What the backup must know, kept the simple way. */
+/** A simple model of the backup. */
 class Witness {
   readonly #last = new Map<string, Uint8Array>()
   readonly #firstSeen = new Map<SessionId, Instant>()

@@ -1,4 +1,4 @@
-/** A keeper at work beside a program at work: every answer of every conversation is there afterwards. */
+/** Backs up a store while a program writes to it: every answer of every conversation is in the backup. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ describe.each(['delete', 'wal'] as const)('in %s mode', (journal) => {
     service = child
     const reported = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
     const entries = new Set<string>()
-    // The first line tells of what was there; each later one of a change.
+    // The first line reports existing rows; each later one a change.
     await reported.next()
     for (let conversation = 0; conversation < 4; conversation++) {
       const text: Exchange[] = []

@@ -1,4 +1,4 @@
-/** The setting `keep`: what is copied unasked, and what is left when a source is gone. */
+/** The setting `keep`: what is copied automatically, and what remains when a source disappears. */
 import {
   appendFileSync,
   existsSync,
@@ -128,7 +128,7 @@ test('all: a file that is rewritten as it grows has one copy', async () => {
   const { app, write } = keeping('all')
   for (let n = 1; n < 8; n++) {
     const texts = Array.from({ length: n * 3 }, (_, at) => user(at, `Number ${at}`))
-    // Another line in the middle: no file that was only added to.
+    // Another line in the middle: the file was not only appended to.
     const path = write(
       rollout(THREAD),
       text([header({ cwd: `/w/${'x'.repeat(1200)}` }), assistant(1, `Of ${n}`.padEnd(50)), ...texts]),

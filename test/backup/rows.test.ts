@@ -1,4 +1,4 @@
-/** What becomes of a row that several write, that is gone, or that is no conversation. */
+/** Rows that several programs write, that disappear, or that are not conversations. */
 import { describe, expect, test } from 'vitest'
 import { backedUpSessions, branchId, newBackup, PLAIN_SESSION, place, putEntries, STORE } from './test-backup.ts'
 import { AGENT, at, entryObject, row } from './test-rows.ts'

@@ -1,4 +1,4 @@
-/** The backup is precious: crashes, full disks, neighbours and newer versions do it no harm. */
+/** The backup survives crashes, full disks, concurrent processes and newer versions. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ interface Job {
   readonly key: string
 }
 
-/** A conversation that grows, with a rewind now and then. */
+/** A growing conversation with occasional rewinds. */
 function jobs(native: string, key: string, count: number, words = 100): readonly Job[] {
   let history: readonly string[] = []
   return Array.from({ length: count }, (_, n) => {
@@ -73,7 +73,7 @@ test('a process killed at any moment has stored all that it reported', async () 
       .list()
       .map((one) => ({ ...one, row: keep.bytes(one.session), all: keep.conversation(one.session) }))
     expect(kept.filter((one) => !written.has(String(one.row)))).toEqual([])
-    // The last one may have been kept without a word.
+    // The last one may have been backed up without being reported.
     const last = [numbers('try').at(-1), numbers('done').at(-1)].map((number) =>
       String(list[number ?? -1]?.capture.bytes),
     )

@@ -8,7 +8,7 @@ import { AGENT, at, entryObject, type RowOptions, row, wordsIn } from './test-ro
 export const STORE = '/home/me/.local/share/amazon-q/data.sqlite3'
 export const place = (key = '/w/app'): RowOrigin => ({ agent: AGENT, store: STORE, key })
 export const PLAIN_SESSION = 'amazon-q:c1' as SessionId
-/** The name of a session that is told apart by this entry. */
+/** Name of a session that is distinguished by this entry. */
 export const branchId = (words: string, native = 'c1'): SessionId =>
   `${AGENT}:${native}~${sha256(JSON.stringify([words, `You said ${words}.`])).slice(0, 6)}` as SessionId
 
@@ -18,13 +18,13 @@ interface PutOptions extends RowOptions {
   readonly minute?: number
 }
 
-/** Each letter is an entry: `put(keep, 'abc')`. */
+/** Each letter is an entry: `putEntries(keep, 'abc')`. */
 export function putEntries(keep: BackupDatabase, letters: string, options: PutOptions = {}): BackupResult {
   const { id = 'c1', key, minute = 0, ...more } = options
   return keep.put(row(id, [...letters].map(entryObject), more), place(key), at(minute))
 }
 
-/** Every session that is kept, with its entries and how it ended. */
+/** Every session in the backup, with its entries and how it ended. */
 export function backedUpSessions(keep: BackupDatabase): Record<string, string> {
   return Object.fromEntries(
     keep.list().map((one) => {

@@ -1,27 +1,27 @@
-/** Small rows for tests of the backup: a JSON text and where its entries stand. */
+/** Small rows for tests of the backup: a JSON text with the positions of its entries. */
 import type { ByteSpan, Capture, CapturedEntry } from '../../src/model/capture.ts'
 import { type Instant, instantFromMs } from '../../src/model/ids.ts'
 
 export interface RowOptions {
-  /** Histories that the row repeats, as checkpoints do. */
+  /** Histories that the row repeats, like checkpoints. */
   readonly snapshots?: readonly (readonly string[])[]
-  /** A stretch that is likely to come again, though not for ever. */
+  /** A range that is likely, but not certain, to recur. */
   readonly tools?: string
-  /** Something of the row that is no stretch. */
+  /** A value of the row outside all ranges. */
   readonly summary?: string
-  /** Between entries; JSON may be written with more than a comma. */
+  /** Separator of entries, which may be more than a comma. */
   readonly separator?: string
 }
 
 export const AGENT = 'amazon-q'
 
-/** An entry as newer programs write it. */
+/** An entry in the newer format. */
 export const entryObject = (words: string): string => JSON.stringify({ user: words, assistant: `You said ${words}.` })
 
-/** The same entry as older programs wrote it. */
+/** The same entry in the older format. */
 export const entryTuple = (words: string): string => JSON.stringify([words, `You said ${words}.`])
 
-/** The words of each entry of a row's history. */
+/** The texts of the entries in a row's history. */
 export function wordsIn(row: Uint8Array): readonly string[] {
   const { history } = JSON.parse(Buffer.from(row).toString()) as { history: unknown[] }
   return history.map((entry) => partsOf(entry)[0])
@@ -70,7 +70,7 @@ export function row(id: string, history: readonly string[], options: RowOptions 
 
 export const at = (minute: number): Instant => instantFromMs(Date.UTC(2026, 1, 3, 9, minute)) as Instant
 
-/** Words by which entries are told apart, in a stable but patternless order. */
+/** Distinct words in a reproducible pseudo-random order. */
 export function pseudoRandomWords(seed: number, count: number): string {
   const words: string[] = []
   let state = (seed * 2_654_435_761 + 12_345) >>> 0

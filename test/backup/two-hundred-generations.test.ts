@@ -1,4 +1,4 @@
-/** Two hundred lives of one directory: every answer that was ever given there is found afterwards. */
+/** Two hundred generations in one directory: every answer remains available. */
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { deflateSync } from 'node:zlib'
@@ -21,7 +21,7 @@ test('200 generations of one directory, grown, overwritten, cleared and cut back
   const answers = new Set<string>()
   let text: Exchange[] = []
   for (let generation = 0; generation < GENERATIONS; generation++) {
-    // Every fifth begins anew under the same id, every seventh goes back to its beginning, the others are new chats.
+    // Every fifth restarts under the same id, every seventh rewinds to its beginning, the others are new chats.
     const id = `chat-${Math.floor(generation / 5)}`
     text = generation % 7 === 6 ? text.slice(0, 1) : []
     for (let n = 0; n < 3; n++) {

@@ -1,6 +1,6 @@
 /**
- * Keeps the rows of a file, one after another, and says so: `writer.mjs <data directory> <file>`. Before each it prints
- * `try <number>`, after it `done <number> <session>`; or `failed <code>: <message>`, and goes on with the next.
+ * Backs up the rows of a file one after another: `writer.mjs <data directory> <file>`. Prints `try <number>` before
+ * each, and `done <number> <session>` or `failed <code>: <message>` after it.
  */
 import { readFileSync, writeSync } from 'node:fs'
 import { openBackupDatabase } from '../../dist/backup/backup-database.js'

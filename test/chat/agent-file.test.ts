@@ -1,4 +1,4 @@
-/** Agent files: every field read, every fault told with its place, the nearest file first. */
+/** Agent files: all fields, errors with their position, precedence of files. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'

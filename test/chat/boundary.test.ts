@@ -1,4 +1,4 @@
-/** Files outside of the project reach the model only where the user named them. */
+/** Files outside the project are sent to the model only if the user named them. */
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -21,7 +21,7 @@ interface Ground {
   readonly cwd: string
   readonly data: string
   readonly home: string
-  /** A file outside of the project, whose text is `SECRET`. */
+  /** A file outside the project that contains `SECRET`. */
   readonly secret: string
   readonly server: ModelServer
 }
@@ -37,7 +37,7 @@ async function ground(): Promise<Ground> {
   }
 }
 
-/** What the model got with its last request. */
+/** Messages of the last request. */
 const sent = ({ asked }: ModelServer): string => JSON.stringify(asked.at(-1)?.body.messages)
 
 const notices = (events: readonly ChatSessionEvent[]): string =>
@@ -136,7 +136,7 @@ test('a foreign journal cannot send a file outside the directory', async () => {
   expect(sent(server)).not.toContain('SECRET')
   expect(notices(events)).toContain('outside of this directory')
   expect(outputText(await sendLine(planted.session, '/context show'))).toContain('not sent')
-  // Typed again, it is the user's word.
+  // Typing the path again is the user's permission.
   await sendLine(planted.session, `/context add ${secret}`)
   await sendLine(planted.session, 'Hello')
   expect(sent(server)).toContain('SECRET')

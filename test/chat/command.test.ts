@@ -1,4 +1,4 @@
-/** `fumi chat` as a person and a script use it. */
+/** `fumi chat` for people and scripts. */
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** The commands of a conversation: what each changes, and that the journal tells it. */
+/** Chat commands: what each one changes, and what the journal records. */
 import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -207,7 +207,7 @@ test('a file that is far too large is rejected by size without reading it', asyn
   const session = chatSession({ ...(await modelServer(answer('Ok.'))), paths: ['*.md'] })
   const path = join(session.setup.workspace.cwd, 'film.md')
   writeFileSync(path, '')
-  // More than can be read at once.
+  // Larger than the maximum size of a read.
   truncateSync(path, 3 * 2 ** 30)
   const notices = (await sendLine(session, 'See @film.md')).filter((event) => event.kind === 'notice')
   expect(notices).toMatchObject([

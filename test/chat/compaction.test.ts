@@ -1,4 +1,4 @@
-/** A window that is full: the conversation is summed up or less of it is sent, and what is asked is never lost. */
+/** A full context window: the conversation is summarized or shortened, and the prompt is never lost. */
 import { expect, test } from 'vitest'
 import { promptOf } from '../../src/conversation/message-text.ts'
 import { answer, calls } from '../support/model-chunks.ts'

@@ -1,4 +1,4 @@
-/** Which server answers, what it is told of, and how large its window is. */
+/** Chooses the server, the data it receives, and the size of its window. */
 import { describe, expect, test } from 'vitest'
 import { chooseEndpoint, type Endpoint, type EndpointChoice } from '../../src/chat/endpoint/endpoint.ts'
 import {

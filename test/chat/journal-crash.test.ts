@@ -1,4 +1,4 @@
-/** What a journal still holds when its writer is killed, or its disk is full. */
+/** Contents of a journal after its writer is killed or the disk is full. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ afterAll(() => {
 })
 
 describe('a writer that is killed', () => {
-  /** Kills it behind so many of its lines, and gives all that it had said by then. */
+  /** Kills the writer after the given number of lines, and returns everything it had printed. */
   async function killedAfter(directory: string, count: number): Promise<readonly string[]> {
     const child = spawn(process.execPath, [WRITER, directory, 'c'], { stdio: ['ignore', 'pipe', 'inherit'] })
     running.add(child)

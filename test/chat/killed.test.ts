@@ -1,4 +1,4 @@
-/** A conversation whose process is killed goes on with nothing lost. */
+/** A conversation resumes without loss after its process was killed. */
 import { test } from 'vitest'
 import { randomFrom, randomMoments, seedOfRun, survivesKills } from './support/killed-chat.ts'
 

@@ -1,4 +1,4 @@
-/** What bounds a conversation: the window of its model, and how many exchanges may be sent. */
+/** Limits of a conversation: the model's window, and the number of exchanges sent. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

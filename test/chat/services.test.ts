@@ -1,4 +1,4 @@
-/** Agents at work: hooks around prompts and tools, checkpoints after tools, servers that lend tools. */
+/** Agents in action: hooks around prompts and tools, checkpoints after tools, MCP servers. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Trust in a project at the command line: `fumi trust`, `fumi chat` with and without a terminal, `fumi resume`. */
+/** Project trust on the command line: `fumi trust`, `fumi chat` with and without a terminal, `fumi resume`. */
 import {
   chmodSync,
   existsSync,
@@ -20,7 +20,7 @@ import { fumiChat } from './support/fumi-chat.ts'
 
 const AGENT = '.amazonq/cli-agents/t.json'
 
-/** A project whose agent runs a hook, and hides letters in it. */
+/** A project whose agent runs a hook with hidden characters. */
 function project() {
   const home = realpathSync(tempFolder())
   const cwd = join(home, 'project')
@@ -111,7 +111,7 @@ describe.skipIf(!hasTmux())('fumi chat at a terminal', () => {
     const screen = await first.until(/^Trust this file\? \[y\/N\]/m)
     expect(screen).toContain("touch '")
     expect(screen).toContain('│ Trust this file? [y/N] y')
-    // A long line goes on behind the bar, and not where our own words stand.
+    // A long line continues after the bar, not where our own text is.
     expect(screen.match(/^ {4}│ x+$/gm)?.length).toBeGreaterThan(3)
     expect(screen).not.toMatch(/^x/m)
     first.press('Enter')
@@ -164,7 +164,7 @@ describe.skipIf(process.platform === 'win32')('fumi resume', () => {
     const resume = () => fumi(['resume', `fumibako:${id}`], { env: { ...env, PATH: bin }, cwd: home })
     expect(resume()).toMatchObject({ code: 0 })
     expect(readFileSync(join(home, 'called'), 'utf8').trim()).toBe(cwd)
-    // The same journal, in a home where nobody has chatted there.
+    // The same journal in a home directory in which no chat has run there.
     writeFileSync(join(place.home, 'trust.json'), '{}')
     writeFileSync(join(home, 'called'), '')
     expect(resume()).toMatchObject({ code: 5, err: expect.stringContaining('fumi chat --resume') })

@@ -1,4 +1,4 @@
-/** What a project brings along runs only once the user trusts it, and never in place of the user's own. */
+/** Project files take effect only if the user trusts them, and never replace the user's own. */
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -17,10 +17,10 @@ const put = (path: string, value: unknown): string => {
   return path
 }
 
-// biome-ignore lint/suspicious/noTemplateCurlyInString: agent files name variables so
+// biome-ignore lint/suspicious/noTemplateCurlyInString: syntax of variables in agent files
 const PASSED_KEY = '${env:OPENAI_API_KEY}'
 
-/** A project whose agent `t` would leave a mark: by a hook, by a server, and by a tool that it allows. */
+/** A project whose agent `t` would create a file: by a hook, by a server, and by an allowed tool. */
 function planted(): { readonly cwd: string; readonly mark: string; readonly file: string; readonly plant: () => void } {
   const cwd = tempFolder()
   const mark = join(tempFolder(), 'ran')
@@ -181,7 +181,7 @@ describe('an agent of the project', () => {
     await sendLine(first.session, 'Hello')
     const { path } = first.session.writer.journal
     await first.close()
-    // The same journal in the data directory of somebody who never chose this agent for it.
+    // The same journal in a data directory where the agent was never chosen for it.
     const other = tempFolder()
     put(join(other, 'agents', 'mighty.json'), { name: 'mighty', tools: ['*'], allowedTools: ['execute_bash'] })
     put(join(other, 'conversations', path.split('/').at(-1) ?? ''), readFileSync(path, 'utf8'))

@@ -1,4 +1,4 @@
-/** A turn that does not end by itself is ended: after so many requests, tokens or equal calls. It can be continued. */
+/** An endless turn is stopped after a number of requests, tokens or equal calls. It can be continued. */
 import { describe, expect, test } from 'vitest'
 import type { ChatSessionEvent } from '../../src/chat/events.ts'
 import { toolUseResultsOf } from '../../src/conversation/message-text.ts'
@@ -30,13 +30,13 @@ const tools = [
 const times = (count: number, reply: (n: number) => Reply): readonly Reply[] =>
   Array.from({ length: count }, (_, n) => reply(n))
 
-/** Each call has other arguments. */
+/** Each call has different arguments. */
 const looking = (n: number): Reply => calls([{ id: `c${n}`, name: 'look', args: { n } }])
 
 const errors = (events: readonly ChatSessionEvent[]): readonly string[] =>
   events.flatMap((event) => (event.kind === 'error' ? [event.text] : []))
 
-/** What a server would refuse: a call without its result, or a result without its call. */
+/** What a server would reject: a call without its result, or a result without its call. */
 function unpaired({ asked }: ModelServer): readonly string[] {
   const messages = (asked.at(-1)?.body.messages ?? []) as readonly {
     readonly tool_calls?: readonly { readonly id: string }[]
@@ -57,7 +57,7 @@ describe('requests', () => {
     expect(errors(events)).toEqual([
       expect.stringMatching(/Stopped after 50 requests.*--max-requests.*\/retry continues/),
     ])
-    // The results of the last call are on disk, and wait.
+    // The results of the last call are on disk and pending.
     expect(toolUseResultsOf(session.state.next_message as never)).toMatchObject([
       { tool_use_id: 'c49', status: 'Success' },
     ])

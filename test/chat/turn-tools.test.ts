@@ -1,4 +1,4 @@
-/** The tools that an answer asks for: asked about, run, told in order, cancelled. */
+/** The tools that an answer requests: permission, execution, order of results, cancellation. */
 import { describe, expect, test } from 'vitest'
 import { answer, calls } from '../support/model-chunks.ts'
 import { modelServer } from '../support/model-server.ts'

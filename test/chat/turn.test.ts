@@ -1,4 +1,4 @@
-/** A turn from the prompt to the answer: what is sent, what is told, what is on disk, however it ends. */
+/** A turn from the prompt to the answer, however it ends: what is sent, reported and stored. */
 import { describe, expect, test } from 'vitest'
 import { serializeState } from '../../src/chat/commands/save-load.ts'
 import { readState } from '../../src/conversation/codec/state.ts'

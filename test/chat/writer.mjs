@@ -1,6 +1,6 @@
 /**
- * Talks to itself in a journal, without end: `writer.mjs <data directory> <id> [bytes of each answer]`. Each event that is
- * safe is told by a line: `asked <n>`, `streamed <n>`, `answered <n>`; what fails by `failed <code>: <message>`.
+ * Writes an endless conversation to a journal: `writer.mjs <data directory> <id> [bytes of each answer]`. After each
+ * saved event it prints `asked <n>`, `streamed <n>` or `answered <n>`; after a failure `failed <code>: <message>`.
  */
 import { existsSync, writeSync } from 'node:fs'
 import { createJournal, journalPath, openJournal } from '../../dist/chat/journal/journal-file.js'

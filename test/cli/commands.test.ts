@@ -1,4 +1,4 @@
-/** The commands as a user meets them: the built program, real files, real exit codes. */
+/** The commands of the built program, with real files and exit codes. */
 import { spawn, spawnSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -299,7 +299,7 @@ describe('fumi', () => {
   })
 })
 
-/** `fumi` alone, until it has printed its link; then it is asked and told to end. */
+/** Runs `fumi` without arguments until it prints its link, requests the page, and ends it. */
 async function served(env: Record<string, string>) {
   const child = spawn(process.execPath, [fumiPath, '--no-open', '--port', '0'], {
     env: { ...process.env, NO_COLOR: '1', TZ: 'UTC', FUMI_HOME: join(tempFolder(), 'fumi'), ...env },

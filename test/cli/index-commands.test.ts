@@ -1,4 +1,4 @@
-/** The commands that ask the index, as a user meets them: nothing is set up before the first one. */
+/** Commands that query the index, without any setup. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { fumi, fumiPath, lines } from '../support/run-fumi.ts'
 
 const ID = (n: number): string => `019c0000-0000-7000-8000-00000000000${n}`
 
-/** A machine with logs of Codex. */
+/** A machine with Codex logs. */
 function machine() {
   const folder = tempFolder()
   const env = { HOME: folder, FUMI_HOME: join(folder, 'fumi'), CODEX_HOME: join(folder, 'codex') }

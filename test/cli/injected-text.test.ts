@@ -1,4 +1,4 @@
-/** What a program put into a prompt is left out, and nothing else. */
+/** Only text that a program inserted into a prompt is left out. */
 import { expect, test } from 'vitest'
 import { renderTurnTable } from '../../src/cli/commands/show.ts'
 import { renderTurn } from '../../src/cli/view/conversation.ts'

@@ -1,4 +1,4 @@
-/** Everything that was ever asked, from conversations and from the lists of what was typed. */
+/** All prompts, from conversations and from prompt histories. */
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Going on with a session in the program that it belongs to. A small script stands in for each program. */
+/** Resuming a session in its program. A small script replaces each program. */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ function machine(cwdName = 'work') {
       join(env.CODEX_HOME, 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl'),
       text([header({ cwd: place, id }), user(1, 'Go on.')]),
     )
-  /** Says how it was called, then does what it is told. */
+  /** Prints how it was called, then runs the given commands. */
   const install = (program: string, rest = 'exit 0', mode = 0o755) => {
     writeFileSync(join(bin, program), `#!/bin/sh\n{ pwd; printf '%s\\n' "$@"; } > "$HOME/called"\n${rest}\n`)
     chmodSync(join(bin, program), mode)

@@ -1,4 +1,4 @@
-/** `fumi config`, and what settings change on a machine. */
+/** `fumi config`, and the effect of settings on a machine. */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -32,7 +32,7 @@ function machine() {
     }
   }
   const set = (key: string, ...words: readonly string[]) => inside((app) => app.configure(key, words))
-  /** The agents of the sources that are read when no path is given, kept ones included. */
+  /** Agents of the sources that are read by default, including those in the backup. */
   const agents = () =>
     inside(async (app) => {
       const found = []

@@ -1,4 +1,4 @@
-/** Settings: every value has a source, whatever is wrong is told with its place, and the rest holds. */
+/** Settings: every value has a source; errors are reported with their position and do not affect other settings. */
 import {
   chmodSync,
   existsSync,

@@ -1,4 +1,4 @@
-/** A user's own prices: a file of the same shape, read with all that is wrong in it told. */
+/** The user's price file: same format, with all errors reported. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

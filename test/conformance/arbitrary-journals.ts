@@ -1,4 +1,4 @@
-/** Journals that nobody wrote: turns with and without tools, and all that can come between them. */
+/** Random journals: turns with and without tools, and everything that can occur in between. */
 import fc from 'fast-check'
 
 const text = fc.constantFrom('tide', '潮', 'a "quoted" word', '{"n":1}', 'two\n\nlines', '[1]')

@@ -1,4 +1,4 @@
-/** Conversations that nobody had: every kind of record in every order. */
+/** Random conversations: every kind of record in any order. */
 import fc from 'fast-check'
 
 const word = fc.constantFrom(
@@ -77,7 +77,7 @@ const line = fc.oneof(
   },
 )
 
-/** A log of Codex, as text. */
+/** A Codex log as text. */
 export const codexLog: fc.Arbitrary<string> = fc.array(line, { minLength: 1, maxLength: 30 }).map((lines) => {
   const meta = { id: '019c22d1-0000-7000-8000-0000000000c0', timestamp: time(0), cwd: '/w', originator: 'codex_cli_rs' }
   const first = {

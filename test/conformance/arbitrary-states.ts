@@ -1,11 +1,11 @@
-/** States of Amazon Q: those that lie beside the project, and some that nobody saved. */
+/** States of Amazon Q: shared ones, if available, and random ones. */
 import fc from 'fast-check'
 import { writeState } from '../../src/conversation/codec/state.ts'
 import { states } from '../conversation/journal/arbitrary-states.ts'
 import { vectorStates } from '../conversation/journal/shared-states.ts'
 import { conversationOf, type NamedConversation } from './corpus.ts'
 
-/** @param every takes one of so many */
+/** @param every yields only every n-th */
 export async function* statesBeside(folder: string, every = 1): AsyncGenerator<NamedConversation> {
   const apart = new Map(vectorStates().map((one) => [one.text, one.name]))
   for (const [at, [state, name]] of [...apart].entries()) {
@@ -91,10 +91,10 @@ const metadata = fc.constantFrom(null, {
 const history = fc.array(fc.record({ user, assistant, request_metadata: metadata }), { maxLength: 8 })
 const summary = fc.constantFrom(null, null, 'What was said before.')
 
-/** Every field with every value that it can have, as text: more than the program would ever write. */
+/** Every field with every possible value, as text: more than the program would ever write. */
 export const wildState: fc.Arbitrary<string> = states(1).map((all) => all.map((state) => writeState(state)).join(''))
 
-/** Turns with and without tools, in every order, with all that stands around them, as text. */
+/** Turns with and without tools in any order, with all surrounding fields, as text. */
 export const qState: fc.Arbitrary<string> = fc
   .record({
     next_message: fc.option(user),

@@ -1,10 +1,10 @@
-/** What the target's own checker says of an output. */
+/** Runs the target's checker on an output. */
 import { readFileSync } from 'node:fs'
 import type { Agent, CheckOptions, WrittenForm } from '../../src/agents/agent.ts'
 import { fieldsOf, parseStructure } from '../../src/lib/unknown-values.ts'
 import type { ProfileName } from '../../src/openai/profile.ts'
 
-/** Rules that were broken, once for each finding. */
+/** Codes of broken rules, one per finding. */
 export interface CheckResult {
   readonly errors: readonly string[]
   readonly warnings: readonly string[]
@@ -27,8 +27,8 @@ export const checkOutput = ({ check, profile }: Checker, path: string): Promise<
   findingsIn(check, readFileSync(path), profile === undefined ? {} : { profile })
 
 /**
- * What is wrong in an agent's own file. A line of Codex without its time is refused whole, and nothing that it holds is
- * looked at: so it is given one, as every writer does, and looked at again.
+ * Findings in an agent's own file. Codex rejects a line without a time before checking its content, so such lines get a
+ * time, as any writer would add one, and are checked again.
  */
 export async function faultsAt({ check }: Checker, path: string): Promise<ReadonlySet<string>> {
   const bytes = readFileSync(path)
@@ -51,7 +51,7 @@ async function findingsIn(check: Checker['check'], bytes: Buffer, options: Check
   async function* open(): AsyncGenerator<Buffer> {
     yield bytes
   }
-  // An example for fine-tuning without any answer holds nothing.
+  // A fine-tuning example without an answer is empty.
   if (bytes.length === 0) return { errors, warnings }
   for await (const { rule, severity } of check(open, options)) (severity === 'error' ? errors : warnings).push(rule)
   return { errors, warnings }

@@ -1,4 +1,4 @@
-/** What is said in a conversation, whoever tells it: texts in pieces, and calls with their results. */
+/** Content of a conversation independent of its format: texts in pieces, and calls with their results. */
 import type { Agent, Source } from '../../src/agents/agent.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import { replayMessages } from '../../src/model/replay/replay.ts'
@@ -6,12 +6,12 @@ import { callsOfAnswer, type ReplayCall, textMessagesOf, textsOfMessage } from '
 import { SessionFactsCollector } from '../../src/model/session-facts.ts'
 
 export interface ConversationContent {
-  /** Joining texts with blank lines does not change them. */
+  /** Split at blank lines, so that joining texts changes nothing. */
   readonly texts: readonly string[]
   readonly calls: readonly ContentCall[]
 }
 
-/** What was asked, and what came of it: nothing where nobody answered. */
+/** A call with its result; undefined if it has none. */
 interface ContentCall {
   readonly asked: unknown
   readonly output: string | null
@@ -48,7 +48,7 @@ const pieces = (text: string): readonly string[] =>
     .map((piece) => piece.trim())
     .filter((piece) => piece !== '')
 
-/** Of a call that the server ran nobody else can tell. */
+/** Calls executed by the server have no equivalent elsewhere. */
 function callOf({ tool, result, isServed }: ReplayCall): readonly ContentCall[] {
   if (isServed) return []
   const given = tool.input ?? tool.arguments ?? ''
@@ -64,9 +64,9 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * What was said and is not told, and what is told and nobody said. First what is the same to the letter is taken from both;
- * only of the rest a mend that the writer reported may explain a difference.
- * @param repairs what the writer says that it mended
+ * Texts and calls that are missing or added. Exact matches are removed first; only the rest may be explained by a
+ * reported repair.
+ * @param repairs repairs that the writer reported
  */
 export function differences(
   wanted: ConversationContent,
@@ -84,7 +84,7 @@ export function differences(
     (call) => keyOf(unanswered(call)),
     (call) => keyOf({ ...unanswered(call), asked: unwrapText(call.asked) }),
   ])
-  // An example ends with calls: what came of them is left out, and counts as missing.
+  // An example may end with calls, whose results are then counted as missing.
   const isUnheard = (call: ContentCall): boolean =>
     has('left out') &&
     unanswered(call).output === null &&
@@ -105,7 +105,7 @@ export interface Differences {
   readonly added: readonly string[]
 }
 
-/** Each reading of what was found takes what it equals, the strictest first. */
+/** Pairs equal elements, comparing by the strictest criterion first. */
 function pairOff<T>(
   wanted: readonly string[],
   found: readonly T[],
@@ -131,14 +131,14 @@ const asks =
   (key: string): boolean =>
     JSON.stringify((JSON.parse(key) as readonly unknown[])[0]) === JSON.stringify(asked)
 
-/** A result without its call, in words. */
+/** A result without its call, as text. */
 const FRAME = /^\[tool result [^\]]*\]\n/
 const FRAME_ONLY = /^\[tool result [^\]]*\]$/
 
-/** Stands for what a form has no place for. */
+/** Replaces something that a format cannot represent. */
 const NOTE = /^\[[\w.]+(?:: .*)?\]$/
 
-/** What a form needs where nobody said anything. */
+/** Texts that formats require and writers insert. */
 const GENERATED_TEXTS: ReadonlySet<string> = new Set([
   '(start of imported conversation)',
   '(the conversation goes on)',
@@ -146,12 +146,12 @@ const GENERATED_TEXTS: ReadonlySet<string> = new Set([
   'Empty prompt',
 ])
 
-/** What forms say of a call that nobody answered. */
+/** Results that formats use for unanswered calls. */
 const NO_RESULT: ReadonlySet<string | null> = new Set(['aborted', 'Tool use was cancelled by the user'])
 
 const unanswered = (call: ContentCall): ContentCall => (NO_RESULT.has(call.output) ? { ...call, output: null } : call)
 
-/** A form that takes only objects wraps what is none. */
+/** Formats that allow only objects wrap other values. */
 function unwrapText(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   const [[key, inner] = [], ...more] = Object.entries(value) as [string, unknown][]

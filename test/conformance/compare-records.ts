@@ -1,11 +1,11 @@
-/** What must come back from a conversion there and back again, by the agent from which the conversation came. */
+/** Records that must be unchanged after a round trip, by the original agent. */
 import type { Agent, Source } from '../../src/agents/agent.ts'
 import { type Fields, fieldsOf, isObject, listOf } from '../../src/lib/unknown-values.ts'
 import { extensionOf } from '../../src/model/replay/extension.ts'
 
 type SelectRecords = (records: readonly unknown[]) => readonly unknown[]
 
-/** The list of response items, ids aside. Nothing where a line is none that Codex itself would read: that is mended. */
+/** Response items without ids. Undefined if Codex itself would not read a line, because such lines are repaired. */
 const itemsOf: SelectRecords = (records) =>
   records.filter(isObject).flatMap((record) => {
     const item =
@@ -23,7 +23,7 @@ const messagesOf: SelectRecords = (records) =>
     return typeof role === 'string' ? [{ role, content, tool_calls, tool_call_id }] : []
   })
 
-/** The fields of a state stand in any order. */
+/** The order of fields in a state does not matter. */
 const entriesAndState: SelectRecords = (records) =>
   records.map((record) => {
     const { state, ...rest } = fieldsOf(record) ?? {}
@@ -36,14 +36,14 @@ const SELECT_BY_AGENT: { readonly [agent: string]: SelectRecords } = {
   openai: messagesOf,
 }
 
-/** Everything, where nothing less was promised. */
+/** Default: all records. */
 export const selectRecordsFor = (agent: Agent): SelectRecords => SELECT_BY_AGENT[agent.id] ?? ((records) => records)
 
 const PARTS: ReadonlySet<unknown> = new Set(['input_text', 'input_image', 'input_audio', 'output_text'])
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'developer', 'system'])
 const UNREAD_TYPES: ReadonlySet<unknown> = new Set([undefined, 'tool_call', 'tool_result', 'function_result'])
 
-/** Logs that other programs made, or that are no conversation, hold what no Codex ever wrote. */
+/** Logs made by other programs contain records that Codex never wrote. */
 export function isNative(agent: Agent, records: readonly unknown[]): boolean {
   if (agent.id === 'amazon-q') return records.every(isLoaded)
   if (agent.id !== 'codex') return true
@@ -57,13 +57,13 @@ export function isNative(agent: Agent, records: readonly unknown[]): boolean {
   })
 }
 
-/** Without these fields the program does not load a state: they are added. */
+/** The program does not load a state without these fields, so they are added. */
 function isLoaded(record: unknown): boolean {
   const state = fieldsOf(fieldsOf(record)?.['state'])
   return !state || ['conversation_id', 'valid_history_range', 'transcript', 'tools'].every((key) => key in state)
 }
 
-/** `codex exec --json`, `history.jsonl`, rows of the specification, items of the first Codex. */
+/** Output of `codex exec --json`, `history.jsonl`, rows of the specification, items of the first Codex. */
 const isForeign = (record: Fields): boolean =>
   (!('payload' in record) && ('role' in record ? record['type'] !== 'message' : /\./.test(String(record['type'])))) ||
   ('session_id' in record && 'ts' in record) ||

@@ -1,4 +1,4 @@
-/** Conversations convert to every form and back: a small part of `npm run conformance`. */
+/** Converts conversations to every form and back: a sample of `npm run conformance`. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { tempFolder } from '../support/codex-log.ts'

@@ -1,4 +1,4 @@
-/** Conversations to try: real structures where they lie beside the project, and generated ones. */
+/** Conversations for the tests: real structures, if available, and generated ones. */
 import { rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Agent, WrittenForm } from '../../src/agents/agent.ts'
@@ -11,7 +11,7 @@ export interface NamedConversation extends Conversation {
   readonly name: string
 }
 
-/** @param most of the sessions of one file, and of the files of one agent */
+/** @param most limit of sessions per file, and of files per agent */
 export async function* conversationsIn(folder: string, most: number): AsyncGenerator<NamedConversation> {
   const counts = new Map<string, number>()
   for await (const { agent, source, unknown } of logsAt(folder)) {
@@ -34,7 +34,7 @@ export async function formsOf(): Promise<readonly { readonly agent: Agent; reado
   return (await allAgents()).flatMap((agent) => (agent.forms ?? []).map((form) => ({ agent, form })))
 }
 
-/** Every form that anybody writes. */
+/** Tries every form of every agent. */
 export async function tryAll(conversation: NamedConversation, folder: string, matrix: Matrix): Promise<void> {
   const home = conversation.agent.forms?.[0]
   for (const { agent, form } of await formsOf()) {
@@ -43,7 +43,7 @@ export async function tryAll(conversation: NamedConversation, folder: string, ma
   }
 }
 
-/** A generated log as a conversation of the agent that knows it. */
+/** A generated log as a conversation of its agent. */
 export async function conversationOf(
   text: string,
   suffix: string,

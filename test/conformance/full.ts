@@ -1,4 +1,4 @@
-/** `npm run conformance`: everything there is, thousands of generated conversations, and the page that tells of it. */
+/** `npm run conformance`: all conversations, thousands of generated ones, and the page with the results. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'

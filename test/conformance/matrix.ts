@@ -1,4 +1,4 @@
-/** Counts of a run, pair by pair. */
+/** Counts of a run by pair of formats. */
 import type { Verdict } from './round-trip.ts'
 
 interface Cell {

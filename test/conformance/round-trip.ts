@@ -1,4 +1,4 @@
-/** One conversation there and back again, and what must hold of it. */
+/** Converts one conversation and back, and checks the laws. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent, Source, WrittenForm } from '../../src/agents/agent.ts'
@@ -22,7 +22,7 @@ export interface WrittenOutput {
   readonly report: Report
 }
 
-/** Writes into a folder that the caller empties. */
+/** Writes to a folder that the caller empties. */
 export async function writeAs(
   { agent, source, session }: Conversation,
   to: Agent,
@@ -45,25 +45,28 @@ export async function writeAs(
 }
 
 export interface Verdict {
-  /** With extensions: what counts came back to the letter. Nothing where the source is none that its agent wrote. */
+  /**
+   * With extensions: the relevant records are identical after the round trip. Undefined if the source was not written
+   * by its agent.
+   */
   readonly isExact: boolean | undefined
-  /** Without extensions: the same texts, and the same results of the same calls. */
+  /** Without extensions: same texts, and same results of the same calls. */
   readonly isSaid: boolean
-  /** Everything that is missing is in the report. */
+  /** The report lists everything that is missing. */
   readonly isReported: boolean
-  /** What the target's checker says; nothing where there is none. */
+  /** Result of the target's checker; undefined if there is none. */
   readonly target: RoundTripChecks | undefined
 }
 
 export interface RoundTripChecks {
-  /** Rules that the output breaks. */
+  /** Rules that the output violates. */
   readonly errors: readonly string[]
-  /** Rules that the agent's own file broke before, whose records came back as they were. */
+  /** Rules that the original file violated, if its records came back unchanged. */
   readonly own: readonly string[]
   readonly warnings: number
 }
 
-/** @param home the form in which the conversation's own agent writes */
+/** @param home the form that the original agent writes */
 export async function roundTrip(
   from: Conversation,
   to: Agent,
@@ -82,7 +85,7 @@ export async function roundTrip(
   }
 }
 
-/** Messages for a server are written for its profile; everything else is checked with extensions and without. */
+/** Messages for a server are checked with its profile; everything else with and without extensions. */
 async function checkRoundTrip(
   from: Conversation,
   to: Agent,
@@ -97,7 +100,7 @@ async function checkRoundTrip(
     profile === undefined
       ? [there, bare]
       : [await writeAs(from, to, form, folder, 'sent', { profile, withoutExtensions: true })]
-  // Where nobody said anything there is no message to send.
+  // Without any text there is no message to send.
   if (profile !== undefined && outputs[0] && (await isEmpty(outputs[0]))) return undefined
   const all: CheckResult[] = []
   for (const { source } of outputs) all.push(await checkOutput(checker, source.path))
@@ -124,7 +127,7 @@ async function comesBack(
   folder: string,
 ): Promise<boolean | undefined> {
   const session = await sessionIn(there)
-  // An example for fine-tuning without any answer holds nothing.
+  // A fine-tuning example without an answer is empty.
   if (session === undefined && home.name !== there.form.name && there.agent.forms?.[0] !== there.form) return undefined
   if (session === undefined) return false
   const again = { agent: there.agent, source: there.source, session }
@@ -152,5 +155,5 @@ async function saysTheSame(from: Conversation, { agent, source, report }: Writte
 
 const isKept = ({ losses }: Report): boolean => losses.every(({ kept_in }) => kept_in !== null)
 
-/** The account balances; what is gone is named. */
+/** Every record is accounted for. */
 const isAccounted = ({ losses }: Report): boolean => losses.every(({ path }) => path !== 'records')

@@ -1,4 +1,4 @@
-/** Real states: all of them load, round-trip and are reported on. */
+/** Loads, round-trips and reports on real states. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,12 +28,12 @@ describe.each([
   })
 })
 
-/** Of v1.17 or later, so that a writer of today changes nothing. */
+/** From v1.17 on, so that writing it today changes nothing. */
 function isCurrent(text: string): boolean {
   return text.includes('\n  "checkpoint_manager"')
 }
 
-/** Every line that holds a value is still there, whatever its indentation and its comma. */
+/** Every line with a value, without indentation and comma. */
 function everyTextOf(text: string): readonly string[] {
   const parsed = parseJson(text)
   if (!parsed.ok) throw new Error(parsed.reason)

@@ -1,4 +1,4 @@
-/** The sections "使用例" of both specifications, in our language. */
+/** The sections "使用例" of both specifications, translated to TypeScript. */
 
 import { expect, test } from 'vitest'
 import type { ToolUseResult } from '../../src/conversation/message.ts'

@@ -1,4 +1,4 @@
-/** Lines by the agent and lines by the user, told apart. */
+/** Distinguishes lines written by the agent from lines changed by the user. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { linesByAgent, linesByUser, newState, readState, trackWrite, writeState } from '../../src/conversation.ts'

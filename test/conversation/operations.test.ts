@@ -28,7 +28,7 @@ import {
   withExchange,
 } from './test-states.ts'
 
-/** The original's reader takes it, and so does ours, with nothing lost. */
+/** Both the strict and the tolerant reader load it without loss. */
 function loadsEverywhere(given: state.ConversationState): void {
   const text = writeState(given)
   expect(readState(text, { mode: 'strict' }).ok).toBe(true)

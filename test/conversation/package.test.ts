@@ -1,4 +1,4 @@
-/** The conversation model and the histories of Amazon Q as a library user meets them. */
+/** The conversation model and the histories of Amazon Q, used as a library. */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

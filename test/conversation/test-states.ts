@@ -35,7 +35,7 @@ export function withExchange(
   return pushAssistantMessage({ ...state, next_message: user }, assistant)
 }
 
-/** Prompts, each answered with `<prompt>!`. */
+/** Prompts, each answered by `<prompt>!`. */
 export function conversationOf(...prompts: readonly string[]): ConversationState {
   return continueWith(newState('c'), ...prompts)
 }

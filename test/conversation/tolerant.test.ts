@@ -32,7 +32,7 @@ function read(
   return { state: result.value, repairs: result.repairs.map(({ code, path }) => `${code} ${path}`) }
 }
 
-/** What the original can load of it. */
+/** Whether the strict reader loads it after removing unknown values. */
 function loadsInOriginal(state: ConversationState): boolean {
   return readState(writeState(state, { keep: 'known' }), { mode: 'strict' }).ok
 }

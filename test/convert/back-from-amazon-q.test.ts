@@ -1,4 +1,4 @@
-/** Conversations that were states of Amazon Q CLI for a while come back as they were. */
+/** Conversations that were converted to Amazon Q CLI are identical after conversion back. */
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -116,7 +116,7 @@ const entry = (prompt: string, content: string) => ({
 
 const PICTURE = { format: 'Png', source: { Bytes: [137, 80, 78, 71] } }
 
-/** What a state has beside three entries. */
+/** Fields of a state with three entries. */
 const AROUND = {
   next_message: null,
   valid_history_range: [0, 3],
@@ -144,7 +144,7 @@ describe('any chat', () => {
       ]),
     text.map((words) => [result('nobody', words)]),
   )
-  // Instructions alone are no conversation.
+  // Instructions alone are not a conversation.
   const chat = fc
     .array(step, { minLength: 1, maxLength: 12 })
     .map((steps) => steps.flat() as readonly Message[])

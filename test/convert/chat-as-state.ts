@@ -1,4 +1,4 @@
-/** Chats as states, as Amazon Q CLI itself reads them. */
+/** Converts chats to states and reads them strictly, like Amazon Q CLI. */
 import { readFileSync } from 'node:fs'
 import { readState } from '../../src/conversation/codec/state.ts'
 import type { UserMessage } from '../../src/conversation/message.ts'
@@ -24,7 +24,7 @@ interface ConvertedState extends ConvertedFile {
   readonly losses: readonly string[]
 }
 
-/** As the program itself reads it. */
+/** Reads strictly, like the program. */
 export async function convertToState(messages: readonly Message[], more = {}): Promise<ConvertedState> {
   const trip = await convertTo(await writeSourceFile('openai', JSON.stringify({ messages })), 'amazon-q', more)
   const read = readState(readFileSync(trip.path, 'utf8'), { mode: 'strict' })

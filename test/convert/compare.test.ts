@@ -1,4 +1,4 @@
-/** What was handed over must say the same: a difference that nobody reported is found. */
+/** The comparison after a handoff detects unreported differences. */
 import { expect, test } from 'vitest'
 import { type Exchange, findDifference } from '../../src/convert/compare.ts'
 import type { ToolCall } from '../../src/model/normalized.ts'

@@ -1,4 +1,4 @@
-/** Conversations that go from agent to agent, as files in a folder of their own. */
+/** Converts conversations between agents, as files in a temporary folder. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent, Source } from '../../src/agents/agent.ts'
@@ -33,8 +33,8 @@ export interface ConvertedFile extends ConversionSource {
 }
 
 /**
- * The conversation as a file of the other agent.
- * @param to an agent, or one of the forms that it writes
+ * Converts to a file of another agent.
+ * @param to an agent, or one of its forms
  */
 export async function convertTo(
   from: ConversionSource,
@@ -84,6 +84,6 @@ export async function messagesOf({ agent, source, session }: ConversionSource): 
   return found
 }
 
-/** The records of a source, as they are told. */
+/** The records of a source, as its messages carry them. */
 export const recordsOf = async (from: ConversionSource): Promise<readonly unknown[]> =>
   (await messagesOf(from)).flatMap((message) => extensionOf(message)?.records ?? [])

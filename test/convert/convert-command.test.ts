@@ -1,4 +1,4 @@
-/** `fumi convert`, as a person uses it. */
+/** `fumi convert` on the command line. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

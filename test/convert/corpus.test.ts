@@ -1,4 +1,6 @@
-/** Real conversations, redacted, anonymized and trimmed: as many messages, the same shapes, calls with their results. */
+/**
+ * Real conversations, redacted, anonymized and trimmed: same number of messages, same shapes, calls with their results.
+ */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -19,7 +21,7 @@ const files = corpus
       .map((path) => join(corpus, path))
   : []
 
-/** What must be the same after words were taken out. */
+/** What must not change when words are replaced. */
 const shapeOf = ({ id, timestamp, role, source_type, segments, tool_call, metadata }: NormalizedMessage): object => ({
   ...{ id, timestamp, role, source_type },
   segments: segments.map(({ channel, type, format }) => [channel, type, format]),

@@ -1,4 +1,4 @@
-/** What was written comes to where its program finds it: whole or not at all, and never over what is newer. */
+/** Delivery to a program's store: completely or not at all, and never over newer data. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {

@@ -1,4 +1,4 @@
-/** `fumi handoff`, as a person uses it. */
+/** `fumi handoff` on the command line. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

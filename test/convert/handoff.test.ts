@@ -1,4 +1,4 @@
-/** A conversation goes on in another program: in its store, read there as it was said here, or not at all. */
+/** Hands a conversation to another program's store, where it reads back the same, or not at all. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -40,7 +40,7 @@ async function give(from: ConversionSource, to: string, more: Partial<HandoffOpt
   })
 }
 
-/** A log of Codex in its own home. */
+/** A Codex log in a separate Codex home. */
 async function codexSession(lines = log.shortSession()): Promise<ConversionSource> {
   const folder = join(home, '.codex', 'sessions', '2026', '01', '02')
   mkdirSync(folder, { recursive: true })
@@ -55,7 +55,7 @@ async function rowOf(store: Store): Promise<ConversionSource> {
   return { agent, source: await sourceAt(agent, store.path) }
 }
 
-/** As its program saves it: without what it does not know. */
+/** The state as its program saves it, without unknown fields. */
 function asSaved(text = '{}'): string {
   const { x_conv: _, ...state } = JSON.parse(text)
   const history = state.history.map(({ x_conv: __, ...entry }: Record<string, unknown>) => entry)
@@ -176,7 +176,7 @@ describe('from Codex to Amazon Q', () => {
     const theirs = stateOf('old', [{ prompt: 'Theirs', answer: 'No.' }])
     store.put(cwd, theirs)
     const agent = await agentOf('amazon-q')
-    // An agent whose store gives back something else than what was put there.
+    // An agent whose store returns something else than was stored.
     const forgetful: Agent = {
       ...agent,
       async *read(source, options) {

@@ -1,4 +1,4 @@
-/** Delivers a file into a store and is killed before that is done: `spawn` it with agent, file and home. */
+/** Delivers a file to a store and is killed midway: `spawn` it with agent, file and home. */
 import { allAgents } from '../../dist/agents/load-agents.js'
 
 const [, , to, file, home] = process.argv

@@ -1,11 +1,11 @@
-/** Messages for tests of what happens to messages. */
+/** Messages for tests. */
 import type { Instant, SessionId } from '../../src/model/ids.ts'
 import type { NormalizedMessage, ToolCall } from '../../src/model/normalized.ts'
 import type { Session } from '../../src/model/session.ts'
 
 let line = 0
 
-/** A new one each time, with an id of its own. */
+/** Returns a new message with a unique id. */
 export function message(given: Partial<NormalizedMessage> = {}): NormalizedMessage {
   line++
   return {

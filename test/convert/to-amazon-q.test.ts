@@ -1,4 +1,4 @@
-/** Conversations of any origin as states that Amazon Q CLI loads: what the program demands, and how it is met. */
+/** Conversations of any agent as states that Amazon Q CLI loads, and how its requirements are met. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { UserMessage } from '../../src/conversation/message.ts'

@@ -1,4 +1,4 @@
-/** Conversations become logs that Codex lists, shows and goes on with; and come back. */
+/** Conversations as logs that Codex lists, displays and resumes; and their conversion back. */
 import { createReadStream, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { check } from '../../src/agents/codex/check/check-log.ts'

@@ -1,4 +1,4 @@
-/** Conversations as journals: they fold to what was said, and what was ours comes back as it was. */
+/** Conversations as journals: replay gives the same content, and our own ones are identical after a round trip. */
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

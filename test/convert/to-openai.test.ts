@@ -1,4 +1,4 @@
-/** Conversations become messages that a server, or fine-tuning, takes; and come back. */
+/** Conversations as messages for servers or fine-tuning; and their conversion back. */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { validate } from '../../src/openai/check/validate.ts'

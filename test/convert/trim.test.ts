@@ -1,4 +1,4 @@
-/** A smaller window: whole turns, calls with their results, and facts in place of the rest. */
+/** Fits a smaller window: complete turns, calls with their results, and facts instead of the rest. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type TrimResult, trimConversation } from '../../src/convert/trim.ts'
@@ -185,7 +185,7 @@ describe('laws', () => {
     fc.nat(5).map((call) => ({ kind: 'call' as const, call })),
     fc.record({ kind: fc.constant('result' as const), call: fc.nat(5), tokens: size }),
   )
-  /** Any order: results without call, calls without result, a call again under the same id. */
+  /** Any order: results without calls, calls without results, repeated ids. */
   const log = fc.array(step, { maxLength: 60 }).map((steps) =>
     steps.map((one) => {
       if (one.kind === 'ask') return prompt(long(one.tokens))
@@ -221,7 +221,7 @@ describe('laws', () => {
     )
   })
 
-  /** The results that have no open call before them. */
+  /** Results without an earlier open call. */
   function orphans(messages: readonly NormalizedMessage[]): readonly string[] {
     const open = new Set<string | null>()
     return messages.flatMap(({ id, source_type, tool_call }) => {

@@ -1,4 +1,4 @@
-/** The examination: what is well, what is worth knowing, what is wrong, and what to do about it. */
+/** `fumi doctor`: what works, what is worth knowing, what is wrong, and how to fix it. */
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -13,7 +13,7 @@ import { fumi } from '../support/run-fumi.ts'
 
 type Variables = Record<string, string>
 
-/** As `--json` tells it. */
+/** As in `--json`. */
 interface ReportedFinding extends Omit<DoctorFinding, 'what' | 'todo'> {
   readonly what: string
   readonly todo?: string

@@ -15,7 +15,7 @@ import type { Channel, MessageSegment } from '../../src/model/normalized.ts'
 import type { Session } from '../../src/model/session.ts'
 import { NO_USAGE, type Usage, usageIncrease } from '../../src/model/usage.ts'
 
-/** The folder's name. It begins every session id: `example:p-1`. */
+/** Must equal the folder's name. It is the prefix of every session id. */
 const ID = 'example'
 
 const example: Agent = {
@@ -35,7 +35,7 @@ const example: Agent = {
     draftsOf: (record) => [draftOf(record)],
     describe,
     newMemory: () => ({ total: NO_USAGE }),
-    // Parley reports running totals. A message's usage is what it adds, so that the sum over messages is right.
+    // Parley reports running totals. The usage of a message is its increase, so that sums over messages are correct.
     relate(_draft, record, _id, memory) {
       const total = totalOf(fieldsOf(record['tokens']))
       if (!total) return undefined
@@ -53,10 +53,10 @@ const example: Agent = {
 
 export default example
 
-/** By content, never by name: other programs write `.jsonl` files too. The first line is cut where the head ends. */
+/** By content, never by name: other programs write `.jsonl` files too. The head may end in the middle of the line. */
 const FIRST_RECORD = /^\uFEFF?\{"kind":"start","session":"/
 
-/** One record on its own. What is not understood is meta and keeps its values: nothing is dropped. */
+/** Converts one record without others. Unknown records become meta with their values: nothing is dropped. */
 function draftOf(record: Fields): MessageDraft {
   const kind = stringOf(record['kind']) ?? null
   const text = stringOf(record['text'])
@@ -109,7 +109,7 @@ function resultDraft(record: Fields): MessageDraft {
   return { role: 'tool', source_type: 'tool_result', payload_type: 'result', segments: NO_SEGMENTS, tool_call }
 }
 
-/** The header grows while the log is read. Returns the same object where a record adds nothing. */
+/** The header grows while the log is read. Returns the same object if a record adds nothing. */
 function describe(session: Session, record: Fields): Session {
   const cwd = nonEmptyStringOf(record['dir'])
   const version = nonEmptyStringOf(record['version'])
@@ -124,7 +124,7 @@ function describe(session: Session, record: Fields): Session {
   }
 }
 
-/** Numbers come from a log too: `validCountOf` refuses what cannot be a count. */
+/** Numbers come from a log too: `validCountOf` rejects values that cannot be a count. */
 function totalOf(tokens: Fields | undefined): Usage | undefined {
   const input = validCountOf(tokens?.['in'])
   const output = validCountOf(tokens?.['out'])

@@ -1,4 +1,4 @@
-/** Conversations of any kind, and exports of them. */
+/** Random conversations, and their exports. */
 import fc from 'fast-check'
 import type { ExportInput, ExportOptions } from '../../src/export/export-input.ts'
 import { EXPORT_FORMAT_ENTRIES, type ExportFormatName } from '../../src/export/formats.ts'
@@ -80,7 +80,7 @@ export async function exported(
   return text
 }
 
-/** What breaks documents: things that open and do not close, close what they did not open, or look like structure. */
+/** Text that breaks documents: unclosed delimiters, unmatched closing ones, text that resembles structure. */
 const HOSTILE = [
   '```',
   '````',
@@ -166,7 +166,7 @@ const HOSTILE = [
   '&',
 ]
 
-/** Each text has a word of its own, on a line of its own. */
+/** Each text contains a unique word on a separate line. */
 export const hostileText = (word: string): fc.Arbitrary<string> =>
   fc
     .tuple(

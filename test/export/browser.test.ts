@@ -1,4 +1,4 @@
-/** The page in a real browser, where there is one. */
+/** The exported page in a real browser, if there is one. */
 import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ if (chromiumPath === undefined) console.log('skipped: the exported page in a bro
 
 const FLAGS = ['--headless', ...CHROMIUM_FLAGS, '--virtual-time-budget=2000']
 
-/** The document as it is when its script has run. */
+/** The document after its script has run. */
 function seen(page: string, ...flags: readonly string[]): string {
   const folder = tempFolder()
   const file = join(folder, 'page.html')
@@ -36,7 +36,7 @@ test.skipIf(chromiumPath === undefined)(
       { kind: 'answer', text: 'Because.' },
     ])
     expect(page).toContain('<body class="no-script">')
-    // On a busy machine a browser may be asked for its document before the script has run.
+    // On a busy machine, the browser may be asked before the script has run.
     const english = expect.poll(() => seen(page, '--accept-lang=en-US'))
     await english.toMatch(/<body class="">[\s\S]*>You<[\s\S]*>1 tool call</)
     const japanese = expect.poll(() => seen(page, '--accept-lang=ja'))

@@ -1,9 +1,9 @@
-/** Reads an exported page as a strict parser would, and says what should not be in it. */
+/** Parses an exported page strictly and reports what it must not contain. */
 import { createHash } from 'node:crypto'
 import { PAGE_SCRIPT } from '../../src/export/html/script.ts'
 import { PAGE_STYLE } from '../../src/export/html/style.ts'
 
-/** Each element that a page may hold, with the attributes that it may have. */
+/** Allowed elements with their allowed attributes. */
 const ALLOWED: { readonly [tag: string]: readonly string[] } = {
   html: ['lang'],
   head: [],
@@ -46,7 +46,7 @@ const ATTRIBUTE = / ([a-z-]+)(?:="([^"<>]*)")?/g
 
 const digest = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-/** The first thing that is wrong, or nothing. */
+/** The first error, or undefined. */
 export function flawOf(page: string): string | undefined {
   const style = `<style>${PAGE_STYLE}</style>`
   const script = `<script>${PAGE_SCRIPT}</script>`

@@ -1,4 +1,4 @@
-/** `fumi export` as a user meets it. */
+/** `fumi export` on the command line. */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -14,7 +14,7 @@ function exporting() {
   return { home, fumi: run, run: (...args: readonly string[]) => run('export', ...args) }
 }
 
-/** The page without its style and script, which are the same for every conversation. */
+/** The page without style and script, which are the same for every conversation. */
 const withoutMachinery = (html: string): string =>
   html
     .replace(/<style>[\s\S]*?<\/style>/, '<style></style>')

@@ -1,4 +1,4 @@
-/** Real structures, each session in each format. */
+/** Exports each session of real structures in each format. */
 import { Marked, walkTokens } from 'marked'
 import { expect, test } from 'vitest'
 import { EXPORT_FORMAT_ENTRIES, EXPORT_FORMAT_NAMES } from '../../src/export/formats.ts'
@@ -11,9 +11,9 @@ import { sharedFolder } from '../support/shared-material.ts'
 import { flawOf } from './check-html.ts'
 
 const FOLDERS = ['amazon-q', 'codex', 'kiro', 'openai']
-/** Of each log; a file of many conversations has many of a kind. */
+/** Per log, because files of many conversations contain many similar ones. */
 const MOST_SESSIONS = 3
-/** Larger ones only take longer. */
+/** Larger sessions only take longer. */
 const MOST_MESSAGES = 120
 
 async function* stream<T>(values: readonly T[]): AsyncGenerator<T> {

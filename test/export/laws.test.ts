@@ -1,4 +1,4 @@
-/** What holds for every export, whatever was said. */
+/** Laws for every export of any conversation. */
 import fc from 'fast-check'
 import { Marked, type Token, walkTokens } from 'marked'
 import { describe, expect, test } from 'vitest'
@@ -8,10 +8,10 @@ import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
 import { conversation, exported, messagesOf, SESSION, type Step } from './arbitrary-conversations.ts'
 import { flawOf } from './check-html.ts'
 
-/** Not many: each is a conversation of several hostile texts in five formats. */
+/** Few runs, because each one exports several hostile texts in five formats. */
 const RUNS = { numRuns: 100 }
 
-/** Those that are only long are the sanitiser's business. */
+/** Without attacks by mere length, which test the sanitizer. */
 const ATTACKS = HTML_ATTACKS.filter(({ input }) => input.length < 10_000)
 
 const wordsOf = (steps: readonly Step[], ...kinds: readonly Step['kind'][]): readonly string[] =>
@@ -69,7 +69,7 @@ describe('every text of a conversation', () => {
 })
 
 describe('Markdown', () => {
-  /** As any reader parses it, front matter aside. */
+  /** Parsed like any Markdown reader, without front matter. */
   const parsed = (document: string) => new Marked().lexer(document.replace(/^---\n[\s\S]*?\n---\n/, ''))
 
   const htmlIn = (tokens: Token[]): readonly string[] => {
@@ -176,7 +176,7 @@ describe('Markdown', () => {
     )
   })
 
-  /** Readers of Markdown differ: what one takes for code or for an address, another one runs. So the signs must be gone. */
+  /** Markdown readers differ in what is code or an address, so the characters themselves must not occur. */
   test.each([
     ['a span that a footnote cuts', '`a\n[^1]: ![x](http://evil.example/f.png) ` n[^1]'],
     ['two spans over three lines', '`a\nb` <img src=//evil.example> `c\nd`'],

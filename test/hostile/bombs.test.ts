@@ -1,4 +1,4 @@
-/** Small compressed files that ask for much: memory stays bounded, and the log says what was left out. */
+/** Small compressed files that expand enormously: memory stays bounded, and the report says what was left out. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ const block = (size: number, kind: 0 | 1, isLast: boolean, content: Uint8Array):
   return Buffer.concat([Buffer.from([header & 255, (header >> 8) & 255, header >> 16]), content])
 }
 
-/** A frame of Zstandard by hand. @param window its descriptor: the exponent above 10, in the upper five bits */
+/** A hand-made Zstandard frame. @param window its descriptor: the exponent above 10, in the upper five bits */
 function frame(window: number, before: string, repeats: number): Buffer {
   const head = Buffer.from(before)
   const again = Array.from({ length: repeats }, (_, at) => block(BLOCK, 1, at === repeats - 1, Buffer.from('a')))
@@ -24,7 +24,7 @@ function frame(window: number, before: string, repeats: number): Buffer {
 const ONE_MEGABYTE = 10 << 3
 const TWO_GIGABYTES = 21 << 3
 
-/** The program's answer and the most memory that it had, in MB. */
+/** The program's output and its peak memory in MB. */
 function normalized(bytes: Uint8Array): { readonly out: string; readonly err: string; readonly mb: number } {
   const folder = tempFolder()
   const path = join(folder, 'rollout-2026-02-03T09-15-00-bomb.jsonl.zst')

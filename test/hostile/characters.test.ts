@@ -1,4 +1,4 @@
-/** Every command over a log in which every text is hostile: none of its characters reaches standard output or standard error. */
+/** Runs every command on a log of hostile texts: none of the characters reaches standard output or standard error. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -102,14 +102,14 @@ describe('a character', () => {
 })
 
 const evil = (word: string): string => `${word}${HOSTILE_TEXT}`
-// SQLite ends a text at NUL, and so nothing would be found below such a directory.
+// SQLite ends a text at NUL, so nothing below such a directory would be found.
 const CWD = evil('/w/cwd').replaceAll('\u0000', '')
 const ID = '019c0000-0000-7000-8000-0000000000cc'
 
 function hostileLog(): string {
   const shell = (second: number, id: string, name: string, args: unknown): string =>
     line(second, 'response_item', { type: 'function_call', name, arguments: JSON.stringify(args), call_id: id })
-  // Patches end a line at some of them, and SQLite ends a text at another.
+  // Patches end lines at some of these characters, and SQLite ends a text at another.
   const folder = evil('src/folder').replaceAll(/[\u0000\u2028\u2029]/g, '')
   const patch = `*** Begin Patch\n*** Update File: ${folder}/file.ts\n@@\n-old\n+${evil('new')}\n*** End Patch`
   const texts = (role: string, type: string, second: number, words: string): string =>

@@ -1,4 +1,4 @@
-/** The clock is set back or forward while the program runs: nothing waits for it, nothing is lost, nobody is locked out. */
+/** Changes the clock while the program runs: nothing hangs, nothing is lost, no client is locked out. */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test, vi } from 'vitest'
@@ -17,7 +17,7 @@ import { fumi } from '../support/run-fumi.ts'
 
 const HOUR = 3_600_000
 const YEAR = 365 * 24 * HOUR
-/** Only the time of day is set; timers run on. */
+/** Changes only the time of day; timers continue. */
 const setClock = (by: number): void => void vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + by })
 afterEach(() => void vi.useRealTimers())
 
@@ -75,7 +75,7 @@ test('a client is not locked out by a clock that goes back', () => {
   expect(requests.take('a')).toBe(true)
 })
 
-/** A program whose clock jumps by so much after each few looks at it. */
+/** A program whose clock jumps after every few reads. */
 function jumping(by: number): NodeJS.ProcessEnv {
   const path = join(tempFolder(), 'jumping.mjs')
   const script = `

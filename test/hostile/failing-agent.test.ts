@@ -1,4 +1,4 @@
-/** An adapter with a bug costs its own logs an issue: every command goes on with all the others, and so does a server. */
+/** A bug in an adapter costs only its own logs an issue: commands and servers continue with all others. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { assistant, header, shortSession, tempFolder, text } from '../support/co
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-/** The tiny agent, with a bug wherever the name of a log asks for one. */
+/** The tiny agent, with bugs triggered by the name of a log. */
 const FAULTY = `
 import { isMainThread } from 'node:worker_threads'
 import tiny from './tiny.js'
@@ -61,7 +61,7 @@ function program(): string {
   return join(folder, 'dist/bin/fumi.js')
 }
 
-/** Large enough that threads read it. */
+/** Large enough to be read by threads. */
 function homeWith(bugs: readonly string[]): { readonly env: NodeJS.ProcessEnv; readonly tiny: string } {
   const home = tempFolder()
   const [tiny, sessions] = [join(home, '.tiny'), join(home, '.codex', 'sessions')]
@@ -108,7 +108,7 @@ test('an exception for one log does not affect the others', { timeout: 300_000 }
   fumi('files', 'a.ts')
   expect(fumi('doctor').stdout).toContain('tiny')
   expect(fumi('show', 'tiny:fine').stdout).toContain('an answer')
-  // The bug stays visible until it is gone, and its stack is in the log.
+  // The bug is reported until it is fixed, with its stack in the log.
   const again = spawnSync(process.execPath, [main, 'list'], { env: { ...env, FUMI_LOG: 'debug' }, encoding: 'utf8' })
   expect(again.stderr).toMatch(/bug in scan.*agents\/tiny\/agent\.js/)
 })

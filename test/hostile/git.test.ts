@@ -1,4 +1,4 @@
-/** No repository makes us run its commands, whatever it holds and whatever is done in it. */
+/** No repository makes us run its commands, whatever it contains and whatever is done in it. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -28,7 +28,7 @@ describe.skipIf(!installed)('nothing runs in a chat', () => {
       try {
         trap.git(folder, ...args)
       } catch {
-        // It may well fail: its command did.
+        // It may fail, because its command did.
       }
       expect(trap.sprung()).not.toEqual([])
       trap.age(folder)
@@ -82,7 +82,7 @@ describe.skipIf(!installed)('nothing runs in a chat', () => {
   })
 
   test('of a nested repository that git treats as a submodule', async () => {
-    // An index that only git can read, so that its files are not added one by one.
+    // An index that only git can parse, so that its files are not added one by one.
     const trap = new Trap()
     trap.repository('project/inner')
     trap.write('project/inner/.gitignore', '*\n')
@@ -150,7 +150,7 @@ describe.skipIf(!installed)('git is only run', () => {
     } finally {
       for (const name of Object.keys(variables)) delete process.env[name]
     }
-    // A caller who names a hostile repository gets its filters: that is why nobody does.
+    // If the call named the hostile repository, its filters would run. That is why no call does.
     expect(trap.sprung().filter((name) => name !== 'filter-clean')).toEqual([])
   })
 
@@ -219,7 +219,7 @@ describe.skipIf(!installed)('files outside of the project', () => {
     index(at.cwd, 'pipe')
     symlinkSync(at.home, join(at.cwd, 'away'))
     execFileSync('mkfifo', [join(at.cwd, 'pipe')])
-    // Git refuses to write such a path, and reads it.
+    // Git refuses to write such a path, but reads it.
     const file = join(at.cwd, '.git', 'index')
     writeFileSync(file, readFileSync(file, 'latin1').replace('ab/home/key.txt', '../home/key.txt'), 'latin1')
     expect(execFileSync('git', ['ls-files'], { cwd: at.cwd, encoding: 'utf8' })).toContain('../home/key.txt')

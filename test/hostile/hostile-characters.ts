@@ -1,4 +1,4 @@
-/** Characters that hide, reorder or control text, by their names. */
+/** Characters that hide, reorder or control text, with their names. */
 export const HOSTILE_CHARACTERS: readonly (readonly [name: string, character: string])[] = [
   ['NUL', '\u0000'],
   ['backspace', '\u0008'],
@@ -27,10 +27,10 @@ export const HOSTILE_CHARACTERS: readonly (readonly [name: string, character: st
   ['half of a character', '\ud83d'],
 ]
 
-/** All of them, each between letters. */
+/** All characters, each between letters. */
 export const HOSTILE_TEXT = `x${HOSTILE_CHARACTERS.map(([, character]) => `${character}y`).join('')}`
 
-/** Those of them that stand in a text, by name. A new line, a tab and our own colours are none. */
+/** Names of hostile characters in a text. Newline, tab and our own colours are allowed. */
 export const hostileIn = (text: string): readonly string[] =>
   HOSTILE_CHARACTERS.filter(([, character]) =>
     character === '\ud83d' ? /\p{Surrogate}/u.test(text) : text.includes(character),

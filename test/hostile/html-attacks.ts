@@ -1,4 +1,6 @@
-/** Inputs that try to bring active content, foreign tags or foreign attributes past a sanitiser of HTML or Markdown. */
+/**
+ * Input that tries to pass active content, foreign tags or foreign attributes through an HTML or Markdown sanitizer.
+ */
 import { readFileSync } from 'node:fs'
 
 export interface HtmlAttack {
@@ -6,7 +8,7 @@ export interface HtmlAttack {
   readonly input: string
 }
 
-/** By what they try, each by its name. */
+/** By category, then by name. */
 const written = JSON.parse(readFileSync(new URL('attacks.json', import.meta.url), 'utf8')) as {
   readonly [aim: string]: { readonly [name: string]: string }
 }

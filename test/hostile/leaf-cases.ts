@@ -1,4 +1,4 @@
-/** Logs of every agent with one value of a wrong type each: every field of every fixture gets its turn. */
+/** Logs of every agent with one value of a wrong type, for every field of every fixture. */
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Agent } from '../../src/agents/agent.ts'
@@ -8,17 +8,17 @@ import { changed, filesOf, type Path, parsed } from './number-cases.ts'
 
 export interface LeafCase {
   readonly agent: Agent
-  /** The fixture, the field and the value: what a failing test shows. */
+  /** Fixture, field and value, shown by a failing test. */
   readonly name: string
-  /** With the ending of the fixture. */
+  /** With the fixture's extension. */
   readonly file: string
   readonly text: string
 }
 
-/** `String` of the third one throws; the last one turns the direction of the text that follows it. */
+/** `String` of the third value throws; the last one reverses the text after it. */
 const VALUES: readonly unknown[] = [5, {}, { toString: 1, valueOf: 1 }, [], [5], true, -1.5, null, '', 'a\u202Eb']
 
-/** Where a value stands, and every value inside it. */
+/** A path, and the paths of all values inside. */
 function* placesIn(value: unknown, path: Path = []): Generator<Path> {
   if (path.length > 0) yield path
   if (typeof value !== 'object' || value === null) return
@@ -48,7 +48,7 @@ function* inText(agent: Agent, fixture: string, text: string): Generator<Place> 
   }
 }
 
-/** What other agents were read into is a file of our own messages too. */
+/** The normalized messages of other agents are fixtures too. */
 function* everyPlace(agents: readonly Agent[]): Generator<Place> {
   const own = agents.find(({ id }) => id === 'normalized')
   for (const agent of agents) {
@@ -66,7 +66,7 @@ function* everyPlace(agents: readonly Agent[]): Generator<Place> {
   }
 }
 
-/** As many of each agent, always the same ones for the same seed. */
+/** The same number per agent, reproducible by the seed. */
 export function leafCases(agents: readonly Agent[], count: number, seed: number): readonly LeafCase[] {
   const next = random(seed)
   const every = [...everyPlace(agents)]

@@ -1,4 +1,4 @@
-/** Values of a wrong type in any field of any log: what is read has the types it promises, and everybody can show it. */
+/** Values of wrong types in any field of any log: messages have the declared types and can be displayed. */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -35,7 +35,7 @@ async function sourcesAt(agent: Agent, path: string): Promise<readonly Source[]>
   return found
 }
 
-/** Reads the log in every way, and shows each of its sessions in every form. Throws where one of them does. */
+/** Reads the log in every way, and renders each session in every format. Throws if any of them fails. */
 async function faultsOf(agent: Agent, source: Source): Promise<readonly string[]> {
   await scanAll(agent, source)
   await readAll(agent, source, undefined, { includeSource: true, includePrivate: true })
@@ -90,7 +90,7 @@ test('values of a wrong type: what is read has the right types and can be shown'
   expect(wrong).toEqual([])
 })
 
-/** What the page asks for. */
+/** Requests of the page. */
 const PATHS = ['', '/messages', '/turns', '/totals', '/state', '/shape', '/export?format=html']
 
 test('they go into the index, and list, prompts, search, statistics and the server answer', {

@@ -1,4 +1,4 @@
-/** Very long runs of one letter. None of these would end in time if it took the square of the run. */
+/** Very long runs of one character. With quadratic time, none of these tests would end. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Whether a message has the types that src/model/normalized.ts promises. */
+/** Checks that a message has the types of src/model/normalized.ts. */
 import { type Fields, fieldsOf, isObject } from '../../src/lib/unknown-values.ts'
 import { isToolStatus, type NormalizedMessage } from '../../src/model/normalized.ts'
 import { NO_USAGE } from '../../src/model/usage.ts'

@@ -1,4 +1,4 @@
-/** Doors that only a hostile or careless neighbour would try. */
+/** Unusual ways in for a hostile or careless user. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** A home or a data directory that cannot be used: every command says so, none takes it for a bug, and nothing is lost. */
+/** An inaccessible home or data directory: every command reports it, none treats it as a bug, nothing is lost. */
 import { execFile, spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { tempFolder } from '../support/codex-log.ts'
 import { FIRST, machine } from '../support/machine.ts'
 import { fumiPath } from '../support/run-fumi.ts'
 
-/** Root goes through every mode; without its capabilities it does not, and still reads the program wherever that lies. */
+/** Root ignores permissions. Without its capabilities it does not, and can still read the program. */
 const AS_ORDINARY = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : []
 
 function canTest(): boolean {
@@ -46,9 +46,9 @@ const COMMANDS: readonly (readonly string[])[] = [
   ['chat', '--no-interactive', '--resume', 'Hi there', '--base-url', 'http://127.0.0.1:9/v1', '--model', 'm'],
   SERVE,
 ]
-/** Without the one that would take the session away. */
+/** All commands except the one that removes the session. */
 const KEEPING = COMMANDS.filter(([command]) => command !== 'forget')
-/** Those that cannot do what they are for without it. */
+/** Commands that cannot work without it. */
 const NEED_IT = new Set(['sync', 'token', 'mark', 'chat', 'serve'])
 
 function ran(args: readonly string[], env: NodeJS.ProcessEnv) {
@@ -57,14 +57,14 @@ function ran(args: readonly string[], env: NodeJS.ProcessEnv) {
   return new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
     const child = execFile(program, words, options, (_, out, err) => resolve({ code: child.exitCode, out, err }))
     child.stdin?.end()
-    // A server that starts after all would run for ever.
+    // A server that does start would run forever.
     child.stdout?.on('data', (text: string) => text.includes('http://') && child.kill())
   })
 }
 
 const AT_ONCE = 4
 
-/** Every command says what is wrong where it cannot do its work. @param needs whether nothing can be written */
+/** Every command reports why it cannot work. @param needs whether nothing can be written */
 async function expectAllClear(env: NodeJS.ProcessEnv, needs: boolean, commands = COMMANDS): Promise<void> {
   const left = [...commands]
   const worker = async (): Promise<void> => {
@@ -72,7 +72,7 @@ async function expectAllClear(env: NodeJS.ProcessEnv, needs: boolean, commands =
       const { code, out, err } = await ran(args, env)
       const what = `fumi ${args.join(' ')} → ${code}\n${err}`
       expect(code, what).not.toBe(70)
-      // A command that did not start a server ends by itself.
+      // A command that did not start a server must end.
       expect(code === null && !out.includes('http://'), what).toBe(false)
       expect(err, what).not.toMatch(/^\s+at /m)
       if (code !== 0 && code !== null) expect((err + out).trim(), what).not.toBe('')
@@ -93,7 +93,7 @@ function prepared() {
   return { ...created, data, env }
 }
 
-/** Its mode comes back, whatever happens. */
+/** Always restores the mode. */
 async function closed(path: string, mode: number, work: () => Promise<void>): Promise<void> {
   chmodSync(path, mode)
   try {
@@ -172,7 +172,7 @@ describe.skipIf(!canTest())('without permission', () => {
     mkdirSync(more)
     await closed(more, 0o000, async () => {
       const { code, out } = await ran(['list', '--json'], env)
-      // Incomplete, because the folder may hold more.
+      // Incomplete, because the folder may contain more.
       expect([code, JSON.parse(out).total]).toEqual([5, 2])
     })
   })

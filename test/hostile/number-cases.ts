@@ -1,4 +1,4 @@
-/** Logs of every agent with one hostile value each: every number, time and size of every fixture gets its turn. */
+/** Logs of every agent with one hostile value, for every number, time and size in every fixture. */
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { Agent } from '../../src/agents/agent.ts'
@@ -8,14 +8,14 @@ import { random } from '../support/seeded-random.ts'
 
 export interface NumberCase {
   readonly agent: Agent
-  /** The fixture, the field and the value: what a failing test shows. */
+  /** Fixture, field and value, shown by a failing test. */
   readonly name: string
-  /** Unique among all cases, with the ending of the fixture. */
+  /** Unique among all cases, with the fixture's extension. */
   readonly file: string
   write(path: string): void
 }
 
-/** As they are spelt in JSON. */
+/** In JSON spelling. */
 const VALUES = [
   '1.5',
   '1e300',
@@ -47,17 +47,17 @@ const VALUES = [
   '0.1',
 ] as const
 
-/** So many of them, from the first, are no number or time anywhere. */
+/** The first values are invalid for every number and time. */
 const HARMFUL = 12
 
 const MARKER = '@@hostile@@'
 
 export type Path = readonly (string | number)[]
 
-/** A place that holds a number, a time, or a text in which one stands. */
+/** A number, a time, or a text that contains one. */
 interface Spot {
   readonly path: Path
-  /** Makes the value that stands there instead; the marker in it is replaced by the hostile one. */
+  /** Returns a replacement for the value, with a marker for the hostile one. */
   readonly put: (value: unknown) => unknown
 }
 
@@ -90,7 +90,7 @@ export function changed(value: unknown, { path, put }: Spot): unknown {
   )
 }
 
-/** The marker stands between quotes, in a text, or in a JSON text inside of a text. */
+/** The marker is between quotes, in a text, or in JSON inside a text. */
 function spelt(json: string, value: string): string {
   const bare = value.replaceAll('"', '')
   return json
@@ -114,7 +114,7 @@ interface Hostile {
   readonly write: (path: string, value: string, unique: string) => void
 }
 
-/** What tells sessions apart, so that each case is one of its own. */
+/** Identifiers, changed so that each case is a separate session. */
 const IDS =
   /(019[cd][0-9a-f]{4}|7d0e1f00|5b1f0c52|6d2f0a10|c1a0de00|tidepool-legacy|chatcmpl|identity|conv|chat|resp)(?=[-_])/g
 
@@ -138,7 +138,7 @@ function* inText(agent: Agent, fixture: string, text: string): Generator<Hostile
   }
 }
 
-/** The columns of rows, and the numbers in the JSON that rows hold. */
+/** Columns of rows, and numbers in the JSON of rows. */
 function* inDatabase(agent: Agent, fixture: string, file: string): Generator<Hostile> {
   const database = openSqlite(file, { readonly: true })
   const tables = database
@@ -191,7 +191,7 @@ function* inDatabase(agent: Agent, fixture: string, file: string): Generator<Hos
   }
 }
 
-/** What SQLite itself makes of the spelling; what no column can hold stays as it was. */
+/** Stores the value as SQLite interprets it. Skips values that a column cannot hold. */
 function setColumn(
   db: ReturnType<typeof openSqlite>,
   table: string,
@@ -207,7 +207,7 @@ function setColumn(
   try {
     db.exec(`UPDATE ${table} SET ${column} = ${value} WHERE rowid = ${rowid}`)
   } catch {
-    // Not null, or no integer for a rowid.
+    // The column does not allow null, or needs an integer.
   }
 }
 
@@ -235,8 +235,8 @@ function* everyHostile(agents: readonly Agent[]): Generator<Hostile> {
 const COUNTED = /tokens|duration|exit_code|timestamp|_at$|_ms$|time$|usage|\bat$|size/
 
 /**
- * Always the same ones for the same seed: every field once, then fields at random until there are enough. Fewer are as many
- * of each agent, and only of fields and with values that are known to do harm.
+ * Reproducible by the seed: every field once, then random fields. A smaller number takes equally many per agent, and
+ * only fields and values known to be harmful.
  */
 export function numberCases(agents: readonly Agent[], count: number, seed: number): readonly NumberCase[] {
   const next = random(seed)
@@ -262,7 +262,7 @@ export function numberCases(agents: readonly Agent[], count: number, seed: numbe
   )
 }
 
-/** As many of each agent, as far as there are some. */
+/** The same number per agent, as far as available. */
 function fairly(all: readonly Hostile[], agents: readonly Agent[], count: number): readonly Hostile[] {
   const queues = agents.map((agent) => all.filter((one) => one.agent === agent))
   const chosen: Hostile[] = []

@@ -1,4 +1,4 @@
-/** Logs with numbers that no log can mean, beside a good one: every command goes on, and so does a running server. */
+/** Logs with impossible numbers next to a valid one: every command continues, and so does a running server. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -19,7 +19,7 @@ interface Home {
   readonly sessions: string
 }
 
-/** A home with a good session, and a folder in which every agent looks. */
+/** A home directory with a valid session, and a folder that every agent searches. */
 async function homeWithGood(): Promise<Home> {
   const folder = tempFolder()
   const [logs, data] = [join(folder, 'logs'), join(folder, 'fumi')]
@@ -57,7 +57,7 @@ test(`${CASES} hostile logs beside a good one: list, sync, search, stats and sho
     const known = new Set(listed.sessions.map(({ path }) => path))
     for (const one of batch) {
       const path = join(logs, one.file)
-      // A log of names alone, and one whose only header is unreadable, are no sessions; a reader says so.
+      // A log with only names, or with an unreadable header, is not a session; reading it says so.
       const isAnswered = known.has(path) || [0, 3].includes(fumi(['normalize', path], { env }).code ?? -1)
       answered.push(isAnswered ? 'answered' : one.name)
     }
@@ -77,7 +77,7 @@ const counted = (total: string, last = total): string =>
 const finished = (seconds: string): string =>
   result(4, 'c', `{"output":"x","metadata":{"exit_code":0,"duration_seconds":${seconds}}}`)
 
-/** Lines that were appended to a log while somebody watched it. */
+/** Lines appended to a log while it is watched. */
 const APPENDED: readonly string[] = [
   ...['1.5', '1e300', '9223372036854775808', '-1', '1e400', '"NaN"', '[]', '{}'].map((value) => counted(usage(value))),
   ...['1.5', '1e300', '9223372036854775808'].map((value) => counted(usage(value, 'reasoning_output_tokens'))),

@@ -1,4 +1,4 @@
-/** Numbers by which records are found again: none of them makes a reader count for ever. */
+/** Numbers used for positions and counts: none of them makes a reader loop forever. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -54,7 +54,7 @@ test('rows are listed whatever their numbers are', async () => {
 
 test('sums of many large counts stay exact integers', async () => {
   const lines = [header()]
-  // Each fall is a new beginning, so that all of them are added up.
+  // Each decrease starts a new total, so that all of them are added up.
   for (let at = 0; at < 40_000; at++) lines.push(tokens(at, at % 2 === 0 ? 5e11 : 1, at % 2 === 0 ? 5e11 : 1))
   const { app, write } = testHome()
   const source = { agent: 'codex', path: write(rollout(THREAD), text(lines)) }

@@ -1,4 +1,4 @@
-/** Numbers, times and sizes that no log can mean: each costs its record an issue, and nothing else. */
+/** Impossible numbers, times and sizes: each one only gives its record an issue. */
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -20,7 +20,7 @@ const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && Numb
 
 const isUsage = (usage: Usage): boolean => Object.values(usage).every(isCount)
 
-/** What is wrong with what was read, as one text; nothing where all is well. */
+/** Errors in the result as one text; undefined without errors. */
 async function faultsOf(agent: Agent, source: Source): Promise<readonly string[]> {
   const faults: string[] = []
   const { messages, sessions, issues, reads } = await readAll(agent, source)
@@ -75,7 +75,7 @@ test(`${CASES} hostile values: what is read, counted and read again agrees, and 
   expect(wrong).toEqual([])
 })
 
-/** All logs of a batch and a good one in one index. */
+/** All logs of a batch and a valid one in one index. */
 async function indexFaults(folder: string, logs: string, batch: readonly NumberCase[]): Promise<readonly string[]> {
   const { app, write } = testHome({ roots: [logs] }, folder)
   write(rollout('good'), text(shortSession()))

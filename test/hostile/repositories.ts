@@ -1,4 +1,4 @@
-/** Repositories that try to run a command: each way in which git can be told to do so, made with real git. */
+/** Repositories that try to run a command, in each way that git offers, made with real git. */
 import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path'
 import { tempFolder } from '../support/codex-log.ts'
 
-/** Holds a project, and a folder in which each command that ran leaves a file. */
+/** Contains a project, and a folder in which each executed command leaves a file. */
 export class Trap {
   readonly root = tempFolder()
   readonly project = join(this.root, 'project')
@@ -23,12 +23,12 @@ export class Trap {
     for (const folder of [this.project, this.#marks]) mkdirSync(folder)
   }
 
-  /** A shell command that leaves a mark. */
+  /** A shell command that creates a marker file. */
   mark(name: string): string {
     return `touch '${join(this.#marks, name)}'`
   }
 
-  /** The commands that ran. */
+  /** Names of the commands that ran. */
   sprung(): readonly string[] {
     return readdirSync(this.#marks).sort()
   }
@@ -45,7 +45,7 @@ export class Trap {
     return full
   }
 
-  /** As somebody who trusts the repository would run it. */
+  /** Runs git like a user who trusts the repository. */
   git(folder: string, ...args: readonly string[]): string {
     const safe = ['user.name=t', 'user.email=t@t', 'protocol.file.allow=always'].flatMap((one) => ['-c', one])
     return execFileSync('git', [...safe, ...args], {
@@ -55,7 +55,7 @@ export class Trap {
     })
   }
 
-  /** A repository with two commits, an ignored file and one that is not yet known. */
+  /** A repository with two commits, an ignored file and an untracked one. */
   repository(folder: string): void {
     mkdirSync(join(this.root, folder), { recursive: true })
     this.git(folder, 'init', '-q')
@@ -68,7 +68,7 @@ export class Trap {
     this.write(`${folder}/d.log`, 'x four\n')
   }
 
-  /** All settings and hooks that start a program, and attributes that use them, for a repository that is there. */
+  /** Adds all settings and hooks that start a program, and attributes that use them. */
   arm(folder: string, gitDir: string): void {
     const config = join(this.root, gitDir, 'config')
     writeFileSync(config, `${readFileSync(config, 'utf8')}${this.settings(gitDir)}`)
@@ -138,7 +138,7 @@ export class Trap {
     this.write(`${folder}/long.txt`, 'x long\n')
   }
 
-  /** Git looks into a file only where its size or times are others than before. */
+  /** Changes file times, because git reads a file only if its size or times changed. */
   age(folder: string): void {
     this.write(`${folder}/a.txt`, 'x ONE\n')
   }
@@ -166,7 +166,7 @@ const HOOKS = [
   'fsmonitor-watchman',
 ]
 
-/** A folder that git takes for a repository where it is asked to work in it. */
+/** A folder that git treats as a repository when run in it. */
 export function lookalike(trap: Trap, folder: string): void {
   trap.write(`${folder}/HEAD`, 'ref: refs/heads/main\n')
   trap.write(`${folder}/refs/heads/.keep`, '')
@@ -184,10 +184,10 @@ export function lookalike(trap: Trap, folder: string): void {
 export interface Attack {
   readonly name: string
   make(trap: Trap): void
-  /** Where the chat is held, and where tools look besides; below the root. */
+  /** Directory of the chat and search folder of tools, relative to the root. */
   readonly cwd?: string
   readonly folders?: readonly string[]
-  /** What git itself does there, which springs the trap: else it would prove nothing. */
+  /** A git command that triggers the trap, to prove that it works. */
   readonly control: readonly [folder: string, ...args: readonly string[]]
 }
 

@@ -1,4 +1,7 @@
-/** Pipes, devices and sockets in the place of every file that a command reads or writes: refused at once, with a reason. */
+/**
+ * Replaces every file that a command reads or writes by pipes, devices and sockets: rejected immediately, with a
+ * reason.
+ */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -15,7 +18,7 @@ import { fumi, fumiPath, type RunResult } from '../support/run-fumi.ts'
 
 const isPosix = process.platform !== 'win32'
 
-/** A command that waits for a pipe would wait for ever: it is killed, and has no exit code. */
+/** A command that hangs on a pipe is killed, and then has no exit code. */
 const LONGEST = 30_000
 const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}, more: object = {}): RunResult =>
   fumi(args, { timeout: LONGEST, killSignal: 'SIGKILL', env, ...more })
@@ -190,7 +193,7 @@ describe.skipIf(!isPosix)('as output', () => {
       ['convert', log(), '--to', 'openai'],
     ]) {
       expect(run([...command, '-o', '/dev/null'])).toMatchObject({ code: 0 })
-      // Through a pipe: what Node gives a child is a socket, which nothing can open again.
+      // Through a pipe: Node gives a child process a socket, which cannot be opened by path.
       const args = ['-c', '"$@" -o /dev/stdout | cat', '-', process.execPath, fumiPath, ...command]
       const { stdout } = spawnSync('bash', args, { encoding: 'utf8', timeout: LONGEST, killSignal: 'SIGKILL' })
       expect(stdout).toContain('List the files')

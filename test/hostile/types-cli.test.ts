@@ -1,4 +1,4 @@
-/** Messages whose fields have other types than they may have: every command shows what is left of them. */
+/** Messages with fields of wrong types: every command shows the remaining fields. */
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -28,7 +28,7 @@ const HOSTILE: readonly object[] = [
   { raw: { event_type: {}, payload_type: 5, session_id: 'hostile', private: 'yes' } },
 ]
 
-/** A question, then each of them, in one session. */
+/** A prompt followed by each of them, in one session. */
 function hostileLog(): string {
   const git = { branch: { a: 1 }, commit_hash: 5 }
   const lines = [{ metadata: { x_conv: { src: 'codex', session: { git } } } }, ...HOSTILE].map((fields, at) => {

@@ -1,4 +1,4 @@
-/** JSON that JavaScript trips over: objects that cannot be made a text, names that mean something to every object. */
+/** JSON that is difficult for JavaScript: objects without a text form, names of inherited properties. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Damages files of our own in every way that a disk, a crash or a careless program knows, and asks what every command asks. */
+/** Damages our own files like disks, crashes and careless programs do, and runs the queries of every command. */
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type App, IndexDamagedError, markIndexIfDamaged } from '../../src/app.ts'
@@ -10,7 +10,7 @@ export type Damage = (typeof DAMAGES)[number]
 
 const PAGE = 4096
 
-/** The bytes as the damage leaves them. */
+/** The bytes after the damage. */
 export function damageBytes(bytes: Buffer, damage: Damage, random: () => number): Buffer {
   const copy = Buffer.from(bytes)
   const below = (most: number): number => Math.floor(random() * most)
@@ -49,7 +49,7 @@ export function damageBytes(bytes: Buffer, damage: Damage, random: () => number)
     case 'grow':
       return Buffer.concat([copy, Buffer.alloc(1 + below(5 * PAGE), below(256))])
     case 'row': {
-      // What JSON and numbers look like, turned into something else, while every page stays a page.
+      // Changes content that resembles JSON and numbers, while every page stays valid.
       for (let at = copy.indexOf('{"'), n = 0; at >= 0 && n < 50; at = copy.indexOf('{"', at + 1), n++)
         if (random() < 0.5) copy[at + 1] = 0x3c
       return copy
@@ -57,7 +57,7 @@ export function damageBytes(bytes: Buffer, damage: Damage, random: () => number)
   }
 }
 
-/** Files as they are now, to be put back before each damage. */
+/** Saves files, to restore them before each damage. */
 export function savedFiles(folder: string): { restore(): void } {
   const names = readdirSync(folder).filter((name) => name !== 'lock')
   const files = new Map(names.map((name) => [name, readFileSync(join(folder, name))]))
@@ -65,7 +65,7 @@ export function savedFiles(folder: string): { restore(): void } {
     restore() {
       for (const name of readdirSync(folder)) if (name !== 'lock') rmSync(join(folder, name), { recursive: true })
       for (const [name, bytes] of files) writeFileSync(join(folder, name), bytes)
-      // As if it were the file that was sealed, and not a copy of it.
+      // Updates the seal, so that the restored file is not treated as a copy.
       const seal = join(folder, 'index.sqlite3.seal')
       if (!files.has('index.sqlite3.seal')) return
       const inode = statSync(join(folder, 'index.sqlite3')).ino
@@ -77,7 +77,7 @@ export function savedFiles(folder: string): { restore(): void } {
 export const damageFile = (path: string, damage: Damage, seed: number): void =>
   writeFileSync(path, damageBytes(readFileSync(path), damage, randomFrom(seed)))
 
-/** What list, search, stats, show and doctor tell, without what differs between two indexes of the same logs. */
+/** Results of list, search, stats, show and doctor, without what differs between two indexes of the same logs. */
 export async function answersOf(application: App): Promise<unknown> {
   await application.sync()
   const { total, sessions } = application.list({ kind: 'any', children: 'all', limit: -1 })
@@ -105,7 +105,7 @@ export type Outcome =
   | { readonly kind: 'answer'; readonly answer: unknown }
   | { readonly kind: 'error'; readonly code: AppError['code']; readonly message: string }
 
-/** As the command line does: an index that turns out to be damaged is made again, and asked once more. */
+/** Like the command line: rebuilds a damaged index and repeats the query once. */
 export async function queryIndex(application: App): Promise<Outcome> {
   try {
     return {

@@ -1,4 +1,4 @@
-/** A damaged index heals by itself and answers as before; what the user alone has is never made anew without a word. */
+/** A damaged index repairs itself with the same results. Data that exists nowhere else is never recreated silently. */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -55,7 +55,7 @@ describe('the index', () => {
     }
     await app.sync({ anew: true })
     expect(await answersOf(app)).toEqual(right)
-    // A letter that changes in a row is a letter like any other: without a seal nobody can tell.
+    // Without a seal, a changed letter in a row cannot be detected.
     expect(isRight).toBeGreaterThan(50)
   }, 180_000)
 
@@ -150,7 +150,7 @@ describe.each(['keep.sqlite3', 'marks.sqlite3', 'copies.sqlite3'])('%s', (name) 
       }
       const outcome = await ask()
       if (outcome.kind === 'error') expect([damage, seed, outcome.code]).toEqual([damage, seed, 'unusable_data'])
-      // What was there is there: nothing was cut off or begun anew.
+      // The file was neither truncated nor recreated.
       if (damage !== 'empty') expect(readFileSync(path).length).toBeGreaterThanOrEqual(Math.min(size, 4096))
     }
   })

@@ -1,4 +1,6 @@
-/** Disks that are full, closed or damaged: it is said what to do, what is kept stays, and what is there can be read. */
+/**
+ * Full, inaccessible or damaged disks: the message says what to do, stored data remains, and existing data is readable.
+ */
 import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, cpSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -13,7 +15,7 @@ import { contentOf } from './index-content.ts'
 
 const isRoot = process.getuid?.() === 0
 
-/** A home with a kept conversation and some logs. */
+/** A home directory with a backed-up conversation and some logs. */
 function furnished(sessions: number, turns: number) {
   const testMachine = testHome()
   const store = makeStore(join(testMachine.folder, 'data', 'amazon-q', 'data.sqlite3'))
@@ -52,7 +54,7 @@ describe('a full disk', () => {
     try {
       expect(runInProcess(folder, data, 'sync')).toMatchObject(FULL)
       spawnSync('sh', ['-c', 'cat /dev/zero > "$0"', join(data, 'more')])
-      // What was read until then can be read on a disk without a single free byte.
+      // Existing data is readable on a disk without a free byte.
       expect(runInProcess(folder, data, 'read')).toMatchObject({ kept: 1 })
       expect(runInProcess(folder, data, 'sync')).toMatchObject(FULL)
       rmSync(join(data, 'more'))

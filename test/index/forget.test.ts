@@ -1,4 +1,4 @@
-/** A session that the user does not want is gone from our side, and stays away until it is wanted again. */
+/** A forgotten session is removed from our files and stays away until the user wants it back. */
 import { appendFileSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -14,7 +14,7 @@ import { contentOf } from './index-content.ts'
 const ID = `codex:${THREAD}` as SessionId
 const OTHER = '019c0000-0000-7000-8000-000000000002'
 
-/** No word of it is in any of our files, but for the text's index, which drops words when it next puts its parts together. */
+/** Checks that none of our files contains its text. The text index is exempt until it merges its segments. */
 function everywhere({ app }: TestHome, ...names: readonly string[]): string {
   app.close()
   const files = readdirSync(app.directory).filter((name) => names.some((one) => name.startsWith(one)))
@@ -74,7 +74,7 @@ test('forgetting deletes a backed-up conversation but keeps data shared with oth
   store.put('/code', stateOf('one', [texts('Shared-beginning'), texts('Secret-end')]))
   store.put('/other', stateOf('two', [texts('Unrelated')]))
   await app.sync()
-  // It goes back and goes on otherwise: two sessions that share their first entry.
+  // Rewinds and continues differently: two sessions with a common first entry.
   store.put('/code', stateOf('one', [texts('Shared-beginning'), texts('Public-end')]))
   await app.sync()
   const [branch] = app.list().sessions.filter(({ id }) => id.includes('~'))
@@ -90,7 +90,7 @@ test('forgetting deletes a backed-up conversation but keeps data shared with oth
   expect(app.backup.list().map(({ session }) => session)).toEqual(['amazon-q:one'])
   expect(everywhere(testMachine, 'keep.sqlite3')).not.toMatch(/Secret-end|Unrelated/)
   expect(store.value('/other')).toContain('Unrelated')
-  // It goes on, which does not make it wanted; begun anew under the same id it is another conversation.
+  // Continuing does not undo the forgetting. Restarted under the same id, it is another conversation.
   store.put('/other', stateOf('two', [texts('Unrelated'), texts('More')]))
   await app.sync()
   expect(app.list().total).toBe(1)

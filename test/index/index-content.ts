@@ -1,20 +1,20 @@
-/** All that an index tells, in a form in which two of them can be compared. */
+/** The contents of an index in a form that can be compared. */
 import type { App } from '../../src/app.ts'
 import type { Db } from '../../src/lib/sqlite/own-database.ts'
 
-/** Found in what `manyLogs` writes. */
+/** Match text written by `manyLogs`. */
 const QUERIES = ['widget3', 'file2 exit', 'line has:error', '検索', 'growing', 'tail']
 
 /**
- * Without what depends on the order in which it was made: revisions, and the numbers of rows.
- * @param isThere leaves out what the index knows of sources that are gone, which one made anew cannot know
+ * Without values that depend on the order of writing: revisions and row ids.
+ * @param isThere leaves out what the index knows of missing sources, which a rebuilt one cannot know
  */
 export async function contentOf(app: App, isThere = false): Promise<unknown> {
   const { sessions } = app.list({ limit: 1_000_000, children: 'all', sort: 'started', kind: 'any' })
   const meant = sessions.filter(({ gone }) => !isThere || !gone)
   const reported = meant.map(({ revision: _, path, size, ...session }) => ({
     ...session,
-    // Of copies that are equally long, the one stands for the session that did so before.
+    // Among copies of equal length, the session keeps its previous one.
     ...(!isThere && { path, size }),
     known: app.index.messages(session.id, { limit: 1_000_000 }).map(({ row: _row, ...message }) => message),
   }))
@@ -28,11 +28,11 @@ export async function contentOf(app: App, isThere = false): Promise<unknown> {
   }
   const filter = isThere ? { ids: meant.map(({ id }) => id) } : {}
   const stats = app.stats({ ...filter, kind: 'any', most: 100_000 })
-  // What they cost follows from the tokens; its last digit depends on the order in which it is added up.
+  // The last digit of costs depends on the order of addition.
   const { cost: _, ...totals } = (await app.totals({ ...filter, kind: 'any' })) ?? {}
   const models = [...new Set(meant.flatMap((session) => session.models))].sort()
   return {
-    // Every word of the index with the number of messages that say it, and how often.
+    // Every indexed word with its number of messages and occurrences.
     words: isThere ? [] : app.index.read(wordsIn, []),
     told: reported.sort((a, b) => (a.id < b.id ? -1 : 1)),
     hits,

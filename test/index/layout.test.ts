@@ -1,4 +1,4 @@
-/** Sessions from end to end: turns, shapes and windows by number, whatever their length. */
+/** Turns, shapes and windows by offset, in sessions of any length. */
 import { expect, test } from 'vitest'
 import { assistant, call, header, result, shortSession, text, tokens, user } from '../support/codex-log.ts'
 import { rollout, testHome } from '../support/test-home.ts'

@@ -1,4 +1,4 @@
-/** Sessions of the machine as a list: one entry for each conversation, whatever happens to its files. */
+/** The list of sessions: one entry per conversation, whatever happens to its files. */
 import { appendFileSync, readFileSync, renameSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -213,7 +213,7 @@ test('a clock that goes back, in a log and between syncs, changes the order of n
   const before = await idsOf(application)
   const { revision } = application.index
   appendFileSync(path, text([user(100, 'Early.'), assistant(99, 'Earlier.'), tokens(98, 20, 2)]))
-  // The file system's clock went back too, further than the first sync.
+  // The clock of the file system also went back, to before the first sync.
   utimesSync(path, 1, 1)
   await application.sync()
   expect((await idsOf(application)).slice(0, before.length)).toEqual(before)

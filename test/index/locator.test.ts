@@ -1,4 +1,4 @@
-/** A stored locator is the same locator again, without what its row knows. */
+/** A stored locator round-trips, although values of its row are left out. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { decodeLocator, encodeLocator } from '../../src/index/row-encoding.ts'

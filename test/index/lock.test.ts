@@ -1,4 +1,4 @@
-/** Locks hold against other processes, whatever their own process asks for meanwhile. */
+/** Locks exclude other processes, even if their own process tries again. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { takeIndexLock } from '../../src/index/lock.ts'

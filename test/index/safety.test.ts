@@ -1,4 +1,4 @@
-/** The index is the same whatever interrupts its making, and nothing that lies in its place is taken for it. */
+/** The index is the same however its creation is interrupted, and foreign files in its place are detected. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-/** Numbers are right: each token and each call once, whatever was copied or forked. */
+/** Statistics count each token and each call once, despite copies and forks. */
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Conversations in Japanese: what commands and tools tell a person. What the model and programs read stays English. */
+/** Chats in Japanese: texts of commands and tools for people. Text for the model and programs stays English. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -115,7 +115,7 @@ describe('fumi chat', () => {
         .split('\n')
         .map((line) => JSON.parse(line) as object)
     }
-    // A shell complains of a locale that is not installed, so the setting says it.
+    // A shell complains about a locale that is not installed, so the setting selects the language.
     const [ja, en] = [await events({ FUMI_LANGUAGE: 'ja' }), await events({})]
     expect(JSON.stringify(ja)).not.toMatch(JAPANESE)
     expect(ja).toContainEqual(expect.objectContaining({ kind: 'tool_started', summary: 'run touch it' }))

@@ -1,4 +1,4 @@
-/** In Japanese every command explains itself in Japanese, and programs read what they read in English. */
+/** In Japanese, every command's help is Japanese, and output for programs stays English. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

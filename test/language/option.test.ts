@@ -1,4 +1,4 @@
-/** The command speaks the language of its terminal, or the one that it is told to. */
+/** The command uses the language of its terminal, or the one set explicitly. */
 import { describe, expect, test } from 'vitest'
 import { fumi } from '../support/run-fumi.ts'
 

@@ -1,4 +1,4 @@
-/** What the code below the command tells a person, in Japanese; and in English for programs. */
+/** Texts from below the command layer, in Japanese; and in English for programs. */
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -8,7 +8,7 @@ import { fumi, lines } from '../support/run-fumi.ts'
 
 const JAPANESE = /[\u3040-\u30ff\u4e00-\u9fff]/
 
-/** A machine of its own, on which nothing was ever used. */
+/** A machine on which no agent was ever used. */
 function machine() {
   const home = tempFolder()
   const data = join(home, 'fumi')

@@ -1,4 +1,4 @@
-/** The API says in both languages what a person reads: errors, and what a conversation tells. */
+/** The API returns texts for people in both languages: errors, and messages of a chat. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

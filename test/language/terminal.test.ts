@@ -1,4 +1,4 @@
-/** Tables, reports and the conversation in the terminal, in Japanese. */
+/** Tables, reports and conversations in the terminal, in Japanese. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import stringWidth from 'string-width'

@@ -1,4 +1,4 @@
-/** Patterns for files, as they are written for context and for rules. */
+/** File patterns, as used for context files and rules. */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import fc from 'fast-check'

@@ -1,4 +1,4 @@
-/** A session is read in stretches: every record once and in its order, whether a search finds it or not. */
+/** Windows of a session contain every record once and in order, searchable or not. */
 import { appendFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { SessionId } from '../../src/model/ids.ts'
@@ -8,7 +8,7 @@ import { rollout, testHome } from '../support/test-home.ts'
 const NATIVE = '019c0000-0000-7000-8000-000000000077'
 const ID = `codex:${NATIVE}` as SessionId
 
-/** Half of the lines are found, half are copies and token counts. */
+/** Half of the lines are searchable; half are copies and token counts. */
 const turn = (n: number): string[] => [
   user(n * 5, `Question ${n}`),
   line(n * 5, 'event_msg', { type: 'user_message', message: `Question ${n}` }),

@@ -1,4 +1,4 @@
-/** However an answer comes, it adds up to the same, and nothing stops it. */
+/** However an answer is split, the result is the same, and no input throws. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { argumentsOf, type ToolCall } from '../../src/openai.ts'

@@ -1,4 +1,4 @@
-/** The commands on files of conversations, as a user meets them. */
+/** Commands for files of conversations. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import stringWidth from 'string-width'

@@ -6,7 +6,7 @@ export function sum(...chunks: readonly unknown[]): DeltaAccumulator {
   return accumulator
 }
 
-/** Chunks of one choice, given their deltas. */
+/** Chunks of one choice with the given deltas. */
 export const deltas = (...list: readonly unknown[]) => list.map((delta) => ({ choices: [{ index: 0, delta }] }))
 export const message = (...list: readonly unknown[]) => sum(...deltas(...list)).message()
 export const calls = (...pieces: readonly object[]) =>

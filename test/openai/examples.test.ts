@@ -1,4 +1,4 @@
-/** The section "使用例" of the specification, in our language. */
+/** The section "使用例" of the specification, translated to TypeScript. */
 
 import { expect, test } from 'vitest'
 import { OpenAIMessage } from '../../src/openai.ts'

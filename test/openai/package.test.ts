@@ -1,4 +1,4 @@
-/** OpenAI messages as a library user meets them. */
+/** OpenAI messages, used as a library. */
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,9 +1,9 @@
-/** Streams that the `openai` package cannot add up, or adds up wrongly, and what we make of them. */
+/** Streams that the `openai` package cannot assemble, or assembles incorrectly, and our result. */
 import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import { DeltaAccumulator, type ToolCall } from '../../src/openai.ts'
 
-/** A chunk's fields other than those that all chunks have. */
+/** Fields of a chunk other than those that all chunks have. */
 type Given = readonly object[]
 
 const HEAD = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm' }
@@ -23,7 +23,7 @@ function ours(chunks: Given) {
 
 const callsOf = (chunks: Given): readonly ToolCall[] => ours(chunks)?.message.tool_calls ?? []
 
-/** What the package makes of a stream, or the error it ends with. The server is a function. */
+/** The result of the package, or its error. Its server is a function. */
 async function theirs(chunks: Given) {
   const body = `${chunks.map((one) => `data: ${JSON.stringify(one)}\n\n`).join('')}data: [DONE]\n\n`
   const client = new OpenAI({

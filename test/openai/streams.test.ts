@@ -1,4 +1,4 @@
-/** Streams as each server sends them. A golden is what they add up to. */
+/** Streams of each server. The golden is the assembled answer. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

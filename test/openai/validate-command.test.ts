@@ -1,4 +1,4 @@
-/** `fumi validate` as a user meets it. */
+/** `fumi validate` on the command line. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** All words change, no shape does. */
+/** Anonymization changes all words and keeps all shapes. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { SessionId } from '../../src/model/ids.ts'
@@ -12,7 +12,7 @@ const words = new WordReplacer(KEY)
 const anonymizer = new Anonymizer(KEY)
 const texts = (text: string): string => textOf(anonymizer.message(prompt(text)))
 
-/** Each letter as what it is. */
+/** Maps each letter to its class. */
 const CLASSES: readonly (readonly [RegExp, string])[] = [
   [/\p{Script=Hiragana}/u, 'hiragana'],
   [/\p{Script=Katakana}/u, 'katakana'],

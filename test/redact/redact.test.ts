@@ -1,4 +1,4 @@
-/** What a redaction takes out, what it leaves, and what it says of itself. */
+/** What a redaction removes, keeps and reports. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
@@ -6,7 +6,7 @@ import type { People } from '../../src/redact/people.ts'
 import { type RedactionResult, Redactor } from '../../src/redact/redactor.ts'
 import { call, message, prompt, result, session, textOf } from '../convert/test-messages.ts'
 
-/** Put together here, so that nothing in this file looks like a secret to whoever searches it for some. */
+/** Composed here, so that secret scanners find nothing in this file. */
 const token = (prefix: string, length: number): string =>
   prefix + 'a1B2c3D4e5F6g7H8i9J0kLmNoPqRsTuVwXyZ'.repeat(4).slice(0, length)
 const GITHUB = token('ghp_', 36)

@@ -1,4 +1,4 @@
-/** Texts in which every kind of character meets every other, and searches that are cut from them. */
+/** Texts that combine all kinds of characters, and queries cut from them. */
 import fc from 'fast-check'
 
 const SPACES = [' ', ' ', '\n', '-', '_', '.', '/', '、', '　', '―', '\0', '\x1f', '\ud83d', '\ue000']
@@ -24,7 +24,7 @@ const KANA = ['ｱ', 'ｶﾞ', 'か\u3099', 'あ\u3099', '葛\u{e0100}', '㍿']
 const RUNS = [...'東京都あアーが々〇한글ㅎㄅꀀ𠮷𰻝', ...KANA, 'ไ', 'ท', 'ิ', 'က', 'ᄒ', 'ᅡ']
 const OTHERS = [...'हिन्दी', '🚀', '👩‍💻', '❤️', '☀', '🇯', '𐐀', '𐐨', '\u{11046}', '\u{10ffff}', '\uffff', 'א', 'ְ']
 
-/** Few different ones, so that words meet again. */
+/** A small set, so that words repeat. */
 export const mixedCharacter = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...SPACES) },
   { weight: 6, arbitrary: fc.constantFrom(...LATIN) },
@@ -46,7 +46,7 @@ interface SearchSample {
   readonly not: string
 }
 
-/** Mostly cut from a text. */
+/** Usually cut from a text. */
 export const arbitrarySearch: fc.Arbitrary<SearchSample> = fc.record({
   cut: fc.option(fc.record({ start: fc.nat(), length: fc.integer({ min: 1, max: 6 }) }), { freq: 4 }),
   text: fc.string({ unit: mixedCharacter, minLength: 1, maxLength: 3 }),

@@ -1,4 +1,4 @@
-/** A real full-text table that is filled and asked through the words of the search. */
+/** A real full-text table, filled and queried with the word analysis of the search. */
 
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { parseQuery } from '../../src/search/query/parse-query.ts'
@@ -36,19 +36,19 @@ export class Table {
     this.#db.prepare('INSERT OR IGNORE INTO message VALUES (?)').run(id)
   }
 
-  /** The ids of what the query's words find, or do not find where it only excludes. */
+  /** Ids that match the query's words, or that do not if it only excludes. */
   find(query: ParsedQuery): readonly number[] {
     const except = exclusionExpression(query, COLUMNS)
     return except === undefined ? this.#ask.all(matchExpression(query, COLUMNS) ?? '""') : this.#askExcept.all(except)
   }
 
-  /** All that is in it, in order. */
+  /** All indexed words, in order. */
   words(): readonly string[] {
     return this.#words.all()
   }
 }
 
-/** A table with one text in it, for questions in the language of the search box. */
+/** A table with one text, to be queried in search syntax. */
 export function tableOf(text: string): { readonly has: (input: string) => boolean } {
   const table = new Table()
   table.put(1, { prompt: text })

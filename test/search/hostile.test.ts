@@ -1,4 +1,4 @@
-/** Texts and patterns that were made to break or to slow down the search. */
+/** Texts and patterns made to break or slow down the search. */
 import { describe, expect, test } from 'vitest'
 import { makeSnippet } from '../../src/search/hit.ts'
 import { matchesQuery, PatternTimeLimit } from '../../src/search/matching.ts'

@@ -1,4 +1,4 @@
-/** Whatever the text and the query: FTS5 finds it in the index exactly when it is found in the text itself. */
+/** For any text and query, FTS5 and the search without an index agree. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { matchesQuery } from '../../src/search/matching.ts'

@@ -1,4 +1,4 @@
-/** What may be typed into the search box, what it means, and what is said when it means nothing. */
+/** The query language: what input means, and which errors it gives. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -9,7 +9,7 @@ import type { ParsedQuery, QueryFilter, QueryNode } from '../../src/search/query
 import { matchExpression } from '../../src/search/text-index/find-rows.ts'
 import { queryOf, Table } from './full-text-table.ts'
 
-/** In one line: words as they are, phrases in quotation marks, groups in parentheses. */
+/** In one line: words unchanged, phrases in quotation marks, groups in parentheses. */
 function texts(input: string): string {
   const { must, mustNot, patterns, filters, scopes } = queryOf(input, NOW)
   return [

@@ -1,4 +1,4 @@
-/** Raw bytes may say that a log cannot hold what is asked for. They must never say so where it is there. */
+/** The raw-byte test may rule out a log only if it contains no match. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { matchesQuery } from '../../src/search/matching.ts'
@@ -6,7 +6,7 @@ import { parseQuery } from '../../src/search/query/parse-query.ts'
 import { PIECE_OVERLAP_BYTES, rawByteTestOf } from '../../src/search/raw-needle.ts'
 import { arbitrarySearch, mixedText, typedFrom } from './arbitrary-texts.ts'
 
-/** As a log would hold it, cut into pieces that overlap. */
+/** Encodes the text as in a log, and splits it into overlapping pieces. */
 function mayHold(typed: string, log: string, piece: number): boolean {
   const query = parseQuery(typed)
   if (query.kind === 'problem') return true

@@ -1,4 +1,4 @@
-/** Whatever was said is found, also what the index leaves out. The long form is in test/soak. */
+/** The search finds all text, including text that is not indexed. The long version is in test/soak. */
 import { describe, expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
 import type { SessionId } from '../../src/model/ids.ts'

@@ -1,11 +1,11 @@
 /**
- * Needles cut from what was said, and where they are found: by the search, and by a plain look through every message.
+ * Compares the search for words cut from messages with a scan of every message.
  *
- * The search finds words, not letters: `day` is not in `today`, but the parts of an identifier are words too. So two looks bound it. A
- * message in which the needle stands with no letter or digit beside it must be found; one that does not have it as a substring, without a
- * look at case, accents and underscores, must not. Signs part words, so `exit_code` is also `exit code`: for identifiers the second look
- * leaves all signs out. In scripts without spaces there are no borders: there both looks are the same, and the answer is
- * exactly that of a substring scan.
+ * The search finds words, not substrings: `day` is not in `today`, but the parts of an identifier are words too. So two
+ * scans bound the result. A message that contains the needle without adjacent letters or digits must be found. A
+ * message that does not contain it as a substring, ignoring case, accents and underscores, must not. Punctuation
+ * separates words, so `exit_code` is also `exit code`: for identifiers, the second scan ignores all punctuation.
+ * Scripts without spaces have no word boundaries, so both scans agree and the result must equal a substring scan.
  */
 import { expect } from 'vitest'
 import type { App } from '../../src/app.ts'
@@ -19,14 +19,14 @@ interface SearchedText {
   readonly folded: { readonly [kind in Kind]: string }
 }
 
-/** What does not matter to the search, for each kind of needle. */
+/** Normalizes what the search ignores, for each kind of needle. */
 function foldedOf(text: string): SearchedText['folded'] {
   const plain = text.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase().replaceAll('_', '')
   const bare = plain.replaceAll(/[^\p{L}\p{N}]/gu, '')
   return { word: plain, number: plain, identifier: bare, japanese: text.normalize('NFKC') }
 }
 
-/** Everything that a search may find, read message by message. */
+/** All searchable text, read message by message. */
 export async function readAllTexts(application: App): Promise<readonly SearchedText[]> {
   const all: SearchedText[] = []
   for (const { id } of application.list({ limit: 100_000, children: 'all', kind: 'any' }).sessions)
@@ -54,7 +54,7 @@ export interface Needle {
   readonly text: string
 }
 
-/** As many of each kind as there are, cut from anywhere; more from long texts, most of which the index leaves out. */
+/** The same number of each kind, cut at random positions; more from long texts, most of which are not indexed. */
 export function needlesIn(all: readonly SearchedText[], count: number, seed: number): readonly Needle[] {
   const next = random(seed)
   const kinds = Object.keys(KINDS) as Kind[]
@@ -66,7 +66,7 @@ export function needlesIn(all: readonly SearchedText[], count: number, seed: num
     const start = Math.floor(next() * text.length)
     const kind = kinds[tries % kinds.length] ?? 'word'
     const cut = text.slice(start, start + 4000).match(KINDS[kind]) ?? []
-    // The first one may be cut in two.
+    // The first word may be cut in two.
     const needle = cut[1 + Math.floor(next() * (cut.length - 1))]
     if (needle !== undefined) found.set(needle, { kind, text: needle })
   }
@@ -74,7 +74,7 @@ export function needlesIn(all: readonly SearchedText[], count: number, seed: num
 }
 
 interface NeedlePlaces extends Needle {
-  /** Where it must be found, and where it may be. */
+  /** Messages in which it must be found, and those in which it may be found. */
   readonly must: ReadonlySet<string>
   readonly may: ReadonlySet<string>
 }
@@ -87,10 +87,13 @@ function findNeedle(all: readonly SearchedText[], needle: Needle): NeedlePlaces 
   return { ...needle, may: new Set(may.map(({ id }) => id)), must: new Set(must.map(({ id }) => id)) }
 }
 
-/** So many in one question. */
+/** Needles per query. */
 const NEEDLES_PER_QUERY = 40
 
-/** Needles that stand in no message together can be looked for together: each hit still says whose it is. */
+/**
+ * Groups needles that never occur in the same message, so that one query can test them and each hit belongs to one
+ * needle.
+ */
 function groupNeedles(places: readonly NeedlePlaces[]): readonly (readonly NeedlePlaces[])[] {
   const groups: { readonly places: NeedlePlaces[]; readonly ids: Set<string> }[] = []
   for (const place of places) {
@@ -105,10 +108,10 @@ function groupNeedles(places: readonly NeedlePlaces[]): readonly (readonly Needl
   return groups.map((group) => group.places)
 }
 
-/** What is found in so many messages is found in most: too long to look at, and too easy. */
+/** A needle in more messages than this is too frequent to be a useful test. */
 const MAX_HITS = 400
 
-/** @returns how many were looked for */
+/** @returns the number of needles tested */
 export async function expectFound(
   application: App,
   all: readonly SearchedText[],

@@ -1,4 +1,4 @@
-/** Whatever was said is found, once, in the session it was said in. */
+/** All text is found, once, in its session. */
 import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** A snippet shows, in the text as it was said, what the search found. */
+/** A snippet shows the match in the original text. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { edgeAfter, edgeBefore, makeSnippet } from '../../src/search/hit.ts'
@@ -7,7 +7,7 @@ import { parseQuery } from '../../src/search/query/parse-query.ts'
 import { arbitrarySearch, mixedText, typedFrom } from './arbitrary-texts.ts'
 import { queryOf } from './full-text-table.ts'
 
-/** With its highlights in brackets and dots where it is cut. */
+/** With highlights in brackets, and dots where it is cut. */
 function shown(input: string, text: string, length = 40): string {
   const { text: part, highlights, cutBefore, cutAfter } = makeSnippet(queryOf(input), text, length)
   let all = part

@@ -1,10 +1,10 @@
-/** What is found in which text, asked of a real index and of the text itself. */
+/** Which queries match which texts, with a real index and without. */
 import { describe, expect, test } from 'vitest'
 import { matchesQuery } from '../../src/search/matching.ts'
 import { analyse } from '../../src/search/words/analyse.ts'
 import { queryOf, tableOf } from './full-text-table.ts'
 
-/** A text, queries that find it, and queries that do not. */
+/** A text, queries that match it, and queries that do not. */
 type Case = readonly [text: string, found: readonly string[], missed: readonly string[]]
 
 function check(cases: readonly Case[]): void {

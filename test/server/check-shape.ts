@@ -1,4 +1,4 @@
-/** Whether a reply has the shape that the description of the API promises: nothing is missing, and nothing is there beside it. */
+/** Checks that a reply has exactly the shape in the API description: nothing missing, nothing extra. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 

@@ -1,4 +1,4 @@
-/** Conversations for other agents over HTTP: nothing is written before its losses were shown. */
+/** Conversions over HTTP: nothing is written before its losses were shown. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

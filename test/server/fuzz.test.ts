@@ -1,4 +1,4 @@
-/** Whatever is asked, in whatever words: the server answers, in its envelope, and never with a bug. */
+/** For any request, the server answers in its envelope and never with a bug. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { CHILD, KETTLE, OWN_SESSION, sampleServer } from './sample-server.ts'
@@ -106,7 +106,7 @@ test('every request gets a reply in the envelope, never an internal error', asyn
         ...(method !== 'GET' && method !== 'HEAD' && { body }),
       })
       expect(response.status).toBeLessThan(500)
-      // Streams of events end when nobody listens.
+      // Event streams end when the client disconnects.
       if (response.headers.get('content-type')?.startsWith('text/event-stream')) return response.body?.cancel()
       const text = await response.text()
       if (response.headers.get('content-type')?.startsWith('application/json') !== true) {
@@ -118,7 +118,7 @@ test('every request gets a reply in the envelope, never an internal error', asyn
         expect(Object.keys(reply).sort()).toEqual('openapi' in reply ? expect.anything() : ['data', 'meta'])
       else expect(reply).toMatchObject({ errors: [{ status: response.status, detail: expect.any(String) }] })
     }),
-    // Far more cases where it is run to find something: a server is slow to start, and quick to ask.
+    // More cases in fuzz runs: starting a server is slow, requests are fast.
     { numRuns: process.env['FUMI_SEED'] === undefined ? 400 : 4000 },
   )
 }, 600_000)

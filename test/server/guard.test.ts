@@ -1,4 +1,4 @@
-/** Who is answered, and what every answer says to the browser. */
+/** Who may access the server, and the security headers of every reply. */
 import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** What hostile logs say reaches no screen as anything but words. */
+/** Text of hostile logs is displayed only as text. */
 import { expect, test } from 'vitest'
 import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
 import { assistant, header, text, user } from '../support/codex-log.ts'

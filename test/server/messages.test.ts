@@ -1,4 +1,4 @@
-/** Windows of messages, single ones, their parts and their sources. */
+/** Windows of messages, single messages, their parts and their sources. */
 import { describe, expect, test } from 'vitest'
 import { header, THREAD, text, user } from '../support/codex-log.ts'
 import { rollout } from '../support/test-home.ts'
@@ -27,7 +27,7 @@ describe('messages', () => {
       const window = await messages(`?${query}`, KETTLE)
       expect(window.meta).toMatchObject({ offset, total: 49 })
       expect(window.data.map((one: Reply) => one.id)).toEqual(ids.slice(offset, offset + window.data.length))
-      // A window shows the same whatever is around it.
+      // A window has the same content whatever its bounds.
       expect(window.data).toEqual(all.data.slice(offset, offset + window.data.length))
     }
     expect(await messages('?offset=1000', KETTLE)).toMatchObject({ data: [], meta: { offset: 49, total: 49 } })

@@ -1,4 +1,4 @@
-/** A program that is updated while its server runs says so, instead of calling it a bug. */
+/** A server whose program was updated reports that, instead of a bug. */
 import { spawn } from 'node:child_process'
 import { cpSync, rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'

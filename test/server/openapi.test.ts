@@ -1,4 +1,4 @@
-/** The description of the API cannot drift from the endpoints and the types. */
+/** The API description matches the endpoints and types. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Requests as the model saw them: of Amazon Q, and of our own journals. */
+/** Requests as sent to the model, for Amazon Q and our own journals. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** A server over the samples and a log with everything that a reply may have to hold. */
+/** A server with the samples, and with a log that contains everything a reply may contain. */
 import { afterAll, beforeAll, expect } from 'vitest'
 import { assistant, call, header, line, result, text, user } from '../support/codex-log.ts'
 import { rollout } from '../support/test-home.ts'
@@ -34,7 +34,7 @@ export interface SampleServer {
   problem(path: string, init?: RequestInit): Promise<Reply>
 }
 
-/** One for a file of tests. */
+/** One per test file. */
 export function sampleServer(): SampleServer {
   let served: TestServer
   beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** Search, statistics, and the machine itself. */
+/** Search, statistics, and the state of the machine. */
 import { describe, expect, test } from 'vitest'
 import { header, text, tokens, user } from '../support/codex-log.ts'
 import { rollout } from '../support/test-home.ts'
@@ -39,7 +39,7 @@ describe('search', () => {
       total_is: 'exact',
       complete: how === 'deep=1',
     })
-    // A session is introduced once, before its first hit.
+    // Each session appears once, before its first hit.
     const sessions = lines.filter(({ kind }) => kind === 'session').map(({ session }) => session.id)
     expect(sessions.length).toBe(new Set(sessions).size)
   })

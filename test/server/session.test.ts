@@ -1,4 +1,4 @@
-/** A session as a whole: turns, shape, totals, places, exports. */
+/** A complete session: turns, shape, totals, positions, exports. */
 import { describe, expect, test } from 'vitest'
 import { KETTLE, OWN_SESSION, sampleServer } from './sample-server.ts'
 import { idOf, type Reply } from './test-server.ts'

@@ -1,4 +1,4 @@
-/** Lists of sessions, what is marked, and sessions whose source is gone. */
+/** Lists of sessions, annotations, and sessions whose source is gone. */
 import { describe, expect, test } from 'vitest'
 import { shortSession, text } from '../support/codex-log.ts'
 import { rollout } from '../support/test-home.ts'

@@ -1,4 +1,4 @@
-/** Links that sign a browser in: once, for a minute, without the token, and never to another host. */
+/** Links that sign a browser in: once, for a minute, without the token, and only on the same host. */
 import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -140,10 +140,10 @@ describe('over HTTP', () => {
     expect(cookie).not.toContain(tokens.token)
     const headers = { cookie: cookie.split(';')[0] ?? '' }
     expect((await served.ask('/api/sessions', { headers })).status).toBe(200)
-    // The same link again in the same browser: it is signed in.
+    // The same link again in the same browser, which is already signed in.
     expect((await signIn(sent(code), headers)).status).toBe(200)
     expect((await served.ask('/api/sessions', { headers })).status).toBe(200)
-    // In another one: somebody else knew it.
+    // In another browser: the link was disclosed.
     const again = await signIn(sent(code))
     expect([again.status, again.headers.get('set-cookie')]).toEqual([401, null])
     expect(((await again.json()) as Reply).errors[0].detail).toContain('used before')
@@ -207,7 +207,7 @@ describe('over HTTP', () => {
       guessed.ask('/login', { method: 'POST', body: sent(code), headers: { 'content-type': 'application/json' } })
     for (let at = 0; at < 40; at++) statuses.add((await post(createSignInCode(`guess-${at}`, tokens.instance))).status)
     expect(statuses).toEqual(new Set([401, 429]))
-    // Who holds a good one is not locked out by guesses.
+    // Wrong guesses do not lock out the owner of a valid link.
     expect((await post(createSignInCode(tokens.token, tokens.instance))).status).toBe(200)
     await guessed.close()
   })
@@ -244,7 +244,7 @@ describe('addresses that name another host', () => {
   })
 })
 
-/** Everything before the body, for a target that is sent as it is written. */
+/** Status line and headers, for a target that is sent unchanged. */
 function headOf(port: number, target: string): Promise<string> {
   return new Promise((done, failed) => {
     const socket = connect(port, '127.0.0.1', () =>
@@ -269,7 +269,7 @@ describe('fumi serve', () => {
       const data = join(folder, 'fumi')
       const programs = join(folder, 'bin')
       mkdirSync(programs)
-      // Stands for the browser: writes down the command lines of all that run, as another user sees them.
+      // Acts as the browser: records the command lines of all processes, as another user could see them.
       writeFileSync(
         join(programs, 'xdg-open'),
         `#!/bin/sh\nfor one in /proc/[0-9]*/cmdline; do tr '\\0' ' ' < "$one"; echo; done > "${folder}/all" 2>/dev/null\nprintf '%s\\n' "$@" > "${folder}/part"\nmv "${folder}/part" "${folder}/opened"\n`,
@@ -333,7 +333,7 @@ async function signedInBy(link: string): Promise<number> {
   return answer.status
 }
 
-/** What a command prints: on standard output, or on standard error where it is to fail. */
+/** Output of a command: standard output, or standard error if it should fail. */
 async function printedBy(words: readonly string[], env: NodeJS.ProcessEnv, code = 0): Promise<string> {
   const child = spawn(process.execPath, [fumiPath, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
   let text = ''

@@ -1,4 +1,4 @@
-/** The server at a real port: live changes, clients that vanish, TLS, names that are not ours. */
+/** The server on a real port: live changes, disconnecting clients, TLS, foreign host names. */
 import { execFileSync } from 'node:child_process'
 import { appendFileSync } from 'node:fs'
 import { request } from 'node:https'
@@ -32,7 +32,7 @@ interface Live {
   stop(): void
 }
 
-/** Events as a browser gets them. */
+/** Events as a browser receives them. */
 async function live(url: string, last?: string): Promise<Live> {
   const stop = new AbortController()
   open.push(() => stop.abort())
@@ -76,7 +76,7 @@ describe('live', () => {
     const change = await first.next('change')
     const [session] = (await reply(url, '/api/sessions')).data
     expect(change).toMatchObject({ session: session.id })
-    // The first change may still be of what was there before.
+    // The first change may still concern earlier data.
     const last = `/api/sessions/${encodeURIComponent(session.id)}/messages?before=end&limit=1`
     const lastWords = async (): Promise<string> => (await reply(url, last)).data[0].segments[0]?.text
     await expect.poll(lastWords, { timeout: 20_000 }).toBe('One more word')
@@ -139,7 +139,7 @@ describe('live', () => {
   })
 })
 
-/** A client of the live stream that has had its first event. */
+/** A client of the live stream that has received its first event. */
 function listening(port: number): Promise<Socket> {
   return new Promise((done, failed) => {
     const socket = connect(port, '127.0.0.1', () =>

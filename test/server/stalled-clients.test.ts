@@ -1,4 +1,4 @@
-/** Clients that do not read: they are dropped, what waits for them is bounded, and all others are told everything. */
+/** Clients that do not read are disconnected, their pending data is bounded, and all others receive everything. */
 import { connect, type Socket } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ChatEvent } from '../../src/model/api/chat.ts'
@@ -11,7 +11,7 @@ import { events } from '../support/model-server.ts'
 import { rollout, testHome } from '../support/test-home.ts'
 import { EventListener, openChat, post, startChatServer } from './chat/chat-server.ts'
 
-/** Asks, and never reads what comes. */
+/** Sends a request and never reads the reply. */
 async function stalled(port: number, path: string): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   onTestFinished(() => void socket.destroy())
@@ -23,7 +23,7 @@ async function stalled(port: number, path: string): Promise<Socket> {
   return socket
 }
 
-/** A client that does not read finds out that it was dropped when it writes. */
+/** A client that does not read notices the disconnection when it writes. */
 async function dropped(socket: Socket): Promise<void> {
   const isClosed = (): boolean => {
     if (!socket.destroyed) socket.write('\r\n')
@@ -110,7 +110,7 @@ describe('the queue of a client', () => {
       expect(log.length).toBeLessThanOrEqual(101)
     }
     for (let n = 0; n < 400; n++) push({ kind: 'delta', text: `${n} ` })
-    // Pieces that lie beside each other are one: nothing of the answer is lost for who comes now.
+    // Adjacent pieces are merged, so a new client receives the complete answer.
     const words = Array.from({ length: log.length }, (_, n) => log.at(n))
       .map((event) => (event?.kind === 'delta' ? event.text : ''))
       .join('')

@@ -1,4 +1,4 @@
-/** Conversations that keep a state: what the agent knew, patterns, and the source's own record. */
+/** Conversations with a state: the agent's context, patterns, and the source's own record. */
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { makeStore, stateOf } from '../support/amazon-q-store.ts'

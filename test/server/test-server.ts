@@ -1,4 +1,4 @@
-/** A server of its own for tests, over an app of its own. It opens no port. */
+/** A separate server and app for each test. It opens no port. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
@@ -7,13 +7,13 @@ import { type TestHome, testHome } from '../support/test-home.ts'
 import { shapeProblems } from './check-shape.ts'
 
 export interface TestServer extends TestHome {
-  /** The parsed reply, checked against the shape that is promised for it. */
+  /** The parsed reply, checked against its shape in the API description. */
   get<T = Reply>(path: string, shape?: string): Promise<T>
   ask(path: string, init?: RequestInit): Promise<Response>
   close(): Promise<void>
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: replies are looked into by tests, each of which knows what it asked for
+// biome-ignore lint/suspicious/noExplicitAny: each test knows the shape of the reply it requested
 export type Reply = any
 
 export const HOST = 'localhost:4680'

@@ -1,4 +1,4 @@
-/** Logs that are made to fill the memory: they are read within bounds, and said to be what they are. */
+/** Logs made to exhaust memory are read within bounds and reported. */
 import { spawnSync } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, writeFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ const block = (size: number, kind: 0 | 1, isLast: boolean, content: Uint8Array):
   return Buffer.concat([Buffer.from([head & 255, (head >> 8) & 255, head >> 16]), content])
 }
 
-/** A frame of Zstandard by hand: raw, then one letter again and again, then raw. @param window its descriptor */
+/** A hand-made Zstandard frame: raw block, a repeated letter, raw block. @param window its descriptor */
 function frame(window: number, before: string, letters: number, after: string): Buffer {
   const [head, tail] = [Buffer.from(before), Buffer.from(after)]
   const again = Array.from({ length: Math.ceil(letters / BLOCK) }, () => block(BLOCK, 1, false, Buffer.from('a')))
@@ -46,7 +46,7 @@ interface Ran {
   readonly mb: number
 }
 
-/** With the most memory that it had, all threads together. */
+/** Includes the peak memory of all threads. */
 function ran(home: string, ...args: readonly string[]): Ran {
   const peak = "process.on('exit', () => process.stderr.write('\\npeak ' + process.resourceUsage().maxRSS))"
   const preload = `data:text/javascript,${encodeURIComponent(peak)}`

@@ -1,4 +1,4 @@
-/** Two thousand more damages of the index: each heals, and each answer is as before. */
+/** Two thousand more damages of the index: each is repaired, with the same query results. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -6,10 +6,10 @@ import { assistant, call, header, result, tempFolder, tempLog, user } from '../s
 import { fumi } from '../support/run-fumi.ts'
 
 const MEGABYTES = Number(process.env['FUMI_SOAK_MB'] ?? 100)
-/** Far less than the session; what is live at a time must fit. */
+/** Far less than the session: only the live data must fit. */
 const HEAP_MEGABYTES = 64
 
-/** One prompt, and then tool after tool: no turn ends before the last line. */
+/** One prompt and many tools: no turn ends before the last line. */
 function longTurn(): string {
   const path = tempLog(`${header()}\n${user(1, 'Begin.')}\n`)
   const output = 'one line of output, not very long\n'.repeat(300)

@@ -1,4 +1,4 @@
-/** The index loses nothing, whatever is done to it and around it: the long form of test/index. */
+/** The index loses nothing, whatever is done to it or its surroundings: the long version of test/index. */
 import { expect, test } from 'vitest'
 import { changeBetween, changeDuring } from '../sync/changing-logs.ts'
 import { killAt } from '../sync/killed-sync.ts'

@@ -1,4 +1,4 @@
-/** A conversation whose process is killed at a hundred random moments goes on with nothing lost. */
+/** A conversation resumes without loss after its process was killed at a hundred random moments. */
 import { test } from 'vitest'
 import { randomFrom, randomMoments, seedOfRun, survivesKills } from '../chat/support/killed-chat.ts'
 

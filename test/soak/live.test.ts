@@ -1,4 +1,4 @@
-/** A log grows for minutes while pages look on: neither the server nor the page may grow with the time. `npm run soak`. */
+/** A log grows for minutes while pages are open: memory of server and page does not grow with time. `npm run soak`. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -14,15 +14,15 @@ import { rollout } from '../support/test-home.ts'
 const MINUTES = Number(process.env['FUMI_SOAK_MINUTES'] ?? 10)
 const THREAD = '019c0000-0000-7000-8000-00000000000f'
 const ID = encodeURIComponent(`codex:${THREAD}`)
-/** Milliseconds between two turns that are written. */
+/** Milliseconds between two turns. */
 const EVERY = 250
-/** Megabytes for a turn: what was told of each is kept, by the server as sums and by the page as its outline. */
+/** Megabytes per turn that may stay: sums in the server, the outline in the page. */
 const SERVER_MOST = 0.006
 const PAGE_MOST = 0.006
-/** Garbage comes and goes, and the system takes it back when it likes. */
+/** In megabytes. Allows for garbage, and memory that the system has not reclaimed. */
 const RESIDENT_MOST = 80
 
-/** Asked by a signal, the program collects its garbage and says what is left. */
+/** On a signal, the program collects garbage and prints its memory. */
 const REPORTER = `process.on('SIGUSR2', () => {
   gc()
   // What was garbage goes back to the system a little later.
@@ -38,7 +38,7 @@ type Program = ChildProcessByStdio<null, Readable, null>
 interface Memory {
   /** Megabytes. */
   readonly heap: number
-  /** Its own: pages of the index, which are mapped, are the system's to take back. */
+  /** Without mapped pages of the index, which the system can reclaim. */
   readonly resident: number
 }
 

@@ -1,4 +1,4 @@
-/** Search finds what is there: compared with a plain look through every message. See test/search/recall.ts for what is compared. */
+/** Compares the search with a scan of every message. See test/search/recall.ts for the criteria. */
 import { describe, expect, test } from 'vitest'
 import { expectFound, needlesIn, readAllTexts } from '../search/recall.ts'
 import { sharedFolder } from '../support/shared-material.ts'
@@ -14,7 +14,7 @@ describe.skipIf(corpora.length === 0)('the corpus', () => {
     await app.sync()
     const all = await readAllTexts(app)
     expect(all.length).toBeGreaterThan(1000)
-    // One in nine stands in too many messages to be looked at.
+    // One in nine occurs in too many messages to be tested.
     const needles = needlesIn(all, 2400, 7)
     const checked = await expectFound(app, all, needles)
     expect(checked).toBeGreaterThan(2000)

@@ -1,4 +1,4 @@
-/** Long tests of reading a living database: `npm run soak`. */
+/** Long tests of reading a database in use: `npm run soak`. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tempFolder } from '../support/codex-log.ts'

@@ -1,4 +1,7 @@
-/** Many clients of the live stream, half of which never read, while logs grow: the server does not. `npm run soak`. */
+/**
+ * Many clients of the live stream, half of which never read, while logs grow: memory of the server stays constant. `npm
+ * run soak`.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
@@ -12,10 +15,10 @@ import { rollout } from '../support/test-home.ts'
 const CLIENTS = 300
 const SECONDS = Number(process.env['FUMI_SOAK_STALLED_SECONDS'] ?? 120)
 const SESSIONS = 20
-/** Bytes for an event and client that may stay; a promise that is left behind takes a hundred. */
+/** Bytes per event and client that may remain; a leaked promise takes a hundred. */
 const LEFT_BEHIND = 20
 
-/** Asked by a signal, the program collects its garbage and says what is left. */
+/** On a signal, the program collects garbage and prints its memory. */
 const REPORTER = `process.on('SIGUSR2', () => { gc(); gc(); console.log('heap ' + process.memoryUsage().heapUsed + ';') })`
 
 async function reported(program: ChildProcess, pattern: RegExp): Promise<string> {

@@ -1,4 +1,4 @@
-/** The package as somebody gets it who has nothing: packed, installed in an empty folder, and walked through. */
+/** The package for a new user: packed, installed in an empty folder, and tried step by step. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync } from 'node:fs'
@@ -9,7 +9,7 @@ import { tempFolder } from '../support/codex-log.ts'
 const ROOT = join(import.meta.dirname, '..', '..')
 const folder = tempFolder()
 const home = tempFolder()
-/** npm keeps its own home, where a machine may have its settings; what it starts has an empty one. */
+/** npm keeps its own home, which may contain settings; programs it starts get an empty one. */
 const env = { PATH: process.env['PATH'], HOME: home, XDG_DATA_HOME: join(home, 'data'), NO_COLOR: '1', TZ: 'UTC' }
 const samples = join(folder, 'node_modules', 'fumibako', 'samples')
 let server: ChildProcess | undefined
@@ -60,7 +60,7 @@ describe('the packed program', () => {
     expect(await (await fetch(new URL('/', link), { headers })).text()).toContain('<html')
     const listed = await fetch(new URL('/samples/list.json', link), { headers })
     expect(await listed.text()).toContain('codex-019c22d1')
-    // It is the one who writes the index: the commands that follow are to do so themselves.
+    // It is the current writer of the index; the next commands must write themselves.
     started.kill()
     await once(started, 'exit')
   })
@@ -80,7 +80,7 @@ describe('the packed program', () => {
   })
 })
 
-/** The server tells where it is when it is there. */
+/** The server prints its link when it is ready. */
 function linkOf({ stdout }: ChildProcess): Promise<string> {
   return new Promise((done) => {
     let reported = ''

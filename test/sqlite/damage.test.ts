@@ -1,4 +1,4 @@
-/** What the world does wrong is answered, not thrown, and costs no more than it must. */
+/** Damaged and missing databases give results, not exceptions, and lose no more than necessary. */
 import { copyFileSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -30,7 +30,7 @@ function written(content: string | Uint8Array): string {
   return path
 }
 
-/** Overwrites the beginning of the page that holds these bytes. */
+/** Overwrites the beginning of the page that contains these bytes. */
 function damagePageOf(path: string, bytes: string, damage: Uint8Array): void {
   const content = readFileSync(path)
   const at = content.indexOf(bytes)

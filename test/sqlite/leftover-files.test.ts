@@ -1,4 +1,4 @@
-/** Databases that nobody has open, in every state their owner may have left them in: all is read, nothing is touched. */
+/** Databases that no process has open, in every state their owner may leave: everything is read, nothing is changed. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import {
@@ -30,7 +30,7 @@ import {
 const temporary = process.env['TMPDIR']
 
 beforeAll(() => {
-  // Folders of our own, so that what is left in them can be counted.
+  // Separate folders, so that leftover files can be counted.
   process.env['TMPDIR'] = tempFolder()
   chmodSync(tmpdir(), 0o777)
 })
@@ -45,7 +45,7 @@ const keys = Array.from({ length: ROWS }, (_, row) => `/${String(row).padStart(2
 const committed = keys.map(() => 1)
 const copies = (): readonly string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('fumibako-sqlite-'))
 
-/** All rows were committed once. A transaction that writes more than the owner's cache holds has changed the file itself. */
+/** All rows were committed once. A transaction larger than the owner's cache has changed the file itself. */
 async function abandoned(journal: JournalMode, how: 'closed' | 'killed' | 'killed in a transaction'): Promise<string> {
   const path = join(tempFolder(), 'data.sqlite3')
   const owner = await startOwner(path, journal)
@@ -158,7 +158,7 @@ describe('copies', () => {
   })
 })
 
-/** Permissions do not bind the superuser, who becomes somebody else for these. */
+/** Root ignores permissions, so these tests run as another user. */
 describe('without write permission', () => {
   const asOther = process.getuid?.() === 0 ? ['as nobody'] : []
   const protect = (path: string): void => {
@@ -207,7 +207,7 @@ describe('without write permission', () => {
 const reader = (path: string, ...ways: readonly string[]): ChildProcess =>
   fork(join(import.meta.dirname, '..', 'support', 'database-reader.mjs'), [path, ...ways])
 
-/** What it says; a reader that does not stay has ended by then. */
+/** The reader's report. A reader that does not stay open has ended by then. */
 async function reported(child: ChildProcess): Promise<unknown> {
   const ended = once(child, 'exit')
   const [message] = await once(child, 'message')

@@ -1,4 +1,4 @@
-/** Reading beside a program that is at work: nothing wrong is read, and the program is not held up. */
+/** Reads while a program writes: no wrong data, and the program is not blocked. */
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { databaseFingerprint } from '../../src/lib/sqlite/database-file.ts'

@@ -1,4 +1,4 @@
-/** An installation whose SQLite lacks its native part (no compiler) says what to do, and does what it can without. */
+/** Without SQLite's native module (no compiler), the program says what to do, and does what it can. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** Commits of another program are noticed, each last one of several, and nothing else is. */
+/** Notices commits of another program, including the last of several, and nothing else. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -12,7 +12,7 @@ import { tempFolder } from '../support/codex-log.ts'
 import { generationOf, JOURNAL_MODES, startOwner, valueOrThrow } from '../support/database-owner.ts'
 
 const VALUE = 'SELECT CAST(value AS BLOB) AS value FROM conversations WHERE key = ?'
-/** Time for several looks. */
+/** Long enough for several checks. */
 const QUIET_MS = 100
 const watches: DatabaseWatch[] = []
 
@@ -27,7 +27,7 @@ interface Calls {
   close(): void
 }
 
-/** Events alone must do unless a test says otherwise: the poll comes too late for it. */
+/** Relies on events: the default polling interval is too long to matter in these tests. */
 function watching(path: string, pollMs = 3_600_000): Calls {
   const waiting: (() => void)[] = []
   const calls: Calls = {
@@ -47,7 +47,7 @@ function watching(path: string, pollMs = 3_600_000): Calls {
   return calls
 }
 
-/** After the calls that a change may still cause: two waits without one, for a busy machine may be late with a look. */
+/** Waits until two intervals pass without a call, because a busy machine may deliver calls late. */
 async function quiet(calls: Calls): Promise<void> {
   for (let waits = 0, before = calls.count; waits < 2; waits++) {
     await setTimeout(QUIET_MS)
@@ -93,7 +93,8 @@ describe.each(JOURNAL_MODES)('in journal mode %s', (journal) => {
     }
     calls.count = 0
     for (let reading = 0; reading < 20; reading++) generationAt(path)
-    // A small cache makes it write to the file before it commits. A log may grow before, and such a call is for nothing.
+    // With a small cache, the owner writes to the file before it commits. In WAL mode the log may grow earlier, which
+    // causes an unnecessary call.
     if (journal !== 'wal') await owner.exec('PRAGMA cache_size = 5')
     await owner.exec('BEGIN')
     await owner.put('/a', 3, 200_000)
@@ -167,7 +168,7 @@ test('a long commit is reported when seen and again when complete', async () => 
   await owner.put('/a', 1)
   await owner.close()
   const after = readFileSync(path)
-  // Its files as they are in the middle: the database is written, its journal is still there.
+  // The files in the middle of a commit: the database is written, its journal still exists.
   writeFileSync(path, before)
   writeFileSync(`${path}-journal`, 'a journal')
   const calls = watching(path)
@@ -183,7 +184,7 @@ test('where no events come, the poll finds it', async () => {
   const path = join(tempFolder(), 'data.sqlite3')
   const elsewhere = join(tempFolder(), 'data.sqlite3')
   const owner = await startOwner(elsewhere, 'delete')
-  // What is written by one name of a file is no event in the folder of the other.
+  // Writing a file under one name causes no event in the folder of another name.
   linkSync(elsewhere, path)
   const calls = watching(path, 20)
   const called = calls.next()

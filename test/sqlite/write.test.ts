@@ -1,4 +1,4 @@
-/** Writing to another program's database: all or nothing, and only while nobody else has it locked. */
+/** Writes to another program's database: atomically, and only while no other process holds a lock. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** Stores as Amazon Q and Kiro leave them, and small conversations to put into them. */
+/** Stores of Amazon Q and Kiro, and small conversations for them. */
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
@@ -6,11 +6,11 @@ import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 export interface Exchange {
   readonly prompt: string
   readonly answer: string
-  /** Names of tools that it took on the way. */
+  /** Names of tools used before the answer. */
   readonly tools?: readonly string[]
 }
 
-/** One prompt and its answer, with an entry for each tool between them. */
+/** A prompt and its answer, with an entry per tool in between. */
 export function entriesOf({ prompt, answer, tools = [] }: Exchange): readonly object[] {
   const inputs = [{ Prompt: { prompt } }, ...tools.map((name) => resultOf(`${prompt} ${name}`))]
   const answers = [
@@ -65,11 +65,11 @@ export function stateOf(id: string, text: readonly Exchange[], more: object = {}
 
 export interface Store {
   readonly path: string
-  /** As the program does after every answer. */
+  /** Stores a row, like the program does after every answer. */
   put(directory: string, state: string): void
   remove(directory: string): void
   value(directory: string): string | undefined
-  /** While it holds the lock that every writer needs. */
+  /** Runs `work` while holding the lock that every writer needs. */
   locked<T>(work: () => T): T
   close(): void
 }

@@ -1,4 +1,4 @@
-/** Builds the program once before tests that run it as a user does. */
+/** Builds the program once, for tests that run it. */
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 

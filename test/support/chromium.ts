@@ -1,11 +1,11 @@
-/** The browser that pages are tested in: Chromium of the system, else the one of npm's `@sparticuz/chromium` where it is installed. */
+/** The browser for page tests: the system's Chromium, otherwise npm's `@sparticuz/chromium` if installed. */
 import { existsSync } from 'node:fs'
 
 const OF_THE_SYSTEM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-/** Not among the dependencies: 64 MB for those who have no other. A variable, so that nothing looks for its types. */
+/** Not a dependency, because it has 64 MB. A variable, so that its types are not required. */
 const PACKAGE: string = '@sparticuz/chromium'
 
-/** With the libraries that it brings along in `LD_LIBRARY_PATH`, which it only sees to where it believes to run in a cloud function. */
+/** Adds its libraries to `LD_LIBRARY_PATH`, which the package itself does only in a cloud function. */
 async function fromPackage(): Promise<string | undefined> {
   const before = process.env['AWS_EXECUTION_ENV']
   process.env['AWS_EXECUTION_ENV'] ??= 'AWS_Lambda_nodejs22.x'
@@ -26,7 +26,7 @@ if (chromiumPath === undefined)
     'skipped: the page in a browser (no Chromium here: install it, or npm install --no-save @sparticuz/chromium@143)',
   )
 
-/** So that it does nothing by itself. */
+/** Disables background activity. */
 export const CHROMIUM_FLAGS: readonly string[] = [
   '--no-sandbox',
   '--disable-gpu',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onCleanup } from './cleanup.ts'
 
-/** A folder of its own, removed when the test file is done. */
+/** A temporary folder, removed after the test file. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'fumi-test-'))
   onCleanup(() => rmSync(folder, { recursive: true, force: true }))
@@ -61,7 +61,7 @@ export const tokens = (second: number, input: number, output: number): string =>
   })
 }
 
-/** A short conversation that uses most of what a log has. */
+/** A short conversation with most kinds of records. */
 export const shortSession = (): string[] => [
   header(),
   line(1, 'turn_context', {

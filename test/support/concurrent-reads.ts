@@ -1,9 +1,9 @@
-/** Reads again and again beside an owner that commits again and again, and counts what went wrong. */
+/** Reads repeatedly while an owner commits repeatedly, and counts errors. */
 import { setImmediate } from 'node:timers/promises'
 import { openForeignDatabase } from '../../src/lib/sqlite/foreign-database.ts'
 import { generationOf, type JournalMode, startOwner, valueOrThrow } from './database-owner.ts'
 
-/** The sizes of its rows: in one page, in a few, in many. */
+/** Row sizes: in one page, in a few, in many. */
 const SIZES = [100, 6_000, 90_000, 400_000]
 
 export interface ConcurrentOptions {
@@ -14,7 +14,7 @@ export interface ConcurrentOptions {
   readonly busy: number
 }
 
-/** `synchronous` is the owner's: without it, commits come quicker and locks are the same. */
+/** `synchronous` is the owner's setting. Without it, commits are faster and locks are the same. */
 export async function readConcurrently(
   path: string,
   journal: JournalMode,

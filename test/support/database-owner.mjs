@@ -1,4 +1,4 @@
-/** A program that has a database open and does what it is told: `fork` it with path, journal mode and busy timeout. */
+/** A program that has a database open and obeys messages: `fork` it with path, journal mode and busy timeout. */
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { Database } from './sqlite.mjs'
@@ -7,7 +7,7 @@ const [, , path, journal, busyMs] = process.argv
 const database = new Database(path, { timeout: Number(busyMs) })
 if (journal !== 'as it is') database.pragma(`journal_mode = ${journal}`)
 
-/** `generation:check sum:body`, so that a reader can tell a value that was never written. */
+/** `generation:checksum:body`, so that a reader detects a value that was never written. */
 function signed(generation, size) {
   const body = String.fromCharCode(97 + (generation % 26)).repeat(size)
   return `${generation}:${createHash('md5').update(`${generation}:${body}`).digest('hex')}:${body}`
@@ -16,7 +16,7 @@ function signed(generation, size) {
 let working = false
 let report = Promise.resolve()
 
-/** Commits to a few rows in turn, without a rest, until told to stop. */
+/** Commits to a few rows in turn, without a pause, until stopped. */
 async function work(sizes) {
   const put = database.prepare('INSERT OR REPLACE INTO conversations VALUES (?, ?)')
   let commits = 0

@@ -1,4 +1,4 @@
-/** Databases for tests, with a process of their own that works on them as their program would. */
+/** Databases for tests, with a process that acts as their owner. */
 import { type ChildProcess, fork } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
@@ -15,18 +15,18 @@ export interface Owner {
   exec(sql: string): Promise<void>
   run(sql: string, ...parameters: readonly unknown[]): Promise<number>
   all(sql: string): Promise<readonly Record<string, unknown>[]>
-  /** Commits a value that carries its own check sum. */
+  /** Commits a value that contains its own checksum. */
   put(key: string, generation: number, size?: number): Promise<void>
-  /** Commits again and again, to one row for each size, until told to rest. */
+  /** Commits repeatedly, to one row per size, until told to pause. */
   work(sizes: readonly number[]): Promise<void>
   rest(): Promise<{ readonly commits: number; readonly busy: number }>
-  /** Closes its database and ends. */
+  /** Closes its database and exits. */
   close(): Promise<void>
-  /** As a crash or a power cut would. */
+  /** Kills the process, as a crash or power failure would. */
   kill(): Promise<void>
 }
 
-/** `INSERT OR REPLACE` into one table of key and value is what the agents with databases do. */
+/** Agents with databases use `INSERT OR REPLACE` into one table of keys and values. */
 export const TABLE = 'CREATE TABLE IF NOT EXISTS conversations (key TEXT PRIMARY KEY, value TEXT)'
 
 export async function startOwner(path: string, journal: JournalMode | 'as it is', busyMs = 5000): Promise<Owner> {
@@ -66,7 +66,7 @@ async function answer(child: ChildProcess): Promise<unknown> {
   return message.answer
 }
 
-/** The generation that a value says it is of; nothing when it is not what the owner wrote. */
+/** The generation of a value; undefined if the owner did not write it. */
 export function generationOf(value: unknown): number | undefined {
   const text = value instanceof Uint8Array ? Buffer.from(value).toString() : String(value)
   const [generation = '', sum = ''] = text.slice(0, 60).split(':')
@@ -75,7 +75,7 @@ export function generationOf(value: unknown): number | undefined {
   return right ? Number(generation) : undefined
 }
 
-/** Everything about a folder that reading must not change. Shared memory is there for readers to write to. */
+/** Everything in a folder that reading must not change. Excludes shared memory, which readers may write. */
 export function filesIn(folder: string): readonly string[] {
   return readdirSync(folder)
     .sort()

@@ -1,4 +1,4 @@
-/** Opens a database as the built program does, in a process of its own: `fork` it with the path, then ways to behave. */
+/** Opens a database like the built program, in a separate process: `fork` it with the path, then modes. */
 
 import { databaseFingerprint } from '../../dist/lib/sqlite/database-file.js'
 import { loadSqlite } from '../../dist/lib/sqlite/driver.js'
@@ -6,7 +6,7 @@ import { openForeignDatabase } from '../../dist/lib/sqlite/foreign-database.js'
 import { watchDatabase } from '../../dist/lib/sqlite/watch-database.js'
 
 const [, , path, ...ways] = process.argv
-// The project may be where only its user can read: everything is loaded before.
+// Loads everything first, because only the project's user may be able to read it.
 loadSqlite()
 if (ways.includes('as nobody')) {
   process.setgroups([])

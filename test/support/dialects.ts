@@ -1,4 +1,4 @@
-/** How each server says the same thing, and what each of them refuses to be told. */
+/** How each server encodes the same answer, and which requests it rejects. */
 import { PROFILES, type Profile, type ProfileName } from '../../src/openai.ts'
 import { events, json, type Reply, type Wire } from './model-server.ts'
 
@@ -8,7 +8,7 @@ export interface ModelCall {
   readonly arguments: string
 }
 
-/** What a model wants to say. */
+/** The answer of a model, independent of the server. */
 export interface ModelAnswer {
   readonly reasoning?: string
   readonly text?: string
@@ -21,9 +21,9 @@ type Fields = { readonly [key: string]: unknown }
 export interface Dialect {
   readonly name: string
   readonly profile: ProfileName | Profile
-  /** The message of a whole answer, and why the model stopped. */
+  /** Message and finish reason of an answer that is not streamed. */
   readonly message: (text: ModelAnswer) => { readonly message: Fields; readonly finish_reason?: string | null }
-  /** Chunks without id, model and so on. */
+  /** Chunks without id, model and similar fields. */
   readonly chunks: (text: ModelAnswer) => readonly Fields[]
   /** Why the server would answer 400. */
   readonly refuses: (message: Message) => string | undefined
@@ -33,7 +33,7 @@ const delta = (fields: Fields, finish_reason: string | null = null): Fields => (
   choices: [{ index: 0, delta: fields, finish_reason }],
 })
 
-/** Words, with letters of one to four bytes kept whole, as tokens mostly are. */
+/** Splits text into pieces of a few characters, like tokens. */
 const pieces = (text = ''): readonly string[] => text.match(/[\s\S]{1,3}/gu) ?? []
 
 const completeCall = ({ id, name, arguments: args }: ModelCall): Fields => ({
@@ -44,7 +44,7 @@ const completeCall = ({ id, name, arguments: args }: ModelCall): Fields => ({
 const finish = ({ calls }: ModelAnswer): string => (calls ? 'tool_calls' : 'stop')
 const usage = { prompt_tokens: 20, completion_tokens: 10, total_tokens: 30 }
 
-/** Calls as OpenAI streams them: a head, then the arguments piece by piece. */
+/** Calls as OpenAI streams them: a head, then the arguments in pieces. */
 const callDeltas = ({ calls = [] }: ModelAnswer, first = 0): readonly Fields[] =>
   calls.flatMap((call, at) => [
     delta({ tool_calls: [{ ...completeCall({ ...call, arguments: '' }), index: first + at }] }),
@@ -202,7 +202,7 @@ export const DIALECTS: readonly Dialect[] = [
   },
 ]
 
-/** Says it in the form that was asked for, unless the server would refuse the question. */
+/** Sends the answer in the requested form, unless the server would reject the request. */
 export function replyIn(dialect: Dialect, text: ModelAnswer, wire: Wire = {}): Reply {
   return (asked, response) => {
     const messages = asked.body.messages ?? []
@@ -233,7 +233,9 @@ export function replyIn(dialect: Dialect, text: ModelAnswer, wire: Wire = {}): R
   }
 }
 
-/** The rule of every server: the results of all calls follow the message that calls, and nothing else is a result. */
+/**
+ * The rule of every server: results of all calls directly follow the calling message, and there are no other results.
+ */
 export function unpaired(messages: readonly Message[]): string | undefined {
   let open: string[] = []
   for (const given of messages) {

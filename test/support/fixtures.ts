@@ -1,4 +1,4 @@
-/** The logs that agents' folders bring along, copied to a place where tests may cut and lengthen them. */
+/** Fixtures of the agents' folders, copied so that tests can truncate and extend them. */
 import {
   closeSync,
   constants,
@@ -21,22 +21,22 @@ import { addUsage, NO_USAGE, type Usage } from '../../src/model/usage.ts'
 
 export const GOLDEN = 'golden'
 
-/** Some logs have no times of their own: all copies were last written at this one. */
+/** Modification time of all copies, for logs without times. */
 export const FILE_TIME = new Date('2026-01-02T03:04:05.000Z')
 
-/** The example is beside the tests, so that the program does not load it. */
+/** The example is in the tests folder, so that the program does not load it. */
 export const folderOf = ({ id }: Agent): string =>
   fileURLToPath(new URL(id === 'example' ? '../example-agent/' : `../../src/agents/${id}/`, import.meta.url))
 
 export interface Fixture {
-  /** Its path below `fixtures`, with `/`. */
+  /** Path below `fixtures`, with `/`. */
   readonly name: string
-  /** Below the copy; messages call it by its name, so that no golden depends on the machine. */
+  /** Inside the copy. Messages contain its name only, so that no golden depends on the machine. */
   readonly source: Source
   readonly bytes: Buffer
 }
 
-/** Files stand for themselves; a folder is a place where the agent finds its logs. */
+/** A file is a fixture itself; a folder is searched by the agent. */
 export async function stageFixtures(agent: Agent, to: string): Promise<readonly Fixture[]> {
   const from = join(folderOf(agent), 'fixtures')
   if (!existsSync(from)) return []
@@ -62,9 +62,9 @@ function fixtureAt(source: Source, root: string, row: number): Fixture {
   return { name, source: { ...source, shown }, bytes: readFileSync(source.path) }
 }
 
-/** The file as it was before more was written to it; to a reader its age is the same. */
+/** Restores an earlier state of the file, with the same modification time. */
 export function writeSource(source: Source, bytes: Uint8Array): void {
-  // Never empty meanwhile: some file systems bring a file to the disk at once that was emptied and written.
+  // Never truncates first: some file systems flush a file that was truncated and rewritten.
   const file = openSync(source.path, constants.O_RDWR | constants.O_CREAT)
   writeFileSync(file, bytes)
   ftruncateSync(file, bytes.length)
@@ -72,7 +72,9 @@ export function writeSource(source: Source, bytes: Uint8Array): void {
   closeSync(file)
 }
 
-/** Where a log is cut: behind every line, and at a few places inside. Other files are cut at even steps. */
+/**
+ * Positions for truncating a log: after every line, and at a few places inside. Other files are cut at regular steps.
+ */
 export function cutsOf({ name, bytes }: Fixture): readonly number[] {
   if (!name.endsWith('.jsonl')) {
     const step = Math.max(STEP, Math.ceil(bytes.length / MAX_STEPS))
@@ -86,7 +88,7 @@ export function cutsOf({ name, bytes }: Fixture): readonly number[] {
 const STEP = 97
 const MAX_STEPS = 60
 
-/** The lines that a text holds, each from its first byte to its newline. */
+/** Ranges of the lines, each including its newline. */
 export function linesOf(bytes: Buffer): readonly (readonly [start: number, end: number])[] {
   const lines: [number, number][] = []
   for (let start = 0; start < bytes.length; ) {
@@ -101,9 +103,9 @@ export function linesOf(bytes: Buffer): readonly (readonly [start: number, end: 
 export interface ReadSummary {
   readonly messages: readonly NormalizedMessage[]
   readonly issues: readonly Issue[]
-  /** The last header of each session, in the order of their first ones. */
+  /** The last header of each session, in order of first appearance. */
   readonly sessions: readonly Session[]
-  /** The last of them. */
+  /** The last header. */
   readonly session: Session | undefined
   readonly reads: readonly ReadItem[]
 }
@@ -163,7 +165,7 @@ export function summarizeScans(scans: readonly ScanItem[]): ScanSummary {
   }
 }
 
-/** What was given up to the last place from which reading may go on, and that place, as a file would keep it. */
+/** The output up to the last cursor, and that cursor after serialization. */
 export function upToCursor<T extends ReadItem | ScanItem>(
   given: readonly T[],
 ): { before: readonly T[]; cursor?: Cursor } {
@@ -173,5 +175,5 @@ export function upToCursor<T extends ReadItem | ScanItem>(
   return { before: given.slice(0, at), cursor: roundTrip(last.cursor) }
 }
 
-/** As it comes back from a file or a database. */
+/** Serializes and parses the value, as in a file or database. */
 export const roundTrip = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T

@@ -1,4 +1,4 @@
-/** A machine of its own, with two short sessions of Codex on it. */
+/** A separate machine with two short Codex sessions. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { shortSession, THREAD, tempFolder, text } from './codex-log.ts'
@@ -6,10 +6,10 @@ import { fumi, type RunResult } from './run-fumi.ts'
 
 export interface Machine {
   readonly home: string
-  /** Where the logs of its sessions lie. */
+  /** Folder of the session logs. */
   readonly folder: string
   run(...args: readonly string[]): RunResult
-  // biome-ignore lint/suspicious/noExplicitAny: what a command prints is looked into by the test
+  // biome-ignore lint/suspicious/noExplicitAny: each test knows the output it requested
   json(...args: readonly string[]): any
 }
 

@@ -1,10 +1,10 @@
-/** Logs in number, for tests that need something to interrupt. */
+/** Large numbers of logs, for tests that interrupt something. */
 import { assistant, call, header, line, result, text, tokens, user } from './codex-log.ts'
 import { rollout } from './test-home.ts'
 
 export const threadOf = (n: number): string => `019c0000-0000-7000-8000-${String(n).padStart(12, '0')}`
 
-/** About two kilobytes for each turn. */
+/** About two kilobytes per turn. */
 export function manyLogs(write: (path: string, content: string) => string, sessions: number, turns: number): void {
   for (let n = 0; n < sessions; n++) write(rollout(threadOf(n)), text(logOf(n, turns)))
 }

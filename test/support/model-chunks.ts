@@ -1,4 +1,4 @@
-/** Answers of a model as the chunks in which servers stream them. */
+/** Answers of a model as streamed chunks. */
 import { events, type Reply, type Wire } from './model-server.ts'
 
 export interface ChunkUsage {
@@ -20,7 +20,7 @@ const usageChunk = ({ input, output }: ChunkUsage): object => ({
   usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output },
 })
 
-/** Words, a few letters at a time. */
+/** Text, a few letters per chunk. */
 export function answer(text: string, counted?: ChunkUsage, wire: Wire = {}): Reply {
   const pieces = text.match(/[\s\S]{1,6}/gu) ?? []
   return events(
@@ -37,7 +37,7 @@ export function answer(text: string, counted?: ChunkUsage, wire: Wire = {}): Rep
 export interface Call {
   readonly id?: string
   readonly name: string
-  /** A text is taken as it is. */
+  /** A string is used unchanged. */
   readonly args: object | string
 }
 
@@ -65,7 +65,7 @@ export function calls(list: readonly Call[], text = '', counted?: ChunkUsage): R
 export const refusal = (text: string): Reply =>
   events([chunk({ role: 'assistant' }), chunk({ refusal: text }), chunk({}, 'stop')])
 
-/** The beginning of an answer, then nothing for as long as the client waits. */
+/** Sends the beginning of an answer, then nothing while the client waits. */
 export const stalls = (text: string): Reply => {
   return (_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -73,7 +73,7 @@ export const stalls = (text: string): Reply => {
   }
 }
 
-/** The connection breaks behind these words. */
+/** Breaks the connection after this text. */
 export const breaks = (text: string): Reply => {
   return (_, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })

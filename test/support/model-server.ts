@@ -1,15 +1,15 @@
-/** A model's server on this machine that says what a test has written down for it, and remembers what it was asked. */
+/** A local model server with scripted replies, which records its requests. */
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onCleanup } from './cleanup.ts'
 
 export interface ModelRequest {
   readonly method: string
-  /** With its query. */
+  /** Includes the query. */
   readonly path: string
   readonly headers: IncomingHttpHeaders
   readonly bytes: Buffer
-  /** The bytes as JSON, where they are. */
+  /** The body as JSON, if it is valid. */
   readonly body: { readonly [key: string]: unknown } & {
     readonly messages?: readonly { readonly [key: string]: unknown }[]
   }
@@ -20,13 +20,13 @@ export type Reply = (asked: ModelRequest, response: ServerResponse) => void | Pr
 export interface ModelServer {
   readonly baseURL: string
   readonly asked: readonly ModelRequest[]
-  /** What it says next, in this order; afterwards it has nothing to say and answers 418. */
+  /** Appends replies to the script. After the last one the server answers 418. */
   say(...replies: readonly Reply[]): void
 }
 
 export const modelServer = (...replies: readonly Reply[]): Promise<ModelServer> => serverWith(replies, () => undefined)
 
-/** @param apart what is answered without the script, and not remembered */
+/** @param apart handles requests outside the script, which are not recorded */
 async function serverWith(
   replies: readonly Reply[],
   apart: (asked: ModelRequest) => Reply | undefined,
@@ -49,7 +49,7 @@ async function serverWith(
   return { baseURL: `http://127.0.0.1:${port}/v1`, asked, say: (...more) => void script.push(...more) }
 }
 
-/** The same, which also lists its models to whoever asks, as vLLM does, without a word of the script. */
+/** Also lists models, like vLLM, independent of the script. */
 export async function chatServer(...replies: readonly Reply[]): Promise<ModelServer> {
   return listingServer([{ id: 'm', max_model_len: 100_000 }], replies)
 }
@@ -74,19 +74,19 @@ export function json(body: unknown, status = 200, headers: { readonly [name: str
     void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body))
 }
 
-/** Any bytes under any type. */
+/** Arbitrary bytes of any type. */
 export function raw(bytes: string | Uint8Array, type = 'text/plain', status = 200): Reply {
   return (_, response) => void response.writeHead(status, { 'content-type': type }).end(bytes)
 }
 
 export interface Wire {
-  /** Packets of so many bytes each, so that letters are torn. */
+  /** Packets of this many bytes, so that characters are split. */
   readonly packet?: number
-  /** The connection breaks after so many bytes. */
+  /** Breaks the connection after this many bytes. */
   readonly cutAt?: number
-  /** Whether the end of the body is the end of the connection: then a break looks like an end. */
+  /** The body ends with the connection, so that a break looks like the end. */
   readonly untilClose?: boolean
-  /** Whether `[DONE]` is left out. */
+  /** Omits `[DONE]`. */
   readonly noDone?: boolean
 }
 
@@ -117,7 +117,7 @@ export function eventText(text: string, { packet = 4096, cutAt, untilClose = fal
   }
 }
 
-/** Takes the question and says nothing, or one byte of a comment now and then, for as long as the client waits. */
+/** Accepts the request and sends nothing, or occasionally one byte of a comment, while the client waits. */
 export function silence(drips = false): Reply {
   return (_, response) => {
     if (!drips) return
@@ -127,5 +127,5 @@ export function silence(drips = false): Reply {
   }
 }
 
-/** Closes the connection without a word. */
+/** Closes the connection without a reply. */
 export const hangUp: Reply = (_, response) => void response.socket?.destroy()

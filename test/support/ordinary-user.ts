@@ -1,4 +1,4 @@
-/** Runs the program as a user whom permissions bind: root becomes `nobody`, with a copy of the program where `nobody` can read it. */
+/** Runs the program as a user without root's privileges: root becomes `nobody`, with a readable copy of the program. */
 import { spawnSync } from 'node:child_process'
 import { cpSync, existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,13 +8,13 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const OTHER_USER = 65_534
 
 export interface OrdinaryUser {
-  /** For `spawn`; empty for a user who is not root. */
+  /** For `spawn`; empty if the user is not root. */
   readonly ids: { readonly uid?: number; readonly gid?: number }
-  /** The project, or the copy of it that this user can read. */
+  /** The project, or a copy that this user can read. */
   readonly project: string
 }
 
-/** A text says why no such user can run anything here: skip the test with it. */
+/** Returns a reason as text if no such user can run programs here: skip the test with it. */
 export function ordinaryUser(): OrdinaryUser | string {
   if (process.platform === 'win32') return 'skipped: Windows has no file modes'
   if (process.getuid?.() !== 0) return { ids: {}, project: ROOT }
@@ -26,7 +26,7 @@ export function ordinaryUser(): OrdinaryUser | string {
   return { ids, project: runs(`require('fs').accessSync(${JSON.stringify(main)}, 4)`) ? ROOT : copyOfProject() }
 }
 
-/** The built program, the packages it runs with, and the scripts that tests start. */
+/** The built program, its packages, and the scripts for tests. */
 function copyOfProject(): string {
   const copy = tempFolder()
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as {
@@ -35,7 +35,7 @@ function copyOfProject(): string {
   const installed = Object.keys(packages).filter((path) => path !== '' && packages[path]?.dev !== true)
   for (const path of ['package.json', 'dist', 'test/sync/app-process.mjs', ...installed]) {
     const from = join(ROOT, path)
-    // Optional packages for other platforms are in the lock file, but not installed.
+    // The lock file lists optional packages for other platforms, which are not installed.
     if (existsSync(from)) cpSync(from, join(copy, path), { recursive: true })
   }
   spawnSync('chmod', ['-R', 'a+rX', copy])

@@ -1,4 +1,4 @@
-/** Reads a log through the contract, as every other part of the program does. */
+/** Reads a log through the contract, like all other parts of the program. */
 import { dirname } from 'node:path'
 import type { AgentReadOptions, Cursor, Locator, ReadItem, Source } from '../../src/agents/agent.ts'
 import codex from '../../src/agents/codex/agent.ts'
@@ -11,7 +11,7 @@ export interface CollectedReads {
   readonly locators: readonly Locator[]
   readonly issues: readonly Issue[]
   readonly session: Session | undefined
-  /** With the number of messages that came before it. */
+  /** With the number of messages before each. */
   readonly cursors: readonly { readonly cursor: Cursor; readonly after: number }[]
 }
 

@@ -1,4 +1,4 @@
-/** Runs the built program as a user does. */
+/** Runs the built program. */
 import { execFile, type SpawnSyncOptions, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { tempFolder } from './codex-log.ts'
@@ -12,7 +12,7 @@ export interface RunResult {
   readonly err: string
 }
 
-/** With a data directory of its own, unless one is given: nothing of this machine's is touched. */
+/** Uses a temporary data directory by default, so that the machine's own is not touched. */
 export function fumi(args: readonly string[], options: SpawnSyncOptions = {}, main = MAIN): RunResult {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
     encoding: 'utf8',
@@ -23,7 +23,7 @@ export function fumi(args: readonly string[], options: SpawnSyncOptions = {}, ma
   return { code: status, out: String(stdout), err: String(stderr) }
 }
 
-/** Several at once, for commands that mostly wait. */
+/** For running several commands at once. */
 export function fumiAsync(args: readonly string[], env: NodeJS.ProcessEnv): Promise<RunResult> {
   const options = { maxBuffer: 1 << 28, env: { ...process.env, NO_COLOR: '1', TZ: 'UTC', ...env } }
   return new Promise((resolve) => {
@@ -34,7 +34,7 @@ export function fumiAsync(args: readonly string[], env: NodeJS.ProcessEnv): Prom
   })
 }
 
-/** For users whom permissions bind. */
+/** For tests of permissions. */
 export function fumiAs(
   { ids, project }: OrdinaryUser,
   args: readonly string[],

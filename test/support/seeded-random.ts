@@ -1,4 +1,4 @@
-/** Numbers between 0 and 1: the same ones every time for the same seed. */
+/** Reproducible numbers between 0 and 1. */
 export function random(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,8 +1,8 @@
 /**
- * Before each file of tests.
+ * Runs before each test file.
  *
- * Laws (fast-check) draw the same cases in every `npm test`, so that it says the same of the same code.
- * `FUMI_SEED=random` draws new ones, and `FUMI_SEED=<number>` those of a run that failed; `npm run fuzz` does so for long.
+ * Property tests (fast-check) use the same cases in every `npm test`. `FUMI_SEED=random` draws new ones,
+ * `FUMI_SEED=<number>` repeats a run. `npm run fuzz` repeats with new seeds.
  */
 import fc from 'fast-check'
 import { afterAll } from 'vitest'

@@ -1,10 +1,10 @@
-/** Material that lies beside the project where it is developed; tests that use it are skipped where it is not. */
+/** Material outside the repository. Tests that need it are skipped without it. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
 const SHARED = process.env['FUMI_SHARED'] ?? join(import.meta.dirname, '..', '..', '..', 'shared')
 
-/** The path, or nothing and a line that says what is not tested. */
+/** The path, or undefined with a line that says what is not tested. */
 export function sharedFolder(...path: string[]): string | undefined {
   const full = join(SHARED, ...path)
   if (existsSync(full)) return full

@@ -1,4 +1,4 @@
-/** SQLite for programs beside the tests, chosen as src/lib/sqlite/driver.ts chooses it. */
+/** SQLite for scripts of the tests, chosen like in src/lib/sqlite/driver.ts. */
 import { createRequire } from 'node:module'
 
 const require = createRequire(import.meta.url)

@@ -1,4 +1,4 @@
-/** Apps of their own for tests: a home folder, a data directory, and nothing else of this machine. */
+/** Apps for tests, with temporary home and data directories. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { App, type AppOptions } from '../../src/app.ts'

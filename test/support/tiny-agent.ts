@@ -1,4 +1,7 @@
-/** The smallest agent, in one file without imports of code, for tests that add an agent to a built program. The example to start from is test/example-agent. */
+/**
+ * The smallest agent, in one file without runtime imports, for tests that add an agent to a built program. To write an
+ * adapter, start from test/example-agent.
+ */
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent, Locator, ReadItem, Source } from '../../src/agents/agent.ts'

@@ -1,4 +1,4 @@
-/** A program in a real terminal: typed to, and looked at, as a person does. */
+/** Runs a program in a real terminal, types, and reads the screen. */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { onCleanup } from './cleanup.ts'
 
-/** Whether there is one; a line says so where not. */
+/** Whether tmux is available; prints a line if not. */
 export function hasTmux(): boolean {
   if (spawnSync('tmux', ['-V']).status === 0) return true
   console.log('skipped: tmux is not installed, so nothing is tested in a real terminal')
@@ -14,7 +14,7 @@ export function hasTmux(): boolean {
 }
 
 const LOOK_AGAIN_MS = 20
-/** Only a program that hangs takes so long. */
+/** Reached only if the program hangs. */
 const PATIENCE_MS = 15_000
 
 export interface PaneOptions {
@@ -31,7 +31,7 @@ export class Pane {
     onCleanup(() => this.close())
     const set = Object.entries(env).map(([name, value]) => `${name}=${value}`)
     const line = ['env', ...set, ...command].map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')
-    // What was on the screen stays when the program has ended.
+    // Keeps the screen after the program has ended.
     const size = ['-x', String(columns), '-y', String(rows)]
     this.#tmux(
       '-f',
@@ -45,17 +45,17 @@ export class Pane {
     )
   }
 
-  /** Letters, as they are. */
+  /** Types text literally. */
   type(text: string): void {
     this.#tmux('send-keys', '-l', text)
   }
 
-  /** Keys by the names that tmux has for them. */
+  /** Presses keys by their tmux names. */
   press(...keys: readonly string[]): void {
     this.#tmux('send-keys', ...keys)
   }
 
-  /** A line, and Enter. */
+  /** Types a line and presses Enter. */
   say(text: string): void {
     this.type(text)
     this.press('Enter')
@@ -66,17 +66,17 @@ export class Pane {
     this.#tmux('paste-buffer', '-p')
   }
 
-  /** All lines, those that scrolled away too. */
+  /** All lines, including those scrolled away. */
   screen(): string {
     return this.#tmux('capture-pane', '-p', '-S', '-')
   }
 
-  /** With the escape sequences that give it its looks. */
+  /** Includes escape sequences for colours. */
   painted(): string {
     return this.#tmux('capture-pane', '-p', '-e', '-S', '-')
   }
 
-  /** Column and row, from 0 on. */
+  /** Column and row, from 0. */
   cursor(): string {
     return this.#tmux('display-message', '-p', '#{cursor_x},#{cursor_y}').trim()
   }
@@ -85,7 +85,7 @@ export class Pane {
     this.#tmux('resize-window', '-x', String(columns), '-y', String(rows))
   }
 
-  /** The screen, once this is on it. */
+  /** Waits until the screen contains the text and returns the screen. */
   async until(wanted: string | RegExp): Promise<string> {
     const end = Date.now() + PATIENCE_MS
     for (;;) {

@@ -1,6 +1,6 @@
 /**
- * Opens the app in a process of its own and does one thing there: `app-process.mjs <home> <data> <what> [word]`. Says what came of it as one
- * line of JSON, `{"error", "message"}` where it could not be done.
+ * Runs one task of the app in a separate process: `app-process.mjs <home> <data> <what> [word]`. Prints the result as
+ * one line of JSON, or `{"error", "message"}`.
  */
 import { App } from '../../dist/app.js'
 
@@ -22,7 +22,7 @@ const tasks = {
       kept: app.backup.list().length,
     })
   },
-  /** Until it is told to stop. */
+  /** Runs until told to stop. */
   async watch() {
     const watch = await app.watch({ onProblem: ({ code, message }) => report({ problem: code, message }) })
     if (watch.kind === 'held') return report(watch)
@@ -33,7 +33,7 @@ const tasks = {
     report({ kind: 'closed' })
     process.stdin.destroy()
   },
-  /** Reads again and again until it is told to stop; every session must be whole or not there. */
+  /** Reads repeatedly until told to stop; every session must be complete or absent. */
   async stare() {
     let isOver = false
     process.stdin.once('data', () => {
@@ -46,7 +46,7 @@ const tasks = {
       const totals = await app.totals({ kind: 'any' })
       app.list({ children: 'all', kind: 'any', limit: 1 })
       looks++
-      // Each log of `manyLogs` has one hundred and ten tokens for each turn: a sum that is no multiple of it is half a batch.
+      // Each turn of `manyLogs` has 110 tokens, so any other sum means that a batch was seen half written.
       if (totals && totals.usage.total_tokens % 110 !== 0) wrong.push(totals.usage.total_tokens)
       for (const { id, indexed, messages } of app.list({ children: 'all', kind: 'any', limit: 3 }).sessions) {
         const rows = app.index

@@ -1,4 +1,4 @@
-/** Processes that open an app and do something with it. */
+/** Processes that open an app and run a task. */
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -12,11 +12,11 @@ export type AppTask = 'sync' | 'read' | 'watch' | 'stare'
 
 export interface AppProcessOptions {
   readonly user?: OrdinaryUser
-  /** No file may grow beyond so many blocks of 512 bytes. */
+  /** Limit of the file size in blocks of 512 bytes. */
   readonly blocks?: number
 }
 
-/** What came of it. */
+/** The result of the task. */
 export function runInProcess(home: string, data: string, what: AppTask, options: AppProcessOptions = {}): unknown {
   const { user, blocks } = options
   const script = user ? join(user.project, 'test', 'sync', 'app-process.mjs') : APP_PROCESS
@@ -30,9 +30,9 @@ export function runInProcess(home: string, data: string, what: AppTask, options:
 
 export interface AppProcess {
   readonly child: ChildProcessWithoutNullStreams
-  /** The next thing that it says. */
+  /** The next line it prints. */
   nextReport(): Promise<{ readonly [name: string]: unknown }>
-  /** Tells it to stop. */
+  /** Tells the process to stop. */
   stop(): void
   kill(): Promise<void>
 }

@@ -1,6 +1,6 @@
 /**
- * Does to the logs below a home what agents and people do, one thing after another: `change-logs.mjs <home> <seed> <steps> [pause]`.
- * Logs grow (also by half a line), are cut, replaced, deleted, renamed, copied, compressed and put into the archive.
+ * Changes the logs below a home directory like agents and people do: `change-logs.mjs <home> <seed> <steps> [pause]`.
+ * Logs grow (also by half a line), are truncated, replaced, deleted, renamed, copied, compressed and archived.
  */
 import {
   appendFileSync,

@@ -1,4 +1,4 @@
-/** Files grow, shrink, move, are replaced and go, between syncs and during one: no session is lost, doubled or half. */
+/** Files change between and during syncs: no session is lost, duplicated or incomplete. */
 import { test } from 'vitest'
 import { changeBetween, changeDuring } from './changing-logs.ts'
 

@@ -1,4 +1,4 @@
-/** Logs that change between syncs and while one is at work, compared with an index that was made afterwards. */
+/** Changes logs between and during syncs, and compares the index with a newly built one. */
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -11,11 +11,11 @@ const CHANGER = join(import.meta.dirname, 'change-logs.mjs')
 const SYNCER = join(import.meta.dirname, 'sync-process.mjs')
 
 export interface ChangeOptions {
-  /** Other numbers make other changes. */
+  /** Determines the changes. */
   readonly seed: number
-  /** How often it is synced. */
+  /** Number of syncs. */
   readonly rounds: number
-  /** Changes in each round. */
+  /** Changes per round. */
   readonly steps: number
 }
 
@@ -36,7 +36,7 @@ export async function changeBetween({ seed, rounds, steps }: ChangeOptions): Pro
   await expectAsNew(testMachine)
 }
 
-/** A process that changes logs, and others beside it that sync, some of which are killed. */
+/** One process changes logs while others sync; some of them are killed. */
 export async function changeDuring({ seed, rounds, steps }: ChangeOptions): Promise<void> {
   const testMachine = testHome()
   manyLogs(testMachine.write, 12, 80)

@@ -1,4 +1,4 @@
-/** What becomes of a session when its file grows, moves, shrinks, is copied or goes. */
+/** A session whose file grows, moves, shrinks, is copied or deleted. */
 import { appendFileSync, cpSync, readFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -84,7 +84,7 @@ test('a file that is moved away before its first read is read when it returns', 
   let isMoved = false
   await app.sync({
     onProgress: () => {
-      // One is read by now, the other is known to be there.
+      // One file has been read; the other has only been listed.
       if (!isMoved) for (const path of paths) renameSync(path, `${path}.away`)
       isMoved = true
     },

@@ -1,4 +1,4 @@
-/** Conversations that are held here are listed, found and followed like those of any other agent. */
+/** Our own conversations are listed, searched and watched like those of any other agent. */
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { createJournal, type JournalFile, openJournal } from '../../src/chat/journal/journal-file.ts'

@@ -1,4 +1,4 @@
-/** A sync that is killed at random moments and begun again: what it made in the end, compared with one made in one go. */
+/** Kills a sync at random moments and restarts it, and compares the index with one built without interruption. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { testHome } from '../support/test-home.ts'
 
 const SYNCER = join(import.meta.dirname, 'sync-process.mjs')
 
-/** @returns how many kills really struck, and how often an index was finished */
+/** @returns the number of kills that interrupted a sync, and of completed indexes */
 export async function killAt(
   moments: number,
   seed: number,
@@ -44,7 +44,7 @@ export async function killAt(
   return { struck, finished }
 }
 
-/** @param until milliseconds after the first sign of work, so that a slow start costs no moment */
+/** @param until milliseconds after the first sign of work, so that a slow start does not matter */
 async function run(folder: string, data: string, until?: number): Promise<{ done: boolean; took: number }> {
   const child = spawn(process.execPath, [SYNCER, folder, data], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')

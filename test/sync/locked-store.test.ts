@@ -1,4 +1,4 @@
-/** A store that is locked or may not be read when it is first met: every answer says so, and the exit code does. */
+/** A store that is locked or unreadable at the first sync: every result and the exit code report it. */
 import { appendFileSync, chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -44,7 +44,7 @@ test('with nothing else, no command reports an empty machine', async () => {
     ['list', store],
     ['normalize', store],
   ]
-  // Each with a data directory of its own, so that none waits for another.
+  // Separate data directories, so that no run waits for another.
   const results = await Promise.all(
     commands.map(async (args) => ({ args, ...(await fumiAsync(args, { ...env, FUMI_HOME: tempFolder() })) })),
   )
@@ -67,7 +67,7 @@ test('other logs are shown, and the result is marked incomplete', async () => {
   await owner.exec('BEGIN EXCLUSIVE')
   const { code, out, err } = run('list')
   expect([code, out, err]).toEqual([8, expect.stringContaining('List the files'), expect.stringMatching(LOCKED)])
-  // What was asked for is complete.
+  // The requested data is complete.
   expect(run('list', '--agent', 'codex')).toMatchObject({ code: 0, err: '' })
   expect(run('show', 'codex:019c0000')).toMatchObject({ code: 0 })
   await owner.kill()
@@ -96,7 +96,7 @@ test.skipIf(process.getuid?.() === 0)('a locked store and an unreadable log: exi
   expect(run('list')).toMatchObject({ code: 5, out: expect.stringContaining('List the files') })
   chmodSync(store, 0o600)
   const log = join(home, 'codex', 'sessions', 'rollout-2026-02-03T09-15-00-test.jsonl')
-  // A log that has not changed is not opened again.
+  // An unchanged log is not opened again.
   appendFileSync(log, '\n')
   chmodSync(log, 0)
   expect(run('sync')).toMatchObject({ code: 5, err: expect.stringMatching(/no permission/) })

@@ -1,4 +1,4 @@
-/** A file that holds many conversations: each is a session of its own. */
+/** A file with several conversations: each is a separate session. */
 import { appendFileSync, cpSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

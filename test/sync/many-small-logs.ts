@@ -1,4 +1,4 @@
-/** Very many small logs: each is listed, counted and found, and nothing is read again while nothing changes. */
+/** Very many small logs: each is listed, counted and found, and nothing is read again without a change. */
 import { expect } from 'vitest'
 import { header, text, tokens, user } from '../support/codex-log.ts'
 import { threadOf } from '../support/many-logs.ts'

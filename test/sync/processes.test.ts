@@ -1,4 +1,4 @@
-/** Several processes at one index: one writes, all read, nobody waits, and whoever dies is followed by another. */
+/** Several processes on one index: one writes, all read without waiting, and another takes over from a dead writer. */
 import {
   appendFileSync,
   closeSync,
@@ -55,15 +55,15 @@ test('readers never wait for a writer and never see half a batch', async () => {
     expect(runInProcess(folder, app.directory, 'sync')).toMatchObject({ kind: 'synced' })
   }
   reader.stop()
-  // One that had to wait would say that another process holds the index.
+  // A process that had to wait would report that another one holds the index.
   const { looks, wrong } = await reader.nextReport()
   expect(wrong).toEqual([])
   expect(looks).toBeGreaterThan(2)
 })
 
 /**
- * Writes over pages of the file, as a failing disk does: all but the first ones, or the first one of a table, so that it opens
- * as if nothing were.
+ * Overwrites pages of the file, like a failing disk: all but the first ones, or the first page of a table, so that the
+ * file still opens.
  */
 function damage(app: TestHome['app'], table?: string): void {
   const path = join(app.directory, 'index.sqlite3')

@@ -1,4 +1,4 @@
-/** Brings an index up to date in a process of its own, which may be killed at any moment: `sync-process.mjs <home> <data>`. */
+/** Syncs in a separate process that may be killed at any moment: `sync-process.mjs <home> <data>`. */
 import { App } from '../../dist/app.js'
 
 const [, , home, data] = process.argv

@@ -1,4 +1,4 @@
-/** What an agent writes is seen at once, without a look at all the rest. */
+/** Changes by an agent are noticed immediately, without a full sweep. */
 import { appendFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const close of open.splice(0)) await close()
 })
 
-/** The next change of a session that satisfies what is expected. */
+/** Resolves at the next change of a session that meets the condition. */
 async function watching(application: App): Promise<(session: string, until: () => boolean) => Promise<void>> {
   const watch = await application.watch()
   if (watch.kind !== 'watching') throw new Error('somebody else watches')

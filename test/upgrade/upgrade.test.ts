@@ -1,4 +1,4 @@
-/** A data directory that an earlier release wrote is opened by this one, and nothing in it is lost. */
+/** Opens data directories of earlier releases without losing anything. */
 import { cpSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -18,7 +18,7 @@ interface Listed {
   readonly title: string
 }
 
-/** The logs that it was made of are gone: all that is left of them is in the data directory. */
+/** The original logs no longer exist, so the data directory is all that remains of them. */
 function opened(release: string, { backups = true } = {}) {
   const home = tempFolder()
   const data = join(home, 'fumi')

@@ -1,4 +1,4 @@
-/** Runs every vector file of a folder, and the full states beside them. */
+/** Runs every vector file of a folder, and its full states. */
 
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
@@ -56,7 +56,7 @@ function checkOne(vector: Vector): Verdict {
   }
 }
 
-/** A state re-serialises to itself; one with tuples to the file that says `reserialized` in its place. */
+/** A state serializes to itself, or, if it contains tuples, to its file in `reserialized`. */
 function checkState(file: string): Verdict {
   if (file.endsWith('.reserialized.json')) return 'twin'
   const source = readFileSync(file, 'utf8')

@@ -1,4 +1,4 @@
-/** The vectors of checkpoints: one scenario, played in order with the installed git. */
+/** Vectors of checkpoints: one scenario, run in order with the installed git. */
 
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -171,7 +171,7 @@ function historyOf(length: number): History {
   return Entries.over(Array.from({ length }, () => entry))
 }
 
-/** As the vectors show it: paths of the recording, times masked, histories by their length. */
+/** As in the vectors: recorded paths, masked times, lengths of histories. */
 function shown(manager: CheckpointManager): unknown {
   return {
     ...manager,

@@ -51,7 +51,7 @@ export function strictly<T>(codec: Codec<T>, value: JsonValue): T {
   return read.value
 }
 
-/** A value of ours as the JSON it stands for. */
+/** The JSON of a value. */
 export function lowered<T>(codec: Codec<T>, value: T): JsonValue {
   const parsed = parseJson(writeAs(codec, value))
   if (!parsed.ok) throw new Error(parsed.reason)
@@ -254,14 +254,14 @@ export const functionChecks: readonly (readonly [fn: RegExp, check: Check])[] = 
   ],
 ]
 
-/** The original's sentence is its own; ours is ours. */
+/** Masks error texts, which differ from the original's. */
 function masked(block: JsonValue): JsonValue {
   return block === null
     ? null
     : text(block).replace(/^(--- CONTEXT ENTRY BEGIN ---\n).*?( for the entire conversation)?\n\n/, '$1…$2\n\n')
 }
 
-/** The recording's own directory, for which `/work-dir` stands, was longer by some bytes. */
+/** The directory of the recording, replaced by `/work-dir`, was longer by some bytes. */
 function longerBy(input: JsonValue) {
   const missing = has(input, 'cwd_bytes') ? number(at(input, 'cwd_bytes')) - byteLength(text(at(input, 'cwd'))) : 0
   const longer = `/work-dir${'x'.repeat(missing)}`
@@ -271,7 +271,7 @@ function longerBy(input: JsonValue) {
   }
 }
 
-/** Tools by their names, as the vectors show them. */
+/** Tools by name, as in the vectors. */
 function rendered(message: UserInputMessage): unknown {
   const context = message.user_input_message_context
   const tools = context.tools?.map((tool) => tool.ToolSpecification.name) ?? null

@@ -1,4 +1,4 @@
-/** Vectors of the invariants, some of them over histories given as run lengths. */
+/** Vectors of the invariants, some with histories in run-length encoding. */
 
 import { historyEntry, userMessage } from '../../src/conversation/codec/entry.ts'
 import { Entries } from '../../src/conversation/entries.ts'
@@ -10,7 +10,7 @@ import type { JsonValue } from '../../src/lib/json/lossless.ts'
 import { lowered, strictly, toolsNamed } from './functions.ts'
 import { at, expectSame, items, number, text, type Vector, type Verdict } from './vector.ts'
 
-/** What the recording gave for the machine. */
+/** The environment of the recording. */
 const ENV: UserEnvContext = {
   env_state: { operating_system: 'macos', current_working_directory: '/Users/alice/proj', environment_variables: [] },
 }

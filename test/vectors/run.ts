@@ -1,4 +1,4 @@
-/** `npm run vectors -- <folder>`: every vector of a folder, and how many hold. */
+/** `npm run vectors -- <folder>`: runs every vector of a folder and prints how many pass. */
 
 import { checkFolder } from './check.ts'
 

@@ -18,7 +18,7 @@ import { at, expectBytes, expectSame, has, text, type Vector, type Verdict } fro
 
 type Check = (vector: Vector) => Verdict
 
-/** A codec behind one door: strict reading, then the bytes it writes. */
+/** A strict read followed by a write. */
 interface Shape {
   readonly fromText: (source: string) => Outcome
   readonly fromValue: (value: unknown) => Outcome
@@ -36,7 +36,7 @@ function shape<T>(codec: Codec<T>): Shape {
   }
 }
 
-/** By the names the vectors give them. Those with more fields stand before those that would take anything. */
+/** By their names in the vectors. Types with more fields precede those that accept anything. */
 const shapes = new Map<string, Shape>([
   ['CS', shape(state.conversationState)],
   ['ConversationState', shape(state.conversationState)],
@@ -106,7 +106,7 @@ function readsAsTheOriginal({ fn, input, output }: Vector): Verdict {
   return wanted === true ? undefined : expectBytes(read.bytes, writeJson(wanted))
 }
 
-/** With the same field named, and a place. */
+/** Fails with a position, and names the same field as the original. */
 function refusedAlike(read: Outcome, original: string): Verdict {
   if (read.ok) return `read what the original refuses: ${original}`
   const named = /^(?:missing field|duplicate field|unknown variant|unknown field) `([^`]*)`/.exec(original)?.[1]

@@ -1,4 +1,4 @@
-/** A vector: one call of the original program's own function, and what it gave. */
+/** A vector: one call of a function of Amazon Q CLI, with its result. */
 
 import { readFileSync } from 'node:fs'
 import {
@@ -19,10 +19,10 @@ export interface Vector {
   readonly output: JsonValue
 }
 
-/** Nothing when it holds, otherwise what is wrong. */
+/** Undefined on success, otherwise the error. */
 export type Verdict = string | undefined
 
-/** Read losslessly: the spelling of a number is part of the vector. */
+/** Parsed losslessly: the spelling of numbers is part of the vector. */
 export function vectorsIn(file: string): readonly Vector[] {
   const parsed = parseJson(readFileSync(file, 'utf8'))
   if (!parsed.ok) throw new Error(`${file}: ${parsed.reason}`)
@@ -60,14 +60,14 @@ export function number(value: JsonValue): number {
   return Number(value)
 }
 
-/** The same values, in whatever order their keys stand. */
+/** Equal values, regardless of the order of keys. */
 export function expectSame(given: unknown, wanted: JsonValue): Verdict {
   const ours = writeJson(sorted(given as JsonValue, true))
   const theirs = writeJson(sorted(wanted, true))
   return ours === theirs ? undefined : `gave ${short(ours)} and not ${short(theirs)}`
 }
 
-/** The same bytes, but for the maps that the original writes in random order. */
+/** Equal bytes, except for maps that the original writes in random order. */
 export function expectBytes(given: string, wanted: string): Verdict {
   if (given === wanted) return undefined
   const [ours, theirs] = [parseJson(given), parseJson(wanted)]

@@ -1,9 +1,9 @@
-/** What keeps people from using a page, as far as a program can tell. */
+/** Automatic checks for accessibility. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 
-/** Evaluated, not added: the policy of the page lets no foreign script in. */
+/** Evaluated instead of inserted, because the page's policy blocks foreign scripts. */
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 const EXAMINE = `(async () => {

@@ -1,4 +1,4 @@
-/** The page in a real browser, over a server and a home of its own: one of each for a test file. */
+/** The page in a real browser, with a separate server and home directory per test file. */
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
@@ -10,7 +10,7 @@ import { type TestHome, testHome } from '../support/test-home.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
-/** Logs of every agent: those that agents' folders bring along, and the samples. */
+/** Logs of every agent: all fixtures, and the samples. */
 export function homeWithLogs(): TestHome {
   const folder = tempFolder()
   const agents: Record<string, { roots: string[] }> = {}
@@ -37,18 +37,18 @@ const LOGS: { readonly [agent: string]: readonly string[] } = {
 export interface OpenPage {
   readonly url: string
   readonly browser: Browser
-  /** A reader with a language and a theme, and what went wrong before their eyes. */
+  /** A browser context with a language and a theme, and the errors it reports. */
   reader(options?: Parameters<Browser['newContext']>[0]): Promise<PageReader>
 }
 
 export interface PageReader {
   readonly page: Page
   readonly context: BrowserContext
-  /** Errors of scripts, refusals of the policy, and requests to anywhere but the server. */
+  /** Script errors, policy violations, and requests to other hosts. */
   readonly wrong: readonly string[]
 }
 
-/** Everything is indexed when it is there. */
+/** Resolves when everything is indexed. */
 export async function openPage(created: TestHome, options: Partial<ListenOptions> = {}): Promise<OpenPage> {
   await created.app.sync()
   const server: RunningListener = await listen(created.app, {

@@ -1,4 +1,4 @@
-/** A whole conversation held on the page, in both languages: words, consent, a diff, a tangent, a checkpoint, attacks. */
+/** A complete conversation on the page, in both languages: text, consent, a diff, a tangent, a checkpoint, attacks. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -222,7 +222,7 @@ describe.skipIf(chromiumPath === undefined)('chat on the page', () => {
     await dialog.getByRole('button', { name: 'Use this directory' }).click()
     await page.getByText('Here we are.').waitFor()
     await page.getByText('One file: a.ts').first().waitFor()
-    // The browser itself tells of every answer that is an error.
+    // The browser itself logs every error status.
     expect(wrong.filter((one) => !one.includes('422'))).toEqual([])
     await context.close()
   })

@@ -1,4 +1,4 @@
-/** A conversation looked at closely: images, copies, changes, links, damaged lines, and a place that stays where it is. */
+/** Details of a conversation: images, copies, changes, links, damaged lines, and a stable scroll position. */
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -83,7 +83,7 @@ const texts = (words: string): string =>
     payload: { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: words }] },
   })
 
-/** How far the list is from its end. */
+/** Distance of the scroll position from the end. */
 const rest = (page: Page): Promise<number> =>
   page.evaluate<number>(`(() => {
     const box = document.querySelector('[data-messages]')
@@ -245,7 +245,7 @@ describe.skipIf(chromiumPath === undefined)('details of a conversation', () => {
     await row.waitFor()
     await page.waitForTimeout(400)
     const before = (await row.boundingBox())?.y
-    // The fold of the turn before lies above what is in sight.
+    // The fold of the previous turn is above the visible area.
     const above = page.locator('[data-messages] [data-fold]', { hasText: '19.txt' })
     const top = (await page.locator('[data-messages]').boundingBox())?.y ?? 0
     expect((await above.boundingBox())?.y).toBeLessThan(top)

@@ -1,4 +1,4 @@
-/** Who has no conversation yet is told where was looked, and may read samples. */
+/** Without any conversation, the page says where it looked and offers samples. */
 import { describe, expect, test } from 'vitest'
 import { chromiumPath } from '../support/chromium.ts'
 import { testHome } from '../support/test-home.ts'

@@ -1,4 +1,4 @@
-/** What people type into dialogs, and how a request is laid out to be read. */
+/** Values typed into dialogs, and the layout of a request. */
 import { expect, test } from 'vitest'
 import type { RequestPart } from '../../src/model/api/state.ts'
 import { exportLabelText, parseLabelValues } from '../../src/model/export-labels.ts'

@@ -1,4 +1,4 @@
-/** Conversations that attack their reader: every attack is looked at, nothing runs and nothing is sent. */
+/** Displays conversations with attacks: nothing runs and nothing is sent. */
 import { beforeAll, describe, expect, test } from 'vitest'
 import { HOSTILE_TEXT, hostileIn } from '../hostile/hostile-characters.ts'
 import { HTML_ATTACKS } from '../hostile/html-attacks.ts'
@@ -8,7 +8,7 @@ import { rollout, testHome } from '../support/test-home.ts'
 import { type OpenPage, openPage } from './browser-page.ts'
 
 const THREAD = '019c0000-0000-7000-8000-0000000000ee'
-/** What a failed command prints: a call that failed is open from the start. */
+/** Output of a failed command, which is expanded by default. */
 const failed = (output: string): string => `Exit code: 1\nWall time: 0.1 seconds\nOutput:\n${output}`
 
 function attacks(): string {
@@ -22,7 +22,7 @@ function attacks(): string {
   return text([header({ id: THREAD, cwd: '/w/<img src=x onerror=hit()>' }), ...lines])
 }
 
-/** Goes through all of it, opens every fold, and names every kind of element and attribute that was there. */
+/** Visits everything, opens every fold, and lists all elements and attributes. */
 const WALK = `(async () => {
   const box = document.querySelector('[data-messages]')
   const elements = new Set()
@@ -57,7 +57,7 @@ const ATTRIBUTES =
   /^(?:href (?:https?|mailto)|rel|target|class|tabindex|type|title|aria-label|aria-hidden|role|width|height|viewbox|d|style)$/i
 
 const TURNED = '019c0000-0000-7000-8000-0000000000ef'
-/** What a page can show; others are taken out or replaced before they are text. */
+/** Characters that a page can contain; others are removed or replaced before. */
 const SHOWN = HOSTILE_TEXT.replaceAll(/[\u0000\u001b\ud83d]/g, '')
 
 const turned = (): string =>
@@ -84,7 +84,7 @@ const turned = (): string =>
 
 const OPEN_ALL = `for (const fold of document.querySelectorAll('[data-fold][aria-expanded="false"]')) fold.click()`
 
-/** Texts of the page and of its tab, and words that are told on other ways. */
+/** Text of the page and tab, and texts in attributes. */
 const EVERY_TEXT = `[document.title, document.body.textContent, ...[...document.querySelectorAll('*')].flatMap((one) =>
   ['title', 'aria-label', 'alt', 'placeholder'].map((name) => one.getAttribute(name) ?? ''))].join('\\n')`
 

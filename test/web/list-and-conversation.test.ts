@@ -1,4 +1,4 @@
-/** The page as people use it: they read, search, follow, and leave the mouse alone. */
+/** The page in daily use: reading, searching, following, with the keyboard only. */
 import { appendFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { homeWithLogs, type OpenPage, openPage } from './browser-page.ts'
 
 const LONG = 10_000
 
-/** Down a little and far away in turns. @returns how many rows there were at most */
+/** Alternates small steps and long jumps. @returns the maximum number of rows */
 const SCROLL = `(async () => {
   const box = document.querySelector('[data-messages]')
   let count = 0
@@ -22,7 +22,7 @@ const SCROLL = `(async () => {
   return count
 })()`
 
-/** A turn for each ten messages: a prompt, four calls with their results, an answer. */
+/** A turn per ten messages: a prompt, four calls with results, an answer. */
 const long = (): string => {
   const lines = [header({ id: '019c0000-0000-7000-8000-00000000000b' })]
   for (let turn = 0; lines.length <= LONG; turn++) {

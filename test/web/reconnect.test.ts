@@ -1,4 +1,4 @@
-/** A page whose connection is dropped comes back by itself and shows what it missed; a turn that was stopped is continued. */
+/** A page that lost its connection reconnects and shows what it missed; a stopped turn continues. */
 import { channel } from 'node:diagnostics_channel'
 import { appendFileSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import type { Socket } from 'node:net'
@@ -35,7 +35,7 @@ describe.skipIf(chromiumPath === undefined)('a page', () => {
     site = await openPage(testMachine, { cwd: project })
   }, 60_000)
 
-  /** As the server does to clients that do not read. */
+  /** Like the server does with clients that do not read. */
   const drop = (): void => {
     const port = Number(new URL(site.url).port)
     for (const socket of sockets) if (socket.localPort === port) socket.resetAndDestroy()

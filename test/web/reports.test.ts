@@ -1,4 +1,6 @@
-/** What the page counts and does: statistics, totals, state, requests, marks, exports, conversions, settings. */
+/**
+ * Reports and actions of the page: statistics, totals, state, requests, annotations, exports, conversions, settings.
+ */
 import { mkdirSync, readFileSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'

@@ -1,4 +1,4 @@
-/** Pictures of every page in three widths, both themes and both languages, to be looked at: only where FUMI_SHOTS asks for them. */
+/** Screenshots of every page in three widths, both themes and both languages. Made only with FUMI_SHOTS. */
 import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'

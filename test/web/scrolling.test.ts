@@ -1,4 +1,4 @@
-/** A long conversation is scrolled through: few rows are there, and nothing that is read ever moves by itself. */
+/** Scrolls through a long conversation: few rows exist, and visible text never moves on its own. */
 import { appendFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { type OpenPage, openPage } from './browser-page.ts'
 const THREAD = '019c0000-0000-7000-8000-00000000000e'
 const TURNS = 600
 
-/** Answers of many heights, none of which can be known before they are seen. */
+/** Answers of many heights, unknown before they are rendered. */
 const long = (): string => {
   const lines = [header({ id: THREAD })]
   for (let turn = 0; turn < TURNS; turn++) {
@@ -27,7 +27,7 @@ const long = (): string => {
   return text(lines)
 }
 
-/** Scrolls step by step. @returns how far what could be read moved otherwise than by the step, and how many rows there were */
+/** Scrolls step by step. @returns how far visible text moved apart from the step, and the number of rows */
 const walk = (page: Page, by: number, steps: number): Promise<{ moved: number; rows: number }> =>
   page.evaluate<{ moved: number; rows: number }>(`(async () => {
     const box = document.querySelector('[data-messages]')
@@ -63,7 +63,7 @@ const walk = (page: Page, by: number, steps: number): Promise<{ moved: number; r
     return { moved, rows }
   })()`)
 
-/** From where, pixels, and how often. */
+/** Start, pixels per step, number of steps. */
 const WALKS = [
   [0, 260, 45],
   [0.5, -260, 45],
@@ -90,7 +90,7 @@ describe.skipIf(chromiumPath === undefined)('a long conversation', () => {
     const { page } = await site.reader()
     await page.goto(`${site.url}session?id=codex%3A${THREAD}`)
     await settled(page)
-    // The lines at the ends of turns come with the outline.
+    // Lines at the ends of turns appear with the outline.
     await page.getByRole('navigation', { name: 'Outline' }).getByRole('button').first().waitFor()
     return page
   }

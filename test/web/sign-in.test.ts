@@ -1,4 +1,4 @@
-/** A link signs a real browser in, once, and leaves nothing of itself in the address or the history. */
+/** A link signs a real browser in, once, and leaves no trace in address or history. */
 import { join } from 'node:path'
 import { chromium } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
@@ -26,7 +26,7 @@ describe.skipIf(chromiumPath === undefined)('a link', () => {
     await mine.goto(link)
     await mine.getByRole('searchbox').first().waitFor()
     expect(mine.url()).toBe(server.url)
-    // Neither the code nor the page that took it is a step back.
+    // Neither the code nor its page is in the history.
     await mine.goBack()
     expect(mine.url()).toBe(server.url)
     await mine.goto(link)

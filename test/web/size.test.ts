@@ -1,4 +1,4 @@
-/** What a browser must load before the list is there is small. */
+/** A browser loads little before the list appears. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -10,7 +10,7 @@ const MOST = 120_000
 test('the first screen is at most 120 KB, packed', () => {
   const html = readFileSync(join(PAGE, 'index.html'), 'utf8')
   const files = Array.from(html.matchAll(/(?:src|href)="\/([^"]+)"/g), ([, path]) => path ?? '')
-  // What a script needs at once is named beside it.
+  // Scripts loaded immediately are listed in the document.
   expect(files.filter((path) => path.endsWith('.js'))).not.toEqual([])
   const sizes = ['index.html', ...files].map((path) => gzipSync(readFileSync(join(PAGE, path))).length)
   const sum = sizes.reduce((all, size) => all + size, 0)

@@ -1,4 +1,4 @@
-/** Words in the reader's language, whoever says them; and none about what is still being typed. */
+/** Texts appear in the reader's language, and not while the user is still typing. */
 import { mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -45,7 +45,7 @@ describe.skipIf(chromiumPath === undefined)('texts', () => {
     return reader
   }
   const conversation = `session?id=${encodeURIComponent(CODEX)}`
-  /** Opens the dialog, and lets it look at what would be written for Amazon Q. */
+  /** Opens the dialog and waits for the preview of the conversion to Amazon Q. */
   const preview = async (page: Page, cwd: string): Promise<void> => {
     await page.getByText('One file: a.ts').first().waitFor()
     await page.keyboard.press('c')

@@ -1,4 +1,4 @@
-/** The dialogs that ask for the directory of a chat and for trust in a project's file, in both languages and themes. */
+/** Dialogs that ask for the directory of a chat and for trust in a project's file, in both languages and themes. */
 import { existsSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
@@ -100,7 +100,7 @@ describe.skipIf(chromiumPath === undefined)('what the user is asked before a cha
     const { locale, colorScheme } = reader
     const words = WORDS[locale]
     const { page, context } = await site.reader(reader)
-    // Once it was chosen, nobody is asked again: the address of another session asks for its own.
+    // Once chosen, the directory is not asked for again. Another session asks for its own.
     await page.goto(`${site.url}chat?session=${encodeURIComponent(ROOT_SESSION)}`)
     await page.getByLabel(words.first).fill('Hello')
     await page.getByRole('button', { name: words.begin, exact: true }).click()
@@ -132,7 +132,7 @@ describe.skipIf(chromiumPath === undefined)('what the user is asked before a cha
     await dialog.getByLabel('Another directory').selectOption(project)
     await dialog.getByRole('button', { name: 'Use this directory' }).click()
     await page.getByText('Here we are.').waitFor()
-    // The browser itself tells of every answer that is an error.
+    // The browser itself logs every error status.
     expect(wrong.filter((one) => !one.includes('422'))).toEqual([])
     await context.close()
   })

@@ -1,4 +1,4 @@
-/** What Amazon Q CLI takes: each rule by a conversation that breaks just this one. */
+/** Rules of Amazon Q CLI, each with a conversation that violates only this rule. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -160,7 +160,7 @@ describe.skipIf(!corpus)('conversations that the program saved', () => {
   const folders = corpus === undefined ? [] : ['amazon-q', 'kiro/chat-save'].map((name) => join(corpus, name))
   const files = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))
 
-  /** A tag of a summary's request was replaced like a word; nothing else in them is out of order. */
+  /** Restores a tag that anonymization replaced; the files are otherwise in order. */
   const textOf = (path: string): string =>
     readFileSync(path, 'utf8').replace(/("message_meta_tags":\s*\[\s*)"\w{7}"/g, '$1"Compact"')
 

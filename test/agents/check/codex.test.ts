@@ -1,4 +1,4 @@
-/** What Codex CLI takes: each rule by a log that breaks just this one. */
+/** Rules of Codex CLI, each with a log that violates only this rule. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -122,7 +122,7 @@ async function check(bytes: Buffer, path?: string): Promise<readonly CheckFindin
   return found
 }
 
-/** One letter stands for a byte that is no UTF-8. */
+/** One letter represents an invalid UTF-8 byte. */
 const bytesOf = (given: string): Buffer =>
   given.includes('\xff') ? Buffer.from(given.replace('…', ''), 'latin1') : Buffer.from(given)
 
@@ -218,7 +218,7 @@ describe.skipIf(!corpus)('logs that the program wrote', () => {
       )
     : []
 
-  /** Shortened or blacked out by those who published them: a turn that names only its model, texts that are sizes. */
+  /** Shortened or redacted before publication: a turn with only a model, texts replaced by their sizes. */
   const isAltered = (log: string): boolean =>
     log.includes('[REDACTED_') || (log.includes('"turn_context"') && !log.includes('"sandbox_policy"'))
 

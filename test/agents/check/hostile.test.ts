@@ -1,4 +1,4 @@
-/** Checkers answer whatever they are given, and find the same however it is cut. */
+/** Checkers handle any input, with the same findings however it is split. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Agent } from '../../../src/agents/agent.ts'

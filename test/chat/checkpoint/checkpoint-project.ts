@@ -1,4 +1,4 @@
-/** A conversation with a journal on disk and files around it, for tests of checkpoints. */
+/** A conversation with a journal on disk and files, for tests of checkpoints. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -23,13 +23,13 @@ export interface CheckpointProject {
   prompts(): readonly (string | undefined)[]
   /** A turn in which one tool changes files. */
   turn(prompt: string, change: () => void): Promise<void>
-  /** As after the end of the process. */
+  /** Simulates a new process. */
   resumed(): CheckpointProject
 }
 
 export interface CheckpointProjectOptions {
   readonly root?: string
-  /** Below the root. */
+  /** Relative to the root. */
   readonly cwd?: string
   readonly data?: string
 }

@@ -1,4 +1,4 @@
-/** Tools of MCP servers in a conversation: real servers over stdio and over HTTP, asked by a model. */
+/** Tools of real MCP servers over stdio and HTTP, called by a model. */
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { ChatSessionEvent } from '../../../src/chat/events.ts'

@@ -1,4 +1,4 @@
-/** The tools server of the tests over HTTP, with a session for each client. */
+/** The test server for tools over HTTP, with a session per client. */
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,15 +7,15 @@ import { toolsServer } from './tools-server.mjs'
 
 export interface HttpToolServer {
   readonly url: string
-  /** Of all requests. */
+  /** Headers of all requests. */
   readonly seen: readonly IncomingHttpHeaders[]
-  /** Nobody answers there any more. */
+  /** Stops listening. */
   close(): Promise<void>
-  /** It knows nobody any more, as after a restart. */
+  /** Forgets all sessions, as after a restart. */
   forget(): void
 }
 
-/** @param options.token who has another one, or none, is sent away */
+/** @param options.token requests with another token, or none, are rejected */
 export async function startHttpToolServer({ token }: { readonly token?: string } = {}): Promise<HttpToolServer> {
   const seen: IncomingHttpHeaders[] = []
   const sessions = new Map<string, StreamableHTTPServerTransport>()

@@ -1,4 +1,4 @@
-/** MCP servers, real ones, over stdio and over HTTP. */
+/** Real MCP servers over stdio and HTTP. */
 import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -58,7 +58,7 @@ describe('a server over stdio', () => {
   test('that reports changed tools endlessly is queried at intervals', async () => {
     const { call } = await started({ one: stdio({}, 'flooding') })
     expect(textIn(await call('flood'))).toContain('flooded')
-    // All notifications came before this answer; each one was a request for the list once.
+    // All notifications arrived before this answer; without a pause, each would have caused a request for the list.
     const times = Number(/"text":"(\d+)"/.exec(JSON.stringify(await call('listed')).replaceAll('\\', ''))?.[1])
     expect(times).toBeGreaterThan(0)
     expect(times).toBeLessThan(20)

@@ -1,4 +1,4 @@
-/** Texts of MCP servers, said with `@name` and `/prompts get`. */
+/** Prompts of MCP servers, sent with `@name` and `/prompts get`. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,4 @@
-/** A real MCP server for tests, over stdio: `node tools-server.mjs [mode]`. */
+/** A real MCP server over stdio: `node tools-server.mjs [mode]`. */
 import { renameSync, writeFileSync } from 'node:fs'
 import { Server } from '@modelcontextprotocol/sdk/server/index.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'
@@ -141,7 +141,7 @@ if (process.argv[1] === import.meta.filename) {
     process.exit(1)
   }
   if (mode === 'mute') {
-    // Deaf to the end of its input, and to being told.
+    // Ignores both the end of its input and SIGTERM.
     process.on('SIGTERM', () => {})
     writeFileSync('mute.tmp', String(process.pid))
     renameSync('mute.tmp', 'mute.pid')

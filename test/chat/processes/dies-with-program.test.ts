@@ -1,4 +1,7 @@
-/** Whatever ends `fumi`, nothing that a chat started goes on: commands, hooks, MCP servers, and what those started. */
+/**
+ * However `fumi` ends, everything that a chat started ends too: commands, hooks, MCP servers, and their child
+ * processes.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -11,11 +14,11 @@ import { type ChatHome, chatHome } from '../support/fumi-chat.ts'
 import { findProcesses, hasBubblewrap, hasProc, uniqueSleep } from './find-processes.ts'
 
 const TOOLS_SERVER = join(import.meta.dirname, '../mcp/tools-server.mjs')
-/** Only what never ends takes so long. */
+/** Reached only by a process that never ends. */
 const PATIENCE = { timeout: 60_000, interval: 50 }
 const SIGNALS = ['SIGHUP', 'SIGTERM', 'SIGINT', 'SIGKILL'] as const
 
-/** A command with a child of its own; both have the word in their command lines. */
+/** A command with a child process; both have the word in their command lines. */
 const sleeps = (word: string): string => `sleep ${word} & sleep ${word}`
 const bash = (command: string) => calls([{ name: 'execute_bash', args: { command } }])
 
@@ -28,7 +31,7 @@ function started(args: readonly string[], { home, cwd }: ChatHome, more: NodeJS.
   return child
 }
 
-/** Kills what is left even where the test fails. */
+/** Kills leftover processes even if the test fails. */
 function word(): string {
   const unique = uniqueSleep()
   onTestFinished(() => {
@@ -36,7 +39,7 @@ function word(): string {
       try {
         process.kill(pid, 'SIGKILL')
       } catch {
-        // It has ended meanwhile.
+        // The process has ended in the meantime.
       }
   })
   return unique
@@ -46,7 +49,7 @@ const appears = (unique: string, count = 1) =>
   expect.poll(() => findProcesses(unique).length, PATIENCE).toBeGreaterThanOrEqual(count)
 const isGone = (unique: string) => expect.poll(() => findProcesses(unique), PATIENCE).toEqual([])
 
-/** As the shell that started it sees it. */
+/** The exit code, as a shell reports it. */
 async function exitOf(child: ChildProcess): Promise<number> {
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null]
   return code ?? 128 + { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 }[signal as 'SIGHUP']
@@ -90,7 +93,7 @@ describe.skipIf(!hasProc()).each(sandboxes)('a command in $mode', ({ option, isH
     const exit = exitOf(child)
     child.kill(signal)
     await isGone(unique)
-    // SIGINT ends the command alone: the chat goes on.
+    // SIGINT only ends the command; the chat continues.
     if (code !== null) expect(await exit).toBe(code)
   })
 
@@ -124,7 +127,7 @@ test.skipIf(!hasProc() || !hasBubblewrap())(
       const args = [...CHAT, '--sandbox', '--base-url', server.baseURL, '--no-interactive', 'Go']
       const child = started(args, chatHome())
       child.stdin?.end()
-      // The gate alone, bubblewrap, its first process inside, or the command: whatever comes first.
+      // Waits for the first process: the gate, bubblewrap, its first child, or the command.
       await expect.poll(() => findProcesses(unique).length, { ...PATIENCE, interval: 1 + time * 4 }).toBeGreaterThan(0)
       child.kill('SIGKILL')
       await isGone(unique)
@@ -139,7 +142,7 @@ describe.skipIf(!hasProc())('without a sandbox', () => {
     const server = await chatServer(bash(`sleep ${unique} >/dev/null 2>&1 & echo left`), silence())
     const child = started([...CHAT, '--no-sandbox', '--base-url', server.baseURL], chatHome())
     child.stdin?.write('Go\n')
-    // The result was sent: the command itself has ended.
+    // The result was sent, so the command itself has ended.
     await expect.poll(() => server.asked.length, PATIENCE).toBe(2)
     expect(findProcesses(unique)).not.toEqual([])
     child.kill('SIGKILL')
@@ -184,7 +187,7 @@ describe.skipIf(!hasProc())('an agent', () => {
   })
 })
 
-/** `fumi serve` with a model; nobody is asked for a token. */
+/** `fumi serve` with a model and without a token. */
 async function serving(place: ChatHome, url: string, sandbox: string) {
   mkdirSync(place.home, { recursive: true })
   const config = { profile: 'here', profiles: { here: { url, model: 'm' } }, chat: { sandbox } }

@@ -1,4 +1,4 @@
-/** Keys of model servers stay with this program: commands, hooks and MCP servers get the environment without them. */
+/** Keys of model servers are not passed on: commands, hooks and MCP servers get an environment without them. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -7,7 +7,7 @@ import { answer, calls } from '../../support/model-chunks.ts'
 import { chatServer } from '../../support/model-server.ts'
 import { chatHome, fumiChat } from '../support/fumi-chat.ts'
 
-/** How an agent file names a variable. */
+/** A reference to a variable in an agent file. */
 const named = (name: string): string => `\${env:${name}}`
 
 describe('childEnvironment', () => {
@@ -80,7 +80,7 @@ describe.skipIf(process.platform === 'win32')('fumi chat', () => {
       ORDINARY: 'passed',
     })
     expect(code).toBe(0)
-    // The model's server itself is sent the key.
+    // The model's server itself gets the key.
     expect(model.asked[0]?.headers.authorization).toBe('Bearer sk-usual-key')
     const seen = (file: string): string => readFileSync(join(home.cwd, file), 'utf8')
     for (const file of ['command.txt', 'hook.txt', 'server.txt', 'listed.txt']) {

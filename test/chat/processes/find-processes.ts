@@ -1,15 +1,15 @@
-/** Looks for processes by a word in their command line, whichever namespace they live in. */
+/** Finds processes by a word in their command line, in any namespace. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
-/** False with a line where there is no /proc to look at. */
+/** Prints a line and returns false without /proc. */
 export function hasProc(): boolean {
   if (existsSync('/proc/self/cmdline')) return true
   console.log('skipped: there is no /proc, so processes cannot be looked for')
   return false
 }
 
-/** Whether bubblewrap works here, with a line where it does not. */
+/** Whether bubblewrap works here; prints a line if it does not. */
 export function hasBubblewrap(): boolean {
   const args = ['--unshare-all', '--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', 'true']
   if (process.platform === 'linux' && spawnSync('bwrap', args).status === 0) return true
@@ -18,10 +18,10 @@ export function hasBubblewrap(): boolean {
 }
 
 let last = 0
-/** A length of time for `sleep` that no other process has. */
+/** A duration for `sleep` that no other process uses. */
 export const uniqueSleep = (): string => `${100_000 + (process.pid % 10_000)}.${Date.now() % 100_000}${++last}`
 
-/** Numbers of the processes whose command line has this word; those that have ended and wait to be reaped do not count. */
+/** Ids of processes whose command line contains this word, without zombies. */
 export function findProcesses(word: string): readonly number[] {
   return readdirSync('/proc').flatMap((name) => {
     if (!/^\d+$/.test(name)) return []

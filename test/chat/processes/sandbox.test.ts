@@ -1,4 +1,4 @@
-/** What a command can do in the sandbox, with the real bubblewrap, and what it is told where it cannot. */
+/** What commands can do in the sandbox, with the real bubblewrap, and what they are told about its limits. */
 import {
   existsSync,
   mkdirSync,
@@ -33,7 +33,7 @@ interface Place {
   readonly data: string
 }
 
-/** A home that is not below temp, as usual, would be the user's own: this one is, and is seen nevertheless. */
+/** The home directory is inside the temporary folder, so this also tests that it stays visible. */
 function place(): Place {
   const root = tempFolder()
   const created = { cwd: join(root, 'work'), home: join(root, 'home'), data: join(root, 'home', 'data') }

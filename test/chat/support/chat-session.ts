@@ -1,4 +1,4 @@
-/** A conversation with a server of the test's own, in a folder of its own. */
+/** A chat session with a test server, in a temporary folder. */
 
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
@@ -39,7 +39,7 @@ export interface ChatSessionOptions {
   readonly limits?: TurnLimits
 }
 
-/** Waits are not waited for. */
+/** Waits end immediately. */
 const clock = { ...systemClock, sleep: async () => {}, random: () => 0 }
 
 export function chatSession(options: ChatSessionOptions): ChatSession {
@@ -99,7 +99,7 @@ const NO_SERVICES = {
   close: async () => {},
 } as unknown as SessionServices
 
-/** All events of a line, with these answers to who asks. */
+/** All events of a line; answers questions with the given answers. */
 export async function sendLine(
   session: ChatSession,
   line: string,
@@ -146,7 +146,7 @@ export interface FakeTool {
   readonly run?: (args: unknown, signal: AbortSignal, output: (text: string) => void) => Promise<string> | string
 }
 
-/** A tool without a path or a command: it asks unless it is trusted. */
+/** A tool without a path or a command; needs permission unless it is trusted. */
 export function fakeTool({ name, level = 'changes', run = () => 'done' }: FakeTool): ChatTool {
   return {
     name,

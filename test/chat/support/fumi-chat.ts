@@ -1,4 +1,4 @@
-/** Runs `fumi chat` while a server of the test answers. */
+/** Runs `fumi chat` against a test server. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -21,8 +21,9 @@ export interface ChatHome {
 export const chatHome = (): ChatHome => ({ home: join(tempFolder(), 'fumi'), cwd: tempFolder() })
 
 /**
- * @param input what is typed
- * @param onLine told of each line of standard output; a number kills the process after so many milliseconds
+ * @param input typed input
+ * @param onLine called for each line of standard output; a returned number kills the process after that many
+ * milliseconds
  */
 export async function fumiChat(
   args: readonly string[],

@@ -1,4 +1,4 @@
-/** Kills a conversation that uses tools at chosen moments, and looks whether anything that was told is lost. */
+/** Kills a conversation with tools at given moments and checks that nothing reported is lost. */
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { findJournal } from '../../../src/chat/journal/find-journal.ts'
@@ -11,7 +11,10 @@ import { answer, calls } from '../../support/model-chunks.ts'
 import { chatServer, type Reply } from '../../support/model-server.ts'
 import { type ChatHome, chatHome, fumiChat } from './fumi-chat.ts'
 
-/** Two tools, then one more, then words: told by what the request ends with, so that it can be gone on with anywhere. */
+/**
+ * Two tools, then one more, then text. Each reply depends only on the end of the request, so the conversation can be
+ * resumed anywhere.
+ */
 const script: Reply = (asked, response) => {
   const { messages = [] } = asked.body
   const since = messages.slice(messages.findLastIndex(({ role }) => role === 'user'))
@@ -32,13 +35,13 @@ interface JsonEvent {
   readonly result?: { readonly content: object }
 }
 
-/** When a run is killed. The first word is the first event that it tells. */
+/** When to kill a run. The first word is the kind of event after which it is killed. */
 export type Moment =
   | { readonly after: 'events'; readonly count: number }
   | { readonly after: 'start' | 'first word'; readonly ms: number }
   | { readonly after: 'never' }
 
-/** Each run goes on with what the one before it left, and the last one comes to its end. */
+/** Each run resumes what the previous one left. The last run must complete. */
 export async function survivesKills(moments: readonly Moment[]): Promise<void> {
   const server = await chatServer(...Array.from({ length: moments.length * 6 + 6 }, () => script))
   const place = chatHome()
@@ -54,7 +57,7 @@ export async function survivesKills(moments: readonly Moment[]): Promise<void> {
   }
 }
 
-/** As many as are wanted: one in five while it starts, the others while it talks, for as long as that takes here. */
+/** Random moments: one in five during the start, the others during the conversation, within its usual duration. */
 export async function randomMoments(count: number, random: () => number): Promise<readonly Moment[]> {
   const server = await chatServer(script, script, script)
   const began = performance.now()
@@ -77,7 +80,7 @@ async function runUntil(baseURL: string, place: ChatHome, prompt: string, moment
   let firstWord = 0
   const onLine = (line: string): number | undefined => {
     const event = parseStructure(line)
-    // Whoever is killed may not have finished his last line.
+    // A killed process may leave an incomplete last line.
     if (event) events.push(event as JsonEvent)
     if (events.length === 1) firstWord = performance.now()
     if (moment.after === 'events') return events.length === moment.count ? 0 : undefined
@@ -93,7 +96,7 @@ async function runUntil(baseURL: string, place: ChatHome, prompt: string, moment
 const hasJournal = ({ home }: ChatHome): boolean =>
   listEntries(join(home, 'conversations')).some(({ name }) => name.endsWith('.jsonl'))
 
-/** Numbers between 0 and 1 that are the same for the same seed. */
+/** Reproducible numbers between 0 and 1. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -102,7 +105,7 @@ export function randomFrom(seed: number): () => number {
   }
 }
 
-/** As the laws draw theirs: `FUMI_SEED`, and always the same without it. Told, so that a failure can be had again. */
+/** The seed, as for property tests: `FUMI_SEED`, or a constant. Printed, so that a failure can be reproduced. */
 export function seedOfRun(usual: number | 'random'): number {
   const wanted = process.env['FUMI_SEED'] ?? String(usual)
   const seed = wanted === 'random' ? Math.floor(Math.random() * 2 ** 32) : Number(wanted)
@@ -132,7 +135,7 @@ function checkJournal(
     if (events.some(({ kind }) => kind === 'started')) expect(users.map((user) => promptOf(user))).toContain(prompt)
     const all = JSON.stringify([...entries.values(), next_message])
     for (const event of events) if (event.result) expect(all).toContain(JSON.stringify(event.result.content))
-    // The words of an answer that was not whole yet.
+    // Text of an answer that was not complete.
     const last = events.findLastIndex(({ kind }) => kind === 'started')
     const words = events
       .slice(last)

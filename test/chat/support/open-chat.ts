@@ -1,4 +1,4 @@
-/** A conversation as commands and pages open it, with an agent's file, hooks, servers and checkpoints. */
+/** A conversation opened like commands and pages do, with agent file, hooks, servers and checkpoints. */
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { chooseEndpoint } from '../../../src/chat/endpoint/endpoint.ts'
@@ -14,20 +14,20 @@ interface OpenOptions {
   readonly server: ModelServer
   readonly cwd: string
   readonly data?: string
-  /** A project's agent, which the user trusts. */
+  /** A project's agent that the user trusts. */
   readonly agent?: object
   readonly resume?: string | null
-  /** Null: nobody chose one. */
+  /** Null: not chosen. */
   readonly model?: string | null
-  /** By default all tools run without asking. */
+  /** By default, all tools run without asking. */
   readonly trustAll?: boolean
   readonly home?: string
-  /** What `--agent` names. */
+  /** Value of `--agent`. */
   readonly named?: string
   readonly askTrust?: AskTrust
 }
 
-/** As `fumi trust` does. */
+/** Like `fumi trust`. */
 export function trustFile(data: string, cwd: string, path: string): void {
   const trust = new TrustStore(data)
   const file = readProjectFile(path, cwd, trust)

@@ -1,4 +1,4 @@
-/** The line in which a prompt is typed: keys in, text out. */
+/** The line editor of prompts: keys in, text out. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { type CompletionData, findCompletions } from '../../../src/cli/chat/input/completions.ts'
@@ -16,7 +16,7 @@ const BACK = '\u007f'
 const paste = (text: string): string => `${ESC}[200~${text}${ESC}[201~`
 const ctrl = (letter: string): string => String.fromCharCode(letter.charCodeAt(0) - 96)
 
-/** What is in the line once all of this was typed, the cursor shown as a bar, and what the last key asked for. */
+/** The resulting line, with the cursor as a bar, and the action of the last key. */
 function typed(input: string, options: EditorOptions = {}): { shown: string; action: EditorAction; editor: Editor } {
   const editor = new Editor(options)
   let action: EditorAction = { kind: 'none' }

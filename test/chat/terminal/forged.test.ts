@@ -1,4 +1,4 @@
-/** A model writes what a person is asked about: it can neither imitate the question nor move what it does out of sight. */
+/** Text of the model in a consent question can neither imitate the question nor move the command out of sight. */
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'
 import { createExecuteBash } from '../../../src/chat/tools/shell/execute-bash.ts'
@@ -20,7 +20,7 @@ async function running(command: string, summary?: string, screen = SCREEN, isWho
   return renderQuestion(asking(checked.call.need), screen, isWhole)
 }
 
-/** Rows that the model cannot have written: they lack its mark. */
+/** Rows that the model cannot have written, because they lack the marker of its text. */
 const ownRows = (text: string): readonly string[] =>
   text.split('\n').filter((row) => row !== '' && !/^[ !] [│┆] /.test(row))
 

@@ -1,4 +1,4 @@
-/** `fumi chat` in a real terminal, against a server that says what is written here. */
+/** `fumi chat` in a real terminal, against a scripted server. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

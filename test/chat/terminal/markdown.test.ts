@@ -1,4 +1,4 @@
-/** Answers as they appear in a terminal while they stream. */
+/** Streamed answers in a terminal. */
 import fc from 'fast-check'
 import stringWidth from 'string-width'
 import { describe, expect, test } from 'vitest'

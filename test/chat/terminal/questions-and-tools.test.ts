@@ -1,4 +1,4 @@
-/** What a person is shown of tools, and what is kept of what was typed. */
+/** How tools are displayed, and what is stored of typed input. */
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import stringWidth from 'string-width'
@@ -33,7 +33,7 @@ describe('a question', () => {
     expect(text).toBe(
       [
         '? execute_bash asks to run this command:',
-        // To bash a carriage return is a character of a word: it only prints this.
+        // For bash, a carriage return is an ordinary character of a word: this only prints it.
         '  │ echo fine<U+001B>[2K<U+000D>rm -rf ~ #<U+202E> enif<U+200B>',
         '  │ ls<U+00A0>/x',
         '  ! it deletes <U+001B>[8m',

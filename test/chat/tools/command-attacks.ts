@@ -1,6 +1,6 @@
-/** Commands that somebody would try on the judge, and ordinary ones that must not suffer for it. */
+/** Commands that attack the permission check, and ordinary commands that must remain allowed. */
 
-/** Only read, and stay free with `autoAllowReadonly`. */
+/** Only read, so they run freely with `autoAllowReadonly`. */
 export const ORDINARY: readonly string[] = [
   'ls',
   'ls -la',
@@ -84,9 +84,12 @@ export const ORDINARY: readonly string[] = [
   'ls ..',
 ]
 
-/** Must not pass as read-only, with `autoAllowReadonly`. In a folder that has files named `-exec`, `-delete` and the like. */
+/**
+ * Must not count as read-only with `autoAllowReadonly`. Run in a folder with files named `-exec`, `-delete` and
+ * similar.
+ */
 export const NOT_READ_ONLY: readonly string[] = [
-  // From the review.
+  // From a security review.
   'find . -maxdepth 0 -ex{e..e}c touch PWNED {} +',
   'find . -name a.txt -{delete,print}',
   'find . -f{p..p}rintf PWNED x',
@@ -217,7 +220,7 @@ export const NOT_READ_ONLY: readonly string[] = [
   'echo $$',
   'echo $IFS',
   'ls$IFS-la',
-  // Joined commands.
+  // Command lists.
   'ls; touch PWNED',
   'ls;touch PWNED',
   'ls & touch PWNED',
@@ -273,7 +276,7 @@ export const NOT_READ_ONLY: readonly string[] = [
   'cat {fd}>PWNED',
   'cat < /dev/tcp/127.0.0.1/9',
   'echo x > /dev/tcp/127.0.0.1/9',
-  // Variables and words of the shell.
+  // Variables and keywords of the shell.
   'A=1 ls',
   'LD_PRELOAD=./evil.so ls',
   'PATH=. ls',
@@ -301,7 +304,7 @@ export const NOT_READ_ONLY: readonly string[] = [
   'do ls',
   'then ls',
   'esac',
-  // Other programs, also those with a reader in them.
+  // Other programs, including those that run a reader.
   'env ls',
   'command ls',
   'exec ls',
@@ -341,7 +344,7 @@ export const NOT_READ_ONLY: readonly string[] = [
   'cd /',
   'egrep x a',
   'rg x',
-  // Quotes that do not end, comments, blanks.
+  // Unterminated quotes, comments, blanks.
   'ls "unclosed',
   "ls 'unclosed",
   'ls \\',
@@ -387,7 +390,7 @@ export const NOT_READ_ONLY: readonly string[] = [
   'cat あ\\ b',
   'cat あ|head',
   'cat "あ\\\\"',
-  // What is no file of a disk.
+  // Files that are not on disk.
   'cat /proc/self/environ',
   'cat /proc/1/environ',
   'cat //proc/self/environ',
@@ -405,7 +408,10 @@ export const NOT_READ_ONLY: readonly string[] = [
   'tail /dev/stdin',
 ]
 
-/** Neither, where the project has the links `pr` to /proc, `pf` to /proc/self/fd and `cw` to /proc/self/cwd. */
+/**
+ * Must not count as read-only if the project contains the links `pr` to /proc, `pf` to /proc/self/fd and `cw` to
+ * /proc/self/cwd.
+ */
 export const READS_MACHINE: readonly string[] = [
   'ls ./*',
   'grep -aRsho --include=environ "OPENAI_API_KEY=sk-[a-z0-9]*" .',
@@ -429,7 +435,7 @@ export const READS_MACHINE: readonly string[] = [
   'grep --di=recurse x /',
 ]
 
-/** Under the rule `touch .*` of deniedCommands: denied, whatever else is trusted. */
+/** Denied by the rule `touch .*` of deniedCommands, whatever else is trusted. */
 export const DENIED: readonly string[] = [
   'touch x',
   ' touch x',
@@ -615,7 +621,7 @@ export const DENIED: readonly string[] = [
   'echo x | xargs -0rn1 -P 4 touch y',
 ]
 
-/** Under the same rule: what the shell would run cannot be told, so a person is asked even where all is trusted. */
+/** With the same rule, it is uncertain what the shell would run, so the user is asked even if everything is trusted. */
 export const DOUBTFUL: readonly string[] = [
   '$x y',
   '"$x" y',
@@ -718,7 +724,7 @@ export const DOUBTFUL: readonly string[] = [
   'read RANDOM < f',
   "for SECONDS in 'a[$(touch x)]'; do :; done",
   'read OPTIND < f',
-  // What the program reads becomes the command.
+  // Input of the program becomes the command.
   'echo touch x | xargs env',
   'echo touch | xargs -I% % x',
   'echo touch | xargs -I % % x',
@@ -735,7 +741,7 @@ export const DOUBTFUL: readonly string[] = [
   'find bin -exec {} x \\;',
   'find bin -exec env {} \\;',
   "find bin -exec sh -c '{}' \\;",
-  // A program is given the command in its arguments.
+  // A program gets the command as an argument.
   "tar cf x.tar --use-compress-program='touch x' .",
   'tar cf x.tar --use-compress-program="$x" .',
   "tar cf x.tar -I'touch x' .",
@@ -760,7 +766,10 @@ export const DOUBTFUL: readonly string[] = [
   "git commit -m 'touch up'",
 ]
 
-/** Read a denied file where `autoAllowReadonly` is set: `secret`, `sub/secret`, `other/keys` and `kk` are denied, `l` is a link to `other/deep`. */
+/**
+ * Read a denied file with `autoAllowReadonly`: `secret`, `sub/secret`, `other/keys` and `kk` are denied, `l` is a link
+ * to `other/deep`.
+ */
 export const READS_DENIED: readonly string[] = [
   'grep -1r "" .',
   'grep "" -1rs sub',
@@ -784,7 +793,7 @@ export const READS_DENIED: readonly string[] = [
   'ls -1R',
 ]
 
-/** Read a denied file where `execute_bash` is listed. */
+/** Read a denied file although `execute_bash` is listed. */
 export const READS_DENIED_LISTED: readonly string[] = [
   'echo secret | xargs cat',
   'ls | xargs cat',

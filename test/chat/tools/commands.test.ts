@@ -1,4 +1,7 @@
-/** Attacks on the judge of commands: what is not plain is asked, what is denied stays so in every spelling. */
+/**
+ * Attacks on the permission check of commands: unclear commands require consent, denied ones stay denied in every
+ * spelling.
+ */
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { describe, expect, test } from 'vitest'

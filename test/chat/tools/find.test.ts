@@ -1,4 +1,4 @@
-/** grep and glob over real folders, inside and outside git; and the box that holds all tools. */
+/** grep and glob on real folders, inside and outside git; and the set of all tools. */
 import { execFileSync } from 'node:child_process'
 import { symlinkSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** fs_write on real files: four commands, other people's changes, and lines counted. */
+/** fs_write on real files: four commands, changes by others, line counts. */
 import {
   chmodSync,
   closeSync,
@@ -222,7 +222,7 @@ test('a diff transforms one text into the other', () => {
   expect(unifiedDiff('f', null, 'a\n')).toBe('--- /dev/null\n+++ f\n@@ -0,0 +1,1 @@\n+a\n')
 })
 
-/** What `patch` would make of it. */
+/** The result of applying the diff, as `patch` would. */
 function applied(text: string, diff: string): string {
   const lines = text.match(/[^\n]*\n|[^\n]+$/g) ?? []
   const out: string[] = []

@@ -1,4 +1,4 @@
-/** Who may do what unasked: denied before allowed, allowed before asked. */
+/** Which calls run without asking: denied takes precedence over allowed, and allowed over asking. */
 import { mkdirSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'

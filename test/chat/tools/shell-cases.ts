@@ -1,4 +1,4 @@
-/** Command lines for the shell fuzz: ordinary ones, hostile ones, and what bash makes of them. */
+/** Command lines for the shell fuzz test: ordinary and hostile ones, and how bash interprets them. */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,11 +7,11 @@ import type { PlainWord } from '../../../src/lib/shell/plain-commands.ts'
 import { tempFolder } from '../../support/codex-log.ts'
 
 const found = spawnSync('sh', ['-c', 'command -v bash'], { encoding: 'utf8' })
-/** Absolute: the recorder takes PATH away. */
+/** Absolute, because the recorder removes PATH. */
 export const BASH = found.status === 0 ? found.stdout.trim() : ''
-/** The bash of macOS is too old for the recorder. */
+/** The recorder needs a newer bash than that of macOS. */
 export const hasBash = process.platform === 'linux' && BASH !== ''
-/** Some containers have strace but may not use it. */
+/** Some containers have strace but do not allow it. */
 export const hasStrace =
   hasBash && spawnSync('strace', ['-f', '--seccomp-bpf', '-qq', '-o', '/dev/null', 'true']).status === 0
 
@@ -199,7 +199,7 @@ const simpleOf = (names: readonly string[]): fc.Arbitrary<string> =>
     .tuple(fc.constantFrom(...names), fc.array(fc.tuple(blank, word), { maxLength: 5 }))
     .map(([name, words]) => name + words.map((pair) => pair.join('')).join(''))
 
-/** Changes a line at some places: something hostile comes in, or a piece goes. */
+/** Inserts hostile text into a line, or removes parts. */
 const mutated = (line: fc.Arbitrary<string>, hostile: readonly string[] = HOSTILE): fc.Arbitrary<string> =>
   fc
     .tuple(line, fc.array(fc.tuple(fc.nat(), fc.constantFrom('', ...hostile), fc.nat(2)), { maxLength: 2 }))
@@ -213,11 +213,11 @@ const mutated = (line: fc.Arbitrary<string>, hostile: readonly string[] = HOSTIL
 const pipeOf = (names: readonly string[]): fc.Arbitrary<string> =>
   fc.array(simpleOf(names), { minLength: 1, maxLength: 3 }).map((commands) => commands.join(' | '))
 
-/** A pipe, as a model types it or as somebody does who wants to pass the judge. */
+/** A pipe, as typed by a model or by an attacker. */
 const line = (names: readonly string[]): fc.Arbitrary<string> =>
   fc.oneof({ weight: 2, arbitrary: pipeOf(names) }, { weight: 3, arbitrary: mutated(pipeOf(names)) })
 
-/** Whole expressions of `find`, most of which write: if one of them passed, the folder would show it. */
+/** Complete expressions of `find`, most of which write: if one were accepted, the folder would change. */
 const FIND_WORDS = [
   ...[
     '-name a.txt',
@@ -255,7 +255,7 @@ export const readerLine: fc.Arbitrary<string> = fc.oneof(
 )
 export const plainLine: fc.Arbitrary<string> = line([...READERS, 'aa', 'bb', 'git', 'npm'])
 
-/** Nothing with a slash: scripts are run, and must not reach out of their folder. */
+/** Without slashes, because scripts are run and must not leave their folder. */
 const SCRIPT_WORDS = [
   'aa',
   'bb',
@@ -304,7 +304,7 @@ const joined = (parts: readonly string[]): fc.Arbitrary<string> =>
     })
     .map((joints) => parts.map((part, at) => (at === 0 ? part : `${joints[at]}${part}`)).join(''))
 
-/** A script of several commands, whole or with something hostile in it. */
+/** A script of several commands, unchanged or with hostile insertions. */
 export const scriptText: fc.Arbitrary<string> = fc.oneof(
   scriptOf(scriptCommand),
   scriptOf(scriptOf(scriptCommand)),
@@ -312,7 +312,7 @@ export const scriptText: fc.Arbitrary<string> = fc.oneof(
   mutated(scriptOf(scriptOf(scriptCommand)), SCRIPT_HOSTILE),
 )
 
-/** A folder with files whose names are meant to become options. */
+/** A folder with files whose names could be expanded to options. */
 export function hostileProject(): string {
   const folder = join(tempFolder(), 'project')
   mkdirSync(join(folder, 'sub'), { recursive: true })
@@ -347,7 +347,7 @@ export const snapshot = (folder: string): string =>
     })
     .join('\n')
 
-/** Whether arguments are what the words say; a pattern stands for one or more names that begin as it does. */
+/** Whether arguments match the words; a pattern matches one or more names with the same beginning. */
 export function areArguments(words: readonly PlainWord[], argv: readonly string[]): boolean {
   const [first, ...rest] = words
   if (!first) return argv.length === 0
@@ -359,12 +359,12 @@ export function areArguments(words: readonly PlainWord[], argv: readonly string[
   return false
 }
 
-/** Programs that were started, with their arguments. */
+/** Started programs with their arguments. */
 export type Started = readonly (readonly string[])[]
 
 /**
- * Functions that take the place of every program: bash imports them, and they note their arguments. Each process has a file of its
- * own: what two of them write at once would be mixed.
+ * Shell functions that replace every program and record its arguments. Each process writes its own file, because
+ * concurrent writes would be mixed.
  */
 export function recorder(names: readonly string[]): { readonly env: NodeJS.ProcessEnv; take(line?: number): Started } {
   const log = tempFolder()

@@ -1,4 +1,7 @@
-/** The judge of commands against bash itself: what it calls plain, read-only or found is what bash runs. `npm run fuzz -- shell` draws more. */
+/**
+ * Compares the permission check with bash itself: plain, read-only and detected commands are what bash runs. `npm run
+ * fuzz -- shell` tries more.
+ */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -21,7 +24,7 @@ import {
   snapshot,
 } from './shell-cases.ts'
 
-/** With the recorder, everything else is started by name and noted. */
+/** The recorder runs everything else by name and records it. */
 const STUBS = ['ls', 'cat', 'echo', 'pwd', 'which', 'head', 'tail', 'find', 'grep', 'dir', 'type']
 const NAMES = new Set([...STUBS, 'aa', 'bb', 'git', 'npm'])
 
@@ -80,7 +83,7 @@ describe.skipIf(!hasBash)('bash (skipped where there is none)', () => {
   })
 })
 
-/** By the words up to the first that bash expands. */
+/** Compares words up to the first that bash expands. */
 function couldBe({ words }: ScriptCommand, argv: readonly string[]): boolean {
   for (const [at, word] of words.entries()) {
     if (!isFullyKnown(word))
@@ -160,7 +163,7 @@ describe.skipIf(!hasStrace)('under strace (skipped where there is none)', () => 
 
 interface Call {
   readonly name: string
-  /** All strings among its arguments, in order; those of the environment are no strings here. */
+  /** All strings among its arguments, in order. Strings of the environment are excluded. */
   readonly strings: readonly string[]
   readonly text: string
 }
@@ -181,6 +184,6 @@ function isChange({ name, strings, text }: Call): boolean {
     return (
       /O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND/.test(text) && !['/dev/null', '/dev/tty'].includes(strings[0] ?? '')
     )
-  // Names of users may be looked up by a service of the C library.
+  // The C library may look up user names through a service.
   return name !== 'connect' || strings[0] !== '/var/run/nscd/socket'
 }

@@ -1,4 +1,4 @@
-/** Calls tools as a conversation does: checked, then run. */
+/** Calls tools like a conversation: checks, then runs. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { SeenFiles } from '../../../src/chat/tools/files/seen-files.ts'
@@ -14,7 +14,7 @@ export interface ToolProject {
   readonly box: ToolSet
   write(path: string, text: string | Uint8Array): string
   read(path: string): string
-  /** Throws what a check refuses. */
+  /** Throws what a check rejects. */
   check(name: string, args: JsonValue): Promise<ChatToolCall>
   run(name: string, args: JsonValue, more?: Partial<ToolRunContext>): Promise<ToolRunResult>
 }

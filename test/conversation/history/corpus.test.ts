@@ -1,4 +1,4 @@
-/** Real histories: all of them are understood, whole. */
+/** Parses all real histories completely. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-/** What holds for every history, however it came about. */
+/** Laws for any history. */
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -47,7 +47,7 @@ const FORMS: readonly ((pair: HistoryPair) => HistoryEntry)[] = [
   objectOf,
 ]
 
-/** All that can be asked of a history. */
+/** The results of all functions. */
 function everything(source: HistorySource): unknown {
   return [
     convertToDisplayMessages(source),

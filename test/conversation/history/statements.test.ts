@@ -1,4 +1,4 @@
-/** What specification 001 says of a history, section by section, and its code examples. */
+/** The statements of specification 001 about histories, section by section, and its code examples. */
 
 import { describe, expect, test } from 'vitest'
 import {
@@ -24,7 +24,7 @@ import {
 } from '../../../src/amazon-q.ts'
 import { answers, asks, cancelled, objectOf, prompt, results, turn } from './test-entries.ts'
 
-/** As sparse as the specification's own examples: no times, no variables, no original arguments. */
+/** Minimal, like the specification's examples: no times, variables or original arguments. */
 const simple = {
   history: [
     [

@@ -6,7 +6,7 @@ import { answers, asks, cancelled, objectOf, prompt, turn, use } from './test-en
 const times = <T>(count: number, make: (at: number) => readonly T[]): readonly T[] =>
   Array.from({ length: count }, (_, at) => make(at)).flat()
 
-/** 21 conversations with the measures of those that the specification counted. */
+/** 21 conversations with the same measures as those in the specification. */
 const counted: readonly (readonly HistoryPair[])[] = [
   ...times(4, () => [turn(0)]),
   ...times(2, () => [turn(1)]),

@@ -16,7 +16,7 @@ export function prompt(text: string): PromptMessage {
   return { content: { Prompt: { prompt: text } }, additional_context: '', env_context: { env_state: null } }
 }
 
-/** Each succeeded, unless its id begins with `bad`. */
+/** Successful results; failed if the id begins with `bad`. */
 export function results(...ids: readonly string[]): ToolUseResultsMessage {
   return { content: { ToolUseResults: { tool_use_results: ids.map(result) } } }
 }
@@ -44,7 +44,7 @@ export function answers(text: string): FinalResponse {
   return { Response: { message_id: `m-${text}`, content: text } }
 }
 
-/** A turn that uses so many tools one after another, and ends unless it is told not to. */
+/** A turn with this number of tool uses, optionally unfinished. */
 export function turn(toolUses: number, end: 'ends' | 'goes on' = 'ends'): readonly HistoryPair[] {
   const inputs = Array.from({ length: toolUses + 1 }, (_, at) => (at === 0 ? prompt('do it') : results(`t${at}`)))
   const all = inputs.map((input, at): HistoryPair => [input, at < toolUses ? asks(`t${at + 1}`) : answers('done')])

@@ -1,4 +1,4 @@
-/** States of every kind, as fast-check makes them. */
+/** Random states. */
 
 import fc from 'fast-check'
 import { Entries } from '../../../src/conversation/entries.ts'
@@ -25,7 +25,7 @@ const json: fc.Arbitrary<JsonValue> = fc.oneof(
       ['1', 2],
     ]),
     { a: [{}] },
-  ), // keys that would move
+  ), // Keys that a plain object would reorder.
 )
 export const result = fc.record({
   tool_use_id: text,
@@ -67,11 +67,11 @@ const metadata = fc.record({
 export const metadataOrNone = fc.option(metadata.map((some) => ({ ...EMPTY_METADATA, ...some })))
 export const entry: fc.Arbitrary<HistoryEntry> = fc
   .record({ user, assistant, request_metadata: metadataOrNone, note: fc.option(text, { nil: undefined }) })
-  // A field that a later program may have written.
+  // A field that a later version may write.
   .map(({ note, ...known }) => (note === undefined ? known : { ...known, note }))
 const summary: fc.Arbitrary<Summary | null> = fc.option(text.map((texts): Summary => [texts, EMPTY_METADATA]))
 
-/** Histories that have much in common, like those of one conversation, and sometimes nothing. */
+/** Histories that share many entries, like those of one conversation, and sometimes none. */
 function histories(pool: readonly HistoryEntry[]): fc.Arbitrary<Entries<HistoryEntry>> {
   return fc
     .array(fc.nat(Math.max(0, pool.length - 1)), { maxLength: 5 })
@@ -181,7 +181,7 @@ function stateFrom(pool: readonly HistoryEntry[]): fc.Arbitrary<ConversationStat
     })
 }
 
-/** States of one conversation: they share entries. */
+/** States of one conversation, which share entries. */
 export const states = (count: number): fc.Arbitrary<readonly ConversationState[]> =>
   fc
     .array(entry, { minLength: 1, maxLength: 5 })

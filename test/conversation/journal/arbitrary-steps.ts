@@ -1,4 +1,4 @@
-/** Whatever can be done with a conversation, step by step. */
+/** Random operations on a conversation. */
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import {
@@ -42,7 +42,7 @@ const git: Git = async () => ({ code: 0, stdout: '', stderr: '' })
 
 interface Step {
   readonly after: ConversationState
-  /** What the journal says of it; nothing where only the difference tells. */
+  /** The event in the journal; undefined if it follows only from the difference of states. */
   readonly event?: UntimedEvent
 }
 

@@ -1,4 +1,4 @@
-/** The conversation states that lie beside the project: vectors, recorded operations, sample databases, saved files. */
+/** Shared conversation states: vectors, recorded operations, sample databases, saved files. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { sharedFolder } from '../../support/shared-material.ts'
 
 export interface SharedState {
   readonly name: string
-  /** As it lies there. */
+  /** Unchanged text of the file. */
   readonly text: string
   readonly state: ConversationState
 }
@@ -25,7 +25,7 @@ const CORPUS = [
 
 export const sharedStates = (): readonly SharedState[] => statesIn([...VECTORS, ...CORPUS])
 
-/** Only those that were made to test with. */
+/** Only states that were made for tests. */
 export const vectorStates = (): readonly SharedState[] => statesIn(VECTORS)
 
 function statesIn(folders: readonly (readonly string[])[]): readonly SharedState[] {
@@ -62,7 +62,7 @@ function stateIn(name: string, text: string): readonly SharedState[] {
   return read.ok ? [{ name, text, state: read.value }] : []
 }
 
-/** States that are parts of other values, as values or as texts. */
+/** States inside other values, as values or as texts. */
 function inside(value: unknown, name: string): readonly SharedState[] {
   if (typeof value === 'string') return stateIn(name, value)
   if (typeof value !== 'object' || value === null) return []

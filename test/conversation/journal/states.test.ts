@@ -1,4 +1,4 @@
-/** Any state can be told as a journal, and the journal folds to that state. */
+/** Any state can be written as a journal, whose replay gives the same state. */
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
@@ -14,7 +14,7 @@ const AT = '2026-03-01T10:00:00.000Z'
 
 const linesOf = (events: readonly JournalEvent[]): string => events.map((event) => `${writeEvent(event)}\n`).join('')
 
-/** Through the text of the journal, as a file holds it. */
+/** Passes through the journal's text, as in a file. */
 function foldedText(events: readonly JournalEvent[]) {
   const text = linesOf(events)
   const { events: back, issues } = readJournal(text)

@@ -1,4 +1,4 @@
-/** What the engine does, told as events, folds to what the engine gives; and a journal may end anywhere. */
+/** Replaying the events of an operation gives its result, and a journal may end anywhere. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { writeState } from '../../../src/conversation/codec/state.ts'

@@ -1,4 +1,4 @@
-/** A turn can be ended at any moment, by a signal, by the conversation, or by no longer listening. */
+/** A turn can be ended at any moment: by a signal, by the conversation, or by ending the iteration. */
 import { describe, expect, test } from 'vitest'
 import { type ChatEvent, ChatHelper, validate } from '../../../src/openai.ts'
 import { DIALECTS, type Dialect, replyIn } from '../../support/dialects.ts'
@@ -13,7 +13,7 @@ const two = replyIn(openai, {
     { id: 'c2', name: 'count', arguments: '{}' },
   ],
 })
-/** Says something and then nothing more. */
+/** Sends some text and then nothing more. */
 const pausing: Reply = (_, response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   response.write(`data: ${JSON.stringify({ choices: [{ delta: { content: 'So far' } }] })}\n\n`)

@@ -1,4 +1,4 @@
-/** A conversation as it is held: prompts, the system prompt, length, saving, and who is told what. */
+/** A conversation in use: prompts, system prompt, length, saving, callbacks. */
 import { describe, expect, test } from 'vitest'
 import { type ChatHelper, OpenAIMessage, type PromptInput } from '../../../src/openai.ts'
 import { DIALECTS, type Dialect, replyIn } from '../../support/dialects.ts'

@@ -1,4 +1,4 @@
-/** Conversations with tools, in the dialect of each server, over a real connection. */
+/** Conversations with tools in the dialect of each server, over a real connection. */
 import { describe, expect, test } from 'vitest'
 import { type ChatEvent, ChatHelper, validate } from '../../../src/openai.ts'
 import { openAITransport } from '../../../src/openai-transport.ts'

@@ -1,4 +1,4 @@
-/** What the world does to a conversation: it fails with a value, and the history can be gone on with. */
+/** Failures of server and network: the result is a value, and the conversation can continue. */
 import { describe, expect, test } from 'vitest'
 import { validate } from '../../../src/openai.ts'
 import { DIALECTS, type Dialect, replyIn } from '../../support/dialects.ts'
@@ -80,7 +80,7 @@ describe('retrying', () => {
 })
 
 describe('a connection that breaks at any byte', () => {
-  // Within a word, a letter, a line, between lines: a small stream has every kind of place.
+  // A small stream contains every kind of break: inside a word, a character, a line, and between lines.
   const chunks = [{ choices: [{ delta: { content: 'é🎉' } }] }, { choices: [{ delta: {}, finish_reason: 'stop' }] }]
   const bytes = Buffer.byteLength(chunks.map((chunk) => dataLine(JSON.stringify(chunk))).join(''))
 
@@ -133,7 +133,7 @@ test('a server that stops in the middle', async () => {
 })
 
 describe('an answer that does not end', () => {
-  /** Until nobody listens any more. */
+  /** Streams until the client disconnects. */
   const forever =
     (text: string, type = 'text/event-stream', status = 200): Reply =>
     async (_, response) => {

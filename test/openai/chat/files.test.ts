@@ -1,4 +1,4 @@
-/** Files on the server, and the specification's example of naming one in a message. */
+/** Uploaded files, and the specification's example of a message with one. */
 import { describe, expect, test } from 'vitest'
 import { OpenAIMessage } from '../../../src/openai.ts'
 import { DIALECTS, type Dialect, replyIn } from '../../support/dialects.ts'

@@ -1,4 +1,4 @@
-/** Laws of conversations: whatever a model, its server, the tools and the caller do. */
+/** Laws of conversations, for any behaviour of model, server, tools and caller. */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
@@ -18,7 +18,7 @@ const RUNS = 400
 const callOf = (id: string): ToolCall => ({ id, type: 'function', function: { name: 'f', arguments: '{}' } })
 const id = fc.constantFrom('a', 'b', 'c', 'd')
 
-/** Any order of anything, ids used twice, results without calls and far from them. */
+/** Any order, including repeated ids, results without calls and results far from their calls. */
 const anyMessage: fc.Arbitrary<OpenAIMessage> = fc.oneof(
   fc.string().map((text) => OpenAIMessage.user(text)),
   fc.string().map((text) => OpenAIMessage.assistant(text)),
@@ -27,7 +27,7 @@ const anyMessage: fc.Arbitrary<OpenAIMessage> = fc.oneof(
   fc.tuple(id, fc.string()).map(([of, text]) => OpenAIMessage.tool(of, text)),
 )
 
-/** What servers take: a prompt first, and after each call its results. */
+/** A history that servers accept: a prompt first, and results after each call. */
 const validHistory: fc.Arbitrary<readonly OpenAIMessage[]> = fc
   .array(fc.array(fc.nat(3), { maxLength: 6 }), { maxLength: 6 })
   .map((turns) => {
@@ -48,7 +48,7 @@ const limits = fc.record({
 })
 const tokensOf = (message: OpenAIMessage): number => 1 + message.text.length
 
-/** Each call with the results that answer it before its id is used again. */
+/** Each call with the results that answer it before its id is reused. */
 function pairs(messages: readonly OpenAIMessage[]): readonly (readonly [OpenAIMessage, OpenAIMessage])[] {
   const callers = new Map<string, OpenAIMessage>()
   return messages.flatMap((message) => {
@@ -125,7 +125,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ error: { message: 'broken', code: 400 } }) },
   { weight: 1, arbitrary: fc.jsonValue() },
 )
-/** The chunks of one answer, and whether it breaks at its end. */
+/** The chunks of one answer, and whether the connection breaks at its end. */
 const reply = fc.record({
   chunks: fc.array(step, { maxLength: 4 }),
   end: fc.constantFrom('ends', 'ends', 'ends', 'breaks', 'is refused', 'throws'),
@@ -163,7 +163,7 @@ test('every call is answered exactly once, and every request can be sent', async
       for (const words of ['first', 'second']) {
         if (stream) await listen(chat, words, abortAt, leaveAt)
         else await chat.prompt(words)
-        // Where the caller answers calls himself, he has not done so yet.
+        // If the caller answers calls, they are still open.
         if (settings.autoHandleToolCalls) expect(unpaired(chat.messages)).toBeUndefined()
         if (settings.autoHandleToolCalls) expect(chat.openCalls).toEqual([])
       }

@@ -1,4 +1,4 @@
-/** The conversation helper as a library user meets it. */
+/** The conversation helper, used as a library. */
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -6,7 +6,7 @@ import { type ModelServer, modelServer, type Reply } from '../../support/model-s
 export interface TestChat {
   readonly chat: ChatHelper
   readonly server: ModelServer
-  /** How long it would have waited. */
+  /** Waits that would have happened. */
   readonly waits: readonly number[]
 }
 
@@ -21,7 +21,7 @@ export async function startChat(
   return { chat: new ChatHelper({ transport, parameters: { model: 'm' }, clock, ...options }), server, waits }
 }
 
-/** Waits are written down and over at once. */
+/** Records waits and ends them immediately. */
 export function instantClock(): { readonly clock: Clock; readonly waits: readonly number[] } {
   const waits: number[] = []
   const sleep = async (milliseconds: number): Promise<void> => void waits.push(milliseconds)
@@ -34,7 +34,7 @@ export async function collectEvents(turn: AsyncIterable<ChatEvent>): Promise<rea
   return events
 }
 
-/** The history in short: `user How many? / assistant call_1 / tool call_1 / assistant Three.` */
+/** The history in short form: `user How many? / assistant call_1 / tool call_1 / assistant Three.` */
 export function historyText(chat: ChatHelper): string {
   return chat.messages
     .map((message) => {

@@ -1,4 +1,4 @@
-/** Tools: who runs them, what the model is told, and that every call is answered once. */
+/** Tools: who runs them, what the model receives, and that every call is answered once. */
 import { describe, expect, test } from 'vitest'
 import {
   type ChatHelper,
@@ -166,7 +166,7 @@ describe('calls', () => {
       chat.registerTool({ name: 'count' }, async ({ n }) => {
         log.push(`begin ${n}`)
         if (n === 2) second()
-        // In parallel the first waits for the second; else it would wait for ever.
+        // When calls run concurrently, the first waits for the second; otherwise it would hang.
         if (n === 1 && parallel) await started
         log.push(`end ${n}`)
         return `result ${n}`

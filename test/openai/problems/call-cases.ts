@@ -1,4 +1,4 @@
-/** Calls, their results, and the order of messages. */
+/** Cases of calls, their results, and the order of messages. */
 import { legalToolName, PROFILES } from '../../../src/openai.ts'
 import {
   assistantCalls,

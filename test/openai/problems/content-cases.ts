@@ -1,4 +1,4 @@
-/** Contents of messages and their parts. */
+/** Cases of message contents and their parts. */
 import { assistantCalls, call, finalAnswer, type ProblemCase, result, text, user, userParts } from './problem-case.ts'
 
 export const CONTENT_CASES: readonly ProblemCase[] = [

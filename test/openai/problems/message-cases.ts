@@ -1,4 +1,4 @@
-/** Roles and keys of messages. */
+/** Cases of roles and keys of messages. */
 import {
   assistantCalls,
   call,

@@ -1,4 +1,4 @@
-/** What a case of a problem is, and the messages that cases are made of. */
+/** The type of a problem case, and messages for cases. */
 import { expect } from 'vitest'
 import type { ProfileName } from '../../../src/openai.ts'
 
@@ -24,6 +24,6 @@ export const finalAnswer = { role: 'assistant', content: 'Seven.' }
 export const text = (words: string) => ({ type: 'text', text: words })
 export const userParts = (...content: readonly unknown[]) => ({ role: 'user', content })
 export const withFunctionName = (name: string) => ({ function: { name, arguments: '{}' } })
-/** An id that a repair made. */
+/** An id made by a repair. */
 export const MADE_CALL_ID = expect.stringMatching(/^call_[0-9a-f]{24}$/)
 export const LONG_ID = 'x'.repeat(41)

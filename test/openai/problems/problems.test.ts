@@ -1,4 +1,4 @@
-/** Each problem with a list of messages that has it, and what is made of it. */
+/** Each problem with messages that have it, and their repair. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'

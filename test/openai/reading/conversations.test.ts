@@ -1,4 +1,4 @@
-/** Files of conversations, read through the contract: many in one file, and files that grow. */
+/** Files of conversations, read through the contract: several in one file, and growing files. */
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import type { ReadItem, Source } from '../../../src/agents/agent.ts'

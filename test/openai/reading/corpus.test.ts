@@ -1,4 +1,4 @@
-/** Real files of conversations hold every word in their messages. */
+/** Messages of real files contain every word of the file. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -56,7 +56,7 @@ describe.skipIf(!corpus)('the corpus', () => {
   })
 })
 
-/** All that was said in a file, by a reader that knows only where words stand; calls are looked at elsewhere. */
+/** All words of a file, found by a simple reader. Calls are tested elsewhere. */
 function wordsIn(text: string): readonly string[] {
   const words: string[] = []
   const visit = (value: unknown, key: string): void => {

@@ -1,4 +1,4 @@
-/** Damaged files of conversations keep all that is whole, and nothing makes a reader fall. */
+/** Damaged files keep all intact conversations, and no input makes the reader throw. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'

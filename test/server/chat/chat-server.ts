@@ -1,4 +1,4 @@
-/** A server with a model behind it, and clients that hold conversations through real sockets. */
+/** A server with a model behind it, and clients that chat over real sockets. */
 import { mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
@@ -10,11 +10,11 @@ import { type TestHome, testHome } from '../../support/test-home.ts'
 
 export interface ChatServer extends RunningListener, TestHome {
   readonly model: ModelServer
-  /** Where conversations are held. */
+  /** Directory of the chats. */
   readonly cwd: string
 }
 
-/** @param replies what the model says, in this order */
+/** @param replies replies of the model, in order */
 export async function startChatServer(
   replies: readonly Reply[] = [],
   options: Partial<ListenOptions> = {},
@@ -33,7 +33,7 @@ export async function startChatServer(
   return { ...made, ...server, model, cwd }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: replies are looked into by tests, each of which knows what it asked for
+// biome-ignore lint/suspicious/noExplicitAny: each test knows the shape of the reply it requested
 export type PostResult = { readonly status: number; readonly body: any }
 
 export async function post(url: string, path: string, body: object = {}): Promise<PostResult> {
@@ -52,7 +52,7 @@ export async function openChat(url: string, body: object = {}): Promise<ChatStat
 }
 
 export class EventListener {
-  /** All that came. */
+  /** All events received. */
   readonly received: ChatEvent[] = []
   last = ''
   readonly #stop = new AbortController()
@@ -82,7 +82,7 @@ export class EventListener {
     }
   }
 
-  /** The next one of this kind. */
+  /** The next event of this kind. */
   async next<Kind extends ChatEvent['kind']>(kind: Kind): Promise<Extract<ChatEvent, { kind: Kind }>> {
     for (;;) {
       const { value, done } = await this.#events.next()
@@ -93,7 +93,7 @@ export class EventListener {
     }
   }
 
-  /** How a turn ended, and that the conversation is at rest. */
+  /** Resolves when the turn has ended and the conversation is idle. */
   async end(): Promise<Extract<ChatEvent, { kind: 'ended' }>> {
     const ended = await this.next('ended')
     await this.rest()
@@ -107,7 +107,7 @@ export class EventListener {
     }
   }
 
-  /** The words of the answers that it heard. */
+  /** Text of all answers received. */
   get words(): string {
     return this.received.map((event) => (event.kind === 'delta' ? event.text : '')).join('')
   }

@@ -1,4 +1,4 @@
-/** A conversation over HTTP: turns, consent, interruptions, tangents, two pages, one writer. */
+/** A chat over HTTP: turns, consent, interruptions, tangents, two pages, one writer. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,7 +17,7 @@ import { EventListener, openChat, post, startChatServer } from './chat-server.ts
 const texts = ({ body }: ModelRequest): string => JSON.stringify(body.messages)
 const kinds = (heard: readonly ChatEvent[]): readonly string[] => heard.map(({ kind }) => kind)
 
-/** Says the beginning of an answer, and the rest when it is let. */
+/** Sends the beginning of an answer, and the rest on request. */
 function halting(begin: string, end: string): { readonly reply: Reply; readonly go: () => void } {
   let go = (): void => {}
   const let_ = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** Where a chat on the page reads is the user's choice, and so is what of a project may run: neither comes from a file. */
+/** The user chooses the directory of a chat and which project files take effect; files cannot. */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -13,7 +13,7 @@ import { EventListener, openChat, post, startChatServer } from './chat-server.ts
 
 const CODEX = 'codex:019c0000-0000-7000-8000-000000000001'
 
-/** A server with one imported session that says where it took place. */
+/** A server with an imported session that names a directory. */
 async function imported(cwd: string, replies: readonly Reply[] = []) {
   const made = testHome()
   made.write(rollout('talk'), text([header({ cwd }), ...shortSession().slice(1)]))
