@@ -1,6 +1,5 @@
 /**
- * The package's face for stored Amazon Q conversations, `fumibako/amazon-q`: what their histories hold, in the names of
- * the specification.
+ * Public interface of `fumibako/amazon-q`: histories of stored Amazon Q conversations. Names follow the specification.
  */
 
 export {

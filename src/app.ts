@@ -1,4 +1,4 @@
-/** Puts the parts of the program together: what commands and pages ask for. */
+/** The dependency container of the program: everything that commands and pages use. */
 import type { HostEnvironment } from './agents/agent.ts'
 import {
   agentIdsOf,
@@ -64,11 +64,11 @@ export type { SyncOutcome, WatchIndexOptions, WatchOutcome } from './sync/live-s
 export type { IndexSyncProgress } from './sync/syncer.ts'
 
 export interface AppOptions {
-  /** Settings of this run, by key, as they were typed. */
+  /** Settings of this run by key, as typed. */
   readonly flags?: ReadonlyMap<string, string>
-  /** Further files and folders with logs, beside the places where agents keep theirs. */
+  /** Further files and folders with logs, in addition to those of the agents. */
   readonly roots?: readonly string[]
-  /** Threads that read while another one writes. None: all is done in one. */
+  /** Number of reading threads. 0: everything runs in this thread. */
   readonly threads?: number
 }
 
@@ -99,7 +99,7 @@ export class App {
     })
   }
 
-  /** As it was when it was first asked for. */
+  /** Cached after the first call. */
   config(): Promise<Configuration> {
     this.#config ??= agentIds().then((agents) =>
       readConfig(this.environment, { agents, ...(this.#options.flags && { flags: this.#options.flags }) }),
@@ -107,7 +107,7 @@ export class App {
     return this.#config
   }
 
-  /** Writes a setting to the file; no words take it out. */
+  /** Writes a setting to the file; undefined removes it. */
   async configure(key: string, values: readonly string[] | undefined): Promise<void> {
     changeConfig(this.environment, { agents: await agentIds() }, key, values)
     this.#config = undefined
@@ -117,13 +117,13 @@ export class App {
     return readPrices((await this.config()).prices)
   }
 
-  /** Opened when it is first asked for, made when something is first kept. */
+  /** Opened on first use, created with the first backup. */
   get backup(): BackupDatabase {
     this.#backup ??= openBackupDatabase(this.directory)
     return this.#backup
   }
 
-  /** The user's own, made with the first mark. */
+  /** Created with the first annotation. */
   get annotations(): SessionAnnotations {
     this.#annotations ??= openAnnotations(this.directory)
     return this.#annotations
@@ -137,15 +137,15 @@ export class App {
     this.index.close()
   }
 
-  /** Brings the index up to date, or makes it anew. One process at a time: a second one is told who is at it. */
+  /** Updates or rebuilds the index. Only one process can: another one is told who holds the lock. */
   async sync(options: SyncOptions & { readonly anew?: boolean } = {}): Promise<SyncOutcome> {
     const { syncWithLock } = await import('./sync/live-sync.ts')
     return syncWithLock(this.directory, this.#options.threads, await this.#syncContext(), this.events, options)
   }
 
   /**
-   * Keeps the index up to date from now on; `changes` tells what happens. Another process that does so already is told
-   * of instead: its changes are in `changesSince`.
+   * Keeps the index up to date; `changes` yields what happens. If another process already does so, returns that process
+   * instead: use `changesSince` to follow it.
    */
   async watch(options: WatchIndexOptions = {}): Promise<WatchOutcome> {
     const { watchWithLock } = await import('./sync/live-sync.ts')
@@ -157,7 +157,7 @@ export class App {
     })
   }
 
-  /** Out of the index and the backup, until it is remembered; its source is not touched. Throws `not_found`. */
+  /** Removes a session from index and backup until it is restored; its source is not touched. Throws `not_found`. */
   async forget(session: SessionId): Promise<void> {
     const { forgetSession } = await import('./sync/forget-session.ts')
     forgetSession(this.directory, this.index, this.backup, session, currentInstant())
@@ -172,12 +172,12 @@ export class App {
     return this.index.get(id)
   }
 
-  /** By its id, by the agent's own, or by the beginning of either: a few of those that it may mean. */
+  /** Finds sessions by id, by the agent's own id, or by a prefix of either. Returns a few candidates. */
   findSessions(name: string): readonly SessionEntry[] {
     return this.index.findByName(name)
   }
 
-  /** Where a session of the index is read. Nothing when its source is gone, and no copy was kept. */
+  /** The log of an indexed session. Undefined if its source is gone and not backed up. */
   async logOf(id: SessionId): Promise<Log | undefined> {
     const sessionSource = this.index.sourceOf(id)
     if (!sessionSource || (sessionSource.gone && !sessionSource.kept && !isOutsideRoots(sessionSource)))
@@ -186,12 +186,12 @@ export class App {
     return { agent: agentServing(source.agent, await allAgents()), source, unknown: false }
   }
 
-  /** A part of a session, each message with its body where that can be read. */
+  /** A window of a session, with bodies as far as they can be read. */
   messages(id: SessionId, options: WindowOptions = {}): Promise<readonly LoadedMessage[]> {
     return this.messageStore.readWindow(id, options)
   }
 
-  /** Undefined when the session does not have the message. */
+  /** Undefined if the session does not contain the message. */
   async message(session: SessionId, id: string): Promise<LoadedMessage | undefined> {
     const [body] = await this.messages(session, { around: id, limit: 1 })
     return body?.known.id === id ? body : undefined
@@ -201,7 +201,7 @@ export class App {
     return (await this.searchService()).search(query, options)
   }
 
-  /** What `search` finds, then everything that the index leaves out, as it is found. */
+  /** Yields the result of `search`, then everything found outside the index. */
   async *deepSearch(query: string, options: DeepSearchOptions = {}): AsyncGenerator<QueryProblem | DeepSearchEvent> {
     yield* (await this.searchService()).deepSearch(query, options)
   }
@@ -214,7 +214,7 @@ export class App {
     return this.#search
   }
 
-  /** Hours and weekdays are those on the wall, or in UTC. Nothing while there is no index. */
+  /** In local time or UTC. Undefined while there is no index. */
   stats({
     utc,
     ...filter
@@ -222,17 +222,17 @@ export class App {
     return this.index.stats({ ...filter, hourOf: utc ? utcHourOf : localHourOf })
   }
 
-  /** The same sums as straight from the logs. Nothing while there is no index. */
+  /** The same sums as computed directly from the logs. Undefined while there is no index. */
   async totals(filter: SessionFilter = {}, dayOf: DayFormatter = createLocalDay()): Promise<Totals | undefined> {
     return this.index.totals(filter, { dayOf, prices: (await this.prices()).list })
   }
 
-  /** Of the conversations that are told in entries: what `statisticsOf` adds up. */
+  /** Summaries of conversations stored as entries, for `statisticsOf`. */
   histories(filter: SessionFilter = {}): readonly HistorySummary[] {
     return this.index.histories(filter) as readonly HistorySummary[]
   }
 
-  /** Every tool call that spoke of a file, newest first. */
+  /** Tool calls that touched a file, newest first. */
   fileTouches(path: string, limit?: number): FilesTouched {
     return this.index.touches(path, limit)
   }
@@ -249,24 +249,24 @@ export class App {
     return { agents: await allAgents(), places, policy, backup: this.backup, now: currentInstant, isWanted: wanted }
   }
 
-  /** What lies at the paths, or in the places where agents keep their logs. */
+  /** Logs at the paths, or in the folders of all agents. */
   async *findLogs(paths: readonly string[]): AsyncGenerator<Log> {
     if (paths.length > 0) for (const path of paths) yield* this.#settleLogs(logsAt(path))
     else yield* this.#settleLogs(this.machineLogs())
   }
 
-  /** The places where agents keep their logs, and those that the user added. They need not exist. */
+  /** Folders of the agents, and those that the user added. They need not exist. */
   async roots(): Promise<readonly ConfiguredRoot[]> {
     return rootsOf(await allAgents(), (await this.config()).agents, (agent) => agent.roots(this.environment))
   }
 
-  /** What lies there, as it lies there. */
+  /** Logs in these folders, read directly. */
   async *machineLogs(): AsyncGenerator<Log> {
     const { agents: agentSettings } = await this.config()
     for await (const found of enabledSources(await this.roots(), agentSettings)) yield { ...found, unknown: false }
   }
 
-  /** Is everything well? Tells what it finds as it goes. */
+  /** Yields findings of the health check as they are made. */
   async *examine(): AsyncGenerator<DoctorFinding> {
     const { runChecks } = await import('./doctor/run-checks.ts')
     const config = await this.config()
@@ -296,6 +296,9 @@ const agentIds = async (): Promise<readonly AgentId[]> => (await allAgents()).fl
 
 export const currentInstant = (): Instant => instantFromMs(Date.now()) as Instant
 
-/** No sweep met it, but its file is there: in a place that is no longer looked at. Of rows and parts nobody knows. */
+/**
+ * The file still exists, but no configured root contains it any more. Rows and parts of a source cannot be checked this
+ * way.
+ */
 const isOutsideRoots = ({ path, key, claim }: SessionSource): boolean =>
   key === undefined && claim === undefined && isFile(path)

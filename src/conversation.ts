@@ -1,4 +1,4 @@
-/** The package's face for conversations, `fumibako/conversation`, in the names of the specifications. */
+/** Public interface of `fumibako/conversation`. Names follow the specifications. */
 
 import type { Environment } from './conversation/public-api/conversation-state.ts'
 import { warn } from './lib/logger.ts'
@@ -47,7 +47,7 @@ export {
 export { isGitInstalled, isInWorkTree, removeRepository, runGit } from './lib/git/run-git.ts'
 export { JsonMap, JsonNumber, type JsonValue, parseJson, plainJson, writeJson } from './lib/json/lossless.ts'
 
-/** This process: its platform, its directory, and the local time with its offset. */
+/** This process: its platform, current directory, and local time with offset. */
 export const processEnvironment: Environment = {
   platform: process.platform,
   cwd: () => process.cwd(),

@@ -34,7 +34,7 @@ export type { Loss, Repair, Report } from './convert/loss-report.ts'
 export { SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from './convert/sidecar.ts'
 export type { Cut } from './convert/trim.ts'
 
-/** Every form that can be written, in the order of the agents. */
+/** All forms that can be written, ordered by agent. */
 export async function formsToWrite(): Promise<readonly WrittenForm[]> {
   return (await allAgents()).flatMap(({ forms }) => forms ?? [])
 }
@@ -42,20 +42,20 @@ export async function formsToWrite(): Promise<readonly WrittenForm[]> {
 export interface LogToConvert {
   readonly agent: Agent
   readonly source: Source
-  /** Which of its sessions, by id; the first where none is named. */
+  /** Id of the session to convert; default: the first. */
   readonly session?: string
 }
 
 export interface LogOptions extends Partial<Omit<ConvertOptions, 'now' | 'newId'>> {
-  /** For a smaller window: whole turns from the end, and a summary of facts for the others. */
+  /** For a smaller window: keeps complete turns from the end and summarizes the others. */
   readonly maxTokens?: number
-  /** Fumibako's own: what was left beside a row of a database lies there. */
+  /** Our data directory, which contains sidecars of database rows. */
   readonly directory?: string
-  /** Is told what was cut. */
+  /** Called with what was cut. */
   readonly onCut?: (cut: Cut) => void
 }
 
-/** Extensions that were put beside the file are taken from there. */
+/** Uses the sidecar of the file, if there is one. */
 export async function convertLog(log: LogToConvert, to: string, options: LogOptions = {}): Promise<Conversion> {
   const target = (await allAgents()).find(({ forms }) => forms?.some(({ name }) => name === to))
   if (!target) {
@@ -93,18 +93,20 @@ async function shorter(
   return { ...from, session: session.id, beside: open }
 }
 
-/** Where a conversation is to go on, and what belongs to this machine. */
+/** Where to continue the conversation, and paths of this machine. */
 export type HandOverOptions = Omit<HandoffOptions, 'agents' | 'now' | 'newId'>
 
-/** Agents to whose programs a conversation can be given. */
+/** Agents to which a conversation can be handed over. */
 export const targetsOfHandoff = async (): Promise<readonly AgentId[]> => handoffTargets(await allAgents())
 
-/** Writes it, puts it into the other program's store, reads it there again and compares. Throws, and then nothing has changed. */
+/**
+ * Writes the conversation to the other program's store, reads it back and compares. If it throws, nothing has changed.
+ */
 export async function handOver(log: LogToConvert, to: AgentId, options: HandOverOptions): Promise<HandedOver> {
   return handoff(log, to, { ...options, agents: await allAgents(), now: () => new Date(), newId: timeOrderedId })
 }
 
-/** A UUID of version 7: newer ones sort behind older ones. */
+/** A version 7 UUID, which sorts by time. */
 function timeOrderedId(): string {
   const bytes = randomBytes(16)
   bytes.writeUIntBE(Date.now(), 0, 6)

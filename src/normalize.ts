@@ -29,13 +29,13 @@ export type {
 } from './model/normalized.ts'
 
 export interface NormalizeOptions extends PrivacyOptions {
-  /** The specification's letter: `segments[].text` holds sanitised HTML instead of the words as they were said. */
+  /** As in the specification: `segments[].text` contains sanitized HTML instead of the original text. */
   readonly sanitized?: boolean
-  /** What could not be read as it should. */
+  /** Called for each problem found while reading. */
   readonly onIssue?: (issue: Issue) => void
 }
 
-/** The messages of a log, or of every log below a folder, in the order of the files. */
+/** Messages of a log, or of every log below a folder, in file order. */
 export async function* normalize(path: string, options: NormalizeOptions = {}): AsyncGenerator<NormalizedMessage> {
   for await (const { agent, source } of logsAt(path)) {
     for await (const batch of readLog(agent, source, options)) {
@@ -50,11 +50,11 @@ export async function* normalize(path: string, options: NormalizeOptions = {}): 
 export interface Log {
   readonly agent: Agent
   readonly source: Source
-  /** No agent knows the file by its content. */
+  /** No agent recognizes the file by its content. */
   readonly unknown: boolean
 }
 
-/** The logs at a path: the file itself, or what any agent finds below the folder. */
+/** Logs at a path: the file itself, or everything that agents find below the folder. */
 export async function* logsAt(path: string): AsyncGenerator<Log> {
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => error)
   if (found instanceof Error) throw missing(path, found)
@@ -71,7 +71,7 @@ export async function* logsAt(path: string): AsyncGenerator<Log> {
   for await (const source of agent.find(path)) yield { agent, source, unknown: !known }
 }
 
-/** Who looks for logs at a path. Nobody for a file that no agent knows, or that is not there. */
+/** Agents and the folders they search for a path. Empty for a missing file, or one that no agent recognizes. */
 export async function placesAt(root: string): Promise<readonly { readonly agent: Agent; readonly root: string }[]> {
   const found = await stat(root).catch(() => undefined)
   if (!found) return []
@@ -86,14 +86,14 @@ async function agentAt(path: string, agents: readonly Agent[]): Promise<Agent | 
   return agents.find((agent) => agent.recognize(head, path))
 }
 
-/** What one log says, sanitised where that was asked for. */
+/** Messages of one log, sanitized on request. */
 export async function* readLog(
   agent: Agent,
   source: Source,
   options: NormalizeOptions,
 ): AsyncGenerator<readonly ReadItem[]> {
   debug(`reading ${source.path}`)
-  // Loaded when it is wanted: the sanitiser is larger than all the rest.
+  // Loaded on demand, because the sanitizer is larger than everything else.
   const sanitize = options.sanitized ? (await import('./lib/markup/html.ts')).sanitizeText : undefined
   for await (const batch of catchReaderErrors(source, agent.read(source, options))) {
     yield sanitize ? batch.map((one) => sanitizeRead(one, sanitize)) : batch
@@ -105,7 +105,7 @@ type Sanitize = (text: string) => string
 const sanitizeRead = (one: ReadItem, sanitize: Sanitize): ReadItem =>
   one.kind === 'message' ? { ...one, message: sanitizeMessage(one.message, sanitize) } : one
 
-/** Annotations count places in the text as it was said; they would point elsewhere in the sanitised one. */
+/** Annotations refer to positions in the original text, so they are dropped. */
 function sanitizeMessage(message: NormalizedMessage, sanitize: Sanitize): NormalizedMessage {
   if (message.segments.length === 0) return message
   const segments = message.segments.map(({ annotations: _, ...segment }) =>
@@ -116,7 +116,7 @@ function sanitizeMessage(message: NormalizedMessage, sanitize: Sanitize): Normal
 
 const HEAD = 65_536
 
-/** The beginning of a file, by which agents know it. */
+/** The first bytes of a file, by which agents recognize it. */
 export async function headOf(path: string): Promise<Uint8Array> {
   const file = await openRegularHandle(path).catch((error: NodeJS.ErrnoException) => error)
   if (file instanceof Error) throw missing(path, file)

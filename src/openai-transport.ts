@@ -1,4 +1,7 @@
-/** The way to a server, `fumibako/openai/transport`: HTTP, keys and uploads by the openai package, loaded when it is first used. */
+/**
+ * Public interface of `fumibako/openai/transport`: HTTP, keys and uploads with the openai package, which is loaded on
+ * first use.
+ */
 import type { OpenAI } from 'openai'
 import { readEventData } from './lib/sse.ts'
 import { fieldsOf, listOf, nonEmptyStringOf } from './lib/unknown-values.ts'
@@ -15,11 +18,11 @@ import {
 } from './openai/chat/transport.ts'
 
 export interface TransportOptions {
-  /** Up to and with `/v1`, as `http://127.0.0.1:11434/v1`; OpenAI's own unless told. */
+  /** Including `/v1`, such as `http://127.0.0.1:11434/v1`. Default: OpenAI. */
   readonly baseURL?: string
-  /** Local servers need none. Where no URL is given either, it is taken from `OPENAI_API_KEY`. */
+  /** Not needed for local servers. Without a base URL, the default is `OPENAI_API_KEY`. */
   readonly apiKey?: string
-  /** How long a server may be silent, before its answer or within it. Five minutes unless told; Node waits no longer. */
+  /** Maximum silence of the server, before or during an answer. Default: five minutes, which is also Node's maximum. */
   readonly timeoutMs?: number
   /** Sent with every request. */
   readonly headers?: { readonly [name: string]: string }
@@ -100,14 +103,14 @@ interface Answering {
 
 async function connect({ baseURL, apiKey, headers }: TransportOptions): Promise<OpenAI> {
   const { OpenAI } = await import('openai')
-  // To a server that was named, nothing of the environment is sent: its keys are for another one.
+  // Nothing from the environment is sent to a named server: keys in it belong to another one.
   const server = baseURL ? { baseURL, apiKey: NO_KEY, adminAPIKey: null, organization: null, project: null } : {}
   return new OpenAI({
     ...server,
     ...(apiKey && { apiKey }),
     ...(headers && { defaultHeaders: headers }),
     fetch: answerOf,
-    // Both are done here, where they can be seen and tested.
+    // We retry and time out ourselves, where it can be tested.
     maxRetries: 0,
     timeout: LONGEST_TIMER_MS,
     logLevel: 'off',
@@ -117,7 +120,7 @@ async function connect({ baseURL, apiKey, headers }: TransportOptions): Promise<
 const NO_KEY = 'none'
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** The package would keep errors in OpenAI's own form only. */
+/** Otherwise the package would preserve errors only in OpenAI's format. */
 async function answerOf(...request: Parameters<typeof fetch>): Promise<Response> {
   const response = await fetch(...request)
   if (response.ok) return response
@@ -138,7 +141,7 @@ async function parsedBody(response: Response): Promise<unknown> {
   return body
 }
 
-/** Ends well only where the server has said that this was all; a connection that breaks may look like an end. */
+/** Ends normally only if the server marked the end; a broken connection may look like an end. */
 async function* chunksOf(response: Response): AsyncGenerator<unknown> {
   if (/\bjson\b/i.test(response.headers.get('content-type') ?? '')) return yield await parsedBody(response)
   let isWhole = false
@@ -155,7 +158,7 @@ async function* chunksOf(response: Response): AsyncGenerator<unknown> {
   if (isTorn || !isWhole) throw new ChatFailure(CONNECTION_BROKEN_ERROR)
 }
 
-/** Of an answer with all that its server wraps around it: a stream has some hundred bytes for each token. */
+/** Includes the overhead of a stream: some hundred bytes per token. */
 const MAX_BODY_BYTES = 256 * 1024 * 1024
 const MAX_EVENT_LENGTH = 32 * 1024 * 1024
 const MAX_ERROR_BYTES = 1024 * 1024
@@ -192,7 +195,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Waits as long as the server may be silent and the caller wants. */
+/** Waits until the server is silent for too long or the caller aborts. */
 class Patience {
   readonly #milliseconds: number
   readonly #caller: AbortSignal

@@ -120,7 +120,7 @@ describe('imports', () => {
     expect(missing).toEqual([])
   })
 
-  test('never go sideways between agents', () => {
+  test('never connect two agents', () => {
     const folder = (path: string): string | undefined => /^agents\/([^/]+)\//.exec(path)?.[1]
     const wrong = files.flatMap((file) =>
       local(file)
@@ -161,7 +161,7 @@ describe('imports', () => {
     expect(contract?.imports.filter((one) => !one.startsWith('model/'))).toEqual([])
   })
 
-  test('make no cycle of values', () => {
+  test('contain no cycle at run time', () => {
     const graph = new Map(files.map((file) => [file.path, valueImports(file)]))
     expect(cycleIn(graph)).toEqual([])
   })
@@ -252,7 +252,7 @@ describe('other programs', () => {
 describe('files', () => {
   const length = (file: File): number => file.text.split('\n').length - 1
 
-  test('are no longer than their subject needs', () => {
+  test('are not too long', () => {
     expect(files.filter((file) => length(file) > MOST_LINES).map((file) => `${file.path}: ${length(file)}`)).toEqual([])
   })
 
@@ -272,7 +272,7 @@ describe('files', () => {
     expect(wrong.map((file) => file.path)).toEqual([])
   })
 
-  test('export nothing by default but an agent', () => {
+  test('have no default export except agents', () => {
     const wrong = files.filter(
       (file) => /^export default/m.test(file.text) && !/^agents\/[^/]+\/agent\.ts$/.test(file.path),
     )

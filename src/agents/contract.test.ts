@@ -205,7 +205,7 @@ function checkContract(agent: Agent, fixture: Fixture): void {
     ).toEqual([])
   })
 
-  it('counts what it reads', async () => {
+  it('scans the same counts as it reads', async () => {
     const { messages, session, sessions } = await readAll(agent, source)
     const scan = summarizeScans(await scanAll(agent, source))
     expect(scan.messages).toBe(session?.kind === 'prompts' ? 0 : countedMessages(messages).length)

@@ -34,12 +34,12 @@ describe('the data of events', () => {
     expect(await read(Array.from(bytes(text), (byte) => Uint8Array.of(byte)))).toEqual(data)
   })
 
-  test('an empty packet between CR and LF ends no event', async () => {
+  test('an empty packet between CR and LF does not end an event', async () => {
     const packets = ['data: a\r', '', '\ndata: b\r\n\r\n'].map(bytes)
     expect(await read(packets)).toEqual(['a\nb'])
   })
 
-  test('is the same however the packets are cut', async () => {
+  test('is the same however packets are split', async () => {
     const line = fc.constantFrom('data: 漢字 🎉', 'data: x', 'data:', ': c', 'event: e', '')
     const end = fc.constantFrom('\n', '\r\n', '\r')
     const stream = fc.array(fc.tuple(line, end)).map((lines) => lines.flat().join(''))

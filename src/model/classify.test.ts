@@ -80,7 +80,7 @@ describe('classify', () => {
         expect(classify(message, facts).converted).toBe('none')
     }))
 
-  test('converts every shown prompt and answer of the conversation, also where only events are left', () =>
+  test('converts every shown prompt and answer, even if only events are left', () =>
     check((message, facts) => {
       const { kind, isShown, converted } = classify(message, facts)
       const { main, aside, synthetic } = message.metadata ?? {}

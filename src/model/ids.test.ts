@@ -37,7 +37,7 @@ describe('instant', () => {
     '+300000-01-01T00:00:00Z',
     null,
     {},
-  ])('%s is no time', (given) => {
+  ])('%s is not a time', (given) => {
     expect(toInstant(given)).toBeUndefined()
   })
 
@@ -50,7 +50,7 @@ describe('instant', () => {
   })
 })
 
-test('the further messages of a line have numbers of their own', () => {
+test('further messages of a line have their own numbers', () => {
   const at = toInstant('2026-02-03T09:15:00.000Z')
   if (!at) throw new Error('no time')
   expect([1, 2, 3].map((part) => makeMessageId(at, 7, part))).toEqual([`${at}#7`, `${at}#7.2`, `${at}#7.3`])
@@ -66,7 +66,7 @@ describe('settleClaims', () => {
     { id, at: at(3), first: 'aaaaaaaaaa' },
   ]
 
-  test('copies share an id; the oldest keeps it bare, others add a hash of their first record', () => {
+  test('copies share an id; the oldest keeps it unchanged, others add a hash of their first record', () => {
     expect(assignSessionIds(claims)).toEqual(['codex:a~bbbbbb', 'codex:a', 'codex:a', 'codex:a~aaaaaa'])
   })
 

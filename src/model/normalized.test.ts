@@ -12,7 +12,7 @@ test('is one line of JSON', () => {
   expect(cut).toBe(false)
 })
 
-test('leaves out what is nested too deep, and says so', () => {
+test('leaves out values nested too deeply, and reports it', () => {
   let deep: object = {}
   for (let level = 0; level < 50_000; level++) deep = { deep }
   const { json, cut } = serializeMessage({ ...message, metadata: { deep, kept: 1 } })

@@ -32,7 +32,7 @@ const LIST: PriceList = {
   },
 }
 
-describe('what tokens cost', () => {
+describe('the cost of tokens', () => {
   test('input, cached input and output each at their price for a million', () => {
     expect(costOfUsage(used(3_000_000, 1_000_000, 500_000), 'river', NOW, LIST)).toEqual({
       usd: 4 + 0.5 + 4,
@@ -80,7 +80,7 @@ describe('what tokens cost', () => {
     )
   })
 
-  test('one list goes before another, model by model', () => {
+  test('one list overrides another, model by model', () => {
     const mine: PriceList = { as_of: '', source: 'mine', models: { river: [{ input: 7, output: 7 }] } }
     const both = mergePriceLists(mine, LIST)
     expect(findPrice('brook', NOW, both)?.input).toBe(7)
@@ -101,7 +101,7 @@ describe('the built-in list', () => {
     expect(findPrice(model, NOW, LIST_PRICES)).toEqual(price)
   })
 
-  test('is in order: cached input is never dearer, days ascend, names of others lead to prices', () => {
+  test('is consistent: cached input is never more expensive, days ascend, aliases have prices', () => {
     for (const [model, entry] of Object.entries(LIST_PRICES.models)) {
       const prices = typeof entry === 'string' ? LIST_PRICES.models[entry] : entry
       if (prices === undefined || typeof prices === 'string') throw new Error(`${model} leads nowhere`)

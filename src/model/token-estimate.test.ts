@@ -78,7 +78,7 @@ describe('an estimate', () => {
     fc.assert(fc.property(fc.string({ unit: 'binary' }), (words) => byteLength(words) === Buffer.byteLength(words)))
   })
 
-  test('takes any depth', () => {
+  test('accepts any depth', () => {
     const deep = JSON.parse('['.repeat(50_000) + ']'.repeat(50_000))
     const tool_call = { call_id: 'c', name: 'x', status: 'pending' as const, arguments_json: deep }
     expect(estimateMessage(message('tool', 'tool_call', { tool_call })).assistant_bytes).toBe(1)

@@ -56,7 +56,7 @@ describe('a damaged log keeps all intact records', () => {
     expect(textsOfRole(found, 'user')).toEqual([ASKED])
   })
 
-  test('two records glued on one line get ids of their own', async () => {
+  test('two records on one line get separate ids', async () => {
     const found = await read(text([header(), user(1, 'one {"timestamp":"x"}') + assistant(2, 'two'), user(3, 'three')]))
     expect(codesOf(found)).toEqual(['glued'])
     expect(found.messages.map((one) => one.id)).toEqual([`${at(0)}#1`, `${at(1)}#2`, `${at(2)}#2.2`, `${at(3)}#3`])
@@ -71,13 +71,13 @@ describe('a damaged log keeps all intact records', () => {
     expect(textsOfRole(found, 'user')).toEqual(['kept', 'kept too'])
   })
 
-  test('byte order mark, CRLF and blank lines are no damage, and lines keep their numbers', async () => {
+  test('byte order mark, CRLF and blank lines do not count as damage, and lines keep their numbers', async () => {
     const found = await read(`\uFEFF${[header(), '', user(1, ASKED), '   ', assistant(2, 'Yes.')].join('\r\n')}\r\n`)
     expect(codesOf(found)).toEqual([])
     expect(found.messages.map((one) => one.raw.line_index)).toEqual([1, 3, 5])
   })
 
-  test('line separators of Unicode inside strings end nothing', async () => {
+  test('Unicode line separators inside strings do not end a line', async () => {
     const words = 'a\u2028b\u2029c\rd\u0085e'
     const found = await read(text([header(), assistant(2, words)]))
     expect(textsOfRole(found, 'assistant')).toEqual([words])
@@ -100,7 +100,7 @@ describe('a damaged log keeps all intact records', () => {
     expect(user1 && Buffer.from(serializeMessage(user1).json).toString()).toContain('\\ud83d here')
   })
 
-  test('lines that hold no object', async () => {
+  test('lines without an object', async () => {
     const found = await read(text([header(), '42', '"words"', 'null', '[1]', user(1, ASKED)]))
     expect(codesOf(found)).toEqual(['not_an_object', 'not_an_object', 'not_an_object', 'not_an_object'])
     expect(textsOfRole(found, 'user')).toEqual([ASKED])
@@ -245,7 +245,7 @@ describe('a file that changes while it is read', () => {
   })
 })
 
-test('a first line that was broken in two costs that line alone', async () => {
+test('a first line broken in two loses only that line', async () => {
   const log = text(shortSession())
   for (const gap of ['\n', '\n  ']) {
     const found = await readAll(tempLog(`{${gap}${log.slice(1)}`))

@@ -50,7 +50,7 @@ describe('backing up', () => {
     store.close()
   })
 
-  test('a conversation that grows costs its new entries only, and its messages keep their ids', () => {
+  test('a growing conversation stores only its new entries, and its messages keep their ids', () => {
     const { store, json, run } = machine()
     const long = (n: number): Exchange => ({
       prompt: `question ${n}`,
@@ -71,7 +71,7 @@ describe('backing up', () => {
     store.close()
   })
 
-  test('a conversation that was cleared under the same id is two sessions afterwards', () => {
+  test('a conversation cleared under the same id becomes two sessions', () => {
     const { store, json } = machine()
     store.put('/code/a', stateOf('c-1', [FIRST]))
     json('keep')
@@ -120,7 +120,7 @@ describe('backing up', () => {
     expect(err.split('\n').length).toBeGreaterThan(2)
   })
 
-  test('without any store it says so', () => {
+  test('without any store, it reports that', () => {
     const home = tempFolder()
     const { code, err } = fumi(['keep'], { env: { HOME: home, XDG_DATA_HOME: home, FUMI_HOME: join(home, 'f') } })
     expect(code).toBe(3)
@@ -164,7 +164,7 @@ describe('restoring', () => {
     store.close()
   })
 
-  test('not while the program is writing', () => {
+  test('refuses while the program is writing', () => {
     const { store, run } = machine()
     store.put('/code/a', stateOf('c-1', [FIRST]))
     run('keep')

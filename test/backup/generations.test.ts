@@ -4,7 +4,7 @@ import { backedUpSessions, branchId, newBackup, PLAIN_SESSION, place, putEntries
 import { AGENT, at, entryObject, entryTuple, row, wordsIn } from './test-rows.ts'
 
 describe('a conversation that grows', () => {
-  test('is one session, and costs its new entries only', () => {
+  test('is one session, and stores only its new entries', () => {
     const backup = newBackup()
     expect(putEntries(backup, 'ab', { minute: 1 })).toMatchObject({
       session: PLAIN_SESSION,
@@ -125,7 +125,7 @@ describe('a conversation that goes back', () => {
     expect(backedUpSessions(backup)).toEqual({ [PLAIN_SESSION]: 'abcd', [branchId('s')]: 'abstu truncated' })
   })
 
-  test('within what a moving window still shows', () => {
+  test('within the entries that a moving window still contains', () => {
     const backup = newBackup()
     putEntries(backup, 'abcde')
     putEntries(backup, 'cde')

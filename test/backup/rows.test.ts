@@ -46,7 +46,7 @@ describe('a row with several writers', () => {
   })
 })
 
-describe('a row that is gone', () => {
+describe('a deleted row', () => {
   test('ends its session, which is active again when the row returns', () => {
     const opened = newBackup()
     putEntries(opened, 'ab', { minute: 1, key: 'one' })
@@ -66,7 +66,7 @@ describe('a row that is gone', () => {
     expect(opened.get(PLAIN_SESSION)?.last_seen).toBe(at(10))
   })
 
-  test('ends nothing while another row holds the same', () => {
+  test('ends nothing while another row contains the same session', () => {
     const opened = newBackup()
     putEntries(opened, 'ab', { key: 'one' })
     putEntries(opened, 'ab', { key: 'two' })
@@ -75,7 +75,7 @@ describe('a row that is gone', () => {
   })
 })
 
-describe('a row that is no conversation', () => {
+describe('a row that is not a conversation', () => {
   const broken = Buffer.from('{"conversation_id": "c1", "history": [')
 
   test('is backed up unchanged, once for each row and content', () => {
@@ -96,7 +96,7 @@ describe('a row that is no conversation', () => {
     expect(opened.list({ kind: 'conversation' })).toHaveLength(1)
   })
 
-  test('is a conversation once it can be read', () => {
+  test('becomes a conversation once it can be read', () => {
     const opened = newBackup()
     const captured = row('c1', [entryObject('a')])
     opened.putUnreadable(captured.bytes, place(), at(0))

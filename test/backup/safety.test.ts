@@ -132,7 +132,7 @@ describe('a full disk', () => {
     }
   })
 
-  test.skipIf(process.platform === 'win32')('a file that may not grow is the same', () => {
+  test.skipIf(process.platform === 'win32')('a file with a size limit behaves the same', () => {
     const directory = tempFolder()
     const keep = openBackupDatabase(directory)
     keep.put(before, place, at(0))

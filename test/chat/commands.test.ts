@@ -39,7 +39,7 @@ test('input with a leading slash is a command unless it looks like a path', () =
   for (const line of ['/etc/passwd is what?', '/notes.md', 'hello /help']) expect(parseCommand(line)).toBeUndefined()
 })
 
-test('/help names every command, and a command by itself', async () => {
+test('/help lists every command, and describes a single one', async () => {
   const session = chatSession(await modelServer())
   const all = outputText(await sendLine(session, '/help'))
   for (const { name } of CHAT_COMMANDS) expect(all).toContain(`/${name}`)
@@ -81,7 +81,7 @@ describe('/tangent', () => {
     expect(prompts(session)).toEqual(['main'])
   })
 
-  test('cannot be left where none is open', async () => {
+  test('cannot be left if none is open', async () => {
     const session = await talked([])
     for (const line of ['/tangent tail', '/tangent compact'])
       expect(eventKinds(await sendLine(session, line))).toEqual(['error'])
@@ -89,7 +89,7 @@ describe('/tangent', () => {
 })
 
 describe('/rewind', () => {
-  test('goes back, keeps the abandoned branch, and can switch to it', async () => {
+  test('rewinds, keeps the abandoned branch, and can switch to it', async () => {
     const session = await talked(['one', 'two', 'three'])
     expect(outputText(await sendLine(session, '/rewind'))).toMatch(/1 {2}one\n +2 {2}two\n +3 {2}three/)
     await sendLine(session, '/rewind 1 first try')
@@ -100,7 +100,7 @@ describe('/rewind', () => {
     expect(eventKinds(await sendLine(session, '/rewind 9'))).toEqual(['error'])
   })
 
-  test('last forgets the last exchange', async () => {
+  test('last deletes the last exchange', async () => {
     const session = await talked(['one', 'two'])
     await sendLine(session, '/rewind last')
     expect(prompts(session)).toEqual(['one'])
@@ -109,7 +109,7 @@ describe('/rewind', () => {
 })
 
 describe('/save and /load', () => {
-  test('write what the original reads, and read it again', async () => {
+  test('write what Amazon Q CLI reads, and read it back', async () => {
     const session = await talked(['one', 'two'])
     const { cwd } = session.setup.workspace
     await sendLine(session, '/save talk.json')

@@ -88,7 +88,7 @@ describe('the window', () => {
       512,
     ],
     ['lmstudio', { '/api/v0/models/x': { max_context_length: 4000, loaded_context_length: 1024 } }, 1024],
-  ])('is what %s says', async (profile, answers, tokens) => {
+  ])('is the value reported by %s', async (profile, answers, tokens) => {
     expect(await resolveContextWindow(endpoint(profile), 'x', answering(answers))).toEqual({ tokens, from: 'server' })
   })
 

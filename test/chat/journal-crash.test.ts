@@ -37,7 +37,7 @@ describe('a writer that is killed', () => {
     return lines
   }
 
-  test.skipIf(process.platform === 'win32')('loses nothing that it had reported as saved', async () => {
+  test.skipIf(process.platform === 'win32')('loses nothing reported as saved', async () => {
     const directory = tempFolder()
     const answered = new Set<string>()
     for (const count of [1, 2, 3, 4, 7, 9, 11, 24, 40, 58]) {
@@ -100,7 +100,7 @@ describe('a full disk', () => {
     }
   })
 
-  test.skipIf(process.platform === 'win32')('a file that may not grow is the same', () => {
+  test.skipIf(process.platform === 'win32')('a file with a size limit behaves the same', () => {
     const directory = tempFolder()
     const limited = `trap '' XFSZ; ulimit -f 100; exec "$0" "$@"`
     const args = ['-c', limited, process.execPath, WRITER, directory, 'c', '9000']

@@ -16,7 +16,7 @@ import {
   startJournal,
 } from './support/journal-events.ts'
 
-test('what was appended is there when the journal is opened again', () => {
+test('appended events are present when the journal is reopened', () => {
   const directory = tempFolder()
   const journal = startJournal(directory)
   journal.append([promptEvent('one?'), answerEvent(1, 'yes')])
@@ -112,7 +112,7 @@ describe('a last line that was never finished', () => {
     expect(readJournal(readFileSync(path, 'utf8')).issues).toEqual([])
   })
 
-  test('counts where only the newline is missing', () => {
+  test('is accepted if only the newline is missing', () => {
     const { directory } = cut(1)
     const { journal, torn } = openJournal(directory, 'c', OPEN_OPTIONS)
     expect(torn).toBeUndefined()
@@ -121,7 +121,7 @@ describe('a last line that was never finished', () => {
     expect(readJournal(readFileSync(journal.path, 'utf8')).issues).toEqual([])
   })
 
-  test('may be all that there is', () => {
+  test('may be the complete file', () => {
     const { directory, path } = cut(0)
     writeFileSync(path, Buffer.concat([Buffer.from('{"journal":1,"ev'), Buffer.alloc(40)]))
     const { journal } = openJournal(directory, 'c', OPEN_OPTIONS)

@@ -3,7 +3,7 @@ import { test } from 'vitest'
 import { randomFrom, randomMoments, seedOfRun, survivesKills } from './support/killed-chat.ts'
 
 test.skipIf(process.platform === 'win32')(
-  'after so many events: within an answer, between tools, before results are sent',
+  'after a number of events: during an answer, between tools, before results are sent',
   async () => {
     await survivesKills([1, 8, 11, 17, 26].map((count) => ({ after: 'events', count })))
   },

@@ -96,7 +96,7 @@ describe('requests', () => {
 describe('tokens', () => {
   const limits = { maxRequests: 50, maxTokens: 1000 }
 
-  test('are those that the server counts', async () => {
+  test('are counted by the server’s report', async () => {
     const counted = (n: number): Reply =>
       calls([{ id: `c${n}`, name: 'look', args: { n } }], '', { input: 300, output: 50 })
     const server = await modelServer(...times(20, counted))
@@ -108,7 +108,7 @@ describe('tokens', () => {
     ])
   })
 
-  test('are estimated where the server counts none', async () => {
+  test('are estimated if the server reports none', async () => {
     const server = await modelServer(...times(40, looking))
     const events = await sendLine(chatSession({ ...server, tools, trusted: ['look'], limits }), 'word '.repeat(300))
     expect(endingOf(events)).toBe('limit')

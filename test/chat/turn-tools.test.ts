@@ -52,7 +52,7 @@ describe('tools', () => {
     expect(eventKinds(second)).toContain('tool_done')
   })
 
-  test('are all cancelled by one refusal, which the model is told', async () => {
+  test('are all cancelled by one refusal, which is sent to the model', async () => {
     const server = await modelServer(
       calls([
         { id: 'a', name: 'quick', args: {} },
@@ -102,7 +102,7 @@ describe('tools', () => {
     expect(chat.state.history.at(1)?.user.content).toHaveProperty('CancelledToolUses')
   })
 
-  test('are stopped by an interrupt, with the state that the original leaves, and can be resumed', async () => {
+  test('are stopped by an interrupt, with the same state as in Amazon Q CLI, and can be resumed', async () => {
     const forever = fakeTool({
       name: 'wait',
       run: (_, signal) => new Promise((done) => signal.addEventListener('abort', () => done('stopped'))),

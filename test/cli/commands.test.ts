@@ -98,7 +98,7 @@ describe('fumi normalize', () => {
     expect(messages.map((one) => one.segments[0]?.text)).toEqual([undefined, words, 'after'])
   })
 
-  test('says what to do when nothing is readable or the call is wrong', () => {
+  test('explains what to do if nothing is readable or the usage is wrong', () => {
     expect(fumi(['normalize', tempLog('not a log\n', 'notes.txt')])).toMatchObject({ code: 3, out: '' })
     expect(fumi(['normalize', '/no/such/file'])).toMatchObject({
       code: 4,
@@ -109,7 +109,7 @@ describe('fumi normalize', () => {
     expect(fumi(['frobnicate'])).toMatchObject({ code: 2, err: expect.stringContaining('fumi --help') })
   })
 
-  test('refuses an index of names with a sentence', () => {
+  test('refuses an index of names with an explanation', () => {
     const path = tempLog('{"id":"a","thread_name":"One","updated_at":"2026-02-03T09:15:00Z"}\n', 'session_index.jsonl')
     expect(fumi(['normalize', path])).toMatchObject({
       code: 3,
@@ -118,7 +118,7 @@ describe('fumi normalize', () => {
     })
   })
 
-  test('ends quietly when its reader goes away', () => {
+  test('ends quietly when its reader closes the pipe', () => {
     const path = tempLog(
       text([...shortSession(), ...Array.from({ length: 3000 }, (_, n) => assistant(9, `word ${n} `.repeat(100)))]),
     )
@@ -252,7 +252,7 @@ describe('fumi stats', () => {
     expect(out).toMatch(/\/w\/app\s+2,100\s+0\s+80\s+0\s+2,180/)
   })
 
-  test('cuts what does not fit, and only names', () => {
+  test('truncates only names that do not fit', () => {
     const path = tempLog(text(shortSession()).replaceAll('/w/app', `/w/${'長い名前の'.repeat(20)}`))
     const { out } = fumi(['stats', '--by', 'project', path], { env: { COLUMNS: '80' } })
     const narrow = fumi(['stats', path], { env: { COLUMNS: '50' } }).out
@@ -261,7 +261,7 @@ describe('fumi stats', () => {
     expect(out).toMatch(/…\s+2,100\s+0\s+80\s+0\s+2,180/)
   })
 
-  test('says so when there is nothing', () => {
+  test('reports when there is nothing', () => {
     expect(fumi(['stats'], { env: { CODEX_HOME: tempFolder(), HOME: tempFolder() } })).toMatchObject({
       code: 3,
       err: expect.stringContaining('fumi stats <folder>'),
@@ -287,11 +287,11 @@ describe('fumi', () => {
     expect(fumi(['show', sample]).code).toBe(0)
   })
 
-  test('says so when there is no such command', () => {
+  test('rejects an unknown command', () => {
     expect(fumi(['sreve'])).toMatchObject({ code: 2, err: expect.stringContaining('unknown command "sreve"') })
   })
 
-  test('knows its version', () => {
+  test('prints its version', () => {
     const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '..', '..', 'package.json'), 'utf8')) as {
       version: string
     }

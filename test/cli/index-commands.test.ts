@@ -61,7 +61,7 @@ const second = () => [
   assistant(2, 'It is fetchUser now.'),
 ]
 
-test.each(['constructor', '__proto__', 'nonsense'])('fumi %s says that there is no such command', (name) => {
+test.each(['constructor', '__proto__', 'nonsense'])('fumi %s reports an unknown command', (name) => {
   expect(machine().run(name)).toMatchObject({ code: 2, err: expect.stringContaining(name) })
 })
 
@@ -97,7 +97,7 @@ describe('fumi list', () => {
     expect(run('list', '--project', 'nowhere')).toMatchObject({ code: 0, out: 'No matching sessions.\n' })
   })
 
-  test('keeps what the index knows of a log that is gone', () => {
+  test('keeps indexed data of a deleted log', () => {
     const { put, json, run } = machine()
     const path = put(1, first())
     json('sync')
@@ -108,7 +108,7 @@ describe('fumi list', () => {
     expect(shown.out).toContain('apply_patch')
   })
 
-  test('reads the logs themselves where no index can be made', () => {
+  test('reads the logs directly if no index can be created', () => {
     const { put, run, env } = machine()
     put(1, first())
     writeFileSync(env.FUMI_HOME, 'a file where the folder should be')
@@ -171,7 +171,7 @@ describe('fumi search', () => {
     expect(large).toMatch(/^ {2}検索 role:king\n {7}\^{9}$/m)
   })
 
-  test('shows all of very many hits where all are asked for', () => {
+  test('shows all of very many hits on request', () => {
     const { put, json } = machine()
     const many = Array.from({ length: 2600 }, (_, at) => user(at + 1, `Ring number ${at}.`))
     put(1, [header({ id: ID(1), cwd: '/w/timer' }), ...many])
@@ -200,7 +200,7 @@ describe('fumi search', () => {
     })
   })
 
-  test('lists with --deep the conversations whose log is gone', () => {
+  test('lists with --deep the conversations whose log was deleted', () => {
     const { put, json, run } = machine()
     const path = put(1, [...first().slice(0, 3), result(3, 'c1', `${'filler '.repeat(8000)}end`)])
     expect(json('search', 'needleword', '--deep')).toMatchObject({ total: 0, complete: true })
@@ -235,7 +235,7 @@ describe('fumi files', () => {
 })
 
 describe('fumi stats', () => {
-  test('counts from the index what it counts from the logs', () => {
+  test('gives the same counts from the index as from the logs', () => {
     const { put, json, env } = machine()
     put(1, first())
     put(2, second())
@@ -289,7 +289,7 @@ describe('fumi sync', () => {
   })
 })
 
-test('fumi show and fumi resume know a session by the beginning of its id', () => {
+test('fumi show and fumi resume accept a prefix of a session id', () => {
   const { put, run } = machine()
   put(1, first())
   put(2, second())

@@ -68,7 +68,7 @@ describe.skipIf(process.platform === 'win32')('fumi resume', () => {
     }
   })
 
-  test('says what is missing: the program, its permission, the directory, the session', () => {
+  test('reports what is missing: the program, its permission, the directory, the session', () => {
     const { cwd, log, install, run } = machine()
     log()
     expect(run([THREAD])).toMatchObject({ code: 4, err: expect.stringContaining('codex is not installed') })
@@ -102,7 +102,7 @@ describe.skipIf(process.platform === 'win32')('fumi resume', () => {
     expect(run(['codex:--dangerous'])).toMatchObject({ code: 2 })
   })
 
-  test('goes to no directory that depends on where we are', () => {
+  test('ignores directories that depend on the current one', () => {
     const { home, log, install, run } = machine()
     install('codex')
     for (const place of ['-', 'work', '~/work', '../work', '']) {

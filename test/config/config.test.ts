@@ -50,7 +50,7 @@ const reported = (given: string | Uint8Array, variables = {}) => {
 }
 
 describe('a setting', () => {
-  test('has a default, which the file changes, which the environment changes, which an option changes', () => {
+  test('is taken from an option, the environment, the file or its default, in this order', () => {
     const from = (content?: string, variables = {}, flags = new Map<string, string>()) => {
       const { keep, settings, problems } = home(content, variables).read({ flags })
       return [keep, settings.find(({ key }) => key === 'keep')?.from, problems]
@@ -63,7 +63,7 @@ describe('a setting', () => {
     expect(from(file, variables, new Map([['keep', 'volatile']]))).toEqual(['volatile', 'flag', []])
   })
 
-  test('that is wrong in one place is taken from the next', () => {
+  test('that is invalid in one source is taken from the next', () => {
     const { keep, problems } = home('{"keep": "all"}', { FUMI_KEEP: 'some' }).read()
     expect(keep).toBe('all')
     expect(problems).toEqual([
@@ -154,7 +154,7 @@ describe('what is wrong with the file', () => {
     expect(reported('\uFEFF{"keep": "all"}')).toEqual([])
   })
 
-  test('never stops the reading, whatever the file holds', () => {
+  test('never prevents loading, whatever the file contains', () => {
     const { path, read } = home()
     fc.assert(
       fc.property(
@@ -212,7 +212,7 @@ describe('writing a setting', () => {
     expect(existsSync(empty.path)).toBe(false)
   })
 
-  test('refuses what could not be read afterwards', () => {
+  test('refuses values that could not be loaded again', () => {
     const { path, machine, options } = home()
     for (const [key, words] of [
       ['keep', ['some']],
@@ -235,7 +235,7 @@ describe('writing a setting', () => {
     expect(JSON.parse(readFileSync(real, 'utf8'))).toEqual({ keep: 'none' })
   })
 
-  test('a write that fails leaves the old file and nothing beside it', () => {
+  test('a failed write leaves only the old file', () => {
     const folder = tempFolder()
     const path = join(folder, 'config.json')
     mkdirSync(path)

@@ -73,7 +73,7 @@ describe('a custom price list', () => {
     expect(findPrice('right', NOW, list)?.output).toBe(2)
   })
 
-  test('that cannot be used leaves the built-in one', () => {
+  test('that cannot be used is replaced by the built-in one', () => {
     expect(read('{"models": {} // none\n}')).toMatchObject({ list: LIST_PRICES, problems: [{ key: '' }] })
     expect(readPrices('/no/such/file')).toMatchObject({ list: LIST_PRICES, problems: [{ where: '/no/such/file' }] })
     expect(readPrices(null)).toEqual({ list: LIST_PRICES, problems: [] })

@@ -82,7 +82,7 @@ describe.skipIf(!installed)('with git', () => {
     expect(back.transcript.length).toBe(3)
   })
 
-  test('a turn without changes is none', async () => {
+  test('a turn without changes makes no checkpoint', async () => {
     const manager = value(
       await checkpointAfterTurn(runGit, noteUserMessage(await begin(), 'hi'), {
         history: conversationOf('a').history,

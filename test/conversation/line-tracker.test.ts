@@ -24,13 +24,13 @@ describe('a file that the agent writes', () => {
     expect([linesByUser(tracker), linesByAgent(tracker)]).toEqual([0, 3])
   })
 
-  test('what the user had before the first write is not counted as changed', () => {
+  test('lines from before the first write do not count as changed', () => {
     const tracker = trackerOf(written('a\nb\nc\n', 'a\nB\nc\nd\n'))
     expect(tracker).toMatchObject({ prev_fswrite_lines: 3, lines_added_by_agent: 2, lines_removed_by_agent: 1 })
     expect(linesByUser(tracker)).toBe(0)
   })
 
-  test('what the user did between two writes is his', () => {
+  test('changes between two writes count as the user’s', () => {
     const first = written('', 'a\nb\n')
     const added = trackerOf(trackWrite(first, PATH, 'a\nb\nmine\nmine too\n', 'a\nb\nmine\nmine too\nagent\n'))
     expect([linesByUser(added), linesByAgent(added)]).toEqual([2, 1])

@@ -47,12 +47,12 @@ describe('messages', () => {
     expect(withInvariants(after, ENV).valid_history_range).toEqual([0, 2])
   })
 
-  test('without a waiting message an answer has no place', () => {
+  test('an answer without a pending message is ignored', () => {
     const before = conversationOf('a')
     expect(state.pushAssistantMessage(before, newResponse(null, 'x'))).toBe(before)
   })
 
-  test('an empty prompt gets a text, white space stays', () => {
+  test('an empty prompt is replaced, white space stays', () => {
     const set = (text: string) =>
       state.setNextUserMessage(conversationOf(), text, '2025-10-25T14:53:00+09:00', ENV).next_message
     expect(set('')).toMatchObject({
@@ -77,7 +77,7 @@ describe('messages', () => {
     })
   })
 
-  test('the model is what the state says of it', () => {
+  test('the model is read from the state', () => {
     const entry = (model_id: string | null) => ({
       user: prompt('q'),
       assistant: newResponse(null, 'a'),

@@ -97,7 +97,7 @@ describe('compaction', () => {
     toolUse('2'),
   )
 
-  test('asks for a summary with the stand-in as the only tool', () => {
+  test('requests a summary with the placeholder as the only tool', () => {
     const request = createSummaryRequest(continueWith(looped, 'end'), ENV)
     expect(request?.user_input_message.user_input_message_context.tools).toEqual([tool('dummy')])
     const names = request?.history
@@ -107,7 +107,7 @@ describe('compaction', () => {
     expect(request?.user_input_message.content).toContain('summary')
   })
 
-  test('turns its prompt into a cancellation when tools wait for their results', () => {
+  test('turns its prompt into a cancellation if tool results are pending', () => {
     const request = createSummaryRequest(looped, ENV, DEFAULT_STRATEGY, 'mind the tests')
     expect(request?.user_input_message.user_input_message_context.tool_results).toHaveLength(1)
     expect(request?.user_input_message.content).toContain('mind the tests')

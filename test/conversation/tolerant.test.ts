@@ -37,7 +37,7 @@ function loadsInOriginal(state: ConversationState): boolean {
   return readState(writeState(state, { keep: 'known' }), { mode: 'strict' }).ok
 }
 
-describe('what the original cannot load', () => {
+describe('input that Amazon Q CLI cannot load', () => {
   test.each([
     [
       'an old context manager',
@@ -170,7 +170,7 @@ describe('partial states', () => {
     expect(read([]).state.history.length).toBe(0)
   })
 
-  test.each(['null', '5', '"text"', '{}', '{"history":{}}', '[5]x', ''])('%j is none', (text) => {
+  test.each(['null', '5', '"text"', '{}', '{"history":{}}', '[5]x', ''])('%j is not one', (text) => {
     const result = readState(text)
     expect(result.ok).toBe(false)
     expect(!result.ok && result.path).toMatch(/^\$/)
@@ -203,7 +203,7 @@ test('reasons contain no conversation text', () => {
   })
 })
 
-test('hostile texts neither throw nor hang', () => {
+test('hostile texts cause neither exceptions nor hangs', () => {
   expect(readState('['.repeat(200_000)).ok).toBe(false)
   expect(readState(`{"history":${'['.repeat(900)}${']'.repeat(900)}}`).ok).toBe(true)
   const { state } = read({ ...least, tools: JSON.parse('{"__proto__":[]}') })

@@ -223,7 +223,7 @@ describe('a problem is reported with a fix', () => {
     expect(only((await examine()).problems)).toMatchObject({ about: 'index', todo: 'Update fumibako.' })
   })
 
-  test('a store that is locked, and one that is none', async () => {
+  test('a locked store, and a file that is not a store', async () => {
     const { home, examine } = machine()
     const path = join(home, 'data', 'amazon-q', 'data.sqlite3')
     makeStore(path).close()
@@ -274,7 +274,7 @@ describe('a problem is reported with a fix', () => {
     chmodSync(env.CODEX_HOME, 0o755)
   })
 
-  test('SQLite that was made for another Node', () => {
+  test('SQLite built for another Node', () => {
     const { home, problems } = machine()
     makeStore(join(home, 'data', 'amazon-q', 'data.sqlite3')).close()
     const preload = join(home, 'preload.cjs')

@@ -93,7 +93,7 @@ describe('--turns', () => {
   )
   const texts = (range: string) => fumi(['export', log, '--format', 'txt', '--turns', range]).out.match(/\b[QA]\d$/gm)
 
-  test('both ends are in it, and either may be left out', () => {
+  test('both ends are inclusive and optional', () => {
     // The title of a session without a name is its first prompt.
     expect(texts('2..3')).toEqual(['Q1', 'Q2', 'A2', 'Q3', 'A3'])
     expect(texts('3..')).toEqual(['Q1', 'Q3', 'A3', 'Q4', 'A4'])

@@ -188,7 +188,7 @@ describe('Markdown', () => {
     ['a link behind a tab', '\t[c](javascript:alert(1))'],
     ['a definition', '[z]: javascript:alert(1)'],
     ['a definition on two lines of a quote', '> [z]:\n> javascript:alert(1)'],
-  ])('leaves no other reader anything to run: %s', async (_, text) => {
+  ])('contains nothing that other readers would run: %s', async (_, text) => {
     const steps: readonly Step[] = [
       { kind: 'prompt', text },
       { kind: 'thought', text },
@@ -213,7 +213,7 @@ describe('Markdown', () => {
     expect(await exported('md', [{ kind: 'prompt', text: '\t# mine' }])).toContain('\n> \t#### mine\n')
   })
 
-  test('what is known of a session holds no Markdown for readers without front matter, and stays what it is', async () => {
+  test('metadata of a session contains no Markdown for readers without front matter, and is unchanged', async () => {
     const evil = '![a](http://evil.example/t.png) <img src=http://evil.example/t.png> `*_&amp;_*` a|b [x]: y "z"'
     const session = { ...SESSION, cwd: `/c/${evil}`, models: [evil], git: { branch: evil, repository_url: evil } }
     const mark = { name: evil, starred: true, tags: [evil], note: `http://t(${evil}` }
@@ -235,7 +235,7 @@ describe('Markdown', () => {
     ])
   })
 
-  test('a title behind a bare address is no HTML', async () => {
+  test('a title after a bare URL is not HTML', async () => {
     const mark = { name: 'http://t(<img src=//evil.example a=b>', starred: false, tags: [], note: null }
     expect(await exported('md', [], {}, { mark })).not.toContain('<img')
   })
@@ -314,7 +314,7 @@ test('arguments that cannot be converted to text break no export', async () => {
     }
 })
 
-test('a text of nothing but backslashes takes no time', async () => {
+test('a text of backslashes takes linear time', async () => {
   const text = `<b> ${'\\'.repeat(100_000)}`
   expect(await exported('md', [{ kind: 'answer', text }])).toContain('&lt;b>')
 })

@@ -37,7 +37,7 @@ describe.each([
     after.remove()
   })
 
-  test('a token that was replaced is known soon', async () => {
+  test('a replaced token is noticed soon', async () => {
     const folder = tempFolder()
     const service = new TokenFile(folder)
     const old = service.token
@@ -54,7 +54,7 @@ describe.each([
     expect([tickets.take(ticket), tickets.take(ticket)]).toEqual(['to do', undefined])
   })
 
-  test('a request has not ended before it began', () => {
+  test('a request never ends before it began', () => {
     const watch = new Stopwatch(systemClock.now, 1)
     setClock(by)
     watch.piece('a')

@@ -113,7 +113,7 @@ test('an exception for one log does not affect the others', { timeout: 300_000 }
   expect(again.stderr).toMatch(/bug in scan.*agents\/tiny\/agent\.js/)
 })
 
-test('a session that cannot be shown costs no other its prompts or its export', { timeout: 300_000 }, () => {
+test('a session that cannot be shown does not affect prompts and exports of others', { timeout: 300_000 }, () => {
   const main = program()
   const { env } = homeWith(['types'])
   const fumi = (...words: string[]) => spawnSync(process.execPath, [main, ...words], { env, encoding: 'utf8' })

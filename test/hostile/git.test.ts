@@ -70,7 +70,7 @@ describe.skipIf(!installed)('nothing runs in a chat', () => {
     },
   )
 
-  test('and none of the commands that look at this machine', () => {
+  test('nor in any command that inspects this machine', () => {
     const trap = new Trap()
     trap.repository('project')
     lookalike(trap, 'project/docs')
@@ -248,7 +248,7 @@ describe.skipIf(!installed)('files outside of the project', () => {
     }
   })
 
-  test('are no part of a checkpoint, and an index that leads there stops none', async () => {
+  test('are excluded from checkpoints, even if an index refers to them', async () => {
     const at = checkpointProject()
     at.git('init', '-q')
     at.write('../home/kept.log', 'secret\n')

@@ -73,7 +73,7 @@ function headerFaults(session: Session): readonly string[] {
   return values.every((value) => value === undefined || typeof value === 'string') ? [] : [JSON.stringify(session)]
 }
 
-test('values of a wrong type: what is read has the right types and can be shown', { timeout: 300_000 }, async () => {
+test('values of a wrong type: messages have the right types and can be displayed', { timeout: 300_000 }, async () => {
   const cases = leafCases(await allAgents(), CASES, SEED)
   const folder = tempFolder()
   const wrong: string[] = []
@@ -93,7 +93,7 @@ test('values of a wrong type: what is read has the right types and can be shown'
 /** Requests of the page. */
 const PATHS = ['', '/messages', '/turns', '/totals', '/state', '/shape', '/export?format=html']
 
-test('they go into the index, and list, prompts, search, statistics and the server answer', {
+test('they can be indexed, and list, prompts, search, statistics and the server work', {
   timeout: 300_000,
 }, async () => {
   const cases = leafCases(await allAgents(), CASES, SEED + 1)

@@ -8,7 +8,7 @@ import { assistant, header, shortSession, tempFolder, text, user } from '../supp
 import { fumi } from '../support/run-fumi.ts'
 import { rollout } from '../support/test-home.ts'
 
-test('a name in a log becomes no formula of a spreadsheet', async () => {
+test('a name in a log does not become a spreadsheet formula', async () => {
   const before = ['', '\n', '\r', '\t', ' ', '\u3000', '\u200b', '\ufeff', '"', "'", '\u00a0"']
   const signs = ['=', '+', '-', '@', '\uff1d', '\uff0b', '\uff0d', '\uff20']
   const names = before.flatMap((one) => signs.map((sign) => `${one}${sign}HYPERLINK("http://evil.example","x")`))
@@ -33,7 +33,7 @@ test('a name in a log becomes no formula of a spreadsheet', async () => {
   await served.close()
 })
 
-test('a name in a log ends no line of what is piped on', () => {
+test('a name in a log does not end a line of piped output', () => {
   const home = tempFolder()
   const env = { HOME: home, FUMI_HOME: join(home, 'fumi'), CODEX_HOME: join(home, 'codex'), XDG_DATA_HOME: home }
   const folder = join(home, 'codex', 'sessions')

@@ -114,7 +114,7 @@ describe.skipIf(!canTest())('without permission', () => {
     300_000,
   )
 
-  test('a used home without permission: nothing is lost', async () => {
+  test('a home without permission: nothing is lost', async () => {
     const { home, env, data, json } = prepared()
     const before = readFileSync(join(data, 'token'), 'utf8')
     await closed(home, 0o000, () => expectAllClear(env, true))
@@ -159,7 +159,7 @@ describe.skipIf(!canTest())('without permission', () => {
     await expectAllClear({ HOME: home, FUMI_HOME: join(home, 'file') }, true)
   }, 300_000)
 
-  test('no folder for temp', async () => {
+  test('no temporary folder', async () => {
     const { home, env } = prepared()
     const concerned = ['list', 'show', 'export', 'handoff', 'chat', 'search']
     const commands = KEEPING.filter(([command = '']) => concerned.includes(command))

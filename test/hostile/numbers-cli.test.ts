@@ -33,7 +33,7 @@ async function homeWithGood(): Promise<Home> {
 
 const GOOD = 'codex:019c0000-0000-7000-8000-000000000001'
 
-test(`${CASES} hostile logs beside a good one: list, sync, search, stats and show answer`, {
+test(`${CASES} hostile logs next to a valid one: list, sync, search, stats and show work`, {
   timeout: 300_000,
 }, async () => {
   const cases = numberCases(await allAgents(), CASES, 50)

@@ -70,7 +70,7 @@ describe.skipIf(!isPosix)('as input', () => {
     expect(run([...command, store?.[0] ?? '']).code).toBe(2)
   })
 
-  test('a link that leads to itself, and a folder in the place of a file', () => {
+  test('a link cycle, and a folder in place of a file', () => {
     const folder = tempFolder()
     symlinkSync('loop.jsonl', join(folder, 'loop.jsonl'))
     expect(run(['normalize', join(folder, 'loop.jsonl')])).toMatchObject({
@@ -124,7 +124,7 @@ describe.skipIf(!isPosix)('in the folders of agents', () => {
     }
   })
 
-  test('a pipe among the logs is passed over, and the others are read', () => {
+  test('a pipe among the logs is skipped, and the others are read', () => {
     const { home, folder } = machine()
     pipe(join(folder, 'rollout-2026-02-03T09-15-00-pipe.jsonl'))
     zero(join(folder, 'rollout-2026-02-04T09-15-00-zero.jsonl'))
@@ -187,7 +187,7 @@ describe.skipIf(!isPosix)('as output', () => {
       })
   })
 
-  test('the null device and standard output take it', () => {
+  test('the null device and standard output are accepted', () => {
     for (const command of [
       ['export', log(), '--format', 'md'],
       ['convert', log(), '--to', 'openai'],

@@ -52,7 +52,7 @@ function hostileHome() {
   return { home, bad, run: (...args: string[]) => fumi(args, { env }) }
 }
 
-test('a file of such messages is shown, exported and searched, and costs no other its prompts', () => {
+test('a file of such messages is shown, exported and searched, and does not affect others', () => {
   const { home, bad, run } = hostileHome()
   const prompts = run('prompts')
   expect(prompts.code).toBe(0)
@@ -70,7 +70,7 @@ test('a file of such messages is shown, exported and searched, and costs no othe
   expect(readdirSync(folder)).toHaveLength(2)
 })
 
-test('of several sessions to export, one that fails costs no other', () => {
+test('if one of several exports fails, the others are written', () => {
   const { home, bad, run } = hostileHome()
   const good = tempLog(text(shortSession()))
   const folder = join(home, 'out')

@@ -59,7 +59,7 @@ test('calls without ids are distinguished, also in messages without ids', async 
   expect(new Set(ids).size).toBe(2)
 })
 
-test('a part whose type is a name that every object has is a part of an unknown type', () => {
+test('a part whose type is an inherited property name has an unknown type', () => {
   for (const type of ['constructor', '__proto__', 'toString', 'hologram']) {
     const { messages, problems } = repair([{ role: 'user', content: [{ type }] }])
     expect(problems.map(({ code }) => code)).toEqual(['part_refused'])

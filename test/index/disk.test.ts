@@ -65,7 +65,7 @@ describe('a full disk', () => {
     }
   })
 
-  test.skipIf(process.platform === 'win32')('a file that may not grow is the same', async () => {
+  test.skipIf(process.platform === 'win32')('a file with a size limit behaves the same', async () => {
     const { folder } = furnished(6, 60)
     const data = join(folder, 'small')
     for (const blocks of [200, 400, 600]) expect(runInProcess(folder, data, 'sync', { blocks })).toMatchObject(FULL)
@@ -73,8 +73,8 @@ describe('a full disk', () => {
   })
 })
 
-describe.skipIf(process.platform === 'win32')('a data directory that may not be written', () => {
-  test('allows reading, and sync reports why it does nothing', async ({ skip }) => {
+describe.skipIf(process.platform === 'win32')('a read-only data directory', () => {
+  test('can be read, and sync reports why it does nothing', async ({ skip }) => {
     const user = ordinaryUser()
     if (typeof user === 'string') return skip(user)
     const { folder, app, store } = furnished(2, 4)

@@ -189,7 +189,7 @@ test('the list is filtered, sorted and paged', async () => {
   expect(application.list({ since: Date.parse('2026-02-03T09:15:30Z') }).total).toBe(2)
 })
 
-test('nothing is read again while nothing changes', async () => {
+test('unchanged sources are not read again', async () => {
   const { app: application, write } = testHome()
   const path = write(rollout(THREAD), text(shortSession()))
   await application.sync()
@@ -202,7 +202,7 @@ test('nothing is read again while nothing changes', async () => {
   expect(application.changesSince(revision)).toMatchObject([{ session: ID }])
 })
 
-test('a clock that goes back, in a log and between syncs, changes the order of nothing', async () => {
+test('a clock that goes back, in a log or between syncs, does not change the order', async () => {
   const { app: application, write, folder } = testHome()
   const path = write(
     rollout(THREAD),

@@ -19,7 +19,7 @@ const turn = (n: number): string[] => [
 
 const turns = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, n) => turn(from + n)).flat()
 
-test('forwards, backwards and from the middle, over more than one piece', async () => {
+test('forwards, backwards and from the middle, across batches', async () => {
   const { app, write } = testHome()
   const path = write(rollout(NATIVE), text([header({ id: NATIVE }), ...turns(0, 500)]))
   await app.sync()
@@ -80,7 +80,7 @@ test('a duplicate in a fork is detected regardless of read order', async () => {
   for (const cut of [1, 2, 3, 4]) expect(await reported(cut)).toEqual(atOnce)
 })
 
-test('only a log of nothing but events takes prompts from them', async () => {
+test('only in a log reduced to events do events count as prompts', async () => {
   const { app, write } = testHome()
   const asked = line(1, 'event_msg', { type: 'user_message', message: 'Asked in an event' })
   write(rollout(THREAD), text([header(), asked, tokens(2, 100, 10)]))

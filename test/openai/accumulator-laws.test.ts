@@ -34,7 +34,7 @@ describe('a complete answer', () => {
 })
 
 describe('laws', () => {
-  test('however an answer is cut, it adds up to the same', () => {
+  test('an answer is the same however it is split', () => {
     const answer = fc.record({
       content: fc.string({ minLength: 1, unit: 'grapheme' }),
       reasoning: fc.string(),
@@ -63,7 +63,7 @@ describe('laws', () => {
     )
   })
 
-  test('nothing that a server sends makes it throw', () => {
+  test('no input of a server makes it throw', () => {
     const keys = fc.constantFrom(
       ...['choices', 'index', 'delta', 'message', 'content', 'role', 'tool_calls', 'id', 'type', 'function', 'custom'],
       ...[

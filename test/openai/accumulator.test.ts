@@ -27,7 +27,7 @@ describe('empty values replace nothing', () => {
     expect(text.toJSON()).toEqual({ role: 'assistant', content: 'ab' })
   })
 
-  test('no chunks at all make an empty message', () => {
+  test('without chunks the message is empty', () => {
     expect(sum().message().toJSON()).toEqual({ role: 'assistant', content: '' })
     expect(sum().completion()).toEqual({ object: 'chat.completion', choices: [] })
   })
@@ -127,7 +127,7 @@ describe('a piece of a call finds its call', () => {
     expect(calls(...pieces)).toEqual(expected)
   })
 
-  test('an empty list of calls is none', () => {
+  test('an empty list of calls is left out', () => {
     expect(message({ content: 'a', tool_calls: [] }).toJSON()).toEqual({ role: 'assistant', content: 'a' })
   })
 
@@ -139,7 +139,7 @@ describe('a piece of a call finds its call', () => {
     ])
   })
 
-  test('calls decide the finish reason where the server gives none, and only there', () => {
+  test('calls determine the finish reason only if the server sends none', () => {
     const [open] = deltas({ tool_calls: [f('x', '{}')] })
     const reason = (finish_reason: unknown) =>
       sum(open, { choices: [{ index: 0, delta: {}, finish_reason }] }).completion().choices[0]?.finish_reason
@@ -219,7 +219,7 @@ describe('other fields', () => {
     })
   })
 
-  test('content in parts stays in parts where it is more than text', () => {
+  test('content in parts stays in parts if it is not only text', () => {
     const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
     expect(message({ content: [{ type: 'text', text: 'a' }] }, { content: 'b' }).content).toBe('ab')
     expect(message({ content: 'a' }, { content: [image] }).content).toEqual([{ type: 'text', text: 'a' }, image])

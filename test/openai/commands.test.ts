@@ -49,7 +49,7 @@ describe('fumi detect', () => {
     expect(rows[5]).toMatch(/notes\.md\s+–\s+unknown/)
   })
 
-  test('names all formats of a mixed file, and what is no conversation line by line', () => {
+  test('lists all formats of a mixed file, and other lines individually', () => {
     const path = tempLog(mixed, 'mixed.jsonl')
     expect(fumi(['detect', path]).out).toContain('sft 2, sharegpt 1')
     const [found] = JSON.parse(fumi(['detect', '--json', path]).out)
@@ -104,7 +104,7 @@ describe('fumi show', () => {
     expect(fumi(['show', path, '--session', '2']).out).toMatch(/fork of openai:conv[\s\S]*Node c/)
   })
 
-  test('asks which one where there are several, and takes a number or an id', () => {
+  test('asks which one if there are several, and accepts a number or an id', () => {
     const path = tempLog(two, 'train.jsonl')
     const asked = fumi(['show', path])
     expect(asked).toMatchObject({ code: 2, err: expect.stringContaining('2 conversations') })
@@ -118,7 +118,7 @@ describe('fumi show', () => {
     expect(fumi(['show', path, '--session', '9'])).toMatchObject({ code: 2, err: expect.stringContaining('9') })
   })
 
-  test('shows the words of reasoning with --all', () => {
+  test('shows reasoning with --all', () => {
     const messages = [
       { role: 'user', content: 'Why?' },
       { role: 'assistant', content: 'So.', reasoning_content: 'Think hard.' },

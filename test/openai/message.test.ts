@@ -59,7 +59,7 @@ describe('the constructor', () => {
     expect(Object.keys(message.toJSON())).toEqual(['role', 'content'])
   })
 
-  test('makes an empty message of nothing', () => {
+  test('creates an empty message without fields', () => {
     for (const message of [new OpenAIMessage(), new OpenAIMessage(null), new OpenAIMessage({})]) {
       expect([message.role, message.content, message.text]).toEqual(['', undefined, ''])
       expect(message.toJSON()).toEqual({})
@@ -73,7 +73,7 @@ describe('the constructor', () => {
     expect(message.clone().equals(message)).toBe(true)
   })
 
-  test('refuses what is no object', () => {
+  test('rejects anything but an object', () => {
     for (const wrong of ['{', '[]', 'null', 5, null, []])
       expect(() => OpenAIMessage.fromJSON(wrong)).toThrow(/no message/)
   })
@@ -156,12 +156,12 @@ describe('adding', () => {
     expect(Buffer.from(part.image_url.url.split(',')[1], 'base64').equals(large)).toBe(true)
   })
 
-  test('refuses bytes that are no image or no sound', () => {
+  test('rejects bytes that are neither image nor audio', () => {
     expect(() => OpenAIMessage.user('').addImageFile(bytes('%PDF-1.7'))).toThrow(/no png, jpeg, gif or webp/)
     expect(() => OpenAIMessage.user('').addAudio(bytes('GIF89a'))).toThrow(/neither wav nor mp3/)
   })
 
-  test('a file itself and a sound', () => {
+  test('an inline file and audio', () => {
     const message = OpenAIMessage.user('Both:')
       .addFileData('a.pdf', bytes('%PDF-1.7'))
       .addFileData('b.bin', bytes('??'))
@@ -186,7 +186,7 @@ describe('adding', () => {
   })
 })
 
-describe('makers and guards', () => {
+describe('factories and guards', () => {
   const call = { id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } } as const
 
   test('make each role', () => {
@@ -218,7 +218,7 @@ describe('makers and guards', () => {
     expect(OpenAIMessage.toolResult(call, '').tool_call_id).toBe('call_1')
   })
 
-  test('a clone is equal and on its own', () => {
+  test('a clone is equal and independent', () => {
     const message = new OpenAIMessage({ role: 'user', content: [text('one')], metadata: { deep: [1] } })
     const clone = message.clone()
     expect(clone.equals(message)).toBe(true)

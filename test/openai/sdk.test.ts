@@ -96,7 +96,7 @@ describe('where the package fails, we read', () => {
     ])
   })
 
-  test('two calls with the same index, which it melts into one', async () => {
+  test('two calls with the same index, which it merges', async () => {
     const chunks = [
       chunk(start),
       chunk(call(output({ index: 0, id: 'call_1', function: { name: 'f', arguments: '{"a":1}' } }))),
@@ -113,7 +113,7 @@ describe('where the package fails, we read', () => {
     ])
   })
 
-  test('arguments that are an object, which it makes unreadable', async () => {
+  test('arguments that are an object, which it garbles', async () => {
     const chunks = [
       chunk(start),
       chunk(call(output({ index: 0, id: 'call_1', function: { name: 'f', arguments: { a: 1 } } }))),
@@ -133,7 +133,7 @@ describe('where the package fails, we read', () => {
     expect(callsOf(chunks)).toEqual([output({ id: 'call_1', function: { name: 'f', arguments: '{}' } })])
   })
 
-  test('a call without id, to which it gives another one each time', async () => {
+  test('a call without id, for which it generates a new one each time', async () => {
     const chunks = [chunk(start), chunk(call(output({ index: 0, function: { name: 'f', arguments: '{}' } }))), end]
     const [one, two] = [await theirs(chunks), await theirs(chunks)]
     expect(one.message.tool_calls[0].id).not.toBe(two.message.tool_calls[0].id)

@@ -14,7 +14,7 @@ describe('OpenAITool', () => {
     ['with strict at the root', { type: 'function', strict: true, function: loose }],
     ['wrapped', { tool: body }],
     ['wrapped and flat', { tool: fields }],
-  ])('is made of fields that are %s', (_, given) => {
+  ])('accepts fields that are %s', (_, given) => {
     const tool = new OpenAITool(given)
     expect([tool.type, tool.name, tool.description, tool.parameters, tool.strict]).toEqual([
       'function',
@@ -27,7 +27,7 @@ describe('OpenAITool', () => {
     expect(JSON.parse(JSON.stringify(tool))).toEqual(body)
   })
 
-  test('writes only what it has', () => {
+  test('writes only fields that are set', () => {
     expect(Object.keys(new OpenAITool({ name: 'now' }).body())).toEqual(['type', 'function'])
     expect(new OpenAITool({ name: 'now' }).body()).toStrictEqual({ type: 'function', function: { name: 'now' } })
   })

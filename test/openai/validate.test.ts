@@ -17,7 +17,7 @@ const done = { role: 'assistant', content: 'Seven.' }
 const text = (words: string) => ({ type: 'text', text: words })
 const long = 'x'.repeat(41)
 
-describe('a good conversation', () => {
+describe('a valid conversation', () => {
   const good = [
     { role: 'system', content: 'Be short.' },
     {
@@ -32,7 +32,7 @@ describe('a good conversation', () => {
     done,
   ]
 
-  test.each(Object.keys(PROFILES) as ProfileName[])('is left as it is for %s', (profile) => {
+  test.each(Object.keys(PROFILES) as ProfileName[])('is unchanged for %s', (profile) => {
     expect(validate(good, profile)).toEqual([])
     expect(JSON.stringify(repair(good, profile).messages)).toBe(JSON.stringify(good))
     expect(
@@ -56,7 +56,7 @@ describe('a good conversation', () => {
     expect(validate([{ ...user, prefix: true }], 'lmstudio')).toEqual([])
   })
 
-  test('of training may end with a call, and may weigh its messages', () => {
+  test('for training may end with a call, and may have message weights', () => {
     expect(validate([user, { ...done, weight: 0 }, user, calling(call('a'))], 'fine-tune')).toEqual([])
     expect(validate([user], 'fine-tune').map(({ code }) => code)).toEqual(['end_not_assistant'])
   })
@@ -89,7 +89,7 @@ describe('toBody', () => {
     expect(message.toJSON()).toEqual({ role: 'user', content: 'x', user: 'Ann' })
   })
 
-  test('writes files nested, whichever way they were given', () => {
+  test('writes files nested, in whichever form they were given', () => {
     const flat = new OpenAIMessage({ role: 'user', content: [{ type: 'file', file_id: 'file-1' }] })
     expect(flat.toBody().content).toEqual([{ type: 'file', file: { file_id: 'file-1' } }])
   })
@@ -100,7 +100,7 @@ describe('toBody', () => {
     expect(answer.toBody('vllm')).toEqual(done)
   })
 
-  test('renames the ids of call and result alike, though it sees one at a time', () => {
+  test('renames ids of calls and results consistently, although it sees one at a time', () => {
     const called = OpenAIMessage.fromJSON(calling(call(long))).toBody('openai-strict')
     const answer = OpenAIMessage.tool(long, '7').toBody('openai-strict')
     const id = expect.stringMatching(/^call_[0-9a-f]{24}$/)
@@ -118,7 +118,7 @@ describe('OpenAI’s own training files', () => {
     sharedFolder('corpus', 'openai', name),
   )
 
-  test.skipIf(files.includes(undefined))('are good for training', () => {
+  test.skipIf(files.includes(undefined))('are valid for training', () => {
     for (const file of files) {
       const lines = readFileSync(file ?? '', 'utf8')
         .split('\n')
@@ -228,7 +228,7 @@ describe('laws', () => {
   const list = fc.oneof(fc.array(message, { maxLength: 9 }), nearlyGood)
   const profile = fc.constantFrom(...(Object.keys(PROFILES) as ProfileName[]))
 
-  test('what was repaired is good, and repairing it again changes nothing', () => {
+  test('repaired messages are valid, and a second repair changes nothing', () => {
     fc.assert(
       fc.property(list, profile, (given, name) => {
         const { messages } = repair(given, name)
@@ -238,7 +238,7 @@ describe('laws', () => {
     )
   })
 
-  test('what has no problems is left as it is, and what is changed has one', () => {
+  test('only messages with problems are changed', () => {
     fc.assert(
       fc.property(list, profile, (given, name) => {
         const before = JSON.stringify(given)

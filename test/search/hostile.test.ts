@@ -63,24 +63,24 @@ describe('patterns', () => {
     expect(matchesQuery(queryOf('/aa/'), { prompt: trap }, time)).toBe(true)
   })
 
-  test('that repeat nothing but branch again and again are stopped too', () => {
+  test('that branch without repetition are stopped too', () => {
     const time = new PatternTimeLimit(50)
     expect(matchesQuery(queryOf(`/${'(a|a)'.repeat(30)}b/`), { prompt: trap }, time)).toBe(false)
     expect(time.isExhausted).toBe(true)
   })
 
-  test('that are fast leave their time to the others', () => {
+  test('that are fast leave the remaining time to others', () => {
     const time = new PatternTimeLimit(60_000)
     expect(matchesQuery(queryOf('/a+!$/'), { prompt: trap }, time)).toBe(true)
     expect(matchesQuery(queryOf('-/b+/'), { prompt: trap }, time)).toBe(true)
     expect(time.isExhausted).toBe(false)
   })
 
-  test('do not stop a snippet either', () => {
+  test('do not block snippets', () => {
     expect(makeSnippet(queryOf('/^(a+)+$/ x'), `x ${trap}`, 80, new PatternTimeLimit(50)).highlights).toEqual([[0, 1]])
   })
 
-  test('keep nothing between texts', () => {
+  test('keep no state between texts', () => {
     const query = queryOf('/fo+/')
     expect(['foo', 'foo', 'bar', 'foo'].map((prompt) => matchesQuery(query, { prompt }))).toEqual([
       true,

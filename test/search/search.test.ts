@@ -55,7 +55,7 @@ test('prompts, answers, arguments and output are found, newest first', async () 
   expect(await found(app, `-role:user session:${OTHER}`)).toEqual(['2#6', '2#4', '2#3'])
 })
 
-test('a record that is written twice is one hit, and context is found only when it is asked for', async () => {
+test('a record that is written twice is one hit, and context is found only on request', async () => {
   const { app, write } = testHome()
   write(rollout(THREAD), text(shortSession()))
   await app.sync()

@@ -88,7 +88,7 @@ describe('laws', () => {
     )
   })
 
-  test('each highlight matches by itself', () => {
+  test('each highlight matches on its own', () => {
     fc.assert(
       fc.property(mixedText, arbitrarySearch, (text, one) => {
         const query = parseQuery(typedFrom({ ...one, not: '' }, text))

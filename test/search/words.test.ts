@@ -163,6 +163,6 @@ test('ASCII takes the fast path', () => {
   expect(analyse('nothing to add, 42 times')).toBe('nothing to add, 42 times')
 })
 
-test('an identifier that is there a thousand times adds its parts once', () => {
+test('an identifier that occurs a thousand times adds its parts once', () => {
   expect(analyse('getUserName '.repeat(1000)).match(/ _ get User Name/g)).toHaveLength(1)
 })

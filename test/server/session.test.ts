@@ -38,7 +38,7 @@ describe('a session', () => {
     expect(data).toMatchObject({ total: 8, shape: 'huuxcrca' })
   })
 
-  test('totals add up to what the list says', async () => {
+  test('totals equal those of the list', async () => {
     const { data } = await get(`/api/sessions/${idOf(KETTLE)}/totals`, 'SessionTotalsReply')
     expect(data.usage.total_tokens).toBe(52_116)
     expect(data.turns.reduce((sum: number, turn: Reply) => sum + turn.usage.total_tokens, 0)).toBe(52_116)

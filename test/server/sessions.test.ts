@@ -74,7 +74,7 @@ describe('sessions', () => {
     expect(await problem('/api/nothing')).toMatchObject({ code: 'not_found' })
   })
 
-  test('one of them has header, children, issues and the resume command', async () => {
+  test('a single one has header, children, issues and the resume command', async () => {
     const { data } = await get(`/api/sessions/${idOf(OWN_SESSION)}`, 'SessionReply')
     expect(data).toMatchObject({
       record_count: 8,

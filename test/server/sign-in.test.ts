@@ -79,7 +79,7 @@ describe('a code in a browser that is signed in', () => {
     return { signIns, code, mine: cookieOf(signIns, code()) }
   }
 
-  test('is used up: nobody else can sign in with it, and the attempt is noticed', () => {
+  test('is used up: it cannot be used again, and the attempt is detected', () => {
     const { signIns, code, mine } = signedIn()
     const seen = code()
     expect([signIns.exchange(seen, mine).kind, signIns.exchange(seen, mine).kind]).toEqual(['signed_in', 'signed_in'])
@@ -88,7 +88,7 @@ describe('a code in a browser that is signed in', () => {
     expect(signIns.accepts(mine)).toBe(false)
   })
 
-  test('that somebody else used before ends that session, and not this one', () => {
+  test('that was used elsewhere before ends that session, and not this one', () => {
     const { signIns, code, mine } = signedIn()
     const seen = code()
     const thief = cookieOf(signIns, seen)
@@ -150,7 +150,7 @@ describe('over HTTP', () => {
     expect((await served.ask('/api/sessions', { headers })).status).toBe(401)
   })
 
-  test('reading a link uses no code up, and a token in an address opens nothing', async () => {
+  test('reading a link does not use up the code, and a token in an address opens nothing', async () => {
     const code = createSignInCode(tokens.token, tokens.instance)
     const html = { accept: 'text/html' }
     for (const path of [

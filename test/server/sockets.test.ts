@@ -127,7 +127,7 @@ describe('live', () => {
     await expect.poll(async () => (await reply(url, '/api/health')).data.watching, { timeout: 20_000 }).toBe('here')
   })
 
-  test('a thousand clients that vanish leave nothing behind', async () => {
+  test('a thousand clients that disconnect leave nothing behind', async () => {
     const { port, clients, url } = await started({ idle: true, rate: { burst: 1e6, perSecond: 1e6 } })
     for (let round = 0; round < 5; round++) {
       const sockets = await Promise.all(Array.from({ length: 200 }, () => listening(port)))
@@ -161,14 +161,14 @@ async function reply(url: string, path: string): Promise<Reply> {
 }
 
 describe('the port', () => {
-  test('is the next free one where it is taken', async () => {
+  test('is the next free one if it is taken', async () => {
     const first = await started({ idle: true })
     const second = await started({ idle: true, port: first.port })
     expect(second.port).toBeGreaterThan(first.port)
     expect((await reply(second.url, '/api/health')).data.status).toBe('ok')
   })
 
-  test('answers no other name, whatever the address is', async () => {
+  test('rejects other host names, whatever the address', async () => {
     const { port } = await started({ idle: true })
     for (const [host, status] of [
       ['evil.example', 403],

@@ -32,8 +32,8 @@ async function dropped(socket: Socket): Promise<void> {
   await expect.poll(isClosed, { timeout: 30_000, interval: 1500 }).toBe(true)
 }
 
-describe('a client that reads nothing', () => {
-  test('of a chat is dropped, while another gets every event', async () => {
+describe('a client that never reads', () => {
+  test('of a chat is disconnected, while another gets every event', async () => {
     const piece = 'word '.repeat(100_000)
     const pieces = 14
     const chunk = { choices: [{ index: 0, delta: { content: piece } }] }
@@ -50,7 +50,7 @@ describe('a client that reads nothing', () => {
     await dropped(silent)
   })
 
-  test('of a large export is dropped', async () => {
+  test('of a large export is disconnected', async () => {
     const made = testHome()
     const long = 'a line of an answer\n'.repeat(5000)
     made.write(

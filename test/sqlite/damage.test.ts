@@ -39,7 +39,7 @@ function damagePageOf(path: string, bytes: string, damage: Uint8Array): void {
   writeFileSync(path, content)
 }
 
-describe('a file that is no database', () => {
+describe('a file that is not a database', () => {
   test.each([
     ['text', 'Dear diary,\n'.repeat(1000), 'not_a_database'],
     ['noise, as an encrypted one is', Uint8Array.from({ length: 9000 }, (_, n) => (n * 7919) % 251), 'not_a_database'],
@@ -53,7 +53,7 @@ describe('a file that is no database', () => {
     expect(databaseFingerprint(path)).toBeDefined()
   })
 
-  test('a folder, and none', () => {
+  test('a folder, and a missing file', () => {
     const folder = tempFolder()
     expectProblem(openForeignDatabase(folder), 'not_a_database')
     expectProblem(openForeignDatabase(join(folder, 'none.sqlite3')), 'missing')
@@ -151,7 +151,7 @@ describe('while it is read', () => {
 })
 
 describe('values', () => {
-  test('come as their bytes, also those that are not UTF-8', () => {
+  test('are returned as bytes, even if they are not UTF-8', () => {
     const path = created()
     const owner = openSqlite(path)
     const unusual = Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0xc3, 0x7d])

@@ -88,7 +88,7 @@ test('nothing is written when a reading owner blocks the commit', async () => {
   await owner.close()
 })
 
-test('what an owner that was killed did not finish is undone first', async () => {
+test('an unfinished transaction of a killed owner is rolled back first', async () => {
   const { path, owner } = await owned('delete')
   await owner.exec('PRAGMA cache_size = 5; BEGIN')
   for (let row = 0; row < 20; row++) await owner.put(`/lost/${row}`, row, 9000)

@@ -35,7 +35,7 @@ test('an incomplete last line is read again once it is complete', async () => {
   expect((await idsOf(app)).length).toBe(5)
 })
 
-test('an incomplete line is no issue once it is complete', async () => {
+test('an incomplete line stops being an issue once it is complete', async () => {
   const { app, write } = testHome()
   const [first, rest] = [user(2, 'Two.').slice(0, 40), user(2, 'Two.').slice(40)]
   const path = write(rollout(THREAD), `${text([header(), '{"no', user(1, 'One.')])}${first}`)

@@ -83,7 +83,7 @@ test('deep search finds unindexed text in one of them', async () => {
   expect(await deep(application, 'sencha')).toEqual(['And the sencha?: user'])
 })
 
-test('tools and estimates are those of each', async () => {
+test('each has its own tools and estimates', async () => {
   const { house: application } = await three()
   const stats = application.stats()
   expect(stats).toMatchObject({ tools: [{ tool: 'look', calls: 1, results: 1 }] })

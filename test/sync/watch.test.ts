@@ -32,7 +32,7 @@ async function watching(application: App): Promise<(session: string, until: () =
   }
 }
 
-test('an append, a new file and a file that goes are seen', async () => {
+test('an append, a new file and a deleted file are noticed', async () => {
   const { app: application, write } = testHome()
   const path = write(rollout(THREAD), text(shortSession()))
   const seen = await watching(application)
@@ -58,7 +58,7 @@ test('a watcher that is closed before it is ready starts nothing', async () => {
   expect(await application.sync()).toMatchObject({ kind: 'synced', synced: { sources: 1 } })
 })
 
-test('a file in a folder that was not there before is seen', async () => {
+test('a file in a new folder is noticed', async () => {
   const { app: application, write } = testHome()
   write(rollout(THREAD), text(shortSession()))
   const seen = await watching(application)
@@ -70,7 +70,7 @@ test('a file in a folder that was not there before is seen', async () => {
   await seen(other, () => application.session(other)?.indexed === true)
 })
 
-test('a home folder that appears, disappears and reappears is seen', async () => {
+test('a root folder that appears, disappears and reappears is noticed', async () => {
   const { app: application, folder, write } = testHome()
   const seen = await watching(application)
   expect(application.list().total).toBe(0)
@@ -86,7 +86,7 @@ test('a home folder that appears, disappears and reappears is seen', async () =>
   await seen(other, () => application.session(other)?.indexed === true)
 })
 
-test('a file that is a root by itself is seen to grow', async () => {
+test('growth of a file that is itself a root is noticed', async () => {
   const { write } = testHome()
   const one = JSON.stringify({ messages: [{ role: 'user', content: 'First?' }] })
   const path = write('elsewhere/chat.jsonl', `${one}\n`)
@@ -97,7 +97,7 @@ test('a file that is a root by itself is seen to grow', async () => {
   await seen('', () => application.list().total === 2)
 })
 
-test('a commit to a store is seen', async () => {
+test('a commit to a store is noticed', async () => {
   const { app: application, folder } = testHome()
   const store = makeStore(join(folder, 'data', 'amazon-q', 'data.sqlite3'))
   store.put('/code', stateOf('one', [{ prompt: 'First?', answer: 'Yes.' }]))

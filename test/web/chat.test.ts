@@ -61,7 +61,7 @@ describe.skipIf(chromiumPath === undefined)('chat on the page', () => {
     writeFileSync(config, JSON.stringify({ profile: 'here', profiles: { here: { url: model.baseURL, model: 'm' } } }))
 
   test.each(READERS)(
-    'a conversation in $locale, by the keyboard, without barriers',
+    'a conversation in $locale, by keyboard, without accessibility violations',
     async ({ locale, colorScheme }) => {
       const words = WORDS[locale]
       const file = `${locale}.txt`

@@ -43,7 +43,7 @@ const part = (kind: RequestPart['kind'], name?: string): RequestPart => ({
   ...(name !== undefined && { name }),
 })
 
-test('a long history is one line, a short one is not, and nothing changes its place', () => {
+test('a long history is one line, a short one is not, and the order stays', () => {
   const history = [part('history_user', '1'), part('history_assistant', '1'), part('tool_results', '2')]
   const parts = [part('summary'), ...history, part('tool_results'), part('prompt')]
   expect(groupRequestParts(parts, 2)).toEqual([

@@ -145,7 +145,7 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
     await context.close()
   })
 
-  test('export: a wrong range is refused before anything is asked; the file is saved', async () => {
+  test('export: a wrong range is refused before any request; the file is saved', async () => {
     const { page, context } = await opened(session(CODEX))
     await page.getByText('One file: a.ts').first().waitFor()
     await page.keyboard.press('e')
@@ -196,7 +196,7 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
     await context.close()
   })
 
-  test('settings: the language changes at once, and stays', async () => {
+  test('settings: the language changes immediately, and is saved', async () => {
     const { page, context } = await opened('settings')
     await page.getByRole('button', { name: '日本語', exact: true }).first().click()
     await heading(page, '設定').waitFor()

@@ -8,7 +8,7 @@ const bytesOf = (value: unknown, indent?: number): Buffer => Buffer.from(JSON.st
 
 const json = fc.jsonValue({ maxDepth: 4 })
 
-describe('places of values', () => {
+describe('positions of values', () => {
   test('members and elements are found where JSON.parse finds them', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), json), fc.array(json), fc.constantFrom(0, 2), (object, list, indent) => {
@@ -81,7 +81,7 @@ describe('a document', () => {
     expect(cut?.fields['conversation_id']).toBe('c')
   })
 
-  test('keeps numbers that JavaScript cannot hold, where they are asked for', () => {
+  test('keeps numbers that JavaScript cannot represent, on request', () => {
     const bytes = Buffer.from('{"history":[[{"n":12345678901234567890}]]}')
     const exact = openDocument(bytes)?.history.exactAt(0)
     expect(exact !== undefined && writeJson(exact)).toBe('[{"n":12345678901234567890}]')
@@ -134,7 +134,7 @@ describe('stripped values', () => {
     )
   })
 
-  test('pauses are counted', () => {
+  test('pauses between chunks are counted', () => {
     const request = {
       message_id: 'm',
       time_between_chunks: [

@@ -25,7 +25,7 @@ const TABLE = new RegExp(String.raw`^\s*\[\s*(${KEY})\s*\]\s*(?:#.*)?$`)
 const TEXT_VALUE = new RegExp(String.raw`^\s*(${KEY})\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(?:#.*)?$`)
 const MULTILINE_MARK = /"""|'''/g
 
-/** Values that are texts on one line, by their full key; inline tables and arrays are passed over. */
+/** Single-line text values by their full key. Skips inline tables and arrays. */
 function tomlTexts(toml: string): ReadonlyMap<string, string> {
   const texts = new Map<string, string>()
   let table = ''
@@ -37,7 +37,7 @@ function tomlTexts(toml: string): ReadonlyMap<string, string> {
     if (wasOpen || marks.length > 0) continue
     const header = TABLE.exec(line)?.[1]
     if (header !== undefined) table = plainKey(header)
-    // An array of tables has no key of its own.
+    // Ignores arrays of tables.
     else if (/^\s*\[\[/.test(line)) table = '[]'
     const [, key, basic, literal] = TEXT_VALUE.exec(line) ?? []
     if (key === undefined) continue

@@ -77,7 +77,7 @@ function undoOnError<T>(rollBack: () => void, work: () => T): T {
   }
 }
 
-/** Of the first line, which is the session's header. */
+/** Reads the session's header from the first line. */
 function readHeader(file: string): { readonly id: string; readonly at: Date } {
   const line = fieldsOf(parseStructure(firstLine(file)))
   const payload = fieldsOf(line?.['payload'])
@@ -92,7 +92,7 @@ function readHeader(file: string): { readonly id: string; readonly at: Date } {
   return { id, at: new Date(at) }
 }
 
-/** Headers hold instructions, which may be long. */
+/** Headers contain instructions, which may be long. */
 const MAX_HEADER_BYTES = 8_000_000
 const CHUNK_BYTES = 65_536
 
@@ -140,8 +140,8 @@ function assertReplaceable(path: string, { lastAt, mayReplace }: DeliverOptions)
 }
 
 /**
- * A Codex that has a thread open goes on writing into the file that it opened: what it adds after a replacement is lost.
- * Versions from 0.166 hold a lock meanwhile; earlier ones only keep the log open.
+ * If Codex has the thread open, it continues writing to the old file, and what it adds after a replacement is lost.
+ * Versions from 0.166 hold a lock; earlier ones only keep the log open.
  */
 function assertNotInUse(path: string, { id, home }: ThreadTarget): void {
   const lock = join(home, 'thread-writer-locks', `${id.toLowerCase()}.lock`)
@@ -159,12 +159,12 @@ function assertNotInUse(path: string, { id, home }: ThreadTarget): void {
   )
 }
 
-/** Time of the last line; of the file where the last line is too long. */
+/** Time of the last line, or of the file if the last line is too long. */
 function lastMessageTime(path: string): Instant | undefined {
   const fd = openRegularFile(path)
   try {
     const { size, mtime } = fstatSync(fd)
-    // A line with pictures may have many megabytes.
+    // A line with images may have many megabytes.
     for (let length = CHUNK_BYTES * 16; length <= MAX_TAIL_BYTES; length *= 8) {
       const tail = readRange(fd, Math.max(0, size - length), Math.min(size, length))
       const stamps = [...tail.toString('latin1').matchAll(/^\{"timestamp":"([^"]+)"/gm)]

@@ -79,7 +79,7 @@ const PAGINATED_LOGS: readonly (readonly [what: string, time: string, usage: Usa
   ['a fork without usage records, whose parent is gone', '08-05-00', tokens(600, 60, 60, 6)],
 ]
 
-describe('a log that refers to another one for its beginning', () => {
+describe('a log that continues another one', () => {
   it.each(PAGINATED_LOGS)('%s', async (_, time, usage) => {
     const folder = join(PAGINATED, 'sessions/2026/11/02')
     const file = readdirSync(folder).find((name) => name.includes(`T${time}`)) ?? ''
@@ -96,7 +96,7 @@ it('counts from 0 after a restart, and no window that was set as the total', asy
   expect(usageIn((await readAll(codex, source)).messages)).toEqual(usage)
 })
 
-describe('with the parent at hand', () => {
+describe('with the parent available', () => {
   it.each(SESSIONS)('%s', async (_, file, usage, messageCount, copies) => {
     await expectCounts(join(FORKS, DAY, file), usage, messageCount, copies)
   })
@@ -110,7 +110,7 @@ describe('with the parent missing', () => {
   })
 })
 
-describe('a folder of them', () => {
+describe('a folder of forked logs', () => {
   it('counts every token once', async () => {
     const totals = await totalsIn(FORKS)
     expect(totals.sessions).toBe(SESSIONS.length)

@@ -19,7 +19,7 @@ const estimatesOf = async (name: string) =>
     one.kind === 'estimate' ? [[one.at, one.estimate.user_bytes, one.estimate.assistant_bytes]] : [],
   )
 
-it('counts what endpoints counted, and estimates only the requests that they did not', async () => {
+it('uses counts of the endpoint, and estimates only requests without', async () => {
   expect(summarizeScans(await scanAll(fumibako, sourceOf('talk.jsonl'))).usage.total_tokens).toBe(2035)
   const asked = 'Rename tide.ts, please.'.length
   const after = 'Never mind.'.length + 'Thank you.'.length

@@ -1,4 +1,4 @@
-/** Which other process has a file open, as far as the system tells. */
+/** Finds the process that has a file open, as far as the system reports it. */
 import { closeSync, constants, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { openRegularFile } from './regular-file.ts'
 import { isFile, listEntries } from './safe-fs.ts'
@@ -7,8 +7,8 @@ import { isFile, listEntries } from './safe-fs.ts'
 export type FileUse = 'open' | 'writing'
 
 /**
- * For example `codex, process 4711`. Undefined if no other process has the file open, or if the system does not say. Only
- * Linux says; processes of other users stay hidden.
+ * For example `codex, process 4711`. Undefined if no other process has the file open or the system does not report it.
+ * Only Linux does, without processes of other users.
  */
 export function findFileHolder(path: string, use: FileUse): string | undefined {
   if (process.platform !== 'linux' || !isFile(path)) return undefined
@@ -34,7 +34,7 @@ function isOpenForWriting(pid: string, descriptor: string): boolean {
   return flags !== undefined && (Number.parseInt(flags, 8) & (constants.O_WRONLY | constants.O_RDWR)) !== 0
 }
 
-/** With a comma and a space behind it, or empty. */
+/** Followed by a comma and a space; may be empty. */
 export function processNameOf(pid: string): string {
   try {
     // A process chooses its own name: keep only plain letters.
@@ -47,12 +47,12 @@ export function processNameOf(pid: string): string {
   }
 }
 
-/** Of BSD and macOS: opening takes a shared lock on the whole file. Node has no name for it. */
+/** On BSD and macOS, opening with it takes a shared lock on the file. Node has no constant for it. */
 const O_SHLOCK = 0x10
 
 /**
- * Whether another program holds a lock on a lock file that it removes when it ends. A program that was killed leaves the
- * file without a lock; where that cannot be found out, the file counts as locked.
+ * Whether another program holds a lock on its lock file, which it removes when it ends. A killed program leaves the
+ * file without a lock. If this cannot be determined, the file counts as locked.
  */
 export function isLockFileHeld(path: string): boolean {
   if (!isFile(path)) return false

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { Spool } from './temp-files.ts'
 
-it('gives back what was put in, from memory and from its file', () => {
+it('returns the bytes written, from memory and from its file', () => {
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 40 })), fc.nat(200), (pieces, maxMemoryBytes) => {
       const spool = new Spool(maxMemoryBytes)

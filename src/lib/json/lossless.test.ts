@@ -8,7 +8,7 @@ function read(text: string, options = {}): JsonValue {
   return parsed.value
 }
 
-describe('what JSON.parse would change comes back as it was', () => {
+describe('input that JSON.parse would change round-trips', () => {
   test.each([
     '1.0',
     '-0',
@@ -32,7 +32,7 @@ describe('what JSON.parse would change comes back as it was', () => {
     expect(writeJson(read(writeJson(read(text), 2)))).toBe(text)
   })
 
-  test('and anything ordinary is an ordinary value', () => {
+  test('ordinary values are plain values', () => {
     expect(read('{"a":[1,1.5,-3,"x",null,true]}')).toEqual({ a: [1, 1.5, -3, 'x', null, true] })
     expect(read('1.0')).toEqual(new JsonNumber('1.0'))
     expect(read('{"1":2}')).toEqual(new JsonMap([['1', 2]]))
@@ -68,7 +68,7 @@ describe('what JSON.parse would change comes back as it was', () => {
   })
 })
 
-describe('what is no JSON stays none', () => {
+describe('invalid JSON stays invalid', () => {
   test.each([
     '',
     ' ',
@@ -94,7 +94,7 @@ describe('what is no JSON stays none', () => {
   })
 })
 
-test('keys given twice are reported on request; the last value wins at the first place', () => {
+test('repeated keys are reported on request; the last value wins at the first position', () => {
   const parsed = parseJson('{"a":1,"b":{"\\u0063":1,"c":2},"a":3}', { duplicates: true })
   if (!parsed.ok) throw new Error(parsed.reason)
   expect(parsed.value).toEqual({ a: 3, b: { c: 2 } })

@@ -39,7 +39,7 @@ describe('closeList', () => {
     )
   })
 
-  test('takes the outermost list, and objects that are called one', () => {
+  test('takes the outermost list, including objects declared as lists', () => {
     expect(closeTruncatedList('{"m":[{"p":[1,2]},{"p":[3')).toBe('{"m":[{"p":[1,2]}]}')
     const tree = '{"t":"x","mapping":{"a":{"parts":[1]},"b":{"parts":["hal'
     expect(closeTruncatedList(tree, (key) => key === 'mapping')).toBe('{"t":"x","mapping":{"a":{"parts":[1]}}}')

@@ -39,7 +39,7 @@ async function split(
   return found
 }
 
-test('every element, at its place, whatever the chunks', async () => {
+test('yields every element with its position, whatever the chunks', async () => {
   await fc.assert(
     fc.asyncProperty(array, fc.integer({ min: 1, max: 40 }), async ({ values, text }, size) => {
       const bytes = Buffer.from(text)
@@ -67,7 +67,7 @@ test('resumes after any element', async () => {
   )
 })
 
-test('an array that is cut short gives the elements before the break, and the broken one as not ended', async () => {
+test('a truncated array gives the elements before the break, and the broken one as not ended', async () => {
   await fc.assert(
     fc.asyncProperty(array, fc.nat(), fc.integer({ min: 1, max: 40 }), async ({ text }, cut, size) => {
       const bytes = Buffer.from(text)

@@ -11,7 +11,7 @@ const isJson = (text: string): boolean => {
   }
 }
 
-describe('the place where a text is no JSON', () => {
+describe('the position of a syntax error', () => {
   test.each([
     ['{\n  "a": 1 // why\n}', 'JSON has no comments; take this one out', 2, 10],
     ['/* first */ {}', 'JSON has no comments; take this one out', 1, 1],
@@ -30,7 +30,7 @@ describe('the place where a text is no JSON', () => {
     expect(lineAndColumnOf(text, fault?.at ?? -1)).toEqual({ line, column })
   })
 
-  test('a text has one exactly when JSON.parse refuses it', () => {
+  test('exists exactly if JSON.parse rejects the text', () => {
     const characters = fc.constantFrom(...'{}[],:"\\ \n0123.-eEtruefalsn/*#a\u0001'.split(''))
     const nearly = fc
       .tuple(fc.json(), fc.nat(), fc.array(characters, { maxLength: 2 }), fc.nat(2))
@@ -53,7 +53,7 @@ describe('the place where a text is no JSON', () => {
     )
   })
 
-  test('depth is no fault', () => {
+  test('depth is not an error', () => {
     const deep = '['.repeat(200_000)
     expect(findJsonSyntaxError(deep)?.reason.en).toBe('the text ends too early')
   })

@@ -92,7 +92,7 @@ describe('attacks', () => {
     expect(renderMarkdown(text)).toBe(`<pre>${'**a** &lt;b&gt; &amp; "c"\n'.repeat(70_000)}</pre>`)
   })
 
-  test('deep nesting keeps the words inside it', () => {
+  test('deep nesting keeps the text inside it', () => {
     expect(renderMarkdown(`${'> '.repeat(200)}word`)).toContain('word')
     expect(renderMarkdown(`${'> '.repeat(40_000)}word`)).toContain('word')
     expect(renderMarkdown(`${'*a_'.repeat(20_000)}word`)).toContain('word')
@@ -251,14 +251,14 @@ describe('properties', () => {
     fc.assert(idempotent, { numRuns: 1000 })
   })
 
-  test('sanitizeHtml changes nothing in what the other two made', () => {
+  test('sanitizeHtml does not change the output of the other two', () => {
     const stable = fc.property(hostile, (text) => {
       for (const html of [renderMarkdown(text), sanitizeText(text)]) expect(sanitizeHtml(html)).toBe(html)
     })
     fc.assert(stable, { numRuns: 500 })
   })
 
-  test('every function leaves plain words unchanged', () => {
+  test('every function leaves plain text unchanged', () => {
     const character = fc.constantFrom(...'abcXYZ019,?éßжあ漢字、。🙂')
     const word = fc.string({ unit: character, minLength: 1, maxLength: 12 })
     const line = fc.array(word, { minLength: 1, maxLength: 12 }).map((words) => words.join(' '))

@@ -73,7 +73,7 @@ const answersIn = (found: readonly ReplayItem[]): readonly AnswerStep[] =>
   found.flatMap((one) => (one.kind === 'answer' ? [one] : []))
 
 describe('a replay', () => {
-  it('holds every record once, in the order of the source', async () => {
+  it('contains every record once, in source order', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryMessages, async (plan) => {
         const found = await replayed(native(plan))
@@ -207,7 +207,7 @@ function written(found: readonly ReplayItem[]): readonly NormalizedMessage[] {
   })
 }
 
-it('an element may bring more records than a call takes arguments', async () => {
+it('an element may have more records than a call accepts arguments', async () => {
   const records = Array.from({ length: 200_000 }, (_, at) => at)
   const content = [messageOf({ kind: 'user' }, 0, { src: 'codex', records })]
   const counts = []

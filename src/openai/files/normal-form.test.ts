@@ -82,7 +82,7 @@ describe('a tree of messages', () => {
     expect(linesOf(tree({ a: null, b: 'a', c: 'a' }))).toEqual(['a c', 'b'])
   })
 
-  test('loses no node, whatever the parents are', () => {
+  test('loses no node, whatever the parent links', () => {
     const ids = ['a', 'b', 'c', 'd', 'e', 'f', 'g']
     const parent = fc.constantFrom(null, 'gone', ...ids)
     fc.assert(

@@ -206,7 +206,7 @@ describe.skipIf(!installed)('saved files', () => {
     expect([at.read('build/out'), at.read('private [1]!.txt')]).toEqual(['x', 'x'])
   })
 
-  test('files in submodules and in other repositories within the tree', async () => {
+  test('includes files of submodules and nested repositories', async () => {
     const other = checkpointProject()
     other.git('init', '-q')
     other.write('lib.txt', 'lib 1\n')
@@ -274,7 +274,7 @@ describe.skipIf(!installed)('saved files', () => {
   })
 })
 
-test('without git one line says so', async () => {
+test('without git, one line reports it', async () => {
   const at = checkpointProject()
   const { PATH } = process.env
   process.env['PATH'] = ''

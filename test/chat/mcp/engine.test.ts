@@ -47,7 +47,7 @@ describe.each(['stdio', 'http'] as const)('over %s', (way) => {
   const entry = async (more: object = {}) =>
     way === 'stdio' ? { ...stdio(), ...more } : { type: 'http', url: (await http()).url, ...more }
 
-  test('an answer, a failure, an exception and a picture reach the model in the order of its calls', async () => {
+  test('an answer, a failure, an exception and an image reach the model in call order', async () => {
     const server = await chatServer(
       calls([
         { id: 'a', name: 'echo', args: { text: '会話' } },
@@ -80,7 +80,7 @@ describe.each(['stdio', 'http'] as const)('over %s', (way) => {
     expect(server.asked[1] && results(server.asked[1])).toEqual([expect.stringMatching(/^Error: [\s\S]*timed out/i)])
   })
 
-  test('tools that come later are offered with the next request', async () => {
+  test('tools added later are offered with the next request', async () => {
     const server = await chatServer(call('grow'), answer('More now.'), answer('Yes.'))
     const session = await asking(server, { far: await entry() })
     await sendLine(session, 'Grow')
@@ -159,7 +159,7 @@ test('a server that requires authentication reports what to do', async () => {
   })
 })
 
-describe('trust in a tool is for that tool alone', () => {
+describe('trust in a tool covers only that tool', () => {
   const mcpServers = { srv: stdio('wild') }
   const unusual = async () => {
     const server = await chatServer()
@@ -174,7 +174,7 @@ describe('trust in a tool is for that tool alone', () => {
       .filter((tool) => setup.decide(tool, { level: 'changes', summary: untranslated('') }).kind === 'allow')
       .map(({ origin, hostName }) => `${origin} ${hostName}`)
 
-  test('even where its server named it * or [a-z]', async () => {
+  test('even if its server named it * or [a-z]', async () => {
     const { talk: session, server } = await unusual()
     for (const wild of ['*', 'e?ho', '[a-z]']) {
       const tool = session.setup.toolSet.all.find(({ origin, hostName }) => origin === 'srv' && hostName === wild)
@@ -189,7 +189,7 @@ describe('trust in a tool is for that tool alone', () => {
     expect(events.some(({ kind }) => kind === 'consent_needed')).toBe(true)
   })
 
-  test('also by /tools trust, where a name goes before a pattern', async () => {
+  test('also with /tools trust, where names take precedence over patterns', async () => {
     const { talk: session } = await unusual()
     await sendLine(session, '/tools trust @srv/*')
     expect(decisions(session)).toEqual(['srv *'])

@@ -119,7 +119,7 @@ describe.skipIf(!hasProc()).each(sandboxes)('a command in $mode', ({ option, isH
 })
 
 test.skipIf(!hasProc() || !hasBubblewrap())(
-  'a sandbox that is still being set up goes too',
+  'a sandbox that is still starting dies too',
   async () => {
     for (let time = 0; time < 5; time++) {
       const unique = word()

@@ -234,7 +234,7 @@ describe.skipIf(!hasBubblewrap())('in a sandbox', () => {
     expect(existsSync(git)).toBe(false)
   })
 
-  test('a project cannot bring its own bubblewrap', async () => {
+  test('a project cannot supply its own bubblewrap', async () => {
     const created = place()
     writeFileSync(join(created.cwd, 'bwrap'), '#!/bin/sh\ntouch PWNED\n', { mode: 0o755 })
     const cwd = process.cwd()
@@ -253,7 +253,7 @@ describe.skipIf(!hasBubblewrap())('in a sandbox', () => {
     expect(outputOf(await run('mv .amazonq .b')).exit_status).not.toBe('0')
   })
 
-  test('links do not lead out of it', async () => {
+  test('links do not lead outside', async () => {
     const created = place()
     symlinkSync(created.home, join(created.cwd, 'link'))
     symlinkSync(created.home, join(created.cwd, '.git'))
@@ -262,7 +262,7 @@ describe.skipIf(!hasBubblewrap())('in a sandbox', () => {
     expect(readdirSync(created.home).sort()).toEqual(['data', 'notes'])
   })
 
-  test('exit codes, signals, hostile folder names and an abort are as without it', async () => {
+  test('exit codes, signals, hostile folder names and aborts work as without a sandbox', async () => {
     const root = tempFolder()
     const created = { ...place(), cwd: join(root, `a "b" (c) '$(touch x)' --ro-bind`) }
     mkdirSync(created.cwd)
@@ -294,15 +294,12 @@ describe('chat.sandbox', () => {
     expect(await sandboxing(place(), 'off')).toEqual({ kind: 'open' })
   })
 
-  test.skipIf(process.platform !== 'linux')(
-    'auto runs without a sandbox where none works, and reports why',
-    async () => {
-      const how = await sandboxing(place(), 'auto', none)
-      expect(how).toMatchObject({ kind: 'open', why: { en: expect.stringContaining('not installed') } })
-    },
-  )
+  test.skipIf(process.platform !== 'linux')('auto runs without a sandbox if none works, and reports why', async () => {
+    const how = await sandboxing(place(), 'auto', none)
+    expect(how).toMatchObject({ kind: 'open', why: { en: expect.stringContaining('not installed') } })
+  })
 
-  test.skipIf(process.platform !== 'linux')('on refuses commands where none works', async () => {
+  test.skipIf(process.platform !== 'linux')('on refuses commands if none works', async () => {
     const created = place()
     const run = await shellIn(created, await sandboxing(created, 'on', none))
     const ran = await run('touch ran')
@@ -311,7 +308,7 @@ describe('chat.sandbox', () => {
     expect(existsSync(join(created.cwd, 'ran'))).toBe(false)
   })
 
-  test('there is none for other systems', async () => {
+  test('other systems have none', async () => {
     const how = await chooseSandbox({ mode: 'auto', platform: 'win32', ...place(), variables: process.env })
     expect(how).toMatchObject({ kind: 'open', why: { en: expect.stringContaining('no sandbox') } })
   })

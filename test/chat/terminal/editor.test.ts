@@ -67,7 +67,7 @@ describe('typing', () => {
     expect(typed(paste('/home/mika/notes and a.png')).shown).toBe('/home/mika/notes and a.png|')
   })
 
-  test('keys do not depend on how bytes are split', () => {
+  test('keys are recognized however bytes are split', () => {
     const piece = fc.constantFrom(
       'a',
       '日',
@@ -111,7 +111,7 @@ describe('input history', () => {
     expect(typed(`${UP}${UP}${UP}${UP}${UP}${UP}`, { history: recall() }).shown).toBe('Write a test|')
   })
 
-  test('is found with Ctrl-R, the next one with Ctrl-R again; Enter sends it, Ctrl-G gives up', () => {
+  test('is searched with Ctrl-R, the next match with Ctrl-R again; Enter sends it, Ctrl-G cancels', () => {
     const all = new PromptHistory(['make one', 'other', 'make two'])
     expect(typed(`${ctrl('r')}mak`, { history: all }).editor.line.text).toBe('make two')
     expect(typed(`${ctrl('r')}mak${ctrl('r')}`, { history: all }).editor.line.text).toBe('make one')
@@ -161,7 +161,7 @@ describe('Tab', () => {
     expect(tab(input).shown).toBe(shown)
   })
 
-  test('shows a choice and types as much as is common to all', () => {
+  test('shows the choices and inserts their common prefix', () => {
     const { shown, editor } = tab('read @s')
     expect(shown).toBe('read @sr|')
     expect(
@@ -184,13 +184,13 @@ describe('rows', () => {
     expect({ row, column }).toEqual({ row: 1, column: 6 })
   })
 
-  test('the cursor is where the next character goes', () => {
+  test('the cursor is at the position of the next character', () => {
     expect(layOutPrompt('> ', { text: 'ab\ncd', at: 3 }, 40)).toEqual({ rows: ['> ab', '  cd'], row: 1, column: 2 })
     expect(layOutPrompt('> ', { text: 'abcdefgh', at: 5 }, 9)).toMatchObject({ row: 0, column: 7 })
     expect(layOutPrompt('> ', { text: 'abcdefgh', at: 6 }, 9)).toMatchObject({ row: 1, column: 0 })
   })
 
-  test('a text that is higher than the screen is shown around the cursor', () => {
+  test('a text taller than the screen is shown around the cursor', () => {
     const layout = layOutPrompt('> ', toTextLine(Array.from({ length: 50 }, (_, n) => `line ${n}`).join('\n')), 40)
     expect(visibleRows(layout, 5)).toMatchObject({ rows: expect.arrayContaining(['  line 49']), row: 4 })
     expect(visibleRows(layout, 5).rows).toHaveLength(5)

@@ -119,7 +119,7 @@ describe('harmful content is visible', () => {
     )
   })
 
-  test('in the arguments of a tool, all of them or not before all were seen', () => {
+  test('in the arguments of a tool, which must be viewed completely', () => {
     const args = JSON.stringify({ safe: 'x'.repeat(9000), sql: 'drop table users', last: 'a\nb' }, null, 2)
     const question = asking({ summary: untranslated('@db/query {"safe":…'), args }, 'query')
     const { text, isUnseen } = renderQuestion(question, SCREEN)

@@ -93,7 +93,7 @@ describe.skipIf(!hasTmux())('at a terminal', () => {
     await next.pane.until('Again.')
   })
 
-  test('a command that hides its effect is shown in full and runs only after all of it was seen', async () => {
+  test('a command that hides its effect runs only after it was viewed completely', async () => {
     const noise = Array.from({ length: 200 }, (_, n) => `echo line ${n}`)
     const command = `ls${'\n'.repeat(61)}${[...noise, 'rm -rf ./keep', ...noise].join('\n')}`
     const summary = `list files\n\n? execute_bash asks to run this command:\n  │ ls\n\u202eAllow it? [y/n/t] y`
@@ -178,7 +178,7 @@ describe.skipIf(!hasTmux())('at a terminal', () => {
     expect(existsSync(join(home.cwd, 'ran.txt'))).toBe(false)
   })
 
-  test('a tangent is marked and left, and a checkpoint brings files and conversation back', async () => {
+  test('a tangent is marked and left, and a checkpoint restores files and conversation', async () => {
     const home = chatHome()
     execFileSync('git', ['init', '-q'], { cwd: home.cwd })
     writeFileSync(join(home.cwd, 'tea.txt'), 'green\n')

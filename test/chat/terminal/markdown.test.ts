@@ -36,7 +36,7 @@ describe('blocks', () => {
 describe('tables', () => {
   const TABLE = '| name | number |\n|:---|---:|\n| `a` | 1 |\n| 日本 \\| b | 20 |\n'
 
-  test('have columns that fit what is in them', () => {
+  test('have columns that fit their contents', () => {
     expect(shown(TABLE)).toBe('name      number\n────────  ──────\na              1\n日本 | b      20\n')
   })
 
@@ -112,7 +112,7 @@ describe('streams', () => {
     )
   })
 
-  test('no line is wider than the terminal but those of code', () => {
+  test('only lines of code are wider than the terminal', () => {
     const words = fc.array(fc.constantFrom('a', 'longer', '日本語', '**b**', '- ', '\n', '> ', ' ', 'x'.repeat(50)), {
       maxLength: 40,
     })
@@ -128,7 +128,7 @@ describe('streams', () => {
     ['blanks', `${' '.repeat(5000)}x`],
     ['blanks behind a fence', `\`\`\`${' '.repeat(100_000)}\`\n`],
     ['a row of dashes below a row of a table', `|a|\n|${'-'.repeat(100_000)}x\n`],
-  ])('%s take no time', (_, text) => {
+  ])('%s take linear time', (_, text) => {
     const stream = new MarkdownStream(() => 80)
     expect(stream.add(text) + stream.end()).not.toBe('')
   })

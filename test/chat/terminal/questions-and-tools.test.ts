@@ -89,7 +89,7 @@ describe('a tool that ran', () => {
   const shownBefore = (need: Partial<CallNeed>, wasShown = false) =>
     ({ need: { level: 'changes', summary: untranslated('run it'), ...need }, wasShown }) as const
 
-  test('is a line with its outcome and the ends of what it printed, without escape sequences', () => {
+  test('is a line with its outcome and both ends of its output, without escape sequences', () => {
     const stdout = Array.from({ length: 20 }, (_, n) => `\u001b[31mline ${n}\u001b[0m\t${'x'.repeat(100)}`).join('\n')
     const lines = renderToolResult(
       done([{ Json: { exit_status: '2', stdout, stderr: '' } }]),

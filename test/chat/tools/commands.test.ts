@@ -94,7 +94,7 @@ describe.skipIf(process.platform === 'win32')('commands of bash', () => {
     expect(kind(command, rulesIn(cwd, { allowedCommands: [rule] }))).toBe('allow')
   })
 
-  test('bytes that some systems treat as blanks are refused there unless quoted', () => {
+  test('bytes that some systems treat as blanks are rejected there unless quoted', () => {
     for (const command of ['cat だ', 'cat ム-x', 'find .ぅ-delete']) {
       expect(parsePlainPipe(command, 'linux').ok).toBe(true)
       expect(parsePlainPipe(command, 'darwin').ok).toBe(false)
@@ -145,7 +145,7 @@ describe.skipIf(process.platform === 'win32')('commands of bash', () => {
     'python3 script.py --touch',
     'echo "touch x"',
     '# touch x\nls',
-  ])('%j is none of the denied ones', (command) => {
+  ])('%j is not denied', (command) => {
     for (const trust of [LISTED, ALL]) expect(kind(command, { ...noTouch, ...trust })).toBe('allow')
   })
 
@@ -288,7 +288,7 @@ describe.skipIf(process.platform === 'win32')('denied paths and commands', () =>
     'ls -l link/',
     'node secret/key',
     'node --env-file=secret/key a.js',
-  ])('%j is denied where it would be free', (command) => {
+  ])('%j is denied even if reading is otherwise free', (command) => {
     expect(kind(command, rules)).toBe('deny')
   })
 
@@ -328,7 +328,7 @@ describe.skipIf(process.platform === 'win32')('denied paths and commands', () =>
     'rg x',
     'bash script.sh',
     'ls "unclosed',
-  ])('%j might read there: it is never free', (command) => {
+  ])('%j might read there, so it always requires consent', (command) => {
     expect(kind(command, rules)).toBe('ask')
     expect(kind(command, { ...rules, ...LISTED })).toBe('ask')
   })
@@ -350,7 +350,7 @@ describe.skipIf(process.platform === 'win32')('denied paths and commands', () =>
     expect(kind(command, rules)).toBe('allow')
   })
 
-  test('what might read there is asked about where all tools are trusted', () => {
+  test('commands that might read there require consent even if all tools are trusted', () => {
     expect(kind('grep -r x .', { ...rules, ...ALL })).toBe('ask')
     expect(kind('grep -r x src', { ...rules, ...ALL })).toBe('allow')
     expect(kind('npm test', { ...rules, ...ALL })).toBe('allow')
@@ -365,7 +365,7 @@ describe.skipIf(process.platform === 'win32')('denied paths and commands', () =>
   })
 })
 
-describe.skipIf(process.platform === 'win32')('ways around denied paths', () => {
+describe.skipIf(process.platform === 'win32')('attempts to bypass denied paths', () => {
   const cwd = realpathSync(tempFolder())
   for (const folder of ['sub/x', 'other/deep', 'free/deep']) mkdirSync(join(cwd, folder), { recursive: true })
   for (const file of ['secret', 'sub/secret', 'other/keys', 'kk', 'guess', 'a.txt', 'free/a'])

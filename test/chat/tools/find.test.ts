@@ -102,7 +102,7 @@ test('search tools skip links and denied paths', async () => {
   expect(textIn(await at.run('fs_read', list, { isDenied }))).not.toContain('src/b.ts')
 })
 
-describe('the box', () => {
+describe('the tool set', () => {
   const tool = (origin: string, hostName: string, name = hostName): ChatTool => ({
     name,
     hostName,

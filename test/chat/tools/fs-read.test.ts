@@ -72,7 +72,7 @@ test('the flat form of old programs is accepted', async () => {
   expect(textIn(await at.run('fs_read', { mode: 'Line', path: 'a.txt' }))).toBe('alpha')
 })
 
-test('a search gives lines with those around them', async () => {
+test('a search returns matching lines with context', async () => {
   const at = toolProject()
   at.write('a.txt', 'a\nb\nNeedle\nc\nd\ne\nf\nneedle\n')
   const search = { mode: 'Search', path: 'a.txt', pattern: 'needle', context_lines: 1 }

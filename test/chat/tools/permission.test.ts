@@ -47,7 +47,7 @@ describe('names of tools', () => {
     ['@builtin/fs_write', false],
     ['@*', false],
     ['read', false],
-  ])('%s means the built-in fs_read: %s', (pattern, expected) => {
+  ])('%s matches the built-in fs_read: %s', (pattern, expected) => {
     expect(matchesTool(pattern, native('fs_read'))).toBe(expected)
   })
   test.each([
@@ -60,12 +60,12 @@ describe('names of tools', () => {
     ['status', false],
     ['*', false],
     ['@builtin', false],
-  ])('%s means the tool of a server: %s', (pattern, expected) => {
+  ])('%s matches the tool of a server: %s', (pattern, expected) => {
     expect(matchesTool(pattern, git)).toBe(expected)
   })
 })
 
-describe('what the user trusts', () => {
+describe('a trusted tool', () => {
   const tool = (origin: string, hostName: string) => ({ name: hostName, hostName, origin })
   const all = [
     tool('srv', '*'),
@@ -77,7 +77,7 @@ describe('what the user trusts', () => {
   ]
   const need: CallNeed = { level: 'changes', summary: untranslated('') }
 
-  test('is one tool, whatever characters its server and name contain', () => {
+  test('is exactly one, whatever characters its server and name contain', () => {
     for (const trusted of all) {
       const allowed = all.filter(
         (one) => decidePermission(one, need, { ...rules, trustedTools: [trusted] }).kind === 'allow',
@@ -260,7 +260,7 @@ describe('commands', () => {
     expect(dangerOf(command)).toBeUndefined()
   })
 
-  test('no input makes the check throw or allows joined commands', () => {
+  test('no input makes the check throw or allows command lists', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom('&&', ';', '`', '$(', '>'), (any, joint) => {
         const text = any.replaceAll(/['"\\]/g, '')
@@ -270,7 +270,7 @@ describe('commands', () => {
   })
 })
 
-test('tools of servers are asked unless they are listed', () => {
+test('tools of servers require consent unless they are listed', () => {
   const tool = { name: 'send', hostName: 'send', origin: 'mail' }
   const need: CallNeed = { level: 'read-only', summary: untranslated('') }
   expect(decidePermission(tool, need, rules).kind).toBe('ask')

@@ -58,7 +58,7 @@ describe.skipIf(!hasBash)('bash (skipped where there is none)', () => {
     expect(lines.length).toBeGreaterThan(300)
   })
 
-  test('runs no simple command that was not found in a script', () => {
+  test('runs only simple commands that were found in the script', () => {
     const cwd = join(tempFolder(), 'run')
     mkdirSync(cwd)
     const { env, take } = recorder(STUBS)

@@ -57,7 +57,7 @@ describe.skipIf(process.platform === 'win32')('execute_bash', () => {
     ])
   })
 
-  test('an abort ends the command with all that it started', async () => {
+  test('an abort kills the command and everything it started', async () => {
     const at = toolProject()
     const ending = new AbortController()
     const command = 'sleep 1000 & echo $! > pid; (trap "" TERM; sleep 1000 & echo $! > deaf; wait) & echo begun; wait'

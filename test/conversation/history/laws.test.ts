@@ -74,7 +74,7 @@ test('pairs, pairs with metadata, objects and a mixture give equal answers, bare
   )
 })
 
-test('turns hold every entry that can be understood, once and in order', () => {
+test('turns contain every valid entry, once and in order', () => {
   fc.assert(
     fc.property(damaged, (source) => {
       const { steps, unreadable } = readHistory(source)

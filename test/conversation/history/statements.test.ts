@@ -126,7 +126,7 @@ describe('発見2: patterns', () => {
     expect(conversationPattern(history)).toEqual({ pattern, incomplete: false })
   })
 
-  test('not finished is a flag beside the pattern', () => {
+  test('incomplete is a flag separate from the pattern', () => {
     expect(conversationPattern(turn(1, 'goes on'))).toEqual({ pattern: 'single', incomplete: true })
     expect(conversationPattern(turn(4, 'goes on'))).toEqual({ pattern: 'complex', incomplete: true })
   })
@@ -177,7 +177,7 @@ describe('会話ターンの定義: a turn', () => {
     expect(conversationTurns([...history, ...turn(0)]).map(({ steps }) => steps.length)).toEqual([3, 1])
   })
 
-  test('asks the answer alone', () => {
+  test('depends only on the answer', () => {
     expect(isConversationTurnComplete([{} as never, answers('a')])).toBe(true)
     for (const broken of [null, undefined, 5, [], {}, [prompt('q')]])
       expect(isConversationTurnComplete(broken as never)).toBe(false)
@@ -229,7 +229,7 @@ describe('実装への影響 2: messages to show', () => {
     expect(convertToDisplayMessages([[cancelled(null, 't'), answers('a')]])).toHaveLength(1)
   })
 
-  test('an entry that cannot be understood is skipped', () => {
+  test('an invalid entry is skipped', () => {
     expect(convertToDisplayMessages([...turn(0), { user: 'who?' }, ...turn(0)])).toHaveLength(4)
   })
 })

@@ -69,7 +69,7 @@ describe('apart are', () => {
     expect(entries).toEqual({ total: 1, unreadable: 0, min: 1, max: 1, mean: 1 })
   })
 
-  test('entries that cannot be understood, and conversations of nothing else', () => {
+  test('invalid entries, and conversations with only these', () => {
     const statistics = historyStatistics([[...turn(1), { user: 1 }], ['?', '?'], null as never, { other: [] } as never])
     expect(statistics).toMatchObject({
       conversations: 4,
@@ -82,7 +82,7 @@ describe('apart are', () => {
   })
 })
 
-test('nothing counts as nothing', () => {
+test('empty input has empty statistics', () => {
   const none = { count: 0, percent: 0 }
   const patterns = { simple: none, single: none, complex: none }
   expect(historyStatistics([])).toEqual({

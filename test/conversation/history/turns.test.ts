@@ -77,7 +77,7 @@ describe('turns', () => {
     expect(reported(history)).toEqual([['q', 0, 2, 'complete']])
   })
 
-  test('what follows no prompt is a turn without one', () => {
+  test('entries without a prompt form a turn without one', () => {
     const history = [
       [results('gone'), asks('a')],
       [results('a'), answers('r')],
@@ -91,14 +91,14 @@ describe('turns', () => {
     ])
   })
 
-  test('an entry that cannot be understood is no step, and ends nothing', () => {
+  test('an invalid entry is not a step and does not end a turn', () => {
     const history = ['?', [prompt('q'), asks('a')], null, [results('a'), answers('r')], 7]
     expect(readHistory(history)).toMatchObject({ unreadable: [0, 2, 4], isHistory: true })
     expect(reported(history)).toEqual([['q', 1, 3, 'complete']])
     expect(conversationTurns(history)[0]?.steps.map(({ index }) => index)).toEqual([1, 3])
   })
 
-  test('silent thoughts and missing ids are left out', () => {
+  test('empty remarks and missing ids are left out', () => {
     const silent = { ToolUse: { message_id: null, content: '', tool_uses: [] } }
     expect(conversationTurns([[prompt('q'), silent]])).toMatchObject([
       { thinking: [], messageIds: [], toolsUsed: [], pattern: 'single', status: 'incomplete' },
@@ -166,7 +166,7 @@ describe('tool uses', () => {
     ).toEqual([['t', 0, 'error', 1]])
   })
 
-  test('the original tool name replaces the stand-in', () => {
+  test('the original tool name replaces the placeholder', () => {
     expect(toolName(use('t', 'fs_read'))).toBe('fs_read')
     expect(toolName({ ...use('t', 'search'), name: 'dummy' })).toBe('search')
     expect(toolName({ id: 't', name: 'dummy' })).toBe('dummy')

@@ -42,7 +42,7 @@ describe('a prompt', () => {
 })
 
 describe('the system prompt', () => {
-  test('is sent first each time, and is no part of the history', async () => {
+  test('is sent first each time, and is not part of the history', async () => {
     const { chat, server } = await startChat([says('One.'), says('Two.')], { systemPrompt: 'Count.' })
     await chat.prompt('Go.')
     chat.systemPrompt = OpenAIMessage.developer('Count on.')

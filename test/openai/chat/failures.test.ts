@@ -72,7 +72,7 @@ describe('retrying', () => {
       json({}, 500, { 'x-should-retry': 'false', 'x-request-id': 'r1' }),
       { requestID: 'r1' },
     ],
-  ])('is of no use after %s', async (_, reply, error) => {
+  ])('is not attempted after %s', async (_, reply, error) => {
     const { chat, server } = await startChat([reply, fine])
     expect(await chat.prompt('How are you?')).toMatchObject({ success: false, errors: [error] })
     expect(server.asked.length).toBe(1)
@@ -91,7 +91,7 @@ describe('a connection that breaks at any byte', () => {
     expect([server.asked.length, historyText(chat)]).toEqual([bytes + 1, 'user How are you? / assistant Fine. 元気 🎉'])
   })
 
-  test('is noticed where it looks like an end, unless the answer was complete', async () => {
+  test('is noticed even if it looks like an end, unless the answer was complete', async () => {
     const cuts = Array.from({ length: bytes }, (_, cutAt) => events(chunks, { cutAt, packet: 11, untilClose: true }))
     const { chat, server } = await startChat(cuts, { maxRetries: bytes })
     await chat.prompt('How are you?', { stream: true })
@@ -108,7 +108,7 @@ describe('characters split by packets', () => {
   })
 })
 
-describe('a server that takes its time', () => {
+describe('a slow server', () => {
   test.each<[what: string, reply: Reply]>([
     ['says nothing', silence()],
     ['drips', silence(true)],
@@ -132,7 +132,7 @@ test('a server that stops in the middle', async () => {
   expect(historyText(chat)).toBe('user Hello?')
 })
 
-describe('an answer that does not end', () => {
+describe('an endless answer', () => {
   /** Streams until the client disconnects. */
   const forever =
     (text: string, type = 'text/event-stream', status = 200): Reply =>

@@ -95,7 +95,7 @@ describe('files', () => {
     })
   })
 
-  test('of a server that knows none', async () => {
+  test('of a server without file support', async () => {
     const { chat } = await startChat([raw('<html>', 'text/html'), json({}), json([])])
     for (const result of [await chat.files.retrieve('a'), await chat.files.retrieve('a'), await chat.files.list()]) {
       expect(result).toMatchObject({ success: false, errors: [{ kind: 'garbage' }] })
@@ -108,7 +108,7 @@ describe('files', () => {
     expect(result).toMatchObject({ success: false, errors: [{ kind: 'aborted' }] })
   })
 
-  test('need what an upload needs', async () => {
+  test('require valid arguments for an upload', async () => {
     const { chat, server } = await startChat([])
     await expect(chat.files.create(pdf(), '')).rejects.toThrow(/what the file is for/)
     await expect(chat.files.create(new Blob(['x']), 'user_data')).rejects.toThrow(/filename/)

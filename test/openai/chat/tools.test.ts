@@ -93,7 +93,7 @@ describe('a tool is registered', () => {
     expect(results(chat)).toEqual(['7'])
   })
 
-  test('under a name that the server does not take, and still found', async () => {
+  test('under a name that the server rejects, and still found', async () => {
     const { chat, server } = await startChat([])
     chat.registerTool({ name: 'rows.count' }, () => 'three')
     server.say((asked, response) => {

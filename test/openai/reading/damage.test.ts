@@ -17,7 +17,7 @@ describe('a damaged file keeps all intact records', () => {
     expect(codesOf(found)).toEqual(['cut_short'])
   })
 
-  test('a bad element of a list is skipped, what follows the list is named', async () => {
+  test('an invalid element of a list is skipped, and text after the list is reported', async () => {
     const found = await read(
       `[${exampleLine('One?')}, {"messages": nonsense}, 7, ${exampleLine('Two?')}] [1]`,
       'list.json',
@@ -27,13 +27,13 @@ describe('a damaged file keeps all intact records', () => {
     expect(found.issues.map(({ line }) => line)).toEqual([2, 3, undefined])
   })
 
-  test('NULs, a byte order mark and white space around a document are no damage to it', async () => {
+  test('NULs, a byte order mark and white space around a document do not damage it', async () => {
     const found = await read(`\uFEFF\r\n${json(exchange('One?'), null, 2)}\r\n\0\0`, 'chat.json')
     expect(textsIn(found)).toEqual(['One?'])
     expect(codesOf(found)).toEqual(['nul_bytes'])
   })
 
-  test('a document of several objects gives all of them', async () => {
+  test('a file of several objects gives all of them', async () => {
     const found = await read(
       `${json({ messages: exchange('One?') }, null, 2)}\n${json({ messages: exchange('Two?') }, null, 2)}\n`,
       'chat.json',
@@ -104,7 +104,7 @@ describe('laws', () => {
     )
   })
 
-  test('a first line that lost its end is one bad line', async () => {
+  test('a truncated first line is one invalid line', async () => {
     for (let cut = 1; cut < 20; cut++) {
       const found = await read(
         `${exampleLine('One?').slice(0, -cut)}\n${exampleLine('Two?')}\n${exampleLine('Three?')}\n`,

@@ -17,12 +17,12 @@ export interface TokenReport {
   readonly faults?: readonly string[] | undefined
 }
 
-/** From the payload of a `token_count`. Nothing when it only brings news of rate limits. */
+/** Reads the payload of a `token_count`. Undefined if it only contains rate limits. */
 export function parseTokenReport(payload: Fields): TokenReport | undefined {
   const info = fieldsOf(payload['info'])
   const check = new NumberCheck()
   if (!info) {
-    // The first versions had the counters of one request here.
+    // In the first versions, the payload contained the counters of one request.
     const last = payload['info'] === undefined ? parseTokenUsage(payload, check) : undefined
     return makeReport(undefined, last, undefined, check)
   }
@@ -89,7 +89,7 @@ export interface SavedTokenMeter {
   readonly hasAnswer: boolean
 }
 
-/** What a log says of its beginning. */
+/** How the log begins. */
 export interface LogStart {
   /** The thread of the log. */
   readonly thread: string | undefined
