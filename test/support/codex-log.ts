@@ -46,6 +46,7 @@ export const call = (second: number, call_id: string, args: unknown): string =>
 export const result = (second: number, call_id: string, output: unknown): string =>
   line(second, 'response_item', { type: 'function_call_output', call_id, output })
 
+/** A report of running totals. It leaves out the usage of the last request, which would have to fit the report before. */
 export const tokens = (second: number, input: number, output: number): string => {
   const usage = {
     input_tokens: input,
@@ -56,7 +57,7 @@ export const tokens = (second: number, input: number, output: number): string =>
   }
   return line(second, 'event_msg', {
     type: 'token_count',
-    info: { total_token_usage: usage, last_token_usage: usage },
+    info: { total_token_usage: usage },
     rate_limits: null,
   })
 }
