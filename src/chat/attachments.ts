@@ -71,7 +71,7 @@ export function filterAttachable(
 
 const outsideText = (real: string): Phrase =>
   phrase(
-    `it is outside of this directory. To attach it, type its own path: @${real}`,
+    `it is outside this directory. To attach it, type its full path: @${real}`,
     `このディレクトリーの外にあります。添付するには、その場所を直接書いてください：@${real}`,
   )
 
@@ -99,7 +99,7 @@ export function readAttachments(paths: readonly string[]): Attachments {
     else if (text !== undefined) texts.push(`[${path}]\n${text}\n`)
     else documents.push({ type: 'file', file: { filename: name, file_data: toDataUri(bytes, mime) } })
     const size = bytes.length.toLocaleString('en-US')
-    notes.push(phrase(`${name} goes along (${size} bytes)`, `${name} を添付します（${size} バイト）`))
+    notes.push(phrase(`attached ${name} (${size} bytes)`, `${name} を添付します（${size} バイト）`))
   }
   const context =
     texts.length === 0 ? '' : `${CONTEXT_ENTRY_START_HEADER}${texts.join('')}${CONTEXT_ENTRY_END_HEADER}`.trimEnd()
@@ -107,7 +107,7 @@ export function readAttachments(paths: readonly string[]): Attachments {
 }
 
 const omittedText = (name: string, { en, ja }: Phrase): Phrase =>
-  phrase(`${name} is left out: ${en}`, `${name} は添付しません：${ja}`)
+  phrase(`${name} not attached: ${en}`, `${name} は添付しません：${ja}`)
 
 interface FileFacts {
   readonly format: ImageFormat | undefined
@@ -118,24 +118,27 @@ interface FileFacts {
 
 function findFault(bytes: Uint8Array, { format, mime, text, images }: FileFacts): Phrase | undefined {
   if (format) {
-    if (bytes.length > MAX_IMAGE_SIZE) return phrase('an image may have 10 MB', '画像は 10 MB までです')
+    if (bytes.length > MAX_IMAGE_SIZE) return phrase('images are limited to 10 MB', '画像は 10 MB までです')
     return images >= MAX_NUMBER_OF_IMAGES_PER_REQUEST
-      ? phrase('ten images are the most', '画像は 10 枚までです')
+      ? phrase('the limit is 10 images', '画像は 10 枚までです')
       : undefined
   }
   if (mime === 'application/pdf')
-    return bytes.length > MAX_DOCUMENT_BYTES ? phrase('a document may have 32 MB', '文書は 32 MB までです') : undefined
-  if (text === undefined) return phrase('it is no image, no PDF and no text', '画像でも PDF でもテキストでもありません')
+    return bytes.length > MAX_DOCUMENT_BYTES
+      ? phrase('documents are limited to 32 MB', '文書は 32 MB までです')
+      : undefined
+  if (text === undefined)
+    return phrase('it is not an image, PDF or text file', '画像でも PDF でもテキストでもありません')
   if (bytes.length <= MAX_TEXT_BYTES) return undefined
   return phrase(
-    'a text may have 400,000 bytes; let the model read it with a tool',
+    'text files are limited to 400,000 bytes. Let the model read it with a tool',
     'テキストは 400,000 バイトまでです。モデルにツールで読ませてください',
   )
 }
 
 function readBytes(path: string): Buffer | Phrase {
   try {
-    if (statSync(path).size > MAX_DOCUMENT_BYTES) return phrase('it has more than 32 MB', '32 MB を超えています')
+    if (statSync(path).size > MAX_DOCUMENT_BYTES) return phrase('it is larger than 32 MB', '32 MB を超えています')
     return readRegularFile(path)
   } catch (error) {
     return isSystemError(error) ? describeSystemError(error) : phrase('it cannot be read', '読み取れません')

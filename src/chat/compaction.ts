@@ -158,7 +158,7 @@ export async function* shrinkRequest(
     if (signal.aborted) return { kind: 'aborted' }
     if (done.kind === 'failed') {
       const { en, ja } = chatErrorText(done.error)
-      yield errorText(`The conversation could not be summed up: ${en}`, `会話を要約できませんでした。${ja}`)
+      yield errorText(`Could not summarize the conversation: ${en}`, `会話を要約できませんでした。${ja}`)
     }
   }
   return yield* moveRange(writer, outgoing, tokens)

@@ -87,14 +87,13 @@ export class AgentHooks {
     const { command } = hook
     if (ran.ended === 'timed_out')
       return phrase(
-        `The hook ${command} did not end within ${timeoutMs} ms.`,
+        `Hook ${command} timed out after ${timeoutMs} ms.`,
         `フック ${command} が ${timeoutMs} ms 以内に終わりませんでした。`,
       )
-    if (ran.ended === 'aborted')
-      return phrase(`The hook ${command} was cancelled.`, `フック ${command} を取り消しました。`)
+    if (ran.ended === 'aborted') return phrase(`Hook ${command} cancelled.`, `フック ${command} を取り消しました。`)
     if (ran.ended === 'not_started')
       return phrase(
-        `The hook ${command} could not run: ${ran.stderr.text}`,
+        `Hook ${command} could not start: ${ran.stderr.text}`,
         `フック ${command} を実行できませんでした：${ran.stderr.text}`,
       )
     const { text, cut } = ran.code === 0 ? ran.stdout : ran.stderr

@@ -105,7 +105,7 @@ export async function resolvePrompt(
   if (offered.length > 1) {
     const names = offered.map(({ server, name }) => `@${server}/${name}`)
     const result = phrase(
-      `several servers have a prompt ${called.name}: say ${names.join(' or ')}.`,
+      `several servers have a prompt ${called.name}. Type ${names.join(' or ')}.`,
       `文章 ${called.name} は複数のサーバーにあります。${names.join(' か ')} と書いてください。`,
     )
     return { kind: 'error', said: result }
@@ -125,7 +125,7 @@ async function fetchServerPrompt(
   if (missing.length > 0) {
     const usage = promptUsage(prompt)
     const why = phrase(
-      `it wants ${missing.join(' and ')}: ${usage}`,
+      `missing ${missing.join(' and ')}. Usage: ${usage}`,
       `${missing.join(' と ')} を指定してください：${usage}`,
     )
     return { kind: 'error', said: why }
@@ -134,7 +134,7 @@ async function fetchServerPrompt(
   if ('en' in result) {
     const { name, server } = prompt
     const why = phrase(
-      `@${name} of ${server} cannot be said: ${result.en}`,
+      `cannot use @${name} of ${server}: ${result.en}`,
       `${server} の @${name} は使えません：${result.ja}`,
     )
     return { kind: 'error', said: why }

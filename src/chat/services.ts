@@ -136,14 +136,14 @@ export class ChatServices {
         if (status === 'failed')
           this.#addNotice(
             'mcp',
-            `The server ${name} could not be started: ${reason?.en}`,
-            `サーバー ${name} を起動できませんでした：${reason?.ja}`,
+            `MCP server ${name} could not be started: ${reason?.en}`,
+            `MCP サーバー ${name} を起動できませんでした：${reason?.ja}`,
           )
         if (status === 'starting')
           this.#addNotice(
             'mcp',
-            `The server ${name} is still starting; its tools join later.`,
-            `サーバー ${name} は起動中です。ツールは後から加わります。`,
+            `MCP server ${name} is still starting; its tools become available later.`,
+            `MCP サーバー ${name} は起動中です。ツールは後から使えるようになります。`,
           )
       }
     })
@@ -262,7 +262,7 @@ export type SessionServices = { readonly [member in keyof ChatServices]: ChatSer
 function* checkpointEvents(created: Awaited<ReturnType<Checkpoints['afterTurn']>>): Generator<ChatSessionEvent> {
   if (!created.ok) {
     const { en, ja } = created.reason
-    const text = phrase(`No checkpoint was made: ${en}`, `チェックポイントを作れませんでした：${ja}`)
+    const text = phrase(`Could not create a checkpoint: ${en}`, `チェックポイントを作れませんでした：${ja}`)
     yield noticeEvent('checkpoint', text)
   } else if (created.value !== undefined) yield { kind: 'checkpoint', tag: created.value }
 }

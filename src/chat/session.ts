@@ -190,7 +190,10 @@ export class ChatSession {
     const { writer, setup } = this
     this.#closeResults()
     if (resolved.source !== null)
-      yield noticeEvent('prompt', phrase(`Said: ${resolved.source}`, `登録した文章で依頼しました：${resolved.source}`))
+      yield noticeEvent(
+        'prompt',
+        phrase(`Sent the saved prompt: ${resolved.source}`, `登録した文章で依頼しました：${resolved.source}`),
+      )
     const { readAttachments, filterAttachable, attachmentPathsIn } = await import('./attachments.ts')
     const named = resolved.mayAttach ? attachmentPathsIn(text, setup.workspace) : []
     const typed = [...this.attachments.splice(0), ...attachmentPathsIn(resolved.typed, setup.workspace)]
@@ -234,17 +237,17 @@ export class ChatSession {
     if (bytes <= MAX_USER_MESSAGE_SIZE) return text === '' ? EMPTY_PROMPT : text
     const [actual, allowed] = [bytes, MAX_USER_MESSAGE_SIZE].map((size) => size.toLocaleString('en-US'))
     const size = phrase(
-      `The prompt has ${actual} bytes, ${allowed} are the most.`,
+      `The prompt is ${actual} bytes long; the limit is ${allowed}.`,
       `依頼が ${actual} バイトあります。上限は ${allowed} バイトです。`,
     )
     if (this.setup.settings.attended) {
-      const summary = phrase(`${size.en} Cut it at its end?`, `${size.ja}末尾を切り詰めますか？`)
+      const summary = phrase(`${size.en} Truncate it?`, `${size.ja}末尾を切り詰めますか？`)
       yield { kind: 'consent_needed', ...toolQuestion('prompt', 'prompt', { level: 'changes', summary }) }
       const consent = await this.#waitForConsent('prompt', signal)
       if (consent === 'yes' || consent === 'trust') return truncateSafeInPlace(text, MAX_USER_MESSAGE_SIZE)
     }
     yield errorText(
-      `${size.en} It was not sent: put it into a file, and let the model read that.`,
+      `${size.en} Not sent. Save it to a file, and let the model read the file.`,
       `${size.ja}送りませんでした。ファイルに書いて、モデルに読ませてください。`,
     )
     yield endedEvent('overflow')
@@ -303,7 +306,7 @@ const areSameTools = (a: ConversationState['tools'], b: ConversationState['tools
 const toPlainTools = (tools: ConversationState['tools']): unknown => Object.fromEntries(tools)
 
 const PIPED_WITH_COMMAND = phrase(
-  'A command takes no piped text. Run it without a pipe.',
+  'Commands do not accept piped input. Run it without a pipe.',
   'コマンドにはパイプの内容を渡せません。パイプなしで実行してください。',
 )
 

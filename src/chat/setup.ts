@@ -199,13 +199,16 @@ export class ChatSetup {
     if (outside.length > 0) notices.push(noticeEvent('context_outside', outsideFilesText(outside)))
     if (dropped.length > 0) {
       const { en, ja } = listPaths(dropped.map(({ path }) => path))
-      const text = phrase(`No room for ${en}.`, `コンテキストに入りきらないため省きました：${ja}。`)
+      const text = phrase(
+        `Skipped because the context is full: ${en}.`,
+        `コンテキストに入りきらないため省きました：${ja}。`,
+      )
       notices.push(noticeEvent('context_dropped', text))
     }
     if (unreadable.length > 0) {
       const { en, ja } = listPaths(unreadable)
       const text = phrase(
-        `Left out of the context, no text: ${en}.`,
+        `Skipped because not text: ${en}.`,
         `テキストではないため、コンテキストから省きました：${ja}。`,
       )
       notices.push(noticeEvent('context_unreadable', text))
@@ -214,7 +217,7 @@ export class ChatSetup {
       const { en, ja } = listPaths(cut)
       const limit = MAX_FILES_PER_RULE.toLocaleString('en-US')
       const text = phrase(
-        `Only the first ${limit} files are looked at: ${en}.`,
+        `Only the first ${limit} files are used: ${en}.`,
         `先頭の ${limit} ファイルだけを対象にします：${ja}。`,
       )
       notices.push(noticeEvent('context_dropped', text))
@@ -252,7 +255,7 @@ function outsideFilesText(files: readonly OutsideFile[]): Phrase {
   const { en, ja } = listPaths(files.map(({ path, real }) => (path === real ? path : `${path} → ${real}`)))
   const real = files[0]?.real
   return phrase(
-    `Not sent, because it is outside of this directory: ${en}. To send it, type in a terminal: /context add ${real}`,
+    `Not sent because outside this directory: ${en}. To send it, type in a terminal: /context add ${real}`,
     `このディレクトリーの外にあるため送りません：${ja}。送るには、端末で /context add ${real} と入力してください。`,
   )
 }

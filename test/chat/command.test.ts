@@ -61,7 +61,7 @@ describe('non-interactive', () => {
       expect(server.asked.at(-1)?.body.messages?.at(-1)?.['content']).toContain(text)
     }
     const typed = await fumiChat(at(server.baseURL, '--no-interactive', '/save'), place, 'PWNED -f\n')
-    expect([typed.code, typed.err]).toEqual([10, expect.stringContaining('takes no piped text')])
+    expect([typed.code, typed.err]).toEqual([10, expect.stringContaining('do not accept piped input')])
     expect(readdirSync(place.cwd)).toEqual([])
   })
 })
@@ -74,7 +74,9 @@ test('an interactive chat with consent is indexed with its tokens', async () => 
   const place = chatHome()
   const { code, out } = await fumiChat(at(server.baseURL), place, 'Write a note\n/usage\ny\n/tangent side\n/quit\n')
   expect(code).toBe(0)
-  expect(out).toMatch(/Allow it\?[\s\S]*commands wait[\s\S]*Allow it\?[\s\S]*Written\.\n[\s\S]*↯ side \d+ s/)
+  expect(out).toMatch(
+    /Allow it\?[\s\S]*answer this question first[\s\S]*Allow it\?[\s\S]*Written\.\n[\s\S]*↯ side \d+ s/,
+  )
   expect(readdirSync(place.cwd)).toEqual(['note.txt'])
   const env = { FUMI_HOME: place.home, HOME: place.home }
   expect(fumi(['list'], { env }).out).toMatch(/fumibako:[0-9a-f-]+ +Write a note/)
@@ -137,7 +139,7 @@ test('the server comes from options, environment or a profile, and its models ca
   expect(server.asked.at(-1)?.body['model']).toBe('small')
   expect(await fumiChat(['--no-interactive', 'Hello'], place)).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/which server\?/),
+    err: expect.stringMatching(/no server specified/),
   })
   expect(await fumiChat(['--profile', 'nobody', '--no-interactive', 'x'], place)).toMatchObject({ code: 2 })
   expect(fumi(['config'], { env: { FUMI_HOME: place.home } }).out).not.toContain('secret-key')

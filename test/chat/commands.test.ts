@@ -46,9 +46,9 @@ test('/help lists every command, and describes a single one', async () => {
   expect(outputText(await sendLine(session, '/help tangent'))).toMatch(/^\/tangent \[name\]/)
   expect(eventKinds(await sendLine(session, '/unheard-of'))).toEqual(['error'])
   expect(outputText(await sendLine(session, '/mdoel'))).toBe(
-    'there is no command /mdoel; is it /model? /help lists them all.',
+    'unknown command /mdoel. Did you mean /model? Type /help for a list.',
   )
-  expect(outputText(await sendLine(session, '/check'))).toMatch(/is it \/checkpoint\?/)
+  expect(outputText(await sendLine(session, '/check'))).toMatch(/Did you mean \/checkpoint\?/)
 })
 
 describe('/tangent', () => {
@@ -104,7 +104,7 @@ describe('/rewind', () => {
     const session = await talked(['one', 'two'])
     await sendLine(session, '/rewind last')
     expect(prompts(session)).toEqual(['one'])
-    expect(outputText(await sendLine(session, '/rewind branches'))).toMatch(/no branches/)
+    expect(outputText(await sendLine(session, '/rewind branches'))).toMatch(/No branches/)
   })
 })
 
@@ -127,8 +127,8 @@ describe('/save and /load', () => {
   test('report a file that is not a conversation and a missing file', async () => {
     const session = await talked([])
     writeFileSync(join(session.setup.workspace.cwd, 'x.json'), '{"conversation_id": 1}')
-    expect(outputText(await sendLine(session, '/load x'))).toMatch(/is no saved conversation/)
-    expect(outputText(await sendLine(session, '/load y'))).toMatch(/no file is at y/)
+    expect(outputText(await sendLine(session, '/load x'))).toMatch(/is not a saved conversation/)
+    expect(outputText(await sendLine(session, '/load y'))).toMatch(/no such file: y/)
   })
 
   test('report why a file cannot be written, and the chat continues', async () => {
@@ -155,7 +155,7 @@ describe('/context', () => {
     writeFileSync(join(cwd, 'docs', 'a.md'), 'A page.')
     expect(outputText(await sendLine(session, '/context add rules.md docs/*.md'))).toMatch(/Added 2 rules/)
     expect(outputText(await sendLine(session, '/context add rules.md'))).toMatch(/Rule 'rules.md' already exists/)
-    expect(outputText(await sendLine(session, '/context add missing.md'))).toMatch(/no file is at missing.md/)
+    expect(outputText(await sendLine(session, '/context add missing.md'))).toMatch(/no such file: missing.md/)
     expect(outputText(await sendLine(session, '/context show'))).toMatch(
       /rules\.md {2}~90 tokens[\s\S]*a\.md[\s\S]*of 75,000 tokens/,
     )
@@ -195,7 +195,7 @@ test('/tools lists, trusts and untrusts tools', async () => {
   })
   expect(outputText(await sendLine(session, '/tools'))).toMatch(/write {2}asks/)
   expect(outputText(await sendLine(session, '/tools trust write'))).toMatch(/write {2}trusted[\s\S]*read {2}asks/)
-  expect(outputText(await sendLine(session, '/tools trust nothing'))).toMatch(/no tool nothing/)
+  expect(outputText(await sendLine(session, '/tools trust nothing'))).toMatch(/unknown tool nothing/)
   expect(outputText(await sendLine(session, '/tools untrust write'))).toMatch(/write {2}asks/)
   await sendLine(session, '/tools trust-all')
   expect(outputText(await sendLine(session, '/tools'))).not.toMatch(/asks/)
@@ -211,8 +211,8 @@ test('a file that is far too large is rejected by size without reading it', asyn
   truncateSync(path, 3 * 2 ** 30)
   const notices = (await sendLine(session, 'See @film.md')).filter((event) => event.kind === 'notice')
   expect(notices).toMatchObject([
-    { text: 'film.md is left out: it has more than 32 MB' },
-    { code: 'context_dropped', text: `No room for ${path}.` },
+    { text: 'film.md not attached: it is larger than 32 MB' },
+    { code: 'context_dropped', text: `Skipped because the context is full: ${path}.` },
   ])
 })
 
@@ -222,9 +222,7 @@ test('a rule that matches more files than the limit is reported', async () => {
   mkdirSync(folder)
   for (let n = 0; n <= 1000; n++) writeFileSync(join(folder, `${n}.txt`), 'x')
   const notices = (await sendLine(session, 'Hello')).filter((event) => event.kind === 'notice')
-  expect(notices).toMatchObject([
-    { code: 'context_dropped', text: 'Only the first 1,000 files are looked at: many/*.' },
-  ])
+  expect(notices).toMatchObject([{ code: 'context_dropped', text: 'Only the first 1,000 files are used: many/*.' }])
 })
 
 test('/attach and @path attach images, documents and texts', async () => {
@@ -246,10 +244,10 @@ test('/attach and @path attach images, documents and texts', async () => {
   expect(
     events.filter((event) => event.kind === 'notice').map((event) => event.kind === 'notice' && event.text),
   ).toEqual([
-    'paper.pdf goes along (17 bytes)',
-    'pixel.png goes along (70 bytes)',
-    'notes.txt goes along (18 bytes)',
-    'thing.bin is left out: it is no image, no PDF and no text',
+    'attached paper.pdf (17 bytes)',
+    'attached pixel.png (70 bytes)',
+    'attached notes.txt (18 bytes)',
+    'thing.bin not attached: it is not an image, PDF or text file',
   ])
   const content = server.asked[0]?.body.messages?.at(-1)?.['content'] as readonly { type: string; text?: string }[]
   expect(content.map(({ type }) => type)).toEqual(['text', 'image_url', 'file'])
@@ -283,7 +281,7 @@ test('/reply quotes the last answer, /usage and /transcript report, /quit ends',
   const session = await talked(['one'])
   expect(await sendLine(session, '/reply')).toEqual([{ kind: 'edit', text: '> answer to one\n\n' }])
   expect(outputText(await sendLine(session, '/usage'))).toMatch(
-    /\| the model \| ~0 \| 0 % \|[\s\S]*^0 % of 100,000 tokens \(test-model\)/m,
+    /\| model \| ~0 \| 0 % \|[\s\S]*^0 % of 100,000 tokens \(test-model\)/m,
   )
   expect(outputText(await sendLine(session, '/transcript'))).toMatch(
     /> one\nanswer to one\n\[Tool uses: none\]\n> \/reply/,
@@ -302,7 +300,7 @@ test('/agent lists, shows and swaps', async () => {
   )
   writeFileSync(join(folder, 'broken.json'), '{"name": 1}')
   expect(outputText(await sendLine(session, '/agent list'))).toMatch(/\* q_cli_default[\s\S]*broken\.json/)
-  expect(outputText(await sendLine(session, '/agent show pirate'))).toMatch(/instruction: Talk like a pirate/)
+  expect(outputText(await sendLine(session, '/agent show pirate'))).toMatch(/instructions: Talk like a pirate/)
   await sendLine(session, '/agent swap pirate')
   expect(session.state.context_manager).toMatchObject({ current_profile: 'pirate', paths: ['ship.md'] })
   await sendLine(session, 'Hello')

@@ -52,7 +52,7 @@ test('/compact keeps the given number of entries and truncates long ones', async
 })
 
 test('an empty conversation is not summarized', async () => {
-  expect(outputText(await sendLine(chatSession(await modelServer()), '/compact'))).toMatch(/Nothing was said/)
+  expect(outputText(await sendLine(chatSession(await modelServer()), '/compact'))).toMatch(/nothing to summarize/)
 })
 
 test('an overflowing window is summarized automatically and the prompt is sent again', async () => {

@@ -42,9 +42,9 @@ describe('the server', () => {
   })
 
   test('must be named, and must be an address', () => {
-    expect(() => choose({})).toThrow(/which server\?/)
-    expect(() => choose({ options: { baseURL: 'localhost:11434' } })).toThrow(/is no address/)
-    expect(() => choose({ options: { profile: 'nobody' } })).toThrow(/there is no profile "nobody"/)
+    expect(() => choose({})).toThrow(/no server specified/)
+    expect(() => choose({ options: { baseURL: 'localhost:11434' } })).toThrow(/is not a server URL/)
+    expect(() => choose({ options: { profile: 'nobody' } })).toThrow(/unknown profile "nobody"/)
   })
 })
 
@@ -61,7 +61,7 @@ describe('the key', () => {
     expect(choose({ variables: KEY }).apiKey).toBe('sk-1')
     expect(choose({ options: { baseURL: URL }, variables: KEY }).apiKey).toBe('sk-1')
     expect([keyOf('plain'), keyOf('ollama'), keyOf('own'), keyOf('named')]).toEqual([null, null, 'k', 'sk-1'])
-    expect(() => keyOf('missing')).toThrow(/\$NOT_SET, which is not set/)
+    expect(() => keyOf('missing')).toThrow(/\$NOT_SET is not set/)
   })
 })
 
@@ -101,7 +101,7 @@ describe('the window', () => {
     })
     const usual = await resolveContextWindow(endpoint('vllm'), 'x', nobody)
     expect(usual).toEqual({ tokens: 200_000, from: 'usual' })
-    expect(contextWindowNotice(usual, 'x')?.en).toMatch(/taken for 200,000 tokens/)
+    expect(contextWindowNotice(usual, 'x')?.en).toMatch(/assuming 200,000 tokens/)
     expect(knownContextWindow('gpt-4.1-mini')).toBe(1_047_576)
     expect(['o1', 'o1-mini-2024-09-12', 'gpt-5.4-mini', 'Gemma3:1b', 'nobody-1'].map(knownContextWindow)).toEqual([
       200_000,

@@ -59,7 +59,7 @@ describe.skipIf(process.platform === 'win32')('hooks', () => {
     })
     const { results, faults } = await hooks.run({ trigger: 'agentSpawn' }, signal)
     expect(results).toEqual([{ trigger: 'agentSpawn', exitCode: 0, output: '会話 ... truncated' }])
-    expect(faults).toMatchObject([{ en: 'The hook sleep 1000 did not end within 50 ms.' }])
+    expect(faults).toMatchObject([{ en: 'Hook sleep 1000 timed out after 50 ms.' }])
   })
 
   test('start hooks run once, others each time', async () => {

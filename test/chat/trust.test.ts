@@ -145,7 +145,7 @@ describe('an agent of the project', () => {
     trustFile(data, cwd, file)
     const { session, greeting } = await openTestChat({ server, cwd, data, resume: null })
     expect(session.setup.agent.name).toBe('q_cli_default')
-    expect(notices(greeting)).toContain('The agent t is gone')
+    expect(notices(greeting)).toContain('Agent t no longer exists')
     await sendLine(session, 'Hello')
     expect(existsSync(mark)).toBe(false)
   })

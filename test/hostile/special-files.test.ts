@@ -260,7 +260,7 @@ describe.skipIf(!isPosix)('in a conversation', () => {
       'Look at @note.txt\n/context add note.txt\n/load saved.json\n/agent list\n/prompts list\nAnd now?\n/quit\n'
     const { code, out, err } = await fumiChat(at(server.baseURL), place, typed, () => undefined, {}, LONGEST)
     expect(code).toBe(0)
-    expect(out + err).toMatch(/note\.txt is left out: a named pipe/)
+    expect(out + err).toMatch(/note\.txt not attached: a named pipe/)
     expect(out).toContain('Two.')
     expect(out + err).toMatch(/config\.json.*named pipe/)
   })

@@ -101,7 +101,7 @@ describe('fumi chat', () => {
     expect(out).toMatch(/fs_read +このディレクトリーの外では確認/)
     expect(out).toContain('やり取りは 0 件です。')
     const english = await fumiChat(at(baseURL), chatHome(), lines)
-    expect(english.out).toMatch(/fs_read +asks outside of this directory/)
+    expect(english.out).toMatch(/fs_read +asks outside this directory/)
   })
 
   test('prints the same JSON in every language', async () => {

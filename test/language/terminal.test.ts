@@ -59,7 +59,7 @@ test('a chat starts, asks and ends in Japanese, with the same keys', async () =>
   const args = ['--base-url', server.baseURL, '--model', 'm']
   const typed = 'Make a note\n/help\ny\n/quit\n'
   const { code, out } = await fumiChat(args, place, typed, undefined, { ...env, COLUMNS: '200' })
-  expect(out).toContain('/help で入力できるものの一覧、/quit で終了します。\n')
+  expect(out).toContain('/help でコマンドの一覧を表示、/quit で終了します。\n')
   expect(out).toContain('[y] はい · [n] いいえ · [t] この会話では execute_bash を今後も許可')
   expect(out).toContain('実行しますか？ [y/n/t] ')
   expect(out).toContain('先にこの質問に答えてください')

@@ -24,7 +24,7 @@ const WORDS = {
     asks: (file: string) => `write ${file}`,
     help: 'begin a side conversation',
     aside: 'A tangent begins.',
-    attached: 'tide.md goes along (5 bytes)',
+    attached: 'attached tide.md (5 bytes)',
   },
   'ja-JP': {
     first: '何について話しますか？',

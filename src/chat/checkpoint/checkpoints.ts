@@ -125,12 +125,12 @@ interface RestoredCheckpoint {
 const UNDO_TAG = 'undo'
 
 const NO_CHECKPOINTS = phrase(
-  'There are no checkpoints. /checkpoint init starts them.',
-  'チェックポイントはありません。/checkpoint init で始められます。',
+  'Checkpoints are off. Type /checkpoint init to start them.',
+  'チェックポイントは無効です。/checkpoint init で始められます。',
 )
 const IN_TANGENT = phrase(
-  'There are no checkpoints in a tangent. Leave it first.',
-  '脇道ではチェックポイントを使えません。先に戻ってください。',
+  'Checkpoints are not available in a tangent. Type /tangent to leave it first.',
+  '脇道ではチェックポイントを使えません。先に /tangent で戻ってください。',
 )
 
 /** Runs one operation at a time. Git failures are values. */
@@ -162,7 +162,7 @@ export class Checkpoints {
       if (!isRequested && !(await isInWorkTree(cwd))) return this.#off(NO_WORK_TREE)
       if (cwd === home || cwd === parse(cwd).root)
         return this.#off(
-          phrase(`${cwd} is too much to keep checkpoints of.`, `${cwd} は広すぎるため、チェックポイントを作りません。`),
+          phrase(`${cwd} is too large for checkpoints.`, `${cwd} は広すぎるため、チェックポイントを作りません。`),
         )
       return this.#begin(beginning ?? this.#host.state().history)
     })
@@ -180,7 +180,10 @@ export class Checkpoints {
     })
     if (!created.ok)
       return this.#off(
-        phrase(`There are no checkpoints: ${created.reason}.`, `チェックポイントを作れません（${created.reason}）。`),
+        phrase(
+          `Checkpoints could not be created: ${created.reason}.`,
+          `チェックポイントを作れません（${created.reason}）。`,
+        ),
       )
     this.#setManager(created.value)
     return { kind: 'on', how: 'new' }
@@ -335,10 +338,10 @@ export class Checkpoints {
 }
 
 const NO_GIT = phrase(
-  'git is not installed: there are no checkpoints.',
+  'Checkpoints need git, which is not installed.',
   'git がインストールされていないため、チェックポイントは使えません。',
 )
 const NO_WORK_TREE = phrase(
-  'Not inside a git work tree: /checkpoint init keeps checkpoints nevertheless.',
-  'git の作業ツリーの中ではありません。/checkpoint init でチェックポイントを作れます。',
+  'Checkpoints are off, because this is not a git work tree. Type /checkpoint init to start them.',
+  'git の作業ツリーではないため、チェックポイントは無効です。/checkpoint init で始められます。',
 )

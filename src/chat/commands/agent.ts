@@ -16,10 +16,7 @@ import { formatOmittedTool } from './tools.ts'
 export const agentCommand: ChatCommandDefinition = {
   name: 'agent',
   args: 'list | show [name] | swap <name or path>',
-  help: phrase(
-    'the agents of this project and this user, and which one is at work',
-    'このプロジェクトと利用者のエージェント。今どれが働いているか',
-  ),
+  help: phrase('list or change agents; the active one is marked', 'エージェントの一覧と切り替え。使用中のものに印'),
   words: ['list', 'show', 'swap'],
   async *run(session, words, signal) {
     const found = findAgents({ ...session.setup.workspace, data: session.commandContext.data })
@@ -35,8 +32,8 @@ export const mcpCommand: ChatCommandDefinition = {
   name: 'mcp',
   args: '[name] | trust',
   help: phrase(
-    'the servers that lend tools and texts, and how each of them is. trust: start those of the project',
-    'ツールと文章を貸すサーバーと、その状態。trust でプロジェクトのサーバーを起動',
+    'MCP servers and their status. trust: start the servers of this project',
+    'MCP サーバーとその状態。trust でプロジェクトのサーバーを起動',
   ),
   words: ['trust'],
   async *run(session, { first }, signal) {
@@ -44,7 +41,7 @@ export const mcpCommand: ChatCommandDefinition = {
     if (first === 'trust') return yield* trustServers(session, signal)
     await setup.services.ready()
     const reports = setup.services.servers().filter(({ name }) => first === '' || name === first)
-    if (reports.length === 0) return yield outputText('There are no servers.', 'サーバーはありません。')
+    if (reports.length === 0) return yield outputText('No MCP servers.', 'MCP サーバーはありません。')
     yield outputEvent(composePhrase((say) => reports.flatMap((one) => formatServer(one, first !== '', say)).join('\n')))
   },
 }
@@ -88,11 +85,11 @@ function showAgent({ setup }: ChatSession, { agents }: FoundAgents, name: string
     [phrase('description', '説明'), agent.description ?? ''],
     [phrase('model', 'モデル'), agent.model ?? ''],
     [phrase('tools', 'ツール'), agent.tools.join(', ')],
-    [phrase('allowed unasked', '確認なしに実行'), agent.allowedTools.join(', ')],
+    [phrase('allowed without asking', '確認なしに実行'), agent.allowedTools.join(', ')],
     [phrase('files', 'ファイル'), contextPathsOf(agent).join(', ')],
     [phrase('MCP servers', 'MCP サーバー'), [...agent.mcpServers.keys()].join(', ')],
     [phrase('hooks', 'フック'), [...agent.hooks.keys()].join(', ')],
-    [phrase('instruction', '指示'), agent.prompt ?? ''],
+    [phrase('instructions', '指示'), agent.prompt ?? ''],
   ]
   const known = rows.filter(([, value]) => value !== '')
   return outputEvent(composePhrase((say) => known.map(([{ en, ja }, value]) => `${say(en, ja)}: ${value}`).join('\n')))
@@ -101,11 +98,11 @@ function showAgent({ setup }: ChatSession, { agents }: FoundAgents, name: string
 function unknownAgent(name: string): ChatSessionEvent {
   if (name === '')
     return errorText(
-      'there is no agent without a name; /agent list names them.',
+      'specify an agent. Type /agent list for a list.',
       'エージェントの名前を指定してください。/agent list で一覧を見られます。',
     )
   return errorText(
-    `there is no agent ${name}; /agent list names them.`,
+    `unknown agent ${name}. Type /agent list for a list.`,
     `エージェント ${name} はありません。/agent list で一覧を見られます。`,
   )
 }
@@ -123,7 +120,7 @@ async function* swapAgent(
   const { fingerprint } = found
   if (fingerprint && !trust.isTrusted(fingerprint)) {
     const isYes = yield* session.askTrust(agentQuestion(found, { trust }), signal)
-    if (!isYes) return yield outputText(`${name} is not used.`, `${name} は使いません。`)
+    if (!isYes) return yield outputText(`Agent ${name} not used.`, `${name} は使いません。`)
     trust.add(fingerprint)
   }
   setup.switchAgent(found)
@@ -131,7 +128,7 @@ async function* swapAgent(
   await setup.services.switchAgent(found.agent)
   yield* setup.services.takeNotices()
   writer.append({ event: 'context', context_manager: setup.contextManager(contextWindowTokens(session.state)) })
-  yield outputText(`${name} is at work now.`, `これからは ${name} が働きます。`)
+  yield outputText(`Using agent ${name}.`, `エージェント ${name} に切り替えました。`)
   yield* shadowedNotices(found, agents, setup.workspace.cwd)
   const { model } = found.agent
   const isChosen = session.commandContext.endpoint?.endpoint.model != null
@@ -145,13 +142,13 @@ async function* trustServers(session: ChatSession, signal: AbortSignal): AsyncGe
   const read = readProjectServers(setup.workspace.cwd)
   if (!read?.ok)
     return yield errorText(
-      'this project has no readable .amazonq/mcp.json.',
+      'no readable .amazonq/mcp.json in this project.',
       'このプロジェクトに、読み取れる .amazonq/mcp.json はありません。',
     )
   const { servers, fingerprint } = read.value
   if (!trust.isTrusted(fingerprint)) {
     const isYes = yield* session.askTrust(serversTrustQuestion(servers, fingerprint, trust), signal)
-    if (!isYes) return yield outputText('They are not started.', '起動しません。')
+    if (!isYes) return yield outputText('Servers not started.', '起動しません。')
     trust.add(fingerprint)
   }
   await setup.services.switchAgent(setup.agent)

@@ -24,8 +24,8 @@ export const checkpointCommand: ChatCommandDefinition = {
   name: 'checkpoint',
   args: 'init | list [--limit n] | expand <tag> | diff <tag> [tag] | restore <tag> [--hard] | clean',
   help: phrase(
-    'files and conversation after each turn that changed files; restore brings both back. --hard: later files go',
-    'ファイルを変えたターンごとに残る、ファイルと会話の控え。restore で両方を戻す。--hard で後のファイルも消す',
+    'list, compare and restore files and conversation after each turn. --hard: also delete later files',
+    'ターンごとのファイルと会話を一覧・比較・復元。--hard で後にできたファイルも消す',
   ),
   words: ['init', 'list', 'expand', 'diff', 'restore', 'clean'],
   async *run(session, words) {
@@ -36,7 +36,7 @@ export const checkpointCommand: ChatCommandDefinition = {
       case 'init': {
         const started = await checkpoints.start(true)
         yield started.kind === 'on'
-          ? outputText('Checkpoints are kept from now on.', 'これからチェックポイントを残します。')
+          ? outputText('Checkpoints started.', 'これからチェックポイントを残します。')
           : errorEvent(started.reason)
         return
       }
@@ -56,7 +56,7 @@ export const checkpointCommand: ChatCommandDefinition = {
         const done = await checkpoints.clean()
         yield done.ok
           ? outputText(
-              'The checkpoints are gone; files and conversation stay as they are.',
+              'Checkpoints deleted. Files and conversation are unchanged.',
               'チェックポイントを消しました。ファイルと会話は今のままです。',
             )
           : errorEvent(done.reason)
@@ -69,7 +69,7 @@ export const checkpointCommand: ChatCommandDefinition = {
 }
 
 function formatRows(rows: readonly CheckpointRow[]): Phrase {
-  if (rows.length === 0) return phrase('There are no checkpoints.', 'チェックポイントはありません。')
+  if (rows.length === 0) return phrase('No checkpoints.', 'チェックポイントはありません。')
   const cells = rows.map((row) => [
     row.tag,
     checkpointTimeText(row),
@@ -101,13 +101,13 @@ async function diffCheckpoint(checkpoints: Checkpoints, words: CommandWords): Pr
   const [from, to] = words.plain
   if (from === undefined)
     return errorText(
-      '/checkpoint diff takes a tag, or two.',
+      '/checkpoint diff needs one or two tags.',
       '/checkpoint diff にはタグを 1 つか 2 つ指定してください。',
     )
   const found = await checkpoints.diff(from, to)
   if (!found.ok) return errorEvent(found.reason)
   const { changes, stat } = found.value
-  if (changes.length === 0) return outputText('Nothing differs.', '違いはありません。')
+  if (changes.length === 0) return outputText('No differences.', '違いはありません。')
   return outputEvent(
     composePhrase((say) => {
       const lines = changes.map(
@@ -123,7 +123,7 @@ async function* restoreCheckpoint(checkpoints: Checkpoints, words: CommandWords)
   const [tag] = words.plain
   if (tag === undefined)
     return yield errorText(
-      '/checkpoint restore takes a tag; /checkpoint list shows them.',
+      '/checkpoint restore needs a tag. Type /checkpoint list for a list.',
       '/checkpoint restore にはタグを指定してください。/checkpoint list で一覧を見られます。',
     )
   const isHard = words.has('--hard')
@@ -135,18 +135,18 @@ async function* restoreCheckpoint(checkpoints: Checkpoints, words: CommandWords)
     composePhrase((say) =>
       [
         say(
-          `Files and conversation are as at ${tag} (${countNoun(length, 'exchange')}).`,
+          `Restored files and conversation to ${tag} (${countNoun(length, 'exchange')}).`,
           `ファイルと会話を ${tag} の時点（やり取り ${groupDigits(length)} 件）に戻しました。`,
         ),
         ...(isHard
           ? []
           : [
               say(
-                'Files that came later were left where they are; --hard takes them away.',
+                'Files created later remain. Pass --hard to delete them.',
                 'その後に作られたファイルは残しました。--hard で消せます。',
               ),
             ]),
-        say(`/checkpoint restore ${undo} --hard takes it back.`, `/checkpoint restore ${undo} --hard で元に戻せます。`),
+        say(`To undo: /checkpoint restore ${undo} --hard`, `元に戻すには: /checkpoint restore ${undo} --hard`),
       ].join(say(' ', '')),
     ),
   )

@@ -20,14 +20,11 @@ import { transcriptCommand, usageCommand } from './usage.ts'
 const changesCommand: ChatCommandDefinition = {
   name: 'changes',
   args: '',
-  help: phrase(
-    'files that the agent wrote, with its lines and yours',
-    'エージェントが書いたファイルと、それぞれが書いた行',
-  ),
+  help: phrase('files that the agent wrote, with line counts', 'エージェントが書いたファイルと、それぞれが書いた行'),
   async *run({ state, setup }) {
     const changes = await readFileChanges(state, setup.seen, setup.workspace)
     if (changes.length === 0)
-      yield outputText('The agent has written no file yet.', 'エージェントはまだファイルを書いていません。')
+      yield outputText('The agent has not written any files yet.', 'エージェントはまだファイルを書いていません。')
     else yield outputEvent(composePhrase((say) => changes.map((one) => formatChanges(one, say)).join('\n')))
   },
 }
@@ -42,7 +39,7 @@ function formatChanges(
 }
 
 const STATUS_TEXTS = {
-  changed: phrase('changed since', 'その後に変更'),
+  changed: phrase('changed later', 'その後に変更'),
   gone: phrase('gone', '削除済み'),
   unreadable: phrase('cannot be read', '読み取り不可'),
 } as const
@@ -50,7 +47,7 @@ const STATUS_TEXTS = {
 const helpCommand: ChatCommandDefinition = {
   name: 'help',
   args: '[command]',
-  help: phrase('what can be typed here', 'ここで使えるコマンド'),
+  help: phrase('list commands, or show help for one', 'コマンドの一覧、または 1 つの説明'),
   async *run(_, { first }) {
     const name = first.replace(/^\//, '')
     const wanted = CHAT_COMMANDS.filter((one) => name === '' || isNamed(one, name))
@@ -71,7 +68,7 @@ const quitCommand: ChatCommandDefinition = {
   name: 'quit',
   aliases: ['q', 'exit'],
   args: '',
-  help: phrase('end; the conversation stays and can be gone on with', '終える。会話は残り、続きから再開できる'),
+  help: phrase('exit; resume later with fumi chat --resume', '終了する。後で fumi chat --resume で再開できる'),
   async *run() {
     yield { kind: 'quit' }
   },
@@ -103,11 +100,11 @@ export const CHAT_COMMANDS: readonly ChatCommandDefinition[] = [
 ]
 
 const otherInputs = (say: PickWording): readonly string[] => [
-  say('!command  run it in a shell', '!コマンド  シェルで実行する'),
-  say('@path  in a prompt: the file goes along', '@パス  依頼の中に書くと、そのファイルを一緒に送る'),
-  say('@name  say a text that is kept: /prompts', '@名前  登録した文章で依頼する：/prompts'),
+  say('!command  run a shell command', '!コマンド  シェルで実行する'),
+  say('@path  in a prompt: attach the file', '@パス  依頼の中に書くと、そのファイルを添付する'),
+  say('@name  send a saved prompt: /prompts', '@名前  登録した文章で依頼する：/prompts'),
   '',
-  say('/help <command> tells all of it.', '/help <コマンド> で詳しい説明を見られます。'),
+  say('Type /help <command> for details.', '/help <コマンド> で詳しい説明を見られます。'),
 ]
 
 const shortLine = ({ name, help }: ChatCommandDefinition, say: PickWording): string =>
@@ -156,7 +153,7 @@ function unknownCommandText(name: string): Phrase {
     sortLetters(one) === sortLetters(name) || (name.length > 1 && (one.startsWith(name) || name.startsWith(one)))
   const similar = CHAT_COMMANDS.find((one) => isLike(one.name))
   return phrase(
-    `there is no command /${name}${similar ? `; is it /${similar.name}?` : '.'} /help lists them all.`,
+    `unknown command /${name}.${similar ? ` Did you mean /${similar.name}?` : ''} Type /help for a list.`,
     `コマンド /${name} はありません。${similar ? `/${similar.name} ですか？ ` : ''}/help で一覧を見られます。`,
   )
 }

@@ -51,7 +51,7 @@ export class CommandWords {
       if (!found) continue
       const value = Number(found[1])
       if (found[1] === undefined || !Number.isInteger(value) || value < 0)
-        throw new AppError('bad_usage', `--${flag} wants a whole number.`, `--${flag} には整数を指定してください。`)
+        throw new AppError('bad_usage', `--${flag} must be a whole number.`, `--${flag} には整数を指定してください。`)
       values[flag] = value
       text = text.replace(found[0], ' ')
     }

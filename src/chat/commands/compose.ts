@@ -10,7 +10,7 @@ export const attachCommand: ChatCommandDefinition = {
   name: 'attach',
   args: '<path>... | clear',
   help: phrase(
-    'images, PDFs and texts that go along with the next prompt; @path within it does the same',
+    'attach images, PDFs or text files to the next prompt; same as @path in the prompt',
     '次の依頼に添える画像・PDF・テキスト。依頼の中の @パス でも同じ',
   ),
   words: ['clear'],
@@ -19,14 +19,14 @@ export const attachCommand: ChatCommandDefinition = {
     else
       for (const word of words.all) {
         const path = resolveTypedPath(word, setup.workspace)
-        if (!isFile(path)) return yield errorText(`no file is at ${path}.`, `${path} にファイルはありません。`)
+        if (!isFile(path)) return yield errorText(`no such file: ${path}.`, `${path} にファイルはありません。`)
         attachments.push(path)
       }
     const names = attachments.join(', ')
     yield outputEvent(
       names === ''
-        ? phrase('No file goes along.', '添付するファイルはありません。')
-        : phrase(`With the next prompt: ${names}`, `次の依頼に添付：${names}`),
+        ? phrase('No files attached.', '添付するファイルはありません。')
+        : phrase(`Attached to the next prompt: ${names}`, `次の依頼に添付：${names}`),
     )
   },
 }
@@ -44,12 +44,12 @@ export const replyCommand: ChatCommandDefinition = {
   name: 'reply',
   args: '',
   help: phrase(
-    'write the prompt in your editor, with the last answer quoted',
+    'write the prompt in your editor, quoting the last answer',
     '最後の応答を引用して、依頼をエディターで書く',
   ),
   async *run({ state }) {
     const last = state.history.at(-1)
-    if (!last) return yield errorText('nothing was answered yet.', 'まだ応答がありません。')
+    if (!last) return yield errorText('no answer yet.', 'まだ応答がありません。')
     const quoted = assistantText(last.assistant).replaceAll(/^/gm, '> ')
     yield { kind: 'edit', text: `${quoted}\n\n` }
   },
@@ -58,10 +58,10 @@ export const replyCommand: ChatCommandDefinition = {
 export const retryCommand: ChatCommandDefinition = {
   name: 'retry',
   args: '',
-  help: phrase('send again what got no answer', '応答のなかった依頼をもう一度送る'),
+  help: phrase('send the unanswered prompt again', '応答のなかった依頼をもう一度送る'),
   async *run(session, _, signal) {
     if (!session.state.next_message)
-      yield errorText('nothing waits for an answer.', '応答を待っている依頼はありません。')
+      yield errorText('there is no unanswered prompt.', '応答を待っている依頼はありません。')
     else yield* session.sendWaiting(signal)
   },
 }

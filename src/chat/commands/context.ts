@@ -25,7 +25,7 @@ export const contextCommand: ChatCommandDefinition = {
   name: 'context',
   args: 'show [--expand | --sent] | add [-f] <path or pattern>... | remove <path>... | clear',
   help: phrase(
-    'files that go with every request. --expand: their texts; --sent: the next request as it is sent',
+    'files sent with every request. --expand: show their text; --sent: show the next request',
     '毎回送るファイル。--expand で本文、--sent で次に送る内容',
   ),
   words: ['show', 'add', 'remove', 'clear'],
@@ -45,7 +45,7 @@ export const contextCommand: ChatCommandDefinition = {
         return yield setRules(
           session,
           [],
-          phrase('No file goes along any more.', '一緒に送るファイルはなくなりました。'),
+          phrase('No files are sent with requests now.', '一緒に送るファイルはなくなりました。'),
         )
       default:
         yield usageError(contextCommand)
@@ -61,7 +61,7 @@ function* addRules(session: ChatSession, words: CommandWords): Generator<ChatSes
   const wanted = words.plain
   if (wanted.length === 0)
     return yield errorText(
-      '/context add takes a path or a pattern.',
+      '/context add needs a path or pattern.',
       '/context add にはパスかパターンを指定してください。',
     )
   const { data } = session.commandContext
@@ -77,14 +77,14 @@ function* addRules(session: ChatSession, words: CommandWords): Generator<ChatSes
     if (typed.kind === 'outside') outside.push(typed)
     if (!isForced && findGlobFiles(rule, workspace.cwd, workspace.home).length === 0)
       return yield errorText(
-        `no file is at ${rule}. With -f it is added nevertheless.`,
+        `no such file: ${rule}. Pass -f to add it anyway.`,
         `${rule} にファイルはありません。-f を付けると、それでも追加します。`,
       )
   }
   for (const { rule, real } of outside) trust.addContextPath(rule, real)
   const where = outside.map(({ real }) => real).join(', ')
   const done = phrase(
-    `Added ${countNoun(wanted.length, 'rule')}.${where === '' ? '' : ` Outside of this directory: ${where}`}`,
+    `Added ${countNoun(wanted.length, 'rule')}.${where === '' ? '' : ` Outside this directory: ${where}`}`,
     `${groupDigits(wanted.length)} 件を追加しました。${where === '' ? '' : `このディレクトリーの外：${where}`}`,
   )
   yield setRules(session, [...new Set([...rulesOf(session), ...wanted])], done)
@@ -92,7 +92,7 @@ function* addRules(session: ChatSession, words: CommandWords): Generator<ChatSes
 
 const linkText = (rule: string, real: string): Phrase =>
   phrase(
-    `${rule} is a link to ${real}, outside of this directory. To send that, add it by its own path: /context add ${real}`,
+    `${rule} is a link to ${real}, outside this directory. To send it, add its real path: /context add ${real}`,
     `${rule} は、このディレクトリーの外の ${real} へのリンクです。送るには、その場所を直接追加してください：/context add ${real}`,
   )
 
@@ -101,8 +101,8 @@ function* removeRules(session: ChatSession, wanted: readonly string[]): Generato
   const removedCount = rulesOf(session).length - remaining.length
   if (removedCount === 0)
     yield errorText(
-      'none of them is among the rules; /context show lists them.',
-      'どれも登録されていません。/context show で一覧を見られます。',
+      'no such rule. Type /context show for a list.',
+      '登録されていません。/context show で一覧を見られます。',
     )
   else
     yield setRules(
@@ -131,24 +131,24 @@ function showRules(session: ChatSession, isExpanded: boolean): ChatSessionEvent 
         ({ rule, files }) =>
           `${rule}  ${say(`(${countNoun(files.length, 'file')})`, `（${groupDigits(files.length)} 件）`)}`,
       ),
-      ...(rules.length === 0 ? [say('There are no rules.', '登録されたファイルはありません。')] : []),
+      ...(rules.length === 0 ? [say('No context files.', '登録されたファイルはありません。')] : []),
       '',
       ...included.map((file) => `  ${file.path}  ${tokens(contextFileTokens(file))}`),
       ...dropped.map(
-        (file) => `  ${file.path}  ${tokens(file.tokens)}${say(', no room for it', '、入りきらないため省略')}`,
+        (file) => `  ${file.path}  ${tokens(file.tokens)}${say(', skipped: over the limit', '、入りきらないため省略')}`,
       ),
       ...outside.map(
         ({ path, real }) =>
-          `  ${path}  ${say(`outside of this directory (${real}), not sent`, `ディレクトリーの外（${real}）のため送りません`)}`,
+          `  ${path}  ${say(`outside this directory (${real}), not sent`, `ディレクトリーの外（${real}）のため送りません`)}`,
       ),
-      ...unreadable.map((path) => `  ${path}  ${say('no text, left out', 'テキストではないため省略')}`),
+      ...unreadable.map((path) => `  ${path}  ${say('skipped: not a text file', 'テキストではないため省略')}`),
       say(
         `~${groupDigits(used)} of ${countNoun(budget, 'token')}, three quarters of the window`,
         `${groupDigits(budget)} トークン（ウィンドウの 4 分の 3）のうち約 ${groupDigits(used)}`,
       ),
       ...(prompt === null
         ? []
-        : [say(`The instruction of the agent ${name} goes along.`, `エージェント ${name} の指示も一緒に送ります。`)]),
+        : [say(`The instructions of agent ${name} are also sent.`, `エージェント ${name} の指示も一緒に送ります。`)]),
       ...(isExpanded ? included.flatMap(({ path, content }) => ['', `--- ${path}`, content]) : []),
       ...(isExpanded && session.state.latest_summary
         ? ['', say('--- summary', '--- 要約'), session.state.latest_summary[0]]
@@ -166,7 +166,7 @@ async function showNextRequest({ writer, setup, state }: ChatSession, signal: Ab
   )
   const next_message = state.next_message ?? newPrompt('(your next prompt)', writer.localNow(), writer.env())
   const outgoing = buildOutgoingRequest({ ...state, next_message }, { ...requestContext, env: writer.env() })
-  if (!outgoing) return errorText('nothing would be sent.', '送るものがありません。')
+  if (!outgoing) return errorText('there is nothing to send.', '送るものがありません。')
   const { profile } = setup.server
   const rendered = renderOpenAIMessages(outgoing.request, {
     profile,

@@ -21,19 +21,19 @@ import {
 export const clearCommand: ChatCommandDefinition = {
   name: 'clear',
   args: '',
-  help: phrase('begin anew; the journal keeps what was said', '最初からやり直す。記録は残る'),
+  help: phrase('start over; the log keeps the earlier conversation', '会話を最初からやり直す。これまでの記録は残る'),
   async *run({ writer, setup }) {
     setup.services.forgetHookResults()
     writer.append({ event: 'cleared' }, { event: 'window', range: [0, 0] })
     yield { kind: 'moved' }
-    yield outputText('The conversation begins anew.', '会話を最初からやり直します。')
+    yield outputText('Conversation cleared.', '会話を最初からやり直します。')
   },
 }
 
 export const compactCommand: ChatCommandDefinition = {
   name: 'compact',
   args: '[what matters] [--messages-to-exclude n] [--truncate-large-messages bytes] [--show-summary]',
-  help: phrase('sum up what was said, and go on with the summary', 'これまでを要約し、要約から続ける'),
+  help: phrase('summarize the conversation and continue from the summary', 'これまでを要約し、要約から続ける'),
   async *run({ writer, setup }, words, signal) {
     const flags = words.numbers('messages-to-exclude', 'truncate-large-messages')
     const showsSummary = words.has('--show-summary')
@@ -47,7 +47,7 @@ export const compactCommand: ChatCommandDefinition = {
     const options = { strategy, automatic: false, ...(prompt !== '' && { prompt }) }
     const done = yield* compactHistory(writer, setup, options, signal)
     if (done.kind === 'too short')
-      yield outputText('Nothing was said yet that could be summed up.', 'まだ要約できるやり取りがありません。')
+      yield outputText('There is nothing to summarize yet.', 'まだ要約できるやり取りがありません。')
     else if (done.kind === 'failed') yield errorEvent(compactionFailure(done.error))
     else if (showsSummary) yield outputEvent(untranslated(done.text))
   },
@@ -55,14 +55,14 @@ export const compactCommand: ChatCommandDefinition = {
 
 const compactionFailure = (fault: ChatError): Phrase => {
   const { en, ja } = chatErrorText(fault)
-  return phrase(`it could not be summed up: ${en}`, `要約できませんでした。${ja}`)
+  return phrase(`could not summarize: ${en}`, `要約できませんでした。${ja}`)
 }
 
 export const rewindCommand: ChatCommandDefinition = {
   name: 'rewind',
   args: '[number] | branches | branch <number> | last',
   help: phrase(
-    'go back to an earlier point; what followed stays as a branch. last: forget the last exchange',
+    'go back to an earlier exchange; later ones remain as a branch. last: remove the last exchange',
     '前の時点に戻る。その後は枝として残る。last で直前のやり取りを取り消す',
   ),
   words: ['branches', 'branch', 'last'],
@@ -75,7 +75,7 @@ export const rewindCommand: ChatCommandDefinition = {
     else if (/^\d+$/.test(words.first)) yield* rewindTo(session, Number(words.first) - 1, true, words.rest.text)
     else
       yield errorText(
-        '/rewind takes the number of an exchange; /rewind alone lists them.',
+        '/rewind needs the number of an exchange. Type /rewind for a list.',
         '/rewind にはやり取りの番号を指定してください。/rewind だけで一覧を見られます。',
       )
   },
@@ -90,7 +90,7 @@ async function* rewindTo(
   if (to < -1 || to >= state.history.length) {
     const { length } = state.history
     yield errorText(
-      `there are ${countNoun(length, 'exchange')}; /rewind lists them, 0 is before the first.`,
+      `there are only ${countNoun(length, 'exchange')}. Type /rewind for a list; 0 is before the first.`,
       `やり取りは ${groupDigits(length)} 件です。/rewind で一覧を見られます。0 は最初のやり取りの前です。`,
     )
     return
@@ -100,10 +100,10 @@ async function* rewindTo(
   yield { kind: 'moved' }
   const what = keep
     ? phrase(
-        `${countNoun(removed, 'exchange')} stay as a branch: /rewind branches`,
+        `${countNoun(removed, 'exchange')} saved as a branch (/rewind branches)`,
         `その後の ${groupDigits(removed)} 件は枝として残ります（/rewind branches）`,
       )
-    : phrase(`${countNoun(removed, 'exchange')} gone`, `${groupDigits(removed)} 件を取り消しました`)
+    : phrase(`${countNoun(removed, 'exchange')} removed`, `${groupDigits(removed)} 件を取り消しました`)
   yield outputText(
     `Back at ${to < 0 ? 'the beginning' : `exchange ${to + 1}`}; ${what.en}.`,
     `${to < 0 ? '会話の始まり' : `やり取り ${to + 1}`} に戻りました。${what.ja}。`,
@@ -125,27 +125,27 @@ async function* switchBranch(
   const at = Number(first) - 1
   if (!stateBranches(state)[at])
     return yield errorText(
-      'there is no such branch; /rewind branches lists them.',
+      'no such branch. Type /rewind branches for a list.',
       'その枝はありません。/rewind branches で一覧を見られます。',
     )
   writer.append({ event: 'branch_taken', branch: at })
   yield { kind: 'moved' }
   yield outputText(
-    `Went over to branch ${first}; what stood here is a branch now.`,
+    `Switched to branch ${first}. The previous exchanges are a branch now.`,
     `枝 ${first} に移りました。ここにあったやり取りは枝になりました。`,
   )
 }
 
 function formatExchanges({ history }: ConversationState): Phrase {
-  if (history.length === 0) return phrase('Nothing was said yet.', 'まだ何も話していません。')
+  if (history.length === 0) return phrase('No exchanges yet.', 'まだやり取りがありません。')
   const lines = history.toArray().map(({ user, assistant }, at) => {
     const userPrompt = promptOf(user)
     const label = firstLine(userPrompt ?? assistantText(assistant))
-    const results = userPrompt === undefined ? phrase('(results of tools) ', '（ツールの結果）') : untranslated('')
+    const results = userPrompt === undefined ? phrase('(tool results) ', '（ツールの結果）') : untranslated('')
     return composePhrase((say) => `${String(at + 1).padStart(4)}  ${say(results.en, results.ja)}${label}`)
   })
   const end = phrase(
-    '/rewind <number> makes that exchange the last one.',
+    'Type /rewind <number> to go back to that exchange.',
     '/rewind <番号> で、そのやり取りを最後にします。',
   )
   return joinLines([...lines, end])
@@ -161,8 +161,8 @@ function formatBranches(state: ConversationState): Phrase {
       `${position}  やり取り ${after} の後、${groupDigits(entries.length)} 件：${label}`,
     )
   })
-  if (lines.length === 0) return phrase('There are no branches.', '枝はありません。')
-  const end = phrase('/rewind branch <number> goes over to one.', '/rewind branch <番号> で枝に移ります。')
+  if (lines.length === 0) return phrase('No branches.', '枝はありません。')
+  const end = phrase('Type /rewind branch <number> to switch to one.', '/rewind branch <番号> で枝に移ります。')
   return joinLines([...lines, end])
 }
 

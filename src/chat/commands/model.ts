@@ -9,15 +9,12 @@ import { type ChatCommandDefinition, groupDigits, outputEvent, outputText } from
 export const modelCommand: ChatCommandDefinition = {
   name: 'model',
   args: '[name]',
-  help: phrase(
-    'the models of the server, or the one that answers from now on',
-    'サーバーのモデル、またはこれから応答するモデル',
-  ),
+  help: phrase('list the models of the server, or switch to one', 'サーバーのモデルの一覧、または切り替え'),
   async *run(session, { first }) {
     const { server, rig: setup } = { server: session.commandContext.endpoint, rig: session.setup }
     if (!server)
       yield errorText(
-        'a recorded conversation answers; there is no model to choose.',
+        'this chat replays a recording, so there is no model to choose.',
         '記録した会話が応答しているため、モデルは選べません。',
       )
     else if (first !== '') yield* switchModel(session, first)
@@ -50,15 +47,15 @@ export async function* switchModel(
   )
   const tokens = groupDigits(window.tokens)
   yield outputText(
-    `${model} answers from now on; its window has ${tokens} tokens.`,
-    `これからは ${model} が応答します。ウィンドウは ${tokens} トークンです。`,
+    `Switched to ${model} (context window: ${tokens} tokens).`,
+    `${model} に切り替えました（コンテキストウィンドウ ${tokens} トークン）。`,
   )
   const listed = await listModels(endpoint.endpoint, endpoint.ask).catch(() => [])
   if (listed.length > 0 && !listed.some(({ id }) => id === model || id === `${model}:latest`))
     yield noticeEvent(
       'model',
       phrase(
-        `The server does not list ${model}; /model shows what it lists.`,
+        `The server does not list ${model}. Type /model for a list.`,
         `${model} はサーバーの一覧にありません。/model で一覧を見られます。`,
       ),
     )

@@ -15,7 +15,7 @@ export const savedPromptsCommand: ChatCommandDefinition = {
   name: 'prompts',
   args: 'list | details <name> | get <name> [words] | create <name> <text> | edit <name> <text> | remove <name>',
   help: phrase(
-    'texts that are kept, by you and by MCP servers; @name, or get, says one',
+    'list, send and edit saved prompts, also those of MCP servers. @name or get sends one',
     'あなたや MCP サーバーが登録した文章。@名前 または get で使う',
   ),
   words: ['list', 'details', 'get', 'create', 'edit', 'remove'],
@@ -43,28 +43,28 @@ export const savedPromptsCommand: ChatCommandDefinition = {
     else if (first !== 'remove') yield usageError(savedPromptsCommand)
     else if (named.kind === 'kept' && named.prompt.place === 'fumibako') {
       rmSync(named.prompt.path)
-      yield outputText(`@${name} is gone.`, `@${name} を消しました。`)
+      yield outputText(`Removed @${name}.`, `@${name} を消しました。`)
     } else
       yield errorText(
-        'only texts of fumibako are removed here; /prompts details tells where this one is.',
+        'only prompts saved in fumibako can be removed here. Type /prompts details to see where this one is.',
         'ここで消せるのは fumibako の文章だけです。この文章の場所は /prompts details で分かります。',
       )
   },
 }
 
 const NO_PROMPTS = phrase(
-  'No texts are kept yet: /prompts create <name> <text>',
+  'No saved prompts. To save one: /prompts create <name> <text>',
   '登録した文章はまだありません：/prompts create <名前> <文章>',
 )
 
 const unknownPrompt = (name: string): Phrase =>
   name === ''
     ? phrase(
-        'there is no text without a name; /prompts lists them.',
+        'specify a prompt. Type /prompts for a list.',
         '文章の名前を指定してください。/prompts で一覧を見られます。',
       )
     : phrase(
-        `there is no text ${name}; /prompts lists them.`,
+        `unknown prompt ${name}. Type /prompts for a list.`,
         `文章 ${name} はありません。/prompts で一覧を見られます。`,
       )
 
@@ -81,9 +81,9 @@ function formatDetails(one: AnyPrompt): Phrase {
   const { server, description: about } = prompt
   return composePhrase((say) => {
     const wanted = prompt.arguments.map(({ name, required, description }) =>
-      `  ${name}${required ? '' : say(' (may be left out)', '（省略可）')}  ${description}`.trimEnd(),
+      `  ${name}${required ? '' : say(' (optional)', '（省略可）')}  ${description}`.trimEnd(),
     )
-    const owner = say(`Of the MCP server ${server}. ${about}`, `MCP サーバー ${server} の文章。${about}`).trimEnd()
+    const owner = say(`From the MCP server ${server}. ${about}`, `MCP サーバー ${server} の文章。${about}`).trimEnd()
     return [promptUsage(prompt, called), owner, ...wanted].join('\n')
   })
 }
@@ -97,17 +97,17 @@ function writePrompt(
   const what = isEdit ? 'edit' : 'create'
   if (!/^[\w-]{1,50}$/.test(name) || rest.text === '')
     return errorText(
-      `/prompts ${what} takes a name of letters, digits, - and _, and a text.`,
+      `/prompts ${what} needs a name (letters, digits, - and _) and a text.`,
       `/prompts ${what} には名前（英字・数字・-・_）と文章を指定してください。`,
     )
   if (existsSync(path) && !isEdit)
     return errorText(
-      `there is a text ${name} already: /prompts edit ${name} <text>`,
+      `prompt ${name} already exists. To change it: /prompts edit ${name} <text>`,
       `文章 ${name} はすでにあります：/prompts edit ${name} <文章>`,
     )
   if (!existsSync(path) && isEdit)
     return errorText(
-      `there is no text ${name} of fumibako: /prompts create ${name} <text>`,
+      `no saved prompt ${name}. To create it: /prompts create ${name} <text>`,
       `fumibako の文章に ${name} はありません：/prompts create ${name} <文章>`,
     )
   try {
@@ -119,5 +119,5 @@ function writePrompt(
     if (failure instanceof AppError) return errorEvent(failure.phrase)
     throw failure
   }
-  return outputText(`Kept as @${name}, in ${path}.`, `@${name} として ${path} に登録しました。`)
+  return outputText(`Saved as @${name} in ${path}.`, `@${name} として ${path} に登録しました。`)
 }

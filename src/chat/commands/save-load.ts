@@ -19,16 +19,16 @@ export const saveCommand: ChatCommandDefinition = {
   name: 'save',
   args: '<path> [-f]',
   help: phrase(
-    'write the conversation to a file, as Amazon Q CLI does. -f: over what is there',
+    'save the conversation to a file in the format of Amazon Q CLI. -f: overwrite',
     '会話を Amazon Q CLI の形でファイルに書く。-f で上書き',
   ),
   async *run({ setup, state }, words) {
     const [word] = words.plain
-    if (word === undefined) return yield errorText('/save takes a path.', '/save にはパスを指定してください。')
+    if (word === undefined) return yield errorText('/save needs a path.', '/save にはパスを指定してください。')
     const path = resolveTypedPath(word, setup.workspace)
     if (existsSync(path) && !words.has('-f', '--force'))
       return yield errorText(
-        `there is a file at ${path} already. /save ${word} -f writes over it.`,
+        `${path} already exists. To overwrite it: /save ${word} -f`,
         `${path} にはすでにファイルがあります。/save ${word} -f で上書きします。`,
       )
     try {
@@ -39,7 +39,7 @@ export const saveCommand: ChatCommandDefinition = {
     }
     const { length } = state.history
     yield outputText(
-      `Saved to ${path}: ${countNoun(length, 'exchange')}.`,
+      `Saved to ${path} (${countNoun(length, 'exchange')}).`,
       `${path} に保存しました（やり取り ${groupDigits(length)} 件）。`,
     )
   },
@@ -55,25 +55,25 @@ export const loadCommand: ChatCommandDefinition = {
   name: 'load',
   args: '<path>',
   help: phrase(
-    'go on with a conversation that was saved; tools, model and context stay those of this one',
-    '保存した会話の続き。ツール・モデル・コンテキストは今のまま',
+    'continue a saved conversation with the current tools, model and context',
+    '保存した会話を続ける。ツール・モデル・コンテキストは今のまま',
   ),
   async *run(session, words) {
     const [word] = words.plain
-    if (word === undefined) return yield errorText('/load takes a path.', '/load にはパスを指定してください。')
+    if (word === undefined) return yield errorText('/load needs a path.', '/load にはパスを指定してください。')
     const path = [word, `${word}.json`]
       .map((one) => resolveTypedPath(one, session.setup.workspace))
       .find((one) => existsSync(one))
     if (path === undefined)
       return yield errorText(
-        `no file is at ${word}, nor at ${word}.json.`,
+        `no such file: ${word} or ${word}.json.`,
         `${word} にも ${word}.json にもファイルがありません。`,
       )
     const now = session.writer.tangentNow()
     const read = readState(readText(path), { now })
     if (!read.ok)
       return yield errorText(
-        `${path} is no saved conversation: ${read.reason}`,
+        `${path} is not a saved conversation: ${read.reason}`,
         `${path} は保存した会話ではありません（${read.reason}）。`,
       )
     const { paths, outside } = mergeContextPaths(session, read.value)
@@ -83,8 +83,8 @@ export const loadCommand: ChatCommandDefinition = {
     const repairs = read.repairs.length
     const { length } = read.value.history
     yield outputText(
-      `Went over to ${path}: ${countNoun(length, 'exchange')}${repairs > 0 ? `; ${countNoun(repairs, 'part')} had to be mended` : ''}.`,
-      `${path} に移りました（やり取り ${groupDigits(length)} 件）。${repairs > 0 ? `${groupDigits(repairs)} か所を直しました。` : ''}`,
+      `Loaded ${path} (${countNoun(length, 'exchange')}${repairs > 0 ? `, ${countNoun(repairs, 'part')} repaired` : ''}).`,
+      `${path} を読み込みました（やり取り ${groupDigits(length)} 件）。${repairs > 0 ? `${groupDigits(repairs)} か所を直しました。` : ''}`,
     )
   },
 }
@@ -111,7 +111,7 @@ function outsidePathsText(paths: readonly string[]): Phrase {
   const listed = paths.slice(0, 5).join(', ')
   const remaining = paths.length - 5
   return phrase(
-    `The file names context outside of this directory, which is not sent: ${listed}${remaining > 0 ? ` and ${remaining} more` : ''}. To send it, type in a terminal: /context add <path>`,
+    `Files outside this directory are not sent: ${listed}${remaining > 0 ? ` and ${remaining} more` : ''}. To send it, type in a terminal: /context add <path>`,
     `このディレクトリーの外のファイルは送りません：${listed}${remaining > 0 ? ` ほか ${remaining} 件` : ''}。送るには、端末で /context add <パス> と入力してください。`,
   )
 }

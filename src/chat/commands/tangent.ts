@@ -11,8 +11,8 @@ export const tangentCommand: ChatCommandDefinition = {
   name: 'tangent',
   args: '[name] | tail | compact [what matters] | list',
   help: phrase(
-    'begin a side conversation, or leave it: without a trace, with its last exchange, or with a summary',
-    '脇道に入る、または戻る：何も残さず、最後のやり取りを持って、要約を持って',
+    'start or leave a side conversation. tail: keep its last exchange; compact: keep a summary',
+    '脇道に入る、または戻る。tail で最後のやり取りを、compact で要約を残す',
   ),
   words: ['tail', 'compact', 'list'],
   async *run(session, words, signal) {
@@ -29,7 +29,7 @@ async function* enterTangent({ writer, state }: ChatSession, name: string): Asyn
   const nested = isInTangent(state)
   writer.append({ event: 'tangent_entered', name: name === '' ? null : name, started: writer.tangentNow(), nested })
   yield outputText(
-    'A tangent begins. /tangent leaves it without a trace, /tangent tail with the last exchange, /tangent compact with a summary.',
+    'Tangent started. Leave it with /tangent (keep nothing), /tangent tail (keep the last exchange) or /tangent compact (keep a summary).',
     '脇道に入りました。/tangent で何も残さずに、/tangent tail で最後のやり取りを持って、/tangent compact で要約を持って戻ります。',
   )
 }
@@ -62,7 +62,7 @@ async function* leaveWithSummary(
   )
   if (!request)
     return yield errorText(
-      'nothing was said in the tangent; /tangent leaves it.',
+      'the tangent has no exchanges yet. Type /tangent to leave it.',
       '脇道ではまだ何も話していません。/tangent で戻ります。',
     )
   yield { kind: 'compacting', automatic: false }
@@ -70,7 +70,7 @@ async function* leaveWithSummary(
   if (summarized.kind === 'error') {
     const { en, ja } = chatErrorText(summarized.error)
     yield errorText(
-      `it could not be summed up: ${en}. The tangent is still open.`,
+      `could not summarize: ${en}. The tangent is still open.`,
       `要約できませんでした。${ja}。まだ脇道にいます。`,
     )
     return
@@ -87,12 +87,15 @@ async function* leaveWithSummary(
   yield { kind: 'moved' }
   const location = describeLocation(writer.state)
   yield outputText(
-    `Back in ${location.en}, which was told:\n\n${summary}`,
+    `Back in ${location.en}, with this summary:\n\n${summary}`,
     `次の要約を持って、${location.ja}に戻りました。\n\n${summary}`,
   )
 }
 
-const NO_OPEN_TANGENT = phrase('no tangent is open; /tangent begins one.', '脇道にはいません。/tangent で入れます。')
+const NO_OPEN_TANGENT = phrase(
+  'no tangent is open. Type /tangent to start one.',
+  '脇道にはいません。/tangent で入れます。',
+)
 
 /** Number of exchanges from before the innermost tangent that still exist. */
 function lengthBeforeTangent({ state }: ChatSession): number {

@@ -14,7 +14,7 @@ import { type ChatCommandDefinition, outputEvent, outputText, usageError } from 
 export const toolsCommand: ChatCommandDefinition = {
   name: 'tools',
   args: '[schema | trust <name>... | untrust <name>... | trust-all | reset]',
-  help: phrase('the tools, and which of them run without asking', 'ツールの一覧と、確認なしに動くもの'),
+  help: phrase('list tools, and trust or untrust them', 'ツールの一覧と、確認なしの実行の許可'),
   words: ['schema', 'trust', 'untrust', 'trust-all', 'reset'],
   async *run({ setup }, words) {
     const names = words.rest.plain
@@ -45,8 +45,8 @@ export const toolsCommand: ChatCommandDefinition = {
       case 'trust-all':
         setup.trustAll(true)
         yield outputText(
-          'All tools run without asking now. What the agent denies stays denied.',
-          'これからはすべてのツールを確認なしに実行します。エージェントが拒むものは拒んだままです。',
+          'All tools now run without asking, except those that the agent denies.',
+          'エージェントが禁じるものを除き、すべてのツールを確認なしに実行します。',
         )
         return
       case 'reset':
@@ -61,12 +61,9 @@ export const toolsCommand: ChatCommandDefinition = {
 
 const unknownTool = (names: string): Phrase =>
   names === ''
-    ? phrase(
-        'there is no tool without a name; /tools lists them.',
-        'ツールの名前を指定してください。/tools で一覧を見られます。',
-      )
+    ? phrase('specify a tool. Type /tools for a list.', 'ツールの名前を指定してください。/tools で一覧を見られます。')
     : phrase(
-        `there is no tool ${names}; /tools lists them.`,
+        `unknown tool ${names}. Type /tools for a list.`,
         `ツール ${names} はありません。/tools で一覧を見られます。`,
       )
 
@@ -79,7 +76,7 @@ function formatTools(setup: ChatSession['setup']): Phrase {
       origin === NATIVE_TOOLS ? say(originLabel(origin), '組み込み') : originLabel(origin),
       ...all.filter((tool) => tool.origin === origin).map((tool) => formatTool(tool, setup, say)),
     ])
-    const none = say('There are no tools.', 'ツールはありません。')
+    const none = say('No tools.', 'ツールはありません。')
     const sandbox = all.some(({ hostName }) => /^execute_(?:bash|cmd)$/.test(hostName))
       ? [say(`Commands: ${en}`, `コマンド：${ja}`)]
       : []
@@ -97,23 +94,25 @@ function formatTool(tool: ChatTool, { trusted }: ChatSession['setup'], say: Pick
   const permission = isTrusted
     ? say('trusted', '確認なし')
     : tool.onlyReads
-      ? say('asks outside of this directory', 'このディレクトリーの外では確認')
+      ? say('asks outside this directory', 'このディレクトリーの外では確認')
       : say('asks', '確認あり')
   return `  ${toolLabel(tool)}${alias}  ${permission}`
 }
 
 export const formatOmittedTool = ({ label, reason: { en, ja } }: OmittedTool, say: PickWording): string =>
-  `  ${label}  ${say(`not offered: ${en}`, `使えません：${ja}`)}`
+  `  ${label}  ${say(`not available: ${en}`, `使えません：${ja}`)}`
 
 /** Typed by the user, so it runs without a question, and the model does not see it. */
 export const shellCommand: Pick<ChatCommandDefinition, 'run'> = {
   async *run({ setup }, words, signal) {
     if (words.text === '')
-      return yield errorText('! takes a command for the shell.', '! の後にシェルのコマンドを書いてください。')
+      return yield errorText('type a shell command after !.', '! の後にシェルのコマンドを書いてください。')
     const checked = await setup.shell?.check({ command: words.text }, setup.workspace)
     if (!checked?.ok)
       return yield errorEvent(
-        checked ? untranslated(checked.error) : phrase('there is no shell here.', 'ここではシェルを使えません。'),
+        checked
+          ? untranslated(checked.error)
+          : phrase('shell commands are not available here.', 'ここではシェルを使えません。'),
       )
     const ran = await checked.call.run({ ...setup.workspace, signal })
     for (const block of ran.content) yield outputEvent(untranslated(formatShellResult(block)))

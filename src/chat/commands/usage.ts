@@ -8,7 +8,7 @@ import { type ChatCommandDefinition, countNoun, groupDigits, markdownTable, outp
 export const usageCommand: ChatCommandDefinition = {
   name: 'usage',
   args: '',
-  help: phrase('how much of the window is used, and by what', 'ウィンドウの使用量とその内訳'),
+  help: phrase('show what fills the context window', 'ウィンドウの使用量とその内訳'),
   async *run(session) {
     const { state } = session
     const start = rangeStart(state)
@@ -19,8 +19,8 @@ export const usageCommand: ChatCommandDefinition = {
     const parts = [
       [phrase('context', 'コンテキスト'), context],
       [phrase('tools', 'ツール'), tools],
-      [phrase('you, and results of tools', 'あなたとツールの結果'), user],
-      [phrase('the model', 'モデル'), assistant],
+      [phrase('you and tool results', 'あなたとツールの結果'), user],
+      [phrase('model', 'モデル'), assistant],
     ] as const
     const sum = parts.reduce((all, [, bytes]) => all + tokensOfBytes(bytes), 0)
     const all = state.history.length
@@ -30,26 +30,22 @@ export const usageCommand: ChatCommandDefinition = {
       composePhrase((say) =>
         [
           markdownTable(
-            [
-              say('what goes along', '送る内容'),
-              say('tokens', 'トークン'),
-              say('of the window', 'ウィンドウに占める割合'),
-            ],
+            [say('sent', '送る内容'), say('tokens', 'トークン'), say('share of window', 'ウィンドウに占める割合')],
             [
               ...parts.map(([{ en, ja }, bytes]) => [say(en, ja), ...formatShare(tokensOfBytes(bytes), window)]),
-              [say('all of it, estimated', '合計（推定）'), ...formatShare(sum, window)],
+              [say('total (estimated)', '合計（推定）'), ...formatShare(sum, window)],
             ],
           ),
           '',
           say(
-            `${percent} % of ${countNoun(window, 'token')} (${model}). /compact makes room.`,
+            `${percent} % of ${countNoun(window, 'token')} (${model}). Type /compact to make room.`,
             `${groupDigits(window)} トークン中 ${percent} %（${model}）。/compact で空きを作れます。`,
           ),
           ...(start === 0
             ? []
             : [
                 say(
-                  `The first ${countNoun(start, 'exchange')} of ${all} no longer go along.`,
+                  `The first ${countNoun(start, 'exchange')} of ${all} are no longer sent.`,
                   `${groupDigits(all)} 件のやり取りのうち、最初の ${groupDigits(start)} 件はもう送っていません。`,
                 ),
               ]),
@@ -69,12 +65,15 @@ const DEFAULT_TRANSCRIPT_LINES = 50
 export const transcriptCommand: ChatCommandDefinition = {
   name: 'transcript',
   args: '[number]',
-  help: phrase('what was said, as lines; the last 50, or so many', '会話を行で表示。最後の 50 行、または指定した行数'),
+  help: phrase(
+    'print the conversation: the last 50 lines, or the number given',
+    '会話を表示。最後の 50 行、または指定した行数',
+  ),
   async *run({ state }, { first }) {
     const lineLimit = /^\d+$/.test(first) ? Number(first) : DEFAULT_TRANSCRIPT_LINES
     const lines = state.transcript.slice(-Math.max(1, lineLimit)).toArray()
     yield outputEvent(
-      lines.length === 0 ? phrase('Nothing was said yet.', 'まだ何も話していません。') : untranslated(lines.join('\n')),
+      lines.length === 0 ? phrase('No exchanges yet.', 'まだやり取りがありません。') : untranslated(lines.join('\n')),
     )
   },
 }

@@ -93,7 +93,7 @@ export function chooseEndpoint({ options, defaultProfile, profiles, variables }:
   if (!parseHttpURL(baseURL))
     throw new AppError(
       'bad_usage',
-      `"${baseURL}" is no address of a server. Give one such as ${PRESETS.ollama.baseURL} with --base-url.`,
+      `"${baseURL}" is not a server URL. Pass one such as ${PRESETS.ollama.baseURL} with --base-url.`,
       `「${baseURL}」はサーバーのアドレスではありません。--base-url で ${PRESETS.ollama.baseURL} のように指定してください。`,
     )
   const server = serverOf(profile.server) ?? detectServer(baseURL) ?? 'openai'
@@ -123,7 +123,7 @@ function findProfile(name: string, profiles: ReadonlyMap<string, EndpointProfile
   const known = [...new Set([...profiles.keys(), ...Object.keys(PRESETS)])].join(', ')
   throw new AppError(
     'bad_usage',
-    `there is no profile "${name}". There are ${known}; fumi config makes others.`,
+    `unknown profile "${name}". Available: ${known}. Run fumi config to add others.`,
     `プロファイル「${name}」はありません。使えるのは ${known} です。fumi config で追加できます。`,
   )
 }
@@ -135,7 +135,7 @@ function defaultURL(variables: EndpointChoice['variables']): string {
   if (nonEmpty(variables['OPENAI_API_KEY']) !== null) return PRESETS.openai.baseURL
   throw new AppError(
     'bad_usage',
-    `which server? Give --base-url ${PRESETS.ollama.baseURL}, --profile ollama (or openai, llamacpp, lmstudio, vllm), FUMI_BASE_URL or OPENAI_API_KEY.`,
+    `no server specified. Pass --base-url ${PRESETS.ollama.baseURL} or --profile ollama (or openai, llamacpp, lmstudio, vllm), or set FUMI_BASE_URL or OPENAI_API_KEY.`,
     `サーバーを指定してください：--base-url ${PRESETS.ollama.baseURL}、--profile ollama（または openai、llamacpp、lmstudio、vllm）、FUMI_BASE_URL、OPENAI_API_KEY のどれか。`,
   )
 }
@@ -147,8 +147,8 @@ function resolveKey(key: string | null | undefined, variables: EndpointChoice['v
   if (value === null)
     throw new AppError(
       'bad_usage',
-      `the profile's key is in ${word}, which is not set.`,
-      `プロファイルのキーは ${word} から読みますが、設定されていません。`,
+      `${word} is not set, but the profile reads its API key from it. Set it, or change the profile.`,
+      `プロファイルの API キーを読む ${word} が設定されていません。設定するか、プロファイルを変更してください。`,
     )
   return value
 }

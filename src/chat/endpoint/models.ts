@@ -100,12 +100,12 @@ function unreachableError(baseURL: string, error: unknown): AppError {
   if (isForbidden)
     return new AppError(
       'no_permission',
-      `${baseURL} does not accept the key (${message}).`,
-      `${baseURL} がキーを受け付けません（${message}）。`,
+      `${baseURL} rejected the API key (${message}). Check the key of the profile or the environment.`,
+      `${baseURL} が API キーを拒否しました（${message}）。プロファイルか環境変数のキーを確認してください。`,
     )
   return new AppError(
     'not_found',
-    `no list of models from ${baseURL} (${message}). Is the server running, and does the address end with /v1?`,
+    `cannot list the models of ${baseURL} (${message}). Check that the server is running and that the URL ends with /v1.`,
     `${baseURL} からモデルの一覧を取得できません（${message}）。サーバーが動いているか、アドレスが /v1 で終わっているか確認してください。`,
   )
 }
@@ -131,13 +131,13 @@ export function contextWindowNotice({ tokens, from }: ContextWindow, model: stri
   const size = tokens.toLocaleString('en-US')
   if (from === 'table')
     return phrase(
-      `The window of ${model} is taken for ${size} tokens (table of ${WINDOWS_AS_OF}).`,
+      `Context window of ${model}: assuming ${size} tokens (table of ${WINDOWS_AS_OF}).`,
       `${model} のウィンドウを ${size} トークンとみなします（${WINDOWS_AS_OF} 現在の表）。`,
     )
   if (from === 'usual')
     return phrase(
-      `Nobody says how large the window of ${model} is: it is taken for ${size} tokens. A profile can say it: fumi config profiles.<name>.window <tokens>.`,
-      `${model} のウィンドウの大きさが分からないため、${size} トークンとみなします。fumi config profiles.<名前>.window <トークン数> で指定できます。`,
+      `Context window of ${model} unknown; assuming ${size} tokens. To set it: fumi config profiles.<name>.window <tokens>`,
+      `${model} のコンテキストウィンドウが分からないため、${size} トークンとみなします。設定するには: fumi config profiles.<名前>.window <トークン数>`,
     )
   return undefined
 }

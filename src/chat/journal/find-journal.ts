@@ -25,14 +25,14 @@ export function findJournal(data: string, name: string): string {
   if (id === undefined)
     throw new AppError(
       'not_found',
-      `there is no conversation ${name}. See fumi list.`,
+      `no conversation matches ${name}. Run fumi list for a list.`,
       `会話 ${name} はありません。fumi list で一覧を見られます。`,
     )
   if (others.length > 0) {
     const all = [id, ...others].slice(0, 5).join(', ')
     throw new AppError(
       'bad_usage',
-      `${name} may mean ${all}. Give more of it.`,
+      `${name} matches several conversations: ${all}. Type more characters of the id.`,
       `${name} に当てはまる会話が複数あります（${all}）。もう少し長く指定してください。`,
     )
   }
@@ -45,7 +45,7 @@ function findLastJournal(data: string, cwd: string): string {
   if (last) return last.opened.conversation_id
   throw new AppError(
     'not_found',
-    `nothing was talked about in ${cwd} yet. fumi chat begins, fumi list shows the others.`,
+    `no conversation in ${cwd} yet. Start one with fumi chat, or run fumi list to see the others.`,
     `${cwd} での会話はまだありません。fumi chat で始めるか、fumi list でほかの会話を探してください。`,
   )
 }
@@ -110,11 +110,10 @@ export function openChatJournal({ data, cwd, program, resume, at, env, newId }: 
   const texts = [
     recovered.some(({ event }) => event === 'interrupted') && STOPPED_IN_ANSWER,
     recovered.some(({ event }) => event === 'next_message') && STOPPED_IN_TOOLS,
-    torn !== undefined &&
-      phrase(`A line that was never finished was moved to ${torn}.`, `書きかけの行を ${torn} に移しました。`),
+    torn !== undefined && phrase(`Moved an incomplete line to ${torn}.`, `書きかけの行を ${torn} に移しました。`),
     issues.length > 0 &&
       phrase(
-        `${issues.length} lines of ${journal.path} cannot be read; all others are.`,
+        `${issues.length} lines of ${journal.path} are unreadable; all others were read.`,
         `${journal.path} の ${issues.length} 行を読めません。ほかはすべて読みました。`,
       ),
   ]
@@ -123,10 +122,10 @@ export function openChatJournal({ data, cwd, program, resume, at, env, newId }: 
 }
 
 const STOPPED_IN_ANSWER = phrase(
-  'The program was stopped in the middle of an answer: what had come of it is kept.',
+  'The program stopped in the middle of an answer. The part that had arrived was saved.',
   '応答の途中でプログラムが止まりました。届いた分は残っています。',
 )
 const STOPPED_IN_TOOLS = phrase(
-  'The program was stopped while tools ran: what is known of them waits to be sent.',
-  'ツールの実行中にプログラムが止まりました。分かっている結果は送信待ちです。',
+  'The program stopped while tools ran. Their known results are sent with the next request.',
+  'ツールの実行中にプログラムが止まりました。分かっている結果は次の要求で送ります。',
 )

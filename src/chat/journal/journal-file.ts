@@ -145,7 +145,7 @@ export function createJournal(directory: string, events: readonly JournalEvent[]
     if (existsSync(path))
       throw new AppError(
         'cannot_write',
-        `There is a conversation already at ${path}.`,
+        `${path} already contains a conversation.`,
         `${path} にはすでに会話があります。`,
       )
     replaceOwnFile(path, journalLines(events))
@@ -160,11 +160,7 @@ export function createJournal(directory: string, events: readonly JournalEvent[]
 export function openJournal(directory: string, id: string, options: OpenJournalOptions): OpenedJournal {
   const path = journalPath(directory, id)
   if (!existsSync(path))
-    throw new AppError(
-      'not_found',
-      `There is no conversation ${id} at ${path}.`,
-      `会話 ${id} は ${path} にありません。`,
-    )
+    throw new AppError('not_found', `No conversation ${id} at ${path}.`, `会話 ${id} は ${path} にありません。`)
   return withJournalLock(path, (lock) => {
     const fd = openRegularFile(path, constants.O_RDWR)
     try {
@@ -210,11 +206,7 @@ function checkHeader(path: string, id: string, { version, state }: Replay): void
       `${path} は新しい版の fumibako の会話です（journal ${version}）。fumibako を更新してください。`,
     )
   if (version > 0 && state.conversation_id !== id)
-    throw new AppError(
-      'unusable_data',
-      `${path} is the journal of another conversation.`,
-      `${path} は別の会話の記録です。`,
-    )
+    throw new AppError('unusable_data', `${path} belongs to another conversation.`, `${path} は別の会話の記録です。`)
 }
 
 function* journalLines(events: readonly JournalEvent[]): Generator<string> {

@@ -29,12 +29,12 @@ export function mcpErrorReason(error: unknown): Phrase {
   const code = codeOf(error)
   if (code === 401)
     return phrase(
-      'it wants to know who you are (401): get a token from it, and put "headers": {"Authorization": "Bearer …"} into its entry under mcpServers',
+      'it requires authentication (401). Get a token from it, and add "headers": {"Authorization": "Bearer …"} to its entry under mcpServers',
       '認証が必要です（401）。サーバーからトークンを取得し、mcpServers の項目に "headers": {"Authorization": "Bearer …"} を加えてください',
     )
   if (code === 403)
     return phrase(
-      'it knows who you are and refuses (403): look at the token in the headers of its entry',
+      'it denied access (403). Check the token in the headers of its entry',
       '認証はされましたが、拒まれました（403）。項目の headers にあるトークンを確認してください',
     )
   const text = error instanceof Error ? error.message : String(error)

@@ -24,7 +24,7 @@ export function offerTool(
   const name = alias ?? toModelName(host.name, taken)
   if (byteLength(name) > MAX_TOOL_NAME_BYTES)
     return phrase(
-      `its name is longer than ${MAX_TOOL_NAME_BYTES} bytes; give it an alias`,
+      `its name is longer than ${MAX_TOOL_NAME_BYTES} bytes. Give it an alias`,
       `名前が ${MAX_TOOL_NAME_BYTES} バイトを超えています。別名を付けてください`,
     )
   if (host.description.trim() === '') return phrase('it has no description', '説明がありません')
@@ -137,7 +137,7 @@ export function parsePromptMessages(messages: readonly Fields[]): PromptContent 
     else user.push(promptBlockText(block))
   }
   if (assistant.length > 0 || (user.length === 0 && images.length === 0))
-    return phrase('there is no question at its end', '終わりに質問がありません')
+    return phrase('it does not end with a question', '終わりに質問がありません')
   return { before, text: user.join('\n\n'), images }
 }
 

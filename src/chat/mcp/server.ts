@@ -114,7 +114,7 @@ export class McpServer {
       },
       onTools: () => void this.#refreshRepeatedly('tools'),
       onPrompts: () => void this.#refreshRepeatedly('prompts'),
-      onClose: () => this.#fail(phrase('it ended by itself', '自ら終了しました')),
+      onClose: () => this.#fail(phrase('it exited', '終了しました')),
     })
     this.#connection = connection
     if (this.#hasStopped()) return connection.close()
@@ -159,7 +159,7 @@ export class McpServer {
     } catch (error) {
       const { en, ja } = mcpErrorReason(error)
       this.#reason = phrase(
-        `its ${kind} could not be listed: ${en}`,
+        `cannot list its ${kind}: ${en}`,
         `${kind === 'tools' ? 'ツール' : '文章'}の一覧を取得できません：${ja}`,
       )
     }
@@ -286,10 +286,7 @@ function needOf(label: string, { readOnly, destructive }: RemoteTool, args: Fiel
   const need = { summary, args: JSON.stringify(args, null, 2) }
   if (readOnly) return { level: 'read-only', ...need }
   if (destructive) {
-    const reason = phrase(
-      'its server says that it can destroy something',
-      '何かを壊すおそれがあると、サーバーが知らせています',
-    )
+    const reason = phrase('its server marks it as destructive', '何かを壊すおそれがあると、サーバーが知らせています')
     return { level: 'dangerous', ...need, reason }
   }
   return { level: 'changes', ...need }

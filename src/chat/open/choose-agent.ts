@@ -124,25 +124,28 @@ export function agentQuestion(
 const missingAgentError = (requested: string, fault: NoticeEvent | undefined): AppError =>
   new AppError(
     'bad_usage',
-    `there is no agent ${requested}.${fault ? ` ${fault.text}` : ''}`,
+    `unknown agent ${requested}.${fault ? ` ${fault.text}` : ''}`,
     `エージェント ${requested} はありません。${fault?.ja ?? ''}`,
   )
 
 const goneAgentText = (name: string) =>
   phrase(
-    `The agent ${name} is gone: ${DEFAULT_AGENT_NAME} goes on.`,
+    `Agent ${name} no longer exists; continuing with ${DEFAULT_AGENT_NAME}.`,
     `エージェント ${name} がなくなったため、${DEFAULT_AGENT_NAME} が続けます。`,
   )
 
 const unchosenAgentText = (name: string) =>
   phrase(
-    `This conversation names the agent ${name}, which you have not chosen for it here: ${DEFAULT_AGENT_NAME} continues. To use it, type /agent swap ${name}`,
+    `This conversation was started with agent ${name}, which you have not chosen here; continuing with ${DEFAULT_AGENT_NAME}. To use it, type /agent swap ${name}`,
     `この会話はエージェント ${name} を指定していますが、ここで選ばれたものではないため、${DEFAULT_AGENT_NAME} が続けます。使うには /agent swap ${name} と入力してください。`,
   )
 
 function differentAgentNotices({ agent: { name } }: FoundAgent, before: string | undefined): readonly NoticeEvent[] {
   if (before === undefined || before === name) return []
-  const text = phrase(`${name} goes on with what ${before} began.`, `${before} が始めた会話を ${name} が続けます。`)
+  const text = phrase(
+    `Continuing with agent ${name}; ${before} started this conversation.`,
+    `${before} が始めた会話を ${name} が続けます。`,
+  )
   return [noticeEvent('agent', text)]
 }
 
@@ -153,7 +156,7 @@ export function shadowedNotices(found: FoundAgent, agents: readonly FoundAgent[]
   if (!other?.path || found.place === 'project') return []
   const path = relative(cwd, other.path)
   const text = phrase(
-    `Your own agent ${name} answers. This project has one of the same name; to use that one: --agent ${path}, or /agent swap ${path}`,
+    `Using your own agent ${name}. This project has an agent of the same name; to use that one, pass --agent ${path} or type /agent swap ${path}`,
     `あなた自身のエージェント ${name} を使います。このプロジェクトにも同じ名前のものがあります。そちらを使うには --agent ${path} または /agent swap ${path} としてください。`,
   )
   return [noticeEvent('agent', text)]

@@ -152,7 +152,10 @@ export async function openChatSession(options: ChatSessionOptions): Promise<Open
         ? [
             noticeEvent(
               'tools_gone',
-              phrase(`No longer there: ${missingNames}.`, `使えなくなったツールがあります：${missingNames}。`),
+              phrase(
+                `Tools no longer available: ${missingNames}.`,
+                `使えなくなったツールがあります：${missingNames}。`,
+              ),
             ),
           ]
         : []),
@@ -188,7 +191,7 @@ const createEnvironment = (processes: ProcessOptions | undefined): EnvironmentBu
 const QUESTION_WAITING = noticeEvent(
   'waiting',
   phrase(
-    'A question still waits for its answer: /retry sends it again.',
+    'The last prompt has no answer yet. Type /retry to send it again.',
     '応答を待っている依頼があります。/retry でもう一度送れます。',
   ),
 )
@@ -266,7 +269,7 @@ async function chooseModel(endpoint: Endpoint, ask: AskJson, before: string | nu
   const { baseURL } = endpoint
   throw new AppError(
     'not_found',
-    `${baseURL} has no model. Load one there, or name one with --model.`,
+    `${baseURL} has no models. Load one there, or specify one with --model.`,
     `${baseURL} にモデルがありません。サーバーでモデルを読み込むか、--model で指定してください。`,
   )
 }

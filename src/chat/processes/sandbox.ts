@@ -226,7 +226,7 @@ function problemText(program: Program, code: number | null, stderr: string): Phr
           'bubblewrap (bwrap) is not installed; install the package bubblewrap',
           'bubblewrap（bwrap）がありません。パッケージ bubblewrap をインストールしてください',
         )
-      : phrase(`${program} is not there`, `${program} がありません`)
+      : phrase(`${program} is missing`, `${program} がありません`)
   const reason = stderr.trim().split('\n').at(-1)?.slice(0, MAX_REASON_LENGTH) || `exit ${code}`
   return phrase(`${program} does not work here: ${reason}`, `${program} が動きません（${reason}）`)
 }

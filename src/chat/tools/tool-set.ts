@@ -44,7 +44,7 @@ export function buildToolSet({ builtIn, mcp = [], offered = ['*'], aliases = new
     const known = byName.get(named.name)
     if (known) {
       const reason = phrase(
-        `${toolLabel(known)} has the name ${named.name} already`,
+        `${toolLabel(known)} already uses the name ${named.name}`,
         `${named.name} という名前は ${toolLabel(known)} がすでに使っています`,
       )
       omitted.push({ label: toolLabel(tool), reason })

@@ -119,7 +119,7 @@ export function readProjectFile(named: string, cwd: string, trust: TrustStore): 
     return {
       ok: false,
       reason: phrase(
-        `${named} is no file of a project: name one of .amazonq/cli-agents/*.json, or .amazonq/mcp.json.`,
+        `${named} is not a project file that can be trusted. Specify one of .amazonq/cli-agents/*.json, or .amazonq/mcp.json.`,
         `${named} はプロジェクトのファイルではありません。.amazonq/cli-agents/*.json か .amazonq/mcp.json を指定してください。`,
       ),
     }

@@ -247,7 +247,7 @@ export class AnswerRecorder {
 const ANSWER_CUT: ChatSessionEvent = noticeEvent(
   'cut',
   phrase(
-    'The answer ends where the server allows no more: ask the model to go on.',
+    'The answer was cut off at the limit of the server. Ask the model to continue.',
     '応答がサーバーの上限で切れました。続けるよう頼んでください。',
   ),
 )

@@ -63,12 +63,12 @@ export class TurnBudget {
     if (this.#repeated) return this.#repeated
     if (this.#requests >= maxRequests)
       return phrase(
-        `Stopped after ${countText(this.#requests, 'request')} in this turn. --max-requests or chat.maxRequests changes the limit.`,
+        `Stopped after ${countText(this.#requests, 'request')} in this turn. To change the limit, use --max-requests or chat.maxRequests.`,
         `このターンの要求が ${numberText(this.#requests)} 件になったため、停止しました。上限は --max-requests または chat.maxRequests で変更できます。`,
       )
     if (maxTokens !== null && this.#tokens >= maxTokens)
       return phrase(
-        `Stopped after ${countText(this.#tokens, 'token')} in this turn; the limit is ${numberText(maxTokens)}. --max-tokens or chat.maxTokens changes it.`,
+        `Stopped after ${countText(this.#tokens, 'token')} in this turn; the limit is ${numberText(maxTokens)}. To change it, use --max-tokens or chat.maxTokens.`,
         `このターンで ${numberText(this.#tokens)} トークンを使ったため、停止しました（上限 ${numberText(maxTokens)}）。上限は --max-tokens または chat.maxTokens で変更できます。`,
       )
     return undefined

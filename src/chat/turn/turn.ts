@@ -176,8 +176,8 @@ function stateChanges(
 function* stopAtLimit(writer: JournalWriter, setup: ChatSetup, limit: Phrase): Generator<ChatSessionEvent, TurnEnd> {
   writer.append({ event: 'transcript', lines: [limit.en] })
   const { en, ja } = setup.settings.attended
-    ? phrase('/retry continues the turn.', '/retry で続けられます。')
-    : phrase('fumi chat --resume continues the conversation.', 'fumi chat --resume で会話を続けられます。')
+    ? phrase('Type /retry to continue the turn.', '/retry で続けられます。')
+    : phrase('Run fumi chat --resume to continue the conversation.', 'fumi chat --resume で会話を続けられます。')
   yield errorText(`${limit.en} ${en}`, `${limit.ja}${ja}`)
   return { how: 'limit' }
 }
@@ -207,8 +207,8 @@ async function* useTools(
   if (plan.kind === 'unattended') {
     const { name, need } = plan.asked
     yield errorText(
-      `${name} needs consent, and nobody can be asked: ${need.summary}. Allow it with --trust-tools ${name}.`,
-      `${name} には許可が必要ですが、確認できる人がいません（${need.summary_ja}）。--trust-tools ${name} で許可できます。`,
+      `${name} needs permission, and this chat cannot ask for it: ${need.summary}. Allow it with --trust-tools ${name}.`,
+      `${name} には許可が必要ですが、この会話では確認できません（${need.summary_ja}）。--trust-tools ${name} で許可できます。`,
     )
     return { how: 'consent' }
   }
@@ -222,7 +222,7 @@ async function* useTools(
 const MAX_CALLS = 128
 
 const TOO_MANY_CALLS = phrase(
-  `An answer may call ${MAX_CALLS} tools at most; none of these calls was run. Make fewer calls at a time.`,
+  `An answer can call at most ${MAX_CALLS} tools. None of these calls ran. Make fewer calls at a time.`,
   `1 つの応答で呼び出せるツールは ${MAX_CALLS} 件までです。どれも実行していません。呼び出しを減らしてください。`,
 )
 

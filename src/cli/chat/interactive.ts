@@ -61,15 +61,13 @@ class InteractiveChat {
     ]
     await this.#screen.line(`${paint.bold('fumi chat')} ${paint.dim(parts.map((part) => `· ${part}`).join(' '))}`)
     await this.#screen.line(
-      paint.dim(
-        say('/help lists what can be typed, /quit ends.', '/help で入力できるものの一覧、/quit で終了します。'),
-      ),
+      paint.dim(say('Type /help for commands, /quit to exit.', '/help でコマンドの一覧を表示、/quit で終了します。')),
     )
     for (const event of events) await this.#view.show(event)
     const last = findLastExchange(this.#chat.state)
     if (!last) return
     const historyNote = say(
-      `${plural(last.entries, 'exchange')} so far; the last one:`,
+      `${plural(last.entries, 'exchange')} so far. The last one:`,
       `これまでのやり取り ${formatCount(last.entries)} 件。最後のやり取り：`,
     )
     await this.#screen.line(paint.dim(historyNote))
@@ -145,9 +143,7 @@ class InteractiveChat {
       if (answer !== undefined && /^\/(?:quit|q|exit)\s*$/.test(answer)) this.#hasQuit = true
       if (answer === undefined || this.#hasQuit) return this.#chat.interrupt()
       if (/^\/[a-z]+(?:\s|$)/.test(answer)) {
-        await this.#screen.line(
-          paint.dim(say('  commands wait until this is answered', '  先にこの質問に答えてください')),
-        )
+        await this.#screen.line(paint.dim(say('  answer this question first', '  先にこの質問に答えてください')))
         continue
       }
       if (!isViewAll(answer) || !isCut) {

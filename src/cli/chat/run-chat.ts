@@ -55,15 +55,11 @@ function rejectConflictingOptions({ resume, continue: continued, interactive, js
   if (resume !== undefined && continued !== undefined)
     throw new AppError(
       'bad_usage',
-      '--resume goes on with a conversation of fumibako, --continue with any: give one of them.',
-      '--resume は fumibako の会話、--continue は任意の会話を続けます。どちらか一方を指定してください。',
+      '--resume and --continue cannot be combined. --resume resumes a conversation of fumibako; --continue continues a copy of any conversation.',
+      '--resume と --continue は同時に使えません。--resume は fumibako の会話を再開し、--continue は任意の会話のコピーを続けます。',
     )
   if (json && interactive)
-    throw new AppError(
-      'bad_usage',
-      '--json goes with --no-interactive.',
-      '--json は --no-interactive と一緒に指定してください。',
-    )
+    throw new AppError('bad_usage', '--json requires --no-interactive.', '--json には --no-interactive が必要です。')
 }
 
 async function printModels(chatConfig: ChatConfig, options: ChatCommandOptions): Promise<void> {
@@ -112,8 +108,8 @@ async function readFullPrompt(prompt: string | undefined): Promise<string> {
   if (fullPrompt === '')
     throw new AppError(
       'bad_usage',
-      'say something: fumi chat --no-interactive "…", or pipe it in.',
-      '話す内容がありません。fumi chat --no-interactive "…" のように指定するか、パイプで渡してください。',
+      'no prompt. Pass one as fumi chat --no-interactive "…", or pipe it in.',
+      '依頼がありません。fumi chat --no-interactive "…" のように指定するか、パイプで渡してください。',
     )
   return fullPrompt
 }

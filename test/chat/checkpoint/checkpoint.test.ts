@@ -47,7 +47,7 @@ describe.skipIf(!installed)('checkpoints', () => {
     const home = checkpointProject({ cwd: 'home' })
     expect(await home.checkpoints.start(true)).toMatchObject({
       kind: 'off',
-      reason: { en: expect.stringContaining('too much'), ja: expect.any(String) },
+      reason: { en: expect.stringContaining('too large'), ja: expect.any(String) },
     })
   })
 
@@ -281,7 +281,7 @@ test('without git, one line reports it', async () => {
   try {
     expect(await at.checkpoints.start(true)).toMatchObject({
       kind: 'off',
-      reason: { en: 'git is not installed: there are no checkpoints.' },
+      reason: { en: 'Checkpoints need git, which is not installed.' },
     })
   } finally {
     process.env['PATH'] = PATH

@@ -108,8 +108,10 @@ test('names are valid for models; aliases and clashes are reported', async () =>
   })
   const list = outputText(await sendLine(session, '/tools'))
   expect(list).toMatch(/@one\/drop-all \(as dropall\)/)
-  expect(list).toMatch(/@two\/drop-all {2}not offered: .*@one\/drop-all/)
-  expect(outputText(await sendLine(session, '/mcp one'))).toMatch(/@one\/silent {2}not offered: it has no description/)
+  expect(list).toMatch(/@two\/drop-all {2}not available: .*@one\/drop-all/)
+  expect(outputText(await sendLine(session, '/mcp one'))).toMatch(
+    /@one\/silent {2}not available: it has no description/,
+  )
 })
 
 test('/mcp shows each state, and the tools of a dead server disappear', async () => {
@@ -126,7 +128,7 @@ test('/mcp shows each state, and the tools of a dead server disappear', async ()
   const events = await sendLine(session, 'Leave')
   expect([endingOf(events), statuses(events)]).toEqual(['answered', ['Error']])
   await expect.poll(() => session.setup.names()).not.toContain('echo')
-  expect(outputText(await sendLine(session, '/mcp frail'))).toMatch(/failed: it ended by itself: out of paper/)
+  expect(outputText(await sendLine(session, '/mcp frail'))).toMatch(/failed: it exited: out of paper/)
   const after = await sendLine(session, 'Again')
   expect(endingOf(after)).toBe('answered')
   expect(server.asked.at(-1) && results(server.asked.at(-1) as ModelRequest).at(-1)).toMatch(

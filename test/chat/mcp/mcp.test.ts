@@ -152,7 +152,7 @@ describe('a server over stdio', () => {
     expect(await call('exit')).toMatchObject({ status: 'Error' })
     await gone
     expect(servers.tools()).toEqual([])
-    expect(servers.reports()[0]).toMatchObject({ status: 'failed', reason: { en: 'it ended by itself: out of paper' } })
+    expect(servers.reports()[0]).toMatchObject({ status: 'failed', reason: { en: 'it exited: out of paper' } })
   })
 })
 

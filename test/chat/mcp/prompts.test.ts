@@ -39,7 +39,7 @@ test('are listed with their servers and sent with their arguments', async () => 
     ].join('\n'),
   )
   expect(outputText(await sendLine(session, '/prompts details explain'))).toMatch(
-    /topic {2}what\n {2}manner \(may be left out\)/,
+    /topic {2}what\n {2}manner \(optional\)/,
   )
 
   expect(endingOf(await sendLine(session, '@explain "the moon" very brief'))).toBe('answered')
@@ -65,11 +65,11 @@ test('are listed with their servers and sent with their arguments', async () => 
 test('that cannot be sent are reported, and nothing is sent', async () => {
   const { server, talk: session } = await withServers('one', 'two')
   for (const [line, reason] of [
-    ['@explain it', 'several servers have a prompt explain: say @one/explain or @two/explain.'],
-    ['@one/explain', 'it wants topic: @explain <topic> [manner]'],
+    ['@explain it', 'several servers have a prompt explain. Type @one/explain or @two/explain.'],
+    ['@one/explain', 'missing topic. Usage: @explain <topic> [manner]'],
     ['@two/impossible', expect.stringContaining('out of ink')],
-    ['/prompts get one/unfinished', expect.stringContaining('no question at its end')],
-    ['/prompts get nothing', 'there is no text nothing; /prompts lists them.'],
+    ['/prompts get one/unfinished', expect.stringContaining('does not end with a question')],
+    ['/prompts get nothing', 'unknown prompt nothing. Type /prompts for a list.'],
   ]) {
     const events = await sendLine(session, String(line))
     expect(events.find((event) => event.kind === 'error')).toMatchObject({ text: reason })
@@ -100,5 +100,5 @@ test('adjacent messages of one role are merged; a missing final prompt is an err
     text: 'a\n\nb',
     images: [],
   })
-  expect(parsePromptMessages([])).toMatchObject({ en: 'there is no question at its end' })
+  expect(parsePromptMessages([])).toMatchObject({ en: 'it does not end with a question' })
 })

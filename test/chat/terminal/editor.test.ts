@@ -172,7 +172,7 @@ describe('Tab', () => {
     expect(editor.completions.map(({ text }) => text)).toEqual(['@src/', '@srv.txt'])
     expect(tab('/co').editor.completions[0]).toMatchObject({
       text: '/compact',
-      note: expect.stringContaining('sum up'),
+      note: expect.stringContaining('summarize'),
     })
   })
 })

@@ -32,7 +32,7 @@ describe('a question', () => {
     })
     expect(text).toBe(
       [
-        '? execute_bash asks to run this command:',
+        '? execute_bash wants to run this command:',
         // For bash, a carriage return is an ordinary character of a word: this only prints it.
         '  │ echo fine<U+001B>[2K<U+000D>rm -rf ~ #<U+202E> enif<U+200B>',
         '  │ ls<U+00A0>/x',
@@ -46,7 +46,7 @@ describe('a question', () => {
     const diff = `--- a\n+++ a\n${'+line\n'.repeat(100)}`
     const { text, isCut, isUnseen } = asked({ diff, summary: untranslated('write a') }, 'fs_write')
     expect({ isCut, isUnseen }).toEqual({ isCut: true, isUnseen: false })
-    expect(text).toMatch(/^\? fs_write asks to make this change:\n {2}│ write a\n {2}│ --- a\n/)
+    expect(text).toMatch(/^\? fs_write wants to make this change:\n {2}│ write a\n {2}│ --- a\n/)
     expect(text).toMatch(/ {2}⋮ \d+ lines not shown\n/)
     expect(renderConsentChoices('fs_write', isCut, 120)).toContain('v view all')
     expect(renderConsentChoices('fs_write', false, 120)).not.toContain('v view all')

@@ -30,7 +30,7 @@ export const isPlainCmd = (line: string): boolean => PLAIN_LINE.test(line) && !D
 
 const isReadOnlyCmd = (line: string): boolean => isPlainCmd(line) && /^(?:dir|type)(?: |$)/i.test(line)
 
-export const CMD_UNCLEAR = phrase('cmd may read it in another way', 'cmd では別の意味に解釈される可能性があります')
+export const CMD_UNCLEAR = phrase('cmd may interpret it differently', 'cmd では別の意味に解釈される可能性があります')
 
 /** Texts to compare with deny rules: each command of the line, without quotes, carets, paths and extensions. */
 function cmdCommandTexts(line: string): readonly string[] {

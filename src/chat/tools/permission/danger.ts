@@ -35,7 +35,7 @@ const DANGERS: readonly Danger[] = [
   {
     names: /^(?:chmod|chown)$/,
     when: anyMatch(/^-\w*R|^--recursive/),
-    reason: phrase('it changes owners or modes of whole folders', 'フォルダー全体の所有者や権限を変えます'),
+    reason: phrase('it changes owners or modes of folders', 'フォルダー全体の所有者や権限を変えます'),
   },
   {
     names: /^git$/,
@@ -51,7 +51,7 @@ const DANGERS: readonly Danger[] = [
   },
 ]
 
-const RUNS_DOWNLOADED = phrase('it runs what it loads from the network', 'ネットワークから取得したものを実行します')
+const RUNS_DOWNLOADED = phrase('it runs code from the network', 'ネットワークから取得したものを実行します')
 
 /** Why the user should look twice; undefined if the command is harmless and clear. */
 export const dangerOf = (command: string): Phrase | undefined => findDestruction(command) ?? findUnclear(command)

@@ -14,7 +14,7 @@ import { type Phrase, phrase } from '../../../model/phrase.ts'
 
 const FIND_WRITES = phrase('find runs, deletes or writes something', 'find が何かを実行・削除・書き込みします')
 const GREP_PERL = phrase('grep runs a Perl expression', 'grep が Perl の式を実行します')
-const TAIL_WAITS = phrase('tail waits for more', 'tail が追記を待ち続けます')
+const TAIL_WAITS = phrase('tail keeps waiting for new lines', 'tail が追記を待ち続けます')
 
 type ArgumentCheck = (values: readonly string[]) => Phrase | undefined
 

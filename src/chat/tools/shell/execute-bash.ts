@@ -73,7 +73,7 @@ const LIKELY_SANDBOX_ERROR = phrase(
 function plantedText(paths: readonly string[]): Phrase {
   const all = paths.join(', ')
   return phrase(
-    `The command made ${all}, which git would obey outside of the sandbox: renamed to *.from-sandbox-….`,
+    `The command created ${all}. git would obey them outside the sandbox, so they were renamed to *.from-sandbox-….`,
     `コマンドが ${all} を作りました。サンドボックスの外で git が従うファイルのため、*.from-sandbox-… に名前を変えました。`,
   )
 }

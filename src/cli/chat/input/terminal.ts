@@ -169,7 +169,7 @@ export class Terminal {
       case 'interrupt':
         if (!wasWarned && !request.isQuestion) {
           request.note = say(
-            'Ctrl-C again, Ctrl-D or /quit ends.',
+            'Press Ctrl-C again, Ctrl-D, or type /quit to exit.',
             'もう一度 Ctrl-C、Ctrl-D、または /quit で終了します。',
           )
           break

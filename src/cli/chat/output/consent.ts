@@ -149,9 +149,9 @@ export function renderQuestion({ name, need }: ConsentQuestion, screen: ScreenSi
     command === undefined ? renderWords(summaryLabel(localize(need.summary), args)) : '',
     ran.text,
     change.text,
-    diff === '' ? paint.dim(say('  The file stays as it is.\n', '  変更点はありません。\n')) : '',
+    diff === '' ? paint.dim(say('  No changes to the file.\n', '  変更点はありません。\n')) : '',
     command !== undefined && need.purpose
-      ? `${say('  Purpose, in the words of the model:', '  目的（モデルの言葉）：')}\n${renderWords(need.purpose)}`
+      ? `${say('  Purpose, written by the model:', '  目的（モデルの言葉）：')}\n${renderWords(need.purpose)}`
       : '',
     stale ? renderStaleWarning(renderWords(stale.path), renderStaleDiff(stale.diff)) : '',
     reason === undefined ? '' : paint.red(prefixLines('  ! ', toVisible(toOneLine(localize(reason))), columns)),
@@ -160,11 +160,11 @@ export function renderQuestion({ name, need }: ConsentQuestion, screen: ScreenSi
 }
 
 function questionTitle({ command, args, diff }: ConsentQuestion['need']): string {
-  if (command !== undefined) return say('asks to run this command:', 'が次のコマンドの実行を求めています：')
-  if (args !== undefined) return say('asks to be called with:', 'が次の引数での呼び出しを求めています：')
+  if (command !== undefined) return say('wants to run this command:', 'が次のコマンドの実行を求めています：')
+  if (args !== undefined) return say('wants to run with these arguments:', 'が次の引数での呼び出しを求めています：')
   return diff === undefined
-    ? say('asks to do this:', 'が次の操作を求めています：')
-    : say('asks to make this change:', 'が次の変更を求めています：')
+    ? say('wants to do this:', 'が次の操作を求めています：')
+    : say('wants to make this change:', 'が次の変更を求めています：')
 }
 
 /** Arguments stand in a block of their own. */
@@ -194,7 +194,7 @@ export function renderConsentChoices(name: string, isCut: boolean, columns: numb
   const tool = displayName(name)
   const viewAll = isCut ? say(' · v view all', ' · [v] 全体を表示') : ''
   const text = say(
-    `  y yes · n no · t trust ${tool} for this session${viewAll} · or say what to do instead`,
+    `  y yes · n no · t trust ${tool} for this session${viewAll} · or type what to do instead`,
     `  [y] はい · [n] いいえ · [t] この会話では ${tool} を今後も許可${viewAll} · または代わりにしてほしいことを入力`,
   )
   return paint.dim(renderCommandOutput(text, columns).trimEnd())
@@ -203,7 +203,7 @@ export function renderConsentChoices(name: string, isCut: boolean, columns: numb
 export const renderUnseenWarning = (): string =>
   paint.yellow(
     say(
-      '  Part of this is not shown. Type v to view all of it first.',
+      '  Part of this is hidden. Type v to view everything first.',
       '  表示されていない部分があります。先に [v] で全体を確認してください。',
     ),
   )

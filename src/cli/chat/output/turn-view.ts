@@ -29,13 +29,16 @@ function rawEventText(event: ChatSessionEvent): string | undefined {
       return say(`* cancelled: ${event.reason}`, `* 取り消し：${event.reason_ja}`)
     case 'compacting':
       return event.automatic
-        ? say('The window is full: summing up what was said …', 'ウィンドウがいっぱいです。これまでを要約しています…')
-        : say('Summing up what was said …', 'これまでを要約しています…')
+        ? say(
+            'Context window full. Summarizing the conversation …',
+            'ウィンドウがいっぱいです。これまでを要約しています…',
+          )
+        : say('Summarizing the conversation …', 'これまでを要約しています…')
     case 'compacted':
-      return say('Summed up.', '要約しました。')
+      return say('Summarized.', '要約しました。')
     case 'compact_proposed':
       return say(
-        `The window is ${event.percent} % full: /compact sums up what was said.`,
+        `Context window ${event.percent} % full. Type /compact to summarize the conversation.`,
         `ウィンドウの ${event.percent} % を使っています。/compact で要約できます。`,
       )
     case 'notice':
@@ -53,7 +56,7 @@ function rawEventText(event: ChatSessionEvent): string | undefined {
 }
 
 const formatRetry = (problem: string, seconds: number): string =>
-  say(`${problem}: tried again in ${seconds} s`, `${problem}：${seconds} 秒後に再試行`)
+  say(`${problem}; retrying in ${seconds} s`, `${problem}：${seconds} 秒後に再試行`)
 
 function formatEnding(ending: Exclude<ChatEnding, 'answered'>): string {
   switch (ending) {
@@ -62,9 +65,9 @@ function formatEnding(ending: Exclude<ChatEnding, 'answered'>): string {
     case 'refused':
       return say('refused', '応答を断られました')
     case 'consent':
-      return say('consent', '許可が必要です')
+      return say('permission required', '許可が必要です')
     case 'overflow':
-      return say('overflow', 'ウィンドウに収まりません')
+      return say('context window exceeded', 'ウィンドウに収まりません')
     case 'limit':
       return say('limit reached', '上限に達しました')
     case 'failed':
@@ -134,7 +137,7 @@ export class TurnView {
         return this.#addProgress(say('thinking', '思考中'), event.text)
       case 'calling':
         return this.#addProgress(
-          say(`writing a call of ${toPrintableLine(event.name)}`, `${toPrintableLine(event.name)} を準備中`),
+          say(`preparing ${toPrintableLine(event.name)}`, `${toPrintableLine(event.name)} を準備中`),
           event.local.text,
         )
       case 'delta':
@@ -164,7 +167,7 @@ export class TurnView {
           renderToolResult({ ...event, ...event.local }, this.#requests.get(event.id), this.#columns()),
         )
       case 'compacting':
-        return this.#setActivity(say('summing up what was said', 'これまでを要約中'))
+        return this.#setActivity(say('summarizing', '要約中'))
       case 'output':
         return this.#screen.write(renderCommandOutput(say(event.text, event.ja), this.#columns(), this.#isList))
       case 'ended':
@@ -240,7 +243,7 @@ function formatFailure({ how: ending, reason, reason_ja }: Extract<ChatSessionEv
   if (reason === null) return ending === 'answered' ? ending : formatEnding(ending)
   const text = say(reason, reason_ja ?? '')
   return ending === 'failed'
-    ? `${toSentence(text)} ${say('/retry sends it again.', '/retry で送り直せます。')}`
+    ? `${toSentence(text)} ${say('Type /retry to send it again.', '/retry で送り直せます。')}`
     : toPrintableLine(text)
 }
 
