@@ -18,8 +18,8 @@ const READERS = [
 ] as const
 const WORDS = {
   'en-US': {
-    first: 'What is it about?',
-    write: 'Write',
+    first: 'What do you want to work on?',
+    write: 'Message',
     interrupt: 'Interrupted',
     asks: (file: string) => `write ${file}`,
     help: 'begin a side conversation',
@@ -28,7 +28,7 @@ const WORDS = {
   },
   'ja-JP': {
     first: '何について話しますか？',
-    write: '入力',
+    write: 'メッセージ',
     interrupt: '中断しました',
     asks: (file: string) => `${file} に書き込み`,
     help: '脇道に入る、または戻る',
@@ -73,7 +73,7 @@ describe.skipIf(chromiumPath === undefined)('chat on the page', () => {
       await page.getByLabel(words.first).fill('Note the tide.')
       await page.keyboard.press('Enter')
       const ask = page.getByRole('alertdialog')
-      await ask.getByText('low').waitFor()
+      await ask.getByText('low', { exact: true }).waitFor()
       await ask.getByText(words.asks(file)).waitFor()
       expect(await barriersOn(page)).toEqual([])
       expect(existsSync(join(project, file))).toBe(false)
@@ -124,7 +124,7 @@ describe.skipIf(chromiumPath === undefined)('chat on the page', () => {
     model.say(calls([{ name: 'execute_bash', args: { command } }], attacks), answer(first))
     const { page, context, wrong } = await site.reader()
     await page.goto(`${site.url}chat`)
-    await page.getByLabel('What is it about?').fill('<img src=x onerror=alert(2)>')
+    await page.getByLabel('What do you want to work on?').fill('<img src=x onerror=alert(2)>')
     await page.keyboard.press('Enter')
     await page.getByRole('alertdialog').getByText('onerror=alert(1)').waitFor()
     await page.keyboard.press('n')
@@ -142,7 +142,7 @@ describe.skipIf(chromiumPath === undefined)('chat on the page', () => {
     model.say(calls([{ name: 'execute_bash', args: { command: 'rm -r old #\rls' } }]), answer('It stays.'))
     const { page, context } = await site.reader()
     await page.goto(`${site.url}chat`)
-    await page.getByLabel('What is it about?').fill('Tidy up.')
+    await page.getByLabel('What do you want to work on?').fill('Tidy up.')
     await page.keyboard.press('Enter')
     await page.getByRole('alertdialog').getByText('rm -r old #<U+000D>ls').waitFor()
     await page.keyboard.press('n')
@@ -194,7 +194,7 @@ describe.skipIf(chromiumPath === undefined)('chat on the page', () => {
     model.say(calls([{ name: 'execute_bash', args: { command: 'echo ebb > ebb.txt' } }]), answer('It ebbs.'))
     const { page, context } = await site.reader()
     await page.goto(`${site.url}chat`)
-    await page.getByLabel('What is it about?').fill('Note the ebb.')
+    await page.getByLabel('What do you want to work on?').fill('Note the ebb.')
     await page.keyboard.press('Enter')
     const ask = page.getByRole('alertdialog')
     await ask.getByText('echo ebb').waitFor()
@@ -213,10 +213,10 @@ describe.skipIf(chromiumPath === undefined)('chat on the page', () => {
     model.say(answer('Here we are.'))
     const { page, context, wrong } = await site.reader()
     await page.goto(`${site.url}session?id=${encodeURIComponent('codex:019c0000-0000-7000-8000-000000000001')}`)
-    await page.getByRole('link', { name: 'Go on here' }).click()
-    await page.getByText('It is copied first').waitFor()
-    await page.getByLabel('What is it about?').fill('And now?')
-    await page.getByRole('button', { name: 'Begin' }).click()
+    await page.getByRole('link', { name: 'Continue here' }).click()
+    await page.getByText('The chat continues a copy').waitFor()
+    await page.getByLabel('What do you want to work on?').fill('And now?')
+    await page.getByRole('button', { name: 'Start' }).click()
     const dialog = page.getByRole('dialog', { name: 'Choose the directory' })
     await dialog.getByText(project).first().waitFor()
     await dialog.getByRole('button', { name: 'Use this directory' }).click()
@@ -232,7 +232,7 @@ describe.skipIf(chromiumPath === undefined)('chat on the page', () => {
     const { page, context } = await site.reader()
     await page.goto(`${site.url}chat`)
     await page.getByText('fumi config profile ollama').waitFor()
-    expect(await page.getByRole('button', { name: 'Begin' }).isDisabled()).toBe(true)
+    expect(await page.getByRole('button', { name: 'Start' }).isDisabled()).toBe(true)
     expect(await barriersOn(page)).toEqual([])
     configure()
     await context.close()

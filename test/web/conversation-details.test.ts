@@ -136,7 +136,7 @@ describe.skipIf(chromiumPath === undefined)('details of a conversation', () => {
 
   test('an image opens large, arrows lead to the others, Escape closes it and nothing else', async () => {
     const { page, context, wrong } = await opened(`codex:${ALBUM}`)
-    const pictures = page.getByRole('button', { name: 'Look at the image' })
+    const pictures = page.getByRole('button', { name: 'Open image' })
     await pictures.first().click()
     const large = page.getByRole('dialog', { name: 'Image' })
     await large.waitFor()

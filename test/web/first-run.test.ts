@@ -9,7 +9,7 @@ describe.skipIf(chromiumPath === undefined)('the first page', () => {
   test('shows the searched folders and offers samples, in both languages', async () => {
     const site = await openPage(testHome())
     for (const [locale, sentence] of [
-      ['en-US', 'No conversation was found on this machine yet.'],
+      ['en-US', 'No agent sessions on this machine yet.'],
       ['ja-JP', 'このマシンにはまだ会話が見つかりません。'],
     ] as const) {
       const { page, context, wrong } = await site.reader({ locale })

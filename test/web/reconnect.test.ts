@@ -71,7 +71,7 @@ describe.skipIf(chromiumPath === undefined)('a page', () => {
     model.say(halting)
     const { page, context } = await site.reader()
     await page.goto(`${site.url}chat`)
-    await page.getByLabel('What is it about?').fill('Tides?')
+    await page.getByLabel('What do you want to work on?').fill('Tides?')
     await page.keyboard.press('Enter')
     await page.getByText('Ebb comes first').waitFor()
     drop()
@@ -85,7 +85,7 @@ describe.skipIf(chromiumPath === undefined)('a page', () => {
     const reading = (depth: number): Reply =>
       calls([{ id: `c${depth}`, name: 'fs_read', args: { operations: [{ mode: 'Directory', path: '.', depth }] } }])
     for (const [locale, first, sentence, name] of [
-      ['en-US', 'What is it about?', 'Stopped after 2 requests in this turn.', 'Continue'],
+      ['en-US', 'What do you want to work on?', 'Stopped after 2 requests in this turn.', 'Continue'],
       ['ja-JP', '何について話しますか？', 'このターンの要求が 2 件になったため、停止しました。', '続ける'],
     ] as const) {
       model.say(reading(0), reading(1), answer(`All is read, ${locale}.`))

@@ -60,11 +60,11 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
 
   const pages: readonly (readonly [path: string, en: string, ja: string])[] = [
     ['statistics', 'Over time', '推移'],
-    [session(CODEX, '&tab=totals'), 'Turn by turn', 'ターンごとの集計'],
+    [session(CODEX, '&tab=totals'), 'By turn', 'ターンごとの集計'],
     [session(Q, '&tab=state'), 'Context files', 'コンテキストファイル'],
-    [session(Q, '&tab=request'), 'What had to be supposed', '推測した点'],
-    ['settings', 'Agents and their folders', 'エージェントとフォルダー'],
-    ['files?path=a.ts', 'A file', 'ファイル'],
+    [session(Q, '&tab=request'), 'Assumptions', '推測した点'],
+    ['settings', 'Agents and folders', 'エージェントとフォルダー'],
+    ['files?path=a.ts', 'File history', 'ファイルの履歴'],
     [`print?id=${encodeURIComponent(CODEX)}`, '1 tool call', 'ツール 1 回'],
   ]
   test.each(READERS)('every page in $locale has no accessibility violations', async ({ locale, colorScheme }) => {
@@ -84,8 +84,8 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
   const dialogs: readonly (readonly [key: string, en: string, ja: string])[] = [
     ['m', 'Name, tags and note', '名前・タグ・メモ'],
     ['e', 'Export', 'エクスポート'],
-    ['c', 'Convert or hand off', '変換・引き継ぎ'],
-    ['?', 'Keyboard', 'キーボード'],
+    ['c', 'Convert or hand over', '変換・引き継ぎ'],
+    ['?', 'Keyboard shortcuts', 'キーボード操作'],
   ]
   test.each(READERS)(
     'every dialog in $locale opens by key without accessibility violations',
@@ -109,7 +109,7 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
   test('statistics: filters are in the address, keys read the chart, tables export as CSV', async () => {
     const { page, context } = await opened('statistics')
     await page.getByText('All time:').waitFor()
-    const csv = await saved(page, () => page.getByTitle('Models as a CSV file').click())
+    const csv = await saved(page, () => page.getByTitle('Download Models as CSV').click())
     expect(csv).toMatch(/^"?name"?,"?input_tokens/)
     expect(csv).toContain('gpt-5-codex')
     await page.getByRole('button', { name: 'by agent' }).click()
@@ -139,7 +139,7 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
     await page.getByRole('heading', { name: 'Listing of files' }).waitFor()
     await page.keyboard.press('s')
     await page.getByRole('button', { name: 'Actions' }).click()
-    await page.getByRole('menuitem', { name: 'Take the star away' }).waitFor()
+    await page.getByRole('menuitem', { name: 'Unstar' }).waitFor()
     const reply = await page.request.get(`${site.url}api/sessions/${encodeURIComponent(CODEX)}`)
     expect((await reply.json()).data.mark).toMatchObject({ starred: true, tags: ['demo', '見本'] })
     await context.close()
@@ -150,11 +150,11 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
     await page.getByText('One file: a.ts').first().waitFor()
     await page.keyboard.press('e')
     await page.getByLabel('Turns').fill('5..2')
-    await page.getByText('Give turns as').waitFor()
-    expect(await page.getByRole('button', { name: 'Save the file' }).isDisabled()).toBe(true)
+    await page.getByText('Enter turns as').waitFor()
+    expect(await page.getByRole('button', { name: 'Save file' }).isDisabled()).toBe(true)
     await page.getByLabel('Turns').fill('1')
     await page.getByLabel('Format').selectOption('txt')
-    const file = await saved(page, () => page.getByRole('link', { name: 'Save the file' }).click())
+    const file = await saved(page, () => page.getByRole('link', { name: 'Save file' }).click())
     expect(file).toContain('List the files, please.')
     await context.close()
   })
@@ -170,16 +170,16 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
     const { page, context, wrong } = await opened(session(CODEX))
     await page.getByText('One file: a.ts').first().waitFor()
     await page.keyboard.press('c')
-    await page.getByRole('dialog').getByRole('combobox', { name: 'For' }).selectOption('amazon-q')
-    await page.getByRole('button', { name: 'Show what would be written' }).click()
+    await page.getByRole('dialog').getByRole('combobox', { name: 'Target' }).selectOption('amazon-q')
+    await page.getByRole('button', { name: 'Preview' }).click()
     await page.getByText('Nothing has been written yet.').waitFor()
     await page.getByText(store).waitFor()
     expect(await barriersOn(page)).toEqual([])
     expect(stored()).toEqual(before)
-    await page.getByRole('button', { name: 'Hand it over' }).click()
+    await page.getByRole('button', { name: 'Hand over' }).click()
     await page.getByText(`cd ${code} && q chat --resume`).waitFor()
     expect(stored()).toEqual([...before, code].sort())
-    await page.getByRole('link', { name: 'Open the new conversation' }).click()
+    await page.getByRole('link', { name: 'Open the new session' }).click()
     await expect.poll(() => new URL(page.url()).searchParams.get('id')).toMatch(/^amazon-q:/)
     expect(wrong).toEqual([])
     await context.close()
@@ -191,7 +191,7 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
     await page.locator('[data-messages]').getByText('two').waitFor()
     await page.goto(`${site.url}${session(Q, '&tab=request')}`)
     await page.getByText('200,000').waitFor()
-    await page.getByRole('button', { name: 'Open all' }).click()
+    await page.getByRole('button', { name: 'Expand all' }).click()
     await page.locator('pre', { hasText: 'the notes' }).waitFor()
     await context.close()
   })

@@ -20,18 +20,18 @@ const READERS = [
 ] as const
 const WORDS = {
   'en-US': {
-    first: 'What is it about?',
-    begin: 'Begin',
+    first: 'What do you want to work on?',
+    begin: 'Start',
     directory: 'Choose the directory',
     root: 'the root of the file system',
-    sure: 'I want to chat in this directory nevertheless',
+    sure: 'Chat in this directory anyway',
     use: 'Use this directory',
     other: 'Another directory',
     agent: 'Agent',
     trustTitle: 'Trust this file?',
     trust: 'Trust this file',
     refuse: 'Do not trust',
-    write: 'Write',
+    write: 'Message',
     close: 'Close',
   },
   'ja-JP': {
@@ -46,7 +46,7 @@ const WORDS = {
     trustTitle: 'このファイルを信頼しますか？',
     trust: 'このファイルを信頼する',
     refuse: '信頼しない',
-    write: '入力',
+    write: 'メッセージ',
     close: '閉じる',
   },
 }
@@ -122,8 +122,8 @@ describe.skipIf(chromiumPath === undefined)('what the user is asked before a cha
     model.say(answer('Here we are.'))
     const { page, context, wrong } = await site.reader()
     await page.goto(`${site.url}chat?session=${encodeURIComponent(ODD_SESSION)}`)
-    await page.getByLabel('What is it about?').fill('Hello')
-    await page.getByRole('button', { name: 'Begin' }).click()
+    await page.getByLabel('What do you want to work on?').fill('Hello')
+    await page.getByRole('button', { name: 'Start' }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByText('/nowhere/<U+202E>txt.exe<img src=x onerror=alert(1)>\\nSuggested, confirmed').waitFor()
     await dialog.getByText('There is no such directory').waitFor()
@@ -168,8 +168,8 @@ describe.skipIf(chromiumPath === undefined)('what the user is asked before a cha
     plant('swapped')
     const { page, context, wrong } = await site.reader()
     await page.goto(`${site.url}chat`)
-    await page.getByRole('button', { name: 'Begin' }).click()
-    const box = page.getByRole('textbox', { name: 'Write' })
+    await page.getByRole('button', { name: 'Start' }).click()
+    const box = page.getByRole('textbox', { name: 'Message' })
     await box.fill('/agent swap swapped')
     await page.keyboard.press('Enter')
     const dialog = page.getByRole('dialog', { name: 'Trust this file?' })

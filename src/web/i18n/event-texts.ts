@@ -25,7 +25,7 @@ const EVENT_TEXTS: { readonly [kind: string]: string } = {
   interrupted: '中断',
   item_completed: '項目の完了',
   line_tracker: '行の記録',
-  mcp: 'ツールを貸すサーバー',
+  mcp: 'MCP サーバー',
   mcp_tool_call_end: 'MCP ツールの終了',
   model: 'モデルの切り替え',
   patch_apply_end: 'パッチの適用',

@@ -3,9 +3,9 @@ import { bilingualTexts } from './language.svelte.ts'
 
 export const say = bilingualTexts({
   print: ['Print', '印刷'],
-  sample: ['A sample conversation', 'サンプル会話'],
-  back: ['Back to the conversation', '会話に戻る'],
-  making: ['Making the pages…', 'ページを作成中…'],
-  openAll: ['With what tools said', 'ツールの内容も含める'],
-  hint: ['The whole conversation, as it will stand on paper.', '会話全体を、紙に印刷される形で表示しています。'],
+  sample: ['Sample session', 'サンプル会話'],
+  back: ['Back to the session', '会話に戻る'],
+  making: ['Preparing pages…', 'ページを作成中…'],
+  openAll: ['Show tool output', 'ツールの出力も表示'],
+  hint: ['Print preview of the complete session.', '会話全体の印刷プレビューです。'],
 })

@@ -13,7 +13,7 @@ export const say = bilingualTexts({
       'この会話のログには次のディレクトリーが記録されていますが、正しいかどうかは fumibako には分かりません。',
     ],
     journal: [
-      'This conversation names the directory below, but you have not chatted there yet.',
+      'This session names the directory below, but you have not chatted there yet.',
       'この会話には次のディレクトリーが記録されていますが、そこで会話したことはまだありません。',
     ],
     request: ['This directory is wider than a project.', 'このディレクトリーは、1 つのプロジェクトより広い範囲です。'],
@@ -39,11 +39,11 @@ export const say = bilingualTexts({
       'ホームディレクトリーを含んでいます。モデルがすべてのファイルを読めるようになります。',
     ],
     data: [
-      'This directory holds the data of fumibako, with all your conversations.',
+      'This directory contains the data of fumibako, with all your sessions.',
       'fumibako のデータ（すべての会話）が入っているディレクトリーです。',
     ],
     settings: [
-      'This directory holds settings, and often passwords or keys.',
+      'This directory contains settings, and often passwords or keys.',
       '設定のディレクトリーです。パスワードや鍵が入っていることがあります。',
     ],
     system: [
@@ -51,7 +51,7 @@ export const say = bilingualTexts({
       'システムの最上位のディレクトリーで、プロジェクトではありません。',
     ],
   },
-  sure: ['I want to chat in this directory nevertheless', 'それでもこのディレクトリーで会話する'],
+  sure: ['Chat in this directory anyway', 'それでもこのディレクトリーで会話する'],
   use: ['Use this directory', 'このディレクトリーを使う'],
   cancel: ['Cancel', 'キャンセル'],
   trustTitle: ['Trust this file?', 'このファイルを信頼しますか？'],
@@ -69,7 +69,7 @@ export const say = bilingualTexts({
     '作成者が分かっている場合にだけ信頼してください。ファイルが変わると、もう一度確認します。',
   ],
   changed: ['The file has changed since you trusted it.', '信頼した後にファイルが変更されています。'],
-  nothing: ['It runs nothing and allows nothing by itself.', '実行するものも、許可するものもありません。'],
+  nothing: ['This file runs nothing and allows nothing by itself.', '実行するものも、許可するものもありません。'],
   kinds: {
     hook: ['Runs by itself (hook)', '自動で実行（フック）'],
     server: ['Starts (MCP server)', '起動（MCP サーバー）'],
