@@ -71,7 +71,7 @@ function renderBlock(block: ExportBlock, agent: string, clock: (at: string) => s
 
 function speakerLabel(who: BlockSpeaker, agent: string): string {
   if (who === 'user') return 'You'
-  return who === 'assistant' ? agent : who === 'summary' ? 'Summary of what was said before' : who
+  return who === 'assistant' ? agent : who === 'summary' ? 'Summary of earlier messages' : who
 }
 
 function renderPart(part: MessagePart): string {

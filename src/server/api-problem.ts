@@ -6,27 +6,30 @@ import { AppError, isProgramUpdated, UPDATED_PHRASE } from '../model/error.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 
 export const API_ERRORS = {
-  invalid_parameters: [400, 'Parameters are wrong'],
-  invalid_query: [400, 'The query was not understood'],
-  invalid_period: [422, 'The period was not understood'],
-  unauthorized: [401, 'A token is needed'],
-  forbidden: [403, 'Not allowed from there'],
-  not_found: [404, 'There is no such thing'],
-  session_not_found: [404, 'There is no such session'],
-  message_not_found: [404, 'There is no such message'],
-  source_gone: [410, 'The source is gone'],
-  not_possible: [422, 'It cannot be done'],
-  directory_needed: [422, 'Choose or confirm the directory of the chat'],
-  trust_needed: [422, "The project's file is not trusted"],
-  sync_in_progress: [409, 'A sync is running'],
-  conversation_busy: [409, 'The conversation is in use'],
-  body_too_large: [413, 'The body is too large'],
+  invalid_parameters: [400, 'Invalid parameters'],
+  invalid_query: [400, 'Invalid query'],
+  invalid_period: [422, 'Invalid period'],
+  unauthorized: [401, 'Authentication required'],
+  forbidden: [403, 'Forbidden'],
+  not_found: [404, 'Not found'],
+  session_not_found: [404, 'Session not found'],
+  message_not_found: [404, 'Message not found'],
+  source_gone: [410, 'Source gone'],
+  not_possible: [422, 'Not possible'],
+  directory_needed: [422, 'Directory required'],
+  trust_needed: [422, 'Trust required'],
+  sync_in_progress: [409, 'Sync in progress'],
+  conversation_busy: [409, 'Session in use'],
+  body_too_large: [413, 'Request body too large'],
   too_many_requests: [429, 'Too many requests'],
-  internal_error: [500, 'This is a bug in fumibako'],
+  internal_error: [500, 'Internal error'],
 } as const satisfies Record<ApiErrorCode, readonly [status: number, title: string]>
 
 /** Clients learn nothing about a bug. */
-export const SEE_LOG = phrase('See the log of the server.', 'fumibako の不具合です。サーバーのログを確認してください。')
+export const SEE_LOG = phrase(
+  'This is a bug in fumibako. See the log of the server.',
+  'fumibako の不具合です。サーバーのログを確認してください。',
+)
 
 export class ApiProblem extends Error {
   readonly code: ApiErrorCode

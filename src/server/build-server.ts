@@ -85,7 +85,13 @@ export function buildServer(app: App, options: ServerOptions): BuiltServer {
   })
   api.notFound((c) =>
     toProblemResponse(
-      new ApiProblem('not_found', phrase(`There is nothing at ${c.req.path}.`, `${c.req.path} には何もありません。`)),
+      new ApiProblem(
+        'not_found',
+        phrase(
+          `No endpoint at ${c.req.path}. See /api/openapi.json for all endpoints.`,
+          `${c.req.path} というエンドポイントはありません。一覧は /api/openapi.json にあります。`,
+        ),
+      ),
     ),
   )
   api.use(addSecurityHeaders)

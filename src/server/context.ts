@@ -29,7 +29,7 @@ export class ServerContext {
   session(id: string): SessionEntry {
     const entry = this.app.session(id as SessionId)
     if (!entry)
-      throw new ApiProblem('session_not_found', phrase(`There is no session ${id}.`, `会話 ${id} はありません。`))
+      throw new ApiProblem('session_not_found', phrase(`Session ${id} not found.`, `会話 ${id} が見つかりません。`))
     return entry
   }
 

@@ -146,7 +146,7 @@ describe('over HTTP', () => {
     // In another browser: the link was disclosed.
     const again = await signIn(sent(code))
     expect([again.status, again.headers.get('set-cookie')]).toEqual([401, null])
-    expect(((await again.json()) as Reply).errors[0].detail).toContain('used before')
+    expect(((await again.json()) as Reply).errors[0].detail).toContain('already used')
     expect((await served.ask('/api/sessions', { headers })).status).toBe(401)
   })
 

@@ -1,239 +1,281 @@
-/** Conversations that are held on the page: `/api/chat`. What is said goes in by requests, what happens comes as events. */
+/** Chats on the page: `/api/chat`. Requests carry what the user sends; server-sent events carry what happens. */
 import type { Reply } from './envelope.ts'
 import type { MessageItem } from './message.ts'
 import type { CheckpointItem } from './session.ts'
 
-/** `GET /api/chat/options`: with what a conversation can be begun. Never a key. */
+/** `GET /api/chat/options`: the profiles, models, agents and directories that a chat can use. Contains no API keys. */
 export type ChatOptionsReply = Reply<ChatOptions>
 
 export interface ChatOptions {
+  /** Configured model servers. */
   readonly profiles: readonly ChatProfile[]
-  /** Who answers when nobody is chosen; null: nobody is configured. */
+  /** Default profile and model. Null if no profile is configured. */
   readonly usual: { readonly profile: string | null; readonly model: string | null } | null
-  /** Of the profile that was asked for, or of the usual one; empty where its server does not answer. */
+  /** Models of the requested profile, or of the default profile. Empty if its server does not respond. */
   readonly models: readonly string[]
-  /** Why there is no list of models, for a person. */
+  /** Why the list of models is empty. */
   readonly models_problem: string | null
-  /** The same in Japanese. */
+  /** `models_problem` in Japanese. */
   readonly models_problem_ja: string | null
-  /** Of the directory that was asked for. */
+  /** Agents available in the requested directory. */
   readonly agents: readonly ChatAgent[]
-  /** Directories in which a conversation can be held; the first one is that of the server. */
+  /** Directories in which a chat can run. The first one is the directory of the server. */
   readonly directories: readonly ChatDirectory[]
+  /** Slash commands. */
   readonly commands: readonly ChatCommand[]
 }
 
 export interface ChatProfile {
+  /** Name of the profile. */
   readonly name: string
-  /** Without what may stand before its host. */
+  /** Address of the model server, without user name and password. */
   readonly url: string
-  /** Made by the user; the others are known by name. */
+  /** True if the user configured the profile; false if it is built in. */
   readonly own: boolean
 }
 
 export interface ChatAgent {
+  /** Name of the agent. */
   readonly name: string
+  /** What the agent is for, from its file. */
   readonly description: string | null
+  /** Where the agent is defined. */
   readonly place: 'project' | 'fumibako' | 'amazon-q' | 'built-in'
-  /** What to send as `agent`: the name, or the path of a project's file where the user has an agent of the same name. */
+  /** Value to send as `agent`: the name, or the path of a project file if the user has an agent of the same name. */
   readonly reference: string
-  /** False for a project's file that the user has not trusted as it is now. */
+  /** False for a project file whose current version the user has not trusted. */
   readonly trusted: boolean
 }
 
 export interface ChatDirectory {
+  /** Absolute path. */
   readonly path: string
-  /** That the archive knows. */
+  /** Number of indexed sessions in this directory. */
   readonly sessions: number
-  /** The user has started or confirmed a chat there. */
+  /** True if the user has started or confirmed a chat here. */
   readonly chosen: boolean
-  /** Why it needs `confirmed`; null for a directory that looks like a project. */
+  /** Why the directory needs `confirmed`. Null for a directory that looks like a project. */
   readonly warning: ChatDirectoryWarning | null
 }
 
 /**
- * Why a directory is too wide for a chat: the root of the file system, the home directory, one above it, one that holds
- * fumibako's own data, one of settings (`~/.ssh`), or one of the system (`/etc`).
+ * Why a directory is too wide for a chat: the root of the file system, the home directory, one above it, one that
+ * contains the data of fumibako, one of settings (`~/.ssh`), or one of the system (`/etc`).
  */
 export type ChatDirectoryWarning = 'root' | 'home' | 'above_home' | 'data' | 'settings' | 'system'
 
-/** `meta` of `directory_needed`. */
+/** `meta` of a `directory_needed` error. */
 export interface ChatDirectoryNeeded {
-  /** What the log, the journal or the request names. The user has not confirmed it. Null where nothing is named. */
+  /** Directory that the log, the journal or the request names. The user has not confirmed it. Null if none is named. */
   readonly suggestion: string | null
-  /** Whether the suggestion is a directory on this machine and can be confirmed. */
+  /** True if the suggestion is a directory on this machine and can be confirmed. */
   readonly usable: boolean
+  /** Why the suggestion is too wide for a chat. */
   readonly warning: ChatDirectoryWarning | null
-  /** `log`: it comes from an imported session. `journal`: from a chat's own file. `request`: from the request itself. */
+  /** Where the suggestion is from: an imported session (`log`), a chat (`journal`), or the request. */
   readonly from: 'log' | 'journal' | 'request'
 }
 
-/** What a project's file would do once it is trusted: an agent of `.amazonq/cli-agents`, or `.amazonq/mcp.json`. */
+/** What an agent of `.amazonq/cli-agents`, or `.amazonq/mcp.json`, would do once it is trusted. */
 export interface ChatTrust {
+  /** `agent` for an agent file, `servers` for a file of MCP servers. */
   readonly kind: 'agent' | 'servers'
-  /** Absolute. */
+  /** Absolute path of the file. */
   readonly path: string
-  /** Of the agent; that of the file for servers. */
+  /** Name of the agent, or of the file for `servers`. */
   readonly name: string
-  /** Of the exact bytes of the file, and of the file that its prompt names. Sent back to trust this version and no other. */
+  /** Hash of the exact bytes of the file. Send it back to trust this version and no other. */
   readonly sha256: string
+  /** Hash of the prompt file that the agent names. Null if it names none. */
   readonly prompt_sha256: string | null
-  /** An earlier version was trusted. */
+  /** True if an earlier version was trusted. */
   readonly changed: boolean
+  /** What the file would run, allow or set. */
   readonly items: readonly ChatTrustItem[]
-  /** Items beyond the ones listed. */
+  /** Number of items beyond the listed ones. */
   readonly left: number
 }
 
 export interface ChatTrustItem {
+  /** What the item does. */
   readonly kind: ChatTrustKind
-  /** Of the hook's trigger, the server or the setting; empty where the kind says it all. */
+  /** Trigger of the hook, or name of the server or setting. Empty if the kind says it all. */
   readonly name: string
-  /** As the file has it, at most 2,000 characters. Untrusted text. */
+  /** Text from the file, at most 2,000 characters. Untrusted. */
   readonly text: string
-  /** Characters beyond these. */
+  /** Number of characters beyond `text`. */
   readonly cut: number
 }
 
-/** In the order in which they are listed: what runs comes first. */
+/** In listing order: items that run something come first. */
 export const CHAT_TRUST_KINDS = ['hook', 'server', 'env', 'allowed', 'setting', 'alias', 'prompt'] as const
 export type ChatTrustKind = (typeof CHAT_TRUST_KINDS)[number]
 
-/** `POST /api/chat/trust`: trusts a project's file in the version that was shown. */
+/** `POST /api/chat/trust`: trusts the version of a project file that was shown. */
 export interface ChatTrustBody {
+  /** `path` of the `ChatTrust`. */
   readonly path: string
+  /** `sha256` of the `ChatTrust`. */
   readonly sha256: string
+  /** `prompt_sha256` of the `ChatTrust`. */
   readonly prompt_sha256: string | null
 }
 
 export type ChatTrustReply = Reply<{ readonly path: string }>
 
-/** What can be typed after a slash. */
+/** A slash command. */
 export interface ChatCommand {
+  /** Name without the slash. */
   readonly name: string
+  /** Other names. */
   readonly aliases: readonly string[]
+  /** Arguments, as help shows them. */
   readonly args: string
+  /** What the command does. */
   readonly help: string
-  /** The same in Japanese. */
+  /** `help` in Japanese. */
   readonly help_ja: string
-  /** First words that it knows. */
+  /** First arguments to offer as completions. */
   readonly words: readonly string[]
 }
 
 /**
- * `POST /api/chat`. With `session` an own conversation is gone on with, and any other is copied and gone on with; else a
- * new one begins. A directory must be one of the options. The directory never comes from a log: the first time that an
- * imported session is continued, `directory` is needed.
+ * `POST /api/chat`: opens a chat. A directory must be one of the options and never comes from a log: the first chat
+ * that continues an imported session needs `directory`.
  */
 export interface ChatBody {
+  /** Session to continue; sessions of other agents are copied. Without it, a new chat starts. */
   readonly session?: string
+  /** Directory in which the chat runs. */
   readonly directory?: string
-  /** The user has confirmed a directory for which `directory_needed` was returned. */
+  /** True if the user confirmed the directory after a `directory_needed` error. */
   readonly confirmed?: boolean
+  /** Profile of the model server. */
   readonly profile?: string
+  /** Model to use. */
   readonly model?: string
-  /** `reference` of one of the options. */
+  /** `reference` of one of the agents in the options. */
   readonly agent?: string
 }
 
 export type ChatReply = Reply<ChatState>
 
-/** How a conversation stands. */
+/** Current state of a chat. */
 export interface ChatState {
-  /** Of the conversation, for the address of its events. */
+  /** Id of the chat, used in its addresses. */
   readonly id: string
-  /** Of its session in the archive. */
+  /** Id of its session in the index. */
   readonly session: string
+  /** Directory in which the chat runs. */
   readonly directory: string
+  /** Model in use. */
   readonly model: string
+  /** Agent in use. */
   readonly agent: string
+  /** True while a turn runs. */
   readonly running: boolean
-  /** How full the window is, as the server counted it last, else estimated. */
+  /** Use of the context window, as the server last counted it, or estimated. */
   readonly window: { readonly tokens: number; readonly percent: number }
-  /** Tangents that are open, the innermost last. */
+  /** Names of the open tangents, innermost last. */
   readonly tangents: readonly (string | null)[]
-  /** When the innermost one began. */
+  /** Start of the innermost tangent. */
   readonly tangent_since: string | null
+  /** Checkpoints of the chat. */
   readonly checkpoints: readonly CheckpointItem[]
-  /** Files that go along with the next prompt, below the directory. */
+  /** Files attached to the next prompt, relative to the directory. */
   readonly attached: readonly string[]
-  /** A question to which nothing came; `/retry` sends it again. */
+  /** True if the last prompt has no answer. `/retry` sends it again. */
   readonly waiting: boolean
-  /** How the model's commands run: without network and with few places to write, like any program of the user, or not at all. */
+  /**
+   * How commands of the model run: `sandboxed` without network and with few writable places, `open` like any program
+   * of the user, `refused` not at all.
+   */
   readonly sandbox: 'sandboxed' | 'open' | 'refused'
-  /** Why there is no sandbox where one is wanted, for a person. */
+  /** Why a wanted sandbox is not available. */
   readonly sandbox_problem: string | null
-  /** The same in Japanese. */
+  /** `sandbox_problem` in Japanese. */
   readonly sandbox_problem_ja: string | null
 }
 
-/** `POST /api/chat/:id/say`: a prompt, or a command that begins with a slash. */
+/** `POST /api/chat/:id/say`: a prompt, or a slash command. */
 export interface ChatSay {
+  /** The prompt or command. */
   readonly text: string
 }
 
-/** `POST /api/chat/:id/answer`: to a `consent_needed`. Other words cancel the call with these words. */
+/** `POST /api/chat/:id/answer`: the answer to a `consent_needed` or `trust_needed` event. */
 export interface ChatAnswer {
+  /** Id of the event. */
   readonly id: string
+  /** `words` cancels the call and sends `text` to the model instead. */
   readonly consent: ChatConsent
+  /** Text for `words`. */
   readonly text?: string
 }
 
 export type ChatConsent = 'yes' | 'no' | 'trust' | 'words'
 
-/** `GET /api/chat/:id/files`: paths in the conversation's directory that begin so; folders end with a slash. */
+/** `GET /api/chat/:id/files`: paths in the chat directory that start with `q`. Folders end with a slash. */
 export type ChatFilesReply = Reply<readonly string[]>
 
-/** What a call is about to do, for whoever has to allow it. Sentences are English; `…_ja` says the same in Japanese. */
+/** What a tool call is about to do, for the person who has to allow it. */
 export interface ChatNeed {
+  /** Risk of the call. */
   readonly level: 'nothing' | 'read-only' | 'changes' | 'dangerous'
+  /** What the call does. */
   readonly summary: string
+  /** `summary` in Japanese. */
   readonly summary_ja: string
+  /** Why the call needs consent. */
   readonly reason?: string
+  /** `reason` in Japanese. */
   readonly reason_ja?: string
+  /** Shell command to run. */
   readonly command?: string
-  /** What the model says that it is for. */
+  /** Purpose of the call, according to the model. */
   readonly purpose?: string
-  /** Arguments of a tool of an MCP server, as JSON with indents. */
+  /** Arguments of an MCP tool, as indented JSON. */
   readonly arguments?: string
-  /** A unified diff of what it would change: the first 100 KB. */
+  /** Unified diff of the change, at most 100 KB. */
   readonly diff?: string
-  /** Characters of the diff that are left out. */
+  /** Number of characters that `diff` leaves out. */
   readonly diff_omitted?: number
-  /** Dangerous stretches of the command, the arguments or the diff, whichever is there first: offsets in UTF-16 units. */
+  /** Dangerous parts of the command, else of the arguments, else of the diff. In UTF-16 units. */
   readonly danger?: readonly ChatSpan[]
-  /** Changed by somebody else since the model last saw it. */
+  /** A file that has changed since the model last read it, with the change. */
   readonly stale?: { readonly path: string; readonly diff: string }
 }
 
 export interface ChatSpan {
+  /** First UTF-16 unit. */
   readonly start: number
+  /** UTF-16 unit after the last one. */
   readonly end: number
 }
 
 /**
- * `GET /api/chat/:id/events`: server-sent events, whose name is their `kind`. Each has an id; a client that comes back with
- * it as `Last-Event-ID` (or `?since=`) is told what it missed, and one that cannot be told so begins anew. What is said to
- * a person is English; `ja` and `…_ja` say the same in Japanese.
+ * `GET /api/chat/:id/events`: server-sent events, named by their `kind`. Each has an id. A client that reconnects
+ * with it as `Last-Event-ID` (or `?since=`) receives the events that it missed, or a `hello` with `reset`. Texts for
+ * people are English; `ja` and `…_ja` are the same in Japanese.
  */
 export type ChatEvent =
-  /** The first one, and whenever the conversation is at another point. `reset`: all that is shown is shown anew. */
+  /** Sent first, and when the chat moves to another point. With `reset`, discard what is shown and use `messages`. */
   | {
       readonly kind: 'hello'
       readonly reset: boolean
       readonly state: ChatState
-      /** What was said before; only with `reset`. */
+      /** Earlier messages. Only with `reset`. */
       readonly messages: readonly MessageItem[]
-      /** Messages before these. */
+      /** Number of messages before these. */
       readonly earlier: number
     }
   | { readonly kind: 'said'; readonly text: string; readonly at: string }
   | { readonly kind: 'started'; readonly model: string; readonly tokens: number; readonly window: number }
   | { readonly kind: 'delta'; readonly text: string }
   | { readonly kind: 'reasoning'; readonly text: string }
-  /** A call is being written. */
+  /** The model is writing a tool call. */
   | { readonly kind: 'calling'; readonly name: string }
-  /** What came of the answer is void: it is asked for again. */
+  /** The request failed and is sent again. Discard the partial answer. */
   | {
       readonly kind: 'retry'
       readonly code: ChatFault
@@ -243,13 +285,13 @@ export type ChatEvent =
       readonly wait_ms: number
     }
   | { readonly kind: 'usage'; readonly input: number; readonly output: number; readonly estimated: boolean }
-  /** The answer is whole, and on disk. */
+  /** The answer is complete and saved. */
   | { readonly kind: 'entry'; readonly number: number; readonly interrupted: string | null }
   | { readonly kind: 'tool_asked'; readonly id: string; readonly name: string; readonly need: ChatNeed }
   | { readonly kind: 'consent_needed'; readonly id: string; readonly name: string; readonly need: ChatNeed }
-  /** A project's file would run commands: nothing goes on until `answer` is called with `yes` or `no`. */
+  /** A project file would run commands. The chat waits for `answer` with `yes` or `no`. */
   | { readonly kind: 'trust_needed'; readonly id: string; readonly trust: ChatTrust }
-  /** Somebody has answered, on this page or another. */
+  /** The request was answered, on this page or another one. */
   | { readonly kind: 'consent_given'; readonly id: string; readonly consent: ChatConsent }
   | {
       readonly kind: 'tool_started'
@@ -278,10 +320,10 @@ export type ChatEvent =
   | { readonly kind: 'compacted'; readonly summary: string; readonly kept: number }
   | { readonly kind: 'compact_proposed'; readonly percent: number }
   | { readonly kind: 'notice'; readonly code: ChatNotice; readonly text: string; readonly ja: string }
-  /** What a command was asked for. */
+  /** Output of a slash command. */
   | { readonly kind: 'output'; readonly text: string; readonly ja: string }
   | { readonly kind: 'checkpoint'; readonly tag: string }
-  /** A text that somebody wants to write on, and say then. */
+  /** A text for the user to edit and send. */
   | { readonly kind: 'edit'; readonly text: string }
   | { readonly kind: 'error'; readonly text: string; readonly ja: string }
   | {
@@ -290,15 +332,15 @@ export type ChatEvent =
       readonly reason: string | null
       readonly reason_ja: string | null
     }
-  /** After whatever may have changed it. */
+  /** The state may have changed. */
   | { readonly kind: 'state'; readonly state: ChatState }
-  /** It is closed here; `POST /api/chat` opens it again. */
+  /** The server closed the chat. `POST /api/chat` opens it again. */
   | { readonly kind: 'closed' }
 
-/** What went wrong between us and the model's server. */
+/** Why a request to the model server failed. */
 export type ChatFault = 'status' | 'connection' | 'timeout' | 'garbage' | 'aborted' | 'rounds' | 'unknown'
 
-/** What a notice is about. */
+/** Subject of a notice. */
 export type ChatNotice =
   | 'window_unknown'
   | 'model'
@@ -319,7 +361,7 @@ export type ChatNotice =
   | 'tools_gone'
   | 'journal'
   | 'sandbox'
-  /** Events of a long turn that a page which comes later is not told. */
+  /** Events of a long turn were dropped; a page that connects later does not receive them. */
   | 'events_dropped'
 
 export type ChatEnding = 'answered' | 'interrupted' | 'refused' | 'consent' | 'overflow' | 'limit' | 'failed'

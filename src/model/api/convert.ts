@@ -1,4 +1,4 @@
-/** Conversations for elsewhere: exported as a document, converted for another agent, handed off. */
+/** Export, conversion and handover of sessions. */
 import type { ErrorCode } from '../error.ts'
 import type { ChangeCode } from '../replay/conversion-change.ts'
 import type { Reply } from './envelope.ts'
@@ -6,109 +6,132 @@ import type { Reply } from './envelope.ts'
 export const EXPORT_FORMATS = ['md', 'html', 'txt', 'json', 'sft'] as const
 export type ExportFormat = (typeof EXPORT_FORMATS)[number]
 
-/** `GET /api/convert/targets`: what a conversation can become. */
+/** `GET /api/convert/targets`: the formats to which a session can be converted. */
 export type TargetsReply = Reply<readonly TargetItem[]>
 
 export interface TargetItem {
-  /** Names it in `POST /api/convert`. */
+  /** Value for `to` in `POST /api/convert`. */
   readonly to: string
+  /** Name to show. */
   readonly label: string
+  /** `label` in Japanese. */
   readonly label_ja: string
-  /** Its program can go on with it: it may be handed over. */
+  /** True if the session can be handed over to the program of this format. */
   readonly can_hand_off: boolean
 }
 
-/** `POST /api/convert`: what would be written and what would be lost; writes nothing. */
+/** `POST /api/convert`: previews a conversion and its losses. Writes nothing. */
 export interface ConvertBody {
+  /** Id of the session. */
   readonly session: string
+  /** Target format. */
   readonly to: string
-  /** Leaves out what only the way back needs. */
+  /** Leaves out data that only a conversion back needs. */
   readonly without_extensions?: boolean
-  /** For a smaller window: the last turns, and a summary of facts for the others. */
+  /** Token limit. Keeps the last turns and replaces earlier ones with a summary of facts. */
   readonly max_tokens?: number
-  /** Where the other program will go on: an absolute path. The session's own directory where none is given. */
+  /** Absolute path in which the target program continues. Defaults to the directory of the session. */
   readonly cwd?: string
 }
 
 export type ConvertReply = Reply<ConvertPreview>
 
 export interface ConvertPreview {
+  /** Id of the session. */
   readonly session: string
+  /** Target format. */
   readonly to: string
-  /** What the file would be called. */
+  /** Suggested name of the file. */
   readonly file_name: string
+  /** Size of the file. */
   readonly bytes: number
+  /** Values that have no equivalent in the target format. */
   readonly losses: readonly LossItem[]
+  /** Values that were changed so that the target program accepts them. */
   readonly repairs: readonly RepairItem[]
-  /** What was cut for a smaller window, where that was asked for. */
+  /** What `max_tokens` removed. Null without a limit. */
   readonly cut: { readonly turns_kept: number; readonly turns_summed_up: number } | null
-  /** What handing it over would do; nothing where no program could go on with it. */
+  /** What a handover would do. Null if no program can continue this format. */
   readonly handoff: HandoffPreview | null
-  /** Gives the file; for ten minutes. */
+  /** Address of the file, valid for ten minutes. */
   readonly download_url: string
-  /** Says that this very preview was seen, to `POST /api/handoff`; for ten minutes. */
+  /** Proof for `POST /api/handoff` that this preview was shown, valid for ten minutes. */
   readonly ticket: string
 }
 
 export type HandoffPreview =
   | {
       readonly possible: true
-      /** Where it would be put. */
+      /** Where the session would be written. */
       readonly path: string
       readonly exchanges: number
-      /** An older conversation stands there; it would be kept, and replaced only where that is wanted. */
+      /** True if a session exists there. It is backed up, and replaced only with `replace`. */
       readonly replaces: boolean
       readonly warnings: readonly WarningItem[]
     }
   | { readonly possible: false; readonly code: ErrorCode; readonly reason: string; readonly reason_ja: string }
 
 export interface WarningItem {
+  /** Code of the warning. */
   readonly code: WarningCode
+  /** The warning as a sentence. */
   readonly what: string
 }
 
-/** `unlisted`: the program takes it, and may not show it in its list. */
+/** `unlisted`: the program accepts the session but may not list it. */
 export type WarningCode = 'unlisted'
 
 export interface LossItem {
-  /** Where in the source's records. */
+  /** Where the value is in the records of the source. */
   readonly path: string
+  /** Code of the loss. */
   readonly code: ChangeCode
-  /** A sentence for a person. */
+  /** The loss as a sentence. */
   readonly what: string
-  /** What of the sentence only this case knows; else empty. */
+  /** The part of the sentence that differs from case to case, or an empty text. */
   readonly value: string
+  /** How often it occurs. */
   readonly times: number
-  /** Where it is kept all the same: `x_conv`, `sidecar`. */
+  /** Where the value is preserved: `x_conv` or `sidecar`. Null if it is lost. */
   readonly kept_in: string | null
 }
 
-/** What was mended so that the target can take it. */
+/** A value that was changed so that the target program accepts it. */
 export interface RepairItem {
-  /** Where it happened first. */
+  /** Where it occurs first. */
   readonly path: string
+  /** Code of the repair. */
   readonly code: ChangeCode
+  /** The repair as a sentence. */
   readonly what: string
+  /** The part of the sentence that differs from case to case, or an empty text. */
   readonly value: string
+  /** How often it occurs. */
   readonly times: number
 }
 
-/** `POST /api/handoff`: puts what a preview showed where the agent finds it, and says how to go on. */
+/**
+ * `POST /api/handoff`: writes the previewed conversion into the store of the target program and returns the resume
+ * command.
+ */
 export interface HandoffBody {
-  /** Of a preview that is no older than ten minutes. Good for one hand-over. */
+  /** Ticket of a preview that is at most ten minutes old. Valid for one handover. */
   readonly ticket: string
-  /** An older conversation in its place may go; it is kept first. */
+  /** Allows an existing session to be replaced. It is backed up first. */
   readonly replace?: boolean
 }
 
 export type HandoffReply = Reply<HandoffItem>
 
 export interface HandoffItem {
-  /** The new session, as the list will name it. */
+  /** Id of the new session. */
   readonly session: string
+  /** Where the session was written. */
   readonly path: string
-  /** Where what stood there lies now. */
+  /** Backup of the session that was replaced. Null if none was. */
   readonly backup: string | null
+  /** Shell command that continues the session. */
   readonly resume: string | null
+  /** Warnings about the handover. */
   readonly warnings: readonly WarningItem[]
 }

@@ -1,11 +1,14 @@
-/** What every JSON reply looks like: `data` and `meta` when it went well, `errors` when not. */
+/** The envelope of every JSON reply: `data` and `meta` on success, `errors` on failure. */
 
 export interface Reply<Data, Meta = Record<string, never>> {
+  /** The result. */
   readonly data: Data
+  /** Details about the result. */
   readonly meta: Meta
 }
 
 export interface ErrorReply {
+  /** What went wrong. */
   readonly errors: readonly ApiError[]
 }
 
@@ -32,42 +35,53 @@ export const ERROR_CODES = [
 export type ApiErrorCode = (typeof ERROR_CODES)[number]
 
 export interface ApiError {
+  /** Stable code of the error. */
   readonly code: ApiErrorCode
-  /** Of HTTP. */
+  /** HTTP status. */
   readonly status: number
+  /** Short title of the code. */
   readonly title: string
-  /** A sentence for a person. */
+  /** What happened and what to do. */
   readonly detail: string
-  /** The same in Japanese. */
+  /** `detail` in Japanese. */
   readonly detail_ja: string
   /**
-   * `invalid_fields` for parameters; `code`, `start`, `end` and `advice` for a query that was not understood; `cause` for
-   * what could not be done: bad_usage, nothing_readable, not_found, no_permission, cannot_write, unusable_data, busy;
-   * `suggestion`, `usable`, `warning` and `from` for `directory_needed`; `trust`, a `ChatTrust`, for `trust_needed`.
+   * Details of some codes. `invalid_parameters`: `invalid_fields`. `invalid_query`: `code`, `start`, `end` and
+   * `advice`. `not_possible`: `cause` (bad_usage, nothing_readable, not_found, no_permission, cannot_write,
+   * unusable_data, busy). `directory_needed`: the fields of `ChatDirectoryNeeded`. `trust_needed`: `trust`, a
+   * `ChatTrust`.
    */
   readonly meta?: { readonly [name: string]: unknown }
 }
 
 export interface Pagination {
+  /** Number of the page, from 1. */
   readonly page: number
+  /** Entries per page. */
   readonly per_page: number
+  /** Entries on all pages. */
   readonly total_count: number
+  /** Number of pages. */
   readonly total_pages: number
-  /** Give it as `cursor` for what follows; null at the end. Unlike a page it does not slip when sessions are added. */
+  /**
+   * Value of `cursor` for the next page. Null on the last page. Unlike page numbers, cursors stay correct when
+   * sessions are added.
+   */
   readonly next_cursor: string | null
 }
 
-/** The filters that lists, searches and reports share. Each is one text in the query of the address. */
+/** Filters that lists, searches and statistics share. Each is a query parameter. */
 export interface FilterQuery {
-  /** Ids, with commas between them. */
+  /** Ids of agents, comma-separated. */
   readonly agent?: string
-  /** A directory and those below it; without a slash, one of that name anywhere. */
+  /** A directory and everything below it. Without a slash: any directory with this name. */
   readonly project?: string
-  /** `*` stands for anything. */
+  /** A model; `*` matches anything. */
   readonly model?: string
+  /** Name of a tool that the session calls. */
   readonly tool?: string
-  /** `2026-11-15`, `today`, `7d`, or a moment. `start_date` is another name for it. */
+  /** First day or moment: `2026-11-15`, `today`, `7d`, or a timestamp. Alias: `start_date`. */
   readonly since?: string
-  /** Up to the end of this day. `end_date` is another name for it. */
+  /** Last day or moment; a day is included to its end. Alias: `end_date`. */
   readonly until?: string
 }

@@ -1,77 +1,107 @@
-/** The machine and what goes on: agents, health, sync, and changes as they happen. */
+/** Agents, health, sync and live changes. */
 import type { ErrorCode } from '../error.ts'
 import type { Reply } from './envelope.ts'
 import type { IndexMeta } from './session.ts'
 
-/** `GET /api/health`. Needs no token and then says no more than `status`. */
+/** `GET /api/health`. Without a token, it returns only `status`. */
 export type HealthReply = Reply<HealthItem>
 
 export interface HealthItem {
+  /** Always `ok`. */
   readonly status: 'ok'
+  /** Version of fumibako. */
   readonly version?: string
+  /** State of the index. */
   readonly index?: IndexMeta
-  /** Who keeps the index up to date: this server, another process, or nobody yet. */
+  /** Which process updates the index: `here` is this server, `elsewhere` another process, `starting` none yet. */
   readonly watching?: 'here' | 'elsewhere' | 'starting'
-  /** Clients of `/api/live`. */
+  /** Number of clients of `/api/live`. */
   readonly live_clients?: number
-  /** Something that could not be done and is tried again, such as writing to a full disk or reading a locked store: what is shown is incomplete. */
+  /**
+   * Why the data is incomplete, such as a full disk or a locked store. The server retries by itself. Null if nothing
+   * is wrong.
+   */
   readonly problem?: string | null
-  /** The same in Japanese. */
+  /** `problem` in Japanese. */
   readonly problem_ja?: string | null
 }
 
-/** `GET /api/agents`. */
+/** `GET /api/agents`: supported agents and their folders. */
 export type AgentsReply = Reply<readonly AgentItem[]>
 
 export interface AgentItem {
+  /** Id of the agent. */
   readonly id: string
+  /** Name to show. */
   readonly label: string
-  /** Where it keeps its logs, and whether there is such a place. */
+  /** Places that fumibako searches for logs, and whether they exist. */
   readonly roots: readonly { readonly path: string; readonly exists: boolean }[]
+  /** Number of indexed sessions. */
   readonly sessions: number
+  /** Size of the logs. */
   readonly bytes: number
-  /** It overwrites what it wrote, and `fumi backup` saves that. */
+  /** True if the agent overwrites its sessions. `fumi backup` backs them up. */
   readonly volatile: boolean
+  /** True if the agent can continue a session. */
   readonly can_resume: boolean
-  /** The forms in which a conversation can be written for it. */
+  /** Formats that fumibako can write for this agent. */
   readonly writes: readonly { readonly form: string; readonly label: string }[]
 }
 
-/** `GET /api/choices`: what the menus of a list offer, most used first. */
+/** `GET /api/choices`: values for the filters of a list, most frequent first. */
 export type ChoicesReply = Reply<Choices>
 
 export interface Choices {
+  /** Agents. */
   readonly agents: readonly Choice[]
+  /** Directories. */
   readonly projects: readonly Choice[]
+  /** Models. */
   readonly models: readonly Choice[]
+  /** Tools. */
   readonly tools: readonly Choice[]
+  /** Tags. */
   readonly tags: readonly Choice[]
 }
 
 export interface Choice {
+  /** Value of the filter. */
   readonly value: string
-  /** Sessions. */
+  /** Number of sessions with this value. */
   readonly count: number
 }
 
-/** `POST /api/sync`: 202 with the state, or 409 `sync_in_progress` while one runs. `GET /api/sync`: how far it is. */
+/**
+ * `GET /api/sync`: progress of the sync. `POST /api/sync`: starts one; 202 with its state, or 409 `sync_in_progress`
+ * if one runs.
+ */
 export type SyncReply = Reply<SyncState>
 
 export interface SyncState {
+  /** `running` while a sync runs. */
   readonly status: 'idle' | 'running'
+  /** Id of the current or last sync. */
   readonly id: string | null
+  /** Start of the current or last sync. */
   readonly started_at: string | null
+  /** End of the last sync. */
   readonly ended_at: string | null
+  /** Progress of the current sync. */
   readonly progress: SyncProgress | null
-  /** Of the last one that ended. */
+  /** Result of the last sync that ended. */
   readonly outcome: SyncOutcomeItem | null
 }
 
 export interface SyncProgress {
+  /** `scan` finds what changed, `read` indexes it. */
   readonly phase: 'scan' | 'read'
+  /** Sources done. */
   readonly done: number
+  /** Sources in total. */
   readonly total: number
+  /** Bytes done. */
   readonly bytes: number
+  /** Bytes in total. */
   readonly total_bytes: number
 }
 
@@ -83,24 +113,25 @@ export type SyncOutcomeItem =
       readonly gone: number
       readonly read: number
     }
-  /** Another process keeps the index up to date. */
+  /** Another process updates the index. */
   | { readonly kind: 'held'; readonly by: string | null }
-  /** `code` is null for what is a bug. */
+  /** `code` is null if the cause is a bug. */
   | { readonly kind: 'failed'; readonly code: ErrorCode | null; readonly reason: string; readonly reason_ja: string }
 
 /**
- * `GET /api/live`: server-sent events. Each has the id `<epoch>-<revision>`; a client that comes back with it as
- * `Last-Event-ID` (or `?since=`) is told what it missed. `data` is one of these as JSON; the name of the event is its `kind`.
+ * `GET /api/live`: server-sent events, named by their `kind`, with JSON as `data`. Each has the id
+ * `<epoch>-<revision>`. A client that reconnects with it as `Last-Event-ID` (or `?since=`) receives the changes that
+ * it missed.
  */
 export type LiveEvent =
-  /** The first one, always. `reset`: forget what you know, the index is another one, or too much was missed. */
+  /** Always sent first. `reset`: the index is another one or too much was missed; load everything again. */
   | { readonly kind: 'hello'; readonly epoch: string | null; readonly revision: number; readonly reset: boolean }
-  /** A session was added, has grown, or has changed. */
+  /** A session was added or changed. */
   | { readonly kind: 'change'; readonly session: string; readonly revision: number }
   | { readonly kind: 'removed'; readonly session: string; readonly revision: number }
-  /** The user's marks of a session changed. */
+  /** The user changed the annotation of a session. */
   | { readonly kind: 'mark'; readonly session: string }
-  /** At most four in a second. */
+  /** Progress of a sync, at most four times per second. */
   | { readonly kind: 'sync'; readonly state: SyncState }
 
 export const LIVE_EVENTS = ['hello', 'change', 'removed', 'mark', 'sync'] as const

@@ -1,166 +1,202 @@
-/** Messages of a session, a window at a time: `GET /api/sessions/:id/messages` and what belongs to one message. */
+/** Messages of a session, one window at a time: `GET /api/sessions/:id/messages` and details of one message. */
 import type { Metadata } from '../metadata.ts'
 import type { Annotation, Channel, RawReference, Role, SourceType, ToolCall } from '../normalized.ts'
 import type { Reply } from './envelope.ts'
 
 /**
- * `GET /api/sessions/:id/messages`. At most one of `offset`, `around`, `after` and `before`; the last messages with
- * `before=end`, the first ones with none of them.
+ * `GET /api/sessions/:id/messages`. Takes at most one of `offset`, `around`, `after` and `before`. Returns the first
+ * messages by default, the last ones with `before=end`.
  */
 export type WindowReply = Reply<readonly MessageItem[], WindowMeta>
 
 export interface WindowMeta {
-  /** Of the first message in `data`. */
+  /** Position of the first message in `data`. */
   readonly offset: number
-  /** Messages of the session. */
+  /** Number of messages in the session. */
   readonly total: number
-  /** Of the session: another one means that windows may have moved or grown. */
+  /** Revision of the session. If it changes, positions may have moved. */
   readonly revision: number
 }
 
-/** How a page shows it. `joined` and `copy` need not be shown at all. */
+/** How a page shows a message. `joined` and `copy` can be hidden. */
 export type Showing =
-  /** Typed by a person: a turn begins. */
+  /** Typed by a person. Starts a turn. */
   | 'prompt'
   | 'answer'
-  /** Given to the model without anybody having typed it. */
+  /** Given to the model by the agent, not typed by a person. */
   | 'context'
   | 'reasoning'
-  /** A call, with its result where that is found near. */
+  /** A call, with its result if that follows closely. */
   | 'tool'
-  /** A result whose call stands within a few records and shows it. */
+  /** A result that its call, a few records earlier, already shows. */
   | 'joined'
-  /** Stands for what came before it: a compaction. */
+  /** A summary that replaces earlier messages (compaction). */
   | 'summary'
-  /** Token counts, beginnings and ends, settings. */
+  /** Token counts, starts and ends, settings. */
   | 'event'
   /** The header of the session. */
   | 'session'
-  /** Says again what another record says, or comes from the log of another session. */
+  /** Repeats another record, or was copied from the log of another session. */
   | 'copy'
 
 export interface MessageItem {
-  /** Unique within its session. */
+  /** Id, unique within the session. */
   readonly id: string
-  /** Its place among all messages of the session, from 0. */
+  /** Position among all messages of the session, from 0. */
   readonly offset: number
+  /** Time of the message. */
   readonly timestamp: string
+  /** Author of the message. */
   readonly role: Role
+  /** Kind of source record. */
   readonly source_type: SourceType
+  /** How to show the message. */
   readonly show: Showing
+  /** Properties of the message; false ones are absent. */
   readonly flags: MessageFlags
-  /** Empty when the body is gone. */
+  /** Content. Empty if the body is not available. */
   readonly segments: readonly SegmentItem[]
+  /** The tool call or result. */
   readonly tool_call?: ToolCallItem
+  /** Reasoning of the model. */
   readonly reasoning?: ReasoningItem
-  /** Without ciphertext; the source's own path as it was read. */
+  /** Reference to the source record, with the path as it was read and without ciphertext. */
   readonly raw?: RawReference
-  /** Without what `segments`, `tool_call` and `reasoning` say already. */
+  /** Metadata that `segments`, `tool_call` and `reasoning` do not contain. */
   readonly metadata?: Metadata
-  /** Bodies of more than 100 KB: what is cut here and where the whole is. */
+  /** Texts that are cut because the body exceeds 100 KB, with the address of each full text. */
   readonly left_out?: readonly LeftOut[]
-  /** Why there is no body: the source is gone, or no longer what it was. */
+  /** Why the body is not available: the source is gone or has changed. */
   readonly gone?: string
 }
 
-/** Only those that hold are there. */
+/** Only flags that are true are present. */
 export interface MessageFlags {
+  /** Repeats another record. */
   readonly duplicate?: true
+  /** Copied from the log of another session. */
   readonly replayed?: true
+  /** Added by the agent, not typed by a person. */
   readonly injected?: true
+  /** Reports a failure. */
   readonly error?: true
+  /** Contains an image. */
   readonly image?: true
-  /** Taken back later. Known once the log was read to its end; see `turns`. */
+  /** Undone by a later rollback. Known once the log is read to its end; see `turns`. */
   readonly rolled_back?: true
-  /** Said in a side conversation that was left again. */
+  /** Part of a tangent that has ended. */
   readonly tangent?: true
   /** No longer sent to the model. */
   readonly cut?: true
+  /** Not sent to the model yet. */
   readonly pending?: true
 }
 
 export interface SegmentItem {
+  /** Channel of the segment. */
   readonly channel: Channel
+  /** Type of the segment. */
   readonly type: 'text' | 'image'
+  /** Format of the text. */
   readonly format: string
-  /** Exactly as it was said, or its beginning: then `left_out` names it. */
+  /** Exact text, or its beginning if `left_out` names it. */
   readonly text?: string
-  /** The text as Markdown, rendered and sanitised: p, pre, code, strong, em, ul, ol, li, a and nothing else. */
+  /** The text as Markdown, rendered and sanitized. Contains only p, pre, code, strong, em, ul, ol, li and a. */
   readonly html?: string
+  /** The image. */
   readonly media?: MediaItem
+  /** Annotations of the text, such as citations. */
   readonly annotations?: readonly Annotation[]
 }
 
 export interface MediaItem {
-  /** Of our own, for `src`; absent where the bytes are not in the log, or are no picture made of dots. */
+  /**
+   * Address on this server, for `src`. Absent if the log does not contain the bytes, or if they are not a raster
+   * image.
+   */
   readonly url?: string
-  /** Where the log says that it lies. Never fetched, to be shown as text. */
+  /** Address that the log names. Show it as text; the server never fetches it. */
   readonly source_url?: string
+  /** Media type. */
   readonly mime_type?: string
+  /** Size of the image. */
   readonly size_bytes?: number
-  /** Only with `inline=media`. */
+  /** The image itself. Only with `inline=media`. */
   readonly data_uri?: string
 }
 
 export interface ToolCallItem extends ToolCall {
-  /** What it is about, in few words: a command, a path, a query. */
+  /** Short summary of the call: a command, a path, a query. */
   readonly gist: string
-  /** The change it makes to files, as a unified patch, where its arguments tell. */
+  /** The change to files as a unified patch, if the arguments describe one. */
   readonly diff?: string
-  /** Files it speaks of. */
+  /** Files that the call touches. */
   readonly files?: readonly { readonly path: string; readonly how: 'named' | 'added' | 'updated' | 'deleted' }[]
-  /** The message of the result, on a call; of the call, on a result. */
+  /** On a call, the message of its result. On a result, the message of its call. */
   readonly joined?: string
-  /** Images of the result, on a call. */
+  /** On a call, the images of its result. */
   readonly media?: readonly MediaItem[]
-  /** The session of a sub-agent that it started, where the index knows it. */
+  /** Session of the sub-agent that the call started, if it is indexed. */
   readonly child_session?: string
 }
 
-/** `text` is what may be read; ciphertext never leaves the machine's logs. */
+/** Reasoning of the model. Ciphertext is reported as a hash and a length. */
 export interface ReasoningItem {
+  /** Readable text. */
   readonly text?: string
+  /** The text as sanitized HTML. */
   readonly html?: string
+  /** Hash and length of the ciphertext. */
   readonly encrypted?: { readonly sha256: string; readonly bytes: number }
-  /** From the message before it. */
+  /** Time since the message before. */
   readonly duration_ms?: number
 }
 
-/** One text that was cut. */
+/** A text that is cut. */
 export interface LeftOut {
-  /** `segments.0.text`, `tool_call.output` … */
+  /** Path of the field, such as `segments.0.text` or `tool_call.output`. */
   readonly field: string
-  /** Of the whole, in UTF-8. */
+  /** Length of the full text in UTF-8. */
   readonly bytes: number
-  /** Gives the whole as `text/plain`. */
+  /** Address of the full text as `text/plain`. */
   readonly url: string
 }
 
-/** `GET /api/sessions/:id/messages/:mid`: one message, nothing cut. Takes `variant` and `inline` as windows do. */
+/** `GET /api/sessions/:id/messages/:mid`: one message with all its text. Takes `variant` and `inline` like windows. */
 export type MessageReply = Reply<MessageItem>
 
-/** `GET /api/sessions/:id/lines/:line`: a line as it stands in the log, be it damaged; ciphertext as hash and length. */
+/**
+ * `GET /api/sessions/:id/lines/:line`: one line of the log, even if it is damaged. Ciphertext is reported as a hash
+ * and a length.
+ */
 export type LineReply = Reply<LineItem>
 
 export interface LineItem extends Omit<RawItem, 'message_id'> {
-  /** Where it is no JSON, its first characters; then there are no records. */
+  /** First characters of a line that is not JSON. `records` is then empty. */
   readonly text: string | null
-  /** The text goes on. */
+  /** True if the text continues. */
   readonly cut: boolean
 }
 
-/** `GET /api/sessions/:id/messages/:mid/raw`: the source's own record; ciphertext as `{ "sha256": …, "bytes": … }`. */
+/**
+ * `GET /api/sessions/:id/messages/:mid/raw`: the source record of a message. Ciphertext appears as `{ "sha256": …,
+ * "bytes": … }`.
+ */
 export type RawReply = Reply<RawItem>
 
 export interface RawItem {
+  /** Id of the session. */
   readonly session_id: string
+  /** Id of the message. */
   readonly message_id: string
+  /** File of the log. */
   readonly path: string
+  /** Key of the database row. Null for a log file. */
   readonly row_key: string | null
-  /** The line of the log, or the entry of the row. */
+  /** Line of the log, or number of the entry in the row. */
   readonly line: number
-  /** Several where a message was made of several; as they stand there, parsed. */
+  /** The parsed records. A message made of several records has several. */
   readonly records: readonly unknown[]
-  /** Ciphertexts that were masked. */
+  /** Number of ciphertexts that were replaced. */
   readonly masked: number
 }

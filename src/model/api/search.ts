@@ -1,9 +1,11 @@
-/** `GET /api/search`: what was said, anywhere. One JSON reply, or lines of JSON as they are found with `stream=1`. */
+/**
+ * `GET /api/search`: searches all sessions. Replies with JSON, or with lines of JSON as they are found (`stream=1`).
+ */
 import type { Role, SourceType } from '../normalized.ts'
 import type { Reply } from './envelope.ts'
 import type { SessionItem } from './session.ts'
 
-/** Why a query was not understood: `meta.code` of an `invalid_query`. */
+/** Why a query is invalid: `meta.code` of an `invalid_query` error. */
 export type QueryFault =
   | 'too_long'
   | 'nothing'
@@ -24,41 +26,56 @@ export type QueryFault =
 export type SearchReply = Reply<readonly SearchHit[], SearchMeta>
 
 export interface SearchHit {
-  /** `session:message`, unique in a reply. */
+  /** `session:message`, unique within a reply. */
   readonly id: string
+  /** Id of the session. */
   readonly session_id: string
+  /** Id of the message. */
   readonly message_id: string
+  /** Time of the message. */
   readonly timestamp: string
+  /** Author of the message. */
   readonly role: Role
+  /** Kind of source record. */
   readonly source_type: SourceType
+  /** Name of the tool, on a call or result. */
   readonly tool: string | null
-  /** Where in the message: prompt, answer, arguments, output, reasoning, file, context, title. */
+  /** Part of the message: prompt, answer, arguments, output, reasoning, file, context, title. */
   readonly scope: string
-  /** Null when the source is gone. */
+  /** Text around the match. Null if the source is gone. */
   readonly snippet: string | null
-  /** Stretches of the snippet in UTF-16 units, in order, apart from each other. */
+  /** Matches in the snippet as UTF-16 offsets, in order, without overlaps. */
   readonly highlights: readonly { readonly start: number; readonly end: number }[]
+  /** True if the text starts before the snippet. */
   readonly cut_before: boolean
+  /** True if the text continues after the snippet. */
   readonly cut_after: boolean
 }
 
 export interface SearchMeta {
+  /** Number of hits. */
   readonly total: number
+  /** Whether `total` is exact. */
   readonly total_is: 'exact' | 'at_least'
-  /** False: there is more in the logs than in the index, or a pattern took too long. `deep` finds the rest. */
+  /**
+   * False if the logs contain text that the index leaves out, or a pattern took too long. `deep=1` searches the rest.
+   */
   readonly complete: boolean
+  /** Sessions and bytes that are not indexed yet. */
   readonly left: { readonly sessions: number; readonly bytes: number }
-  /** Sessions whose title says it, or the name, tags and note that the user gave them. */
+  /** Sessions whose title, name, tags or note match. */
   readonly titles: readonly string[]
-  /** Of the hits and titles. */
+  /** Sessions of the hits and titles. */
   readonly sessions: readonly SessionItem[]
+  /** Value of `after` for the next hits. Null at the end. */
   readonly next: number | null
+  /** Duration of the search. */
   readonly duration_ms: number
 }
 
-/** One line of a stream. The last one is `end`; a stream without it was cut off. */
+/** One line of a stream. The last one is `end` or `error`; a stream without it was interrupted. */
 export type SearchLine =
-  /** Stands before the first hit of each session, and before the titles. */
+  /** Precedes the first hit of each session, and the titles. */
   | { readonly kind: 'session'; readonly session: SessionItem }
   | { readonly kind: 'title'; readonly session_id: string }
   | { readonly kind: 'hit'; readonly hit: SearchHit }
@@ -68,22 +85,30 @@ export type SearchLine =
       readonly total: number
       readonly total_is: 'exact' | 'at_least'
       readonly complete: boolean
-      /** Conversations that a deep search could not look through to the end: the log is gone or cannot be read, or a pattern takes too long in it. */
+      /** Sessions that a deep search could not search completely: the log is gone or unreadable, or the pattern takes too long. */
       readonly unread: number
       readonly duration_ms: number
     }
   | { readonly kind: 'error'; readonly detail: string; readonly detail_ja: string }
 
-/** `GET /api/files?path=`: every tool call that spoke of a file, newest first. The path is looked for in the index alone. */
+/** `GET /api/files?path=`: tool calls that touched a file, newest first. Searches the index and opens no file. */
 export type FilesReply = Reply<readonly FileTouchItem[], { readonly total: number }>
 
 export interface FileTouchItem {
+  /** Path as the tool call names it. */
   readonly path: string
+  /** What the call did with the file. */
   readonly how: 'named' | 'added' | 'updated' | 'deleted'
+  /** Id of the session. */
   readonly session_id: string
+  /** Title of the session. */
   readonly session_title: string | null
+  /** Id of the message. */
   readonly message_id: string
+  /** Time of the call. */
   readonly timestamp: string
+  /** Name of the tool. */
   readonly tool: string | null
+  /** Number of the turn. */
   readonly turn: number
 }

@@ -1,4 +1,4 @@
-/** Sessions: `GET /api/sessions`, `GET /api/sessions/:id`, marks and the command that goes on with one. */
+/** Sessions: the list, one session, its annotation and its resume command. */
 import type { NormalizedMessage, Role } from '../normalized.ts'
 import type { Spent } from '../prices.ts'
 import type { Session } from '../session.ts'
@@ -16,94 +16,121 @@ export const SESSION_SORTS = [
 ] as const
 export type SessionSort = (typeof SESSION_SORTS)[number]
 
-/** `GET /api/sessions`. Forks and sub-agents stand under their parents unless `children` or `parent` is given. */
+/** `GET /api/sessions`. Forks and sub-agents are listed under their parents unless `children` or `parent` is given. */
 export type SessionsReply = Reply<readonly SessionItem[], SessionsMeta>
 
 export interface SessionsMeta {
+  /** Position in the list. */
   readonly pagination: Pagination
+  /** Sort order in use. */
   readonly sort: string
-  /** As they were understood. */
+  /** Filters in use. */
   readonly filters: { readonly [name: string]: string }
+  /** State of the index. */
   readonly index: IndexMeta
 }
 
-/** What stands at the foot of the list. */
+/** State of the index. */
 export interface IndexMeta {
-  /** Another one means that all that was read before may be different now. Null while there is no index. */
+  /** Identity of the index. If it changes, discard everything read before. Null without an index. */
   readonly epoch: string | null
-  /** Grows with each change. Together with the epoch it is an event id of `/api/live`. */
+  /** Grows with each change. `<epoch>-<revision>` is an event id of `/api/live`. */
   readonly revision: number
+  /** Number of sessions. */
   readonly sessions: number
-  /** Of the logs, read in place. */
+  /** Size of the logs. */
   readonly source_bytes: number
+  /** Size of the index. */
   readonly index_bytes: number
   /** Sessions that cannot be searched yet. */
   readonly unread: number
 }
 
-/** One line of the list. */
+/** A session in the list. */
 export interface SessionItem {
+  /** Id of the session. */
   readonly id: string
+  /** Id of the agent. */
   readonly agent: string
-  /** The agent's own id. */
+  /** Id that the agent itself uses. */
   readonly native_id: string
+  /** Kind of session. */
   readonly kind: Session['kind']
-  /** The name that the user gave it, else the title, else the beginning of the first prompt. */
+  /** Name given by the user, or the title, or the beginning of the first prompt. */
   readonly title: string | null
-  /** The beginning of the first prompt. */
+  /** Beginning of the first prompt. */
   readonly first_prompt: string | null
-  /** The directory it took place in. */
+  /** Working directory of the session. */
   readonly cwd: string | null
+  /** Git branch. */
   readonly branch: string | null
-  /** In order of first use. */
+  /** Models, in order of first use. */
   readonly models: readonly string[]
+  /** Time of the first message. */
   readonly created_at: string
+  /** Time of the last message. */
   readonly last_at: string
+  /** Time between the first and the last message. */
   readonly duration_seconds: number
+  /** Number of messages. */
   readonly message_count: number
+  /** Number of turns. */
   readonly turn_count: number
-  /** Calls. */
+  /** Number of tool calls. */
   readonly tool_count: number
-  /** Results and events that tell of a failure. */
+  /** Number of results and events that report a failure. */
   readonly error_count: number
+  /** Tokens that the log records. */
   readonly usage: Usage
-  /** Where its log counts no tokens: then `usage` is all 0. */
+  /** Estimated tokens if the log records no token counts; `usage` is then 0. */
   readonly estimate: EstimatedTokens | null
+  /** Cost at list prices. */
   readonly cost: Spent
-  /** Something was written within the last minute or two. */
+  /** True if the log was written to within the last minutes. */
   readonly live: boolean
-  /** Lines and entries that could not be read as they should. */
+  /** Number of lines and entries that could not be read correctly. */
   readonly issue_count: number
+  /** Session from which this one started. */
   readonly parent: string | null
+  /** How it relates to its parent. */
   readonly relation: 'fork' | 'subagent' | null
-  /** Sessions that stand under this one. */
+  /** Number of sessions listed under this one. */
   readonly child_count: number
-  /** It is read from a copy that was kept. */
+  /** True if the session is read from a backup. */
   readonly kept: boolean
-  /** No source is left, and nothing was kept of it: only what the index knows can be shown. */
+  /** True if neither the source nor a backup exists. Only indexed data is available. */
   readonly gone: boolean
-  /** All of it can be searched. */
+  /** True if the whole session can be searched. */
   readonly indexed: boolean
+  /** Size of the log. */
   readonly filesize_bytes: number
+  /** Grows when the session changes. */
   readonly revision: number
+  /** Annotation by the user. */
   readonly mark: MarkItem
 }
 
-/** What the user says about a session. */
+/** Annotation by the user. */
 export interface MarkItem {
+  /** Name that replaces the title. */
   readonly name: string | null
+  /** True if the session has a star. */
   readonly starred: boolean
-  /** In alphabetical order. */
+  /** Tags in alphabetical order. */
   readonly tags: readonly string[]
+  /** Note. */
   readonly note: string | null
 }
 
-/** `PUT /api/sessions/:id/mark`. What is not named stays; an empty text takes a name or a note away. Replies with the mark. */
+/** `PUT /api/sessions/:id/mark`: changes the annotation and returns it. Absent fields stay as they are. */
 export interface MarkBody {
+  /** New name. An empty text removes it. */
   readonly name?: string
+  /** True adds the star, false removes it. */
   readonly starred?: boolean
+  /** New note. An empty text removes it. */
   readonly note?: string
-  /** All of them, in place of those before. */
+  /** All tags. They replace the current ones. */
   readonly tags?: readonly string[]
 }
 
@@ -113,47 +140,61 @@ export type MarkReply = Reply<MarkItem>
 export type SessionReply = Reply<SessionDetail>
 
 export interface SessionDetail extends SessionItem {
+  /** Name of the agent. */
   readonly agent_label: string
-  /** Where it lies, to be shown and copied. No request takes a path. */
+  /** Path of the log, to show and copy. No request accepts a path. */
   readonly path: string
-  /** The row of a database. */
+  /** Key of the database row. Null for a log file. */
   readonly row_key: string | null
-  /** What the log's header says: version of the agent, policies, git. */
+  /** Header of the log: agent version, policies, Git state. */
   readonly header: Session
-  /** Records of the log as messages: what a window counts from. */
+  /** Number of messages in the log, counted like positions of windows. */
   readonly record_count: number
+  /** Roles that occur in the session. */
   readonly speaker_roles: readonly Role[]
-  /** The first hundred. */
+  /** First 100 problems of the log. */
   readonly issues: readonly IssueItem[]
+  /** Forks and sub-agents of this session. */
   readonly children: readonly SessionItem[]
-  /** Null where the agent cannot go on with it; then `resume_reason` says why. */
+  /** Command that continues the session. Null if the agent cannot. */
   readonly resume: ResumeItem | null
+  /** Why the session cannot be continued. */
   readonly resume_reason: string | null
-  /** `/api/sessions/:id/state` has something to say. */
+  /** True if `/api/sessions/:id/state` has data. */
   readonly has_state: boolean
+  /** Checkpoints of the session. */
   readonly checkpoints: readonly CheckpointItem[]
+  /** First 1,000 messages. Only with `variant`. */
   readonly messages?: readonly NormalizedMessage[]
 }
 
 export interface IssueItem {
+  /** Code of the problem. */
   readonly code: string
+  /** What is wrong. */
   readonly reason: string
-  /** From 1. */
+  /** Line, from 1. */
   readonly line: number | null
 }
 
-/** A command for a shell, to be copied. */
+/** A shell command. */
 export interface ResumeItem {
+  /** The command line. */
   readonly command: string
+  /** Directory in which to run it. */
   readonly cwd: string | null
 }
 
-/** A state of the files that the agent can go back to. */
+/** A state of the files that the agent can restore. */
 export interface CheckpointItem {
+  /** Tag of the checkpoint. */
   readonly tag: string
+  /** Time of the checkpoint. */
   readonly at: string
+  /** Description of the checkpoint. */
   readonly description: string | null
-  /** Entries of the history at that moment. */
+  /** Number of history entries at that time. */
   readonly entries: number | null
+  /** Number of files added, modified and deleted. */
   readonly files: { readonly added: number; readonly modified: number; readonly deleted: number } | null
 }

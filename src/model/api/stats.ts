@@ -1,43 +1,54 @@
-/** `GET /api/stats/*`: what the sessions add up to. Every one of them takes the filters of the list. */
+/** Statistics: `GET /api/stats/*`. All endpoints take the filters of the list. */
 import type { Spent } from '../prices.ts'
 import type { Usage } from '../usage.ts'
 import type { Reply } from './envelope.ts'
 
 export interface Sum {
+  /** Tokens. */
   readonly usage: Usage
+  /** Cost at list prices. */
   readonly cost: Spent
 }
 
-/** `GET /api/stats`: the sentences above the chart, and every table but the series. */
+/** `GET /api/stats`: totals and tables. */
 export type StatsReply = Reply<StatsItem>
 
 export interface StatsItem extends Sum {
+  /** Number of sessions. */
   readonly sessions: number
+  /** Number of messages. */
   readonly messages: number
+  /** Number of tool calls. */
   readonly tool_calls: number
-  /** Of the input, from 0 to 1. */
+  /** Cached share of the input, from 0 to 1. */
   readonly cache_share: number
-  /** Of the sessions whose logs count no tokens; none of it is in `usage`. */
+  /** Estimated tokens of sessions whose logs record no token counts. `usage` does not include them. */
   readonly estimate: { readonly total_tokens: number; readonly sessions: number } | null
-  /** Most tokens first. */
+  /** Totals by model, most tokens first. */
   readonly by_model: readonly NamedSum[]
+  /** Totals by directory, most tokens first. */
   readonly by_project: readonly NamedSum[]
+  /** Totals by agent, most tokens first. */
   readonly by_agent: readonly NamedSum[]
+  /** Sessions with the most tokens. */
   readonly by_session: readonly (NamedSum & { readonly title: string | null })[]
+  /** Sessions with the longest duration. */
   readonly longest: readonly {
     readonly session: string
     readonly title: string | null
     readonly duration_ms: number
     readonly messages: number
   }[]
+  /** Number and size of logs by agent. */
   readonly disk: readonly { readonly agent: string; readonly sources: number; readonly bytes: number }[]
-  /** Of the list of prices. */
+  /** Date and source of the price list. */
   readonly prices: { readonly as_of: string; readonly source: string }
   /** Sessions whose tools and activity are not counted yet. */
   readonly uncounted: number
 }
 
 export interface NamedSum extends Sum {
+  /** Model, directory, agent or session. */
   readonly name: string
 }
 
@@ -45,75 +56,96 @@ export interface NamedSum extends Sum {
 export type SeriesReply = Reply<Series>
 
 export interface Series {
+  /** Interval. */
   readonly step: 'day' | 'week' | 'month'
-  /** The first day of each step, `2026-11-15`, without gaps. */
+  /** First day of each interval, such as `2026-11-15`, without gaps. */
   readonly starts: readonly string[]
+  /** One line per group. */
   readonly lines: readonly SeriesLine[]
 }
 
-/** One number for each of `starts`. */
+/** Values of one group, one for each of `starts`. */
 export interface SeriesLine {
-  /** Null for all, or for the rest. */
+  /** Group. Null for the total or the rest. */
   readonly name: string | null
+  /** True if the line sums the groups that are not listed. */
   readonly rest: boolean
+  /** Total tokens. */
   readonly total_tokens: readonly number[]
+  /** Input tokens. */
   readonly input_tokens: readonly number[]
+  /** Cached input tokens. */
   readonly cached_input_tokens: readonly number[]
+  /** Output tokens. */
   readonly output_tokens: readonly number[]
+  /** Cost in US dollars. */
   readonly usd: readonly number[]
 }
 
-/** `GET /api/stats/tools`, most calls first. */
+/** `GET /api/stats/tools`: tools, most calls first. */
 export type ToolsReply = Reply<readonly ToolStat[]>
 
 export interface ToolStat {
+  /** Name of the tool. */
   readonly tool: string
+  /** Number of calls. */
   readonly calls: number
+  /** Number of results. */
   readonly results: number
+  /** Number of failed results. */
   readonly errors: number
+  /** Total duration. */
   readonly duration_ms: number
-  /** Results that told how long they took. */
+  /** Number of results that record a duration. */
   readonly timed: number
 }
 
-/** `GET /api/stats/activity`: prompts, answers and calls. */
+/** `GET /api/stats/activity`: number of prompts, answers and calls by time. */
 export type ActivityReply = Reply<Activity>
 
 export interface Activity {
-  /** From midnight. */
+  /** By hour, from midnight. */
   readonly by_hour: readonly number[]
-  /** From Sunday. */
+  /** By weekday, from Sunday. */
   readonly by_weekday: readonly number[]
-  /** For a heat map: `by_week[weekday][hour]`. */
+  /** By weekday and hour: `by_week[weekday][hour]`. */
   readonly by_week: readonly (readonly number[])[]
-  /** By day, `2026-11-15`, only days with any. */
+  /** By day, such as `2026-11-15`. Days without activity are absent. */
   readonly by_day: readonly { readonly day: string; readonly count: number }[]
 }
 
-/** `GET /api/stats/patterns`: the tables of spec 001, of conversations that are told in entries. */
+/** `GET /api/stats/patterns`: tool use patterns of specification 001, for Amazon Q, Kiro and fumibako. */
 export type PatternsReply = Reply<Patterns>
 
 export interface Share {
+  /** Number. */
   readonly count: number
-  /** A whole number. */
+  /** Percentage, as a whole number. */
   readonly percent: number
 }
 
-/** By the number of answers that ask for tools: none, exactly one, more. */
+/** Grouped by the number of answers that call tools: none, one, several. */
 export interface PatternShares {
+  /** No answer calls tools. */
   readonly simple: Share
+  /** One answer calls tools. */
   readonly single: Share
+  /** Several answers call tools. */
   readonly complex: Share
 }
 
 export interface Patterns {
+  /** Number of sessions. */
   readonly conversations: number
-  /** Without any entry. They have no pattern. */
+  /** Sessions without entries. They have no pattern. */
   readonly empty: number
+  /** Sessions that could not be read. */
   readonly unreadable: number
+  /** Sessions by pattern. */
   readonly patterns: PatternShares
-  /** Still going on when the log ends. */
+  /** Sessions that are unfinished at the end of the log. */
   readonly incomplete: Share
+  /** Number of entries: total, unreadable, and per session. */
   readonly entries: {
     readonly total: number
     readonly unreadable: number
@@ -121,7 +153,9 @@ export interface Patterns {
     readonly max: number
     readonly mean: number
   }
+  /** Turns by pattern. */
   readonly turns: { readonly total: number; readonly patterns: PatternShares }
+  /** Tool uses: total, maximum of one session, average per turn, and by tool, most used first. */
   readonly tool_uses: {
     readonly total: number
     /** In one conversation. */
@@ -132,5 +166,5 @@ export interface Patterns {
   }
 }
 
-/** The tables of `GET /api/stats/export.csv`. */
+/** Tables of `GET /api/stats/export.csv`. */
 export const CSV_TABLES = ['series', 'models', 'projects', 'agents', 'sessions', 'tools', 'activity'] as const

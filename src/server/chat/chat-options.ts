@@ -29,8 +29,8 @@ export async function readChatOptions(
     throw new ApiProblem(
       'not_possible',
       phrase(
-        'A conversation is held in a directory that is among the options.',
-        '会話のディレクトリーは、選択肢にあるものから選んでください。',
+        'Unknown directory. Choose one of the listed directories.',
+        '選択肢にないディレクトリーです。選択肢にあるものから選んでください。',
       ),
     )
   const { agents } = findAgents({ cwd: realpathSync(cwd), home: chatConfig.environment.home, data })

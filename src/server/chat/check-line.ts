@@ -17,8 +17,8 @@ export function refuseLine(line: string, session: ChatSession): Phrase | undefin
   const { workspace } = session.setup
   if (line.startsWith('!'))
     return phrase(
-      'Commands of your own for a shell are run in a terminal. Here the model can be asked for one, and asks you before.',
-      '自分でシェルのコマンドを実行するのは端末で行ってください。ここではモデルに頼むと、確認してから実行します。',
+      'The page does not run your own shell commands. Run the command in a terminal, or ask the model to run it.',
+      'ページでは、自分でシェルのコマンドを実行できません。端末で実行するか、モデルに頼んでください。',
     )
   const match = /^\/([^\s/\\.]*)(?:\s([\s\S]*))?$/.exec(line)
   if (!match) return refuseOutside(attachmentPathsIn(expandSavedPrompt(session, line), workspace), workspace)
@@ -40,16 +40,16 @@ function refuseTrust(words: CommandWords): Phrase | undefined {
 }
 
 const ONE_BY_ONE = phrase(
-  'On the page tools are trusted one by one: when they ask, or by their names.',
-  'ページでは、ツールは 1 つずつ許可します。確認されたときか、名前を指定してください。',
+  'The page cannot trust all tools at once. Trust a tool when it asks, or by its name.',
+  'ページでは、すべてのツールを一度に許可できません。確認されたときに許可するか、名前を指定してください。',
 )
 
 function refuseOutside(paths: readonly string[], workspace: Workspace): Phrase | undefined {
   const outside = paths.find((path) => !isWithinDirectory(path, workspace))
   if (outside === undefined) return undefined
   return phrase(
-    `${outside} lies outside of ${workspace.cwd}, and stays there.`,
-    `${outside} は ${workspace.cwd} の外にあるため、ここでは使えません。`,
+    `${outside} is outside ${workspace.cwd}. A chat on the page can use only files in its directory.`,
+    `${outside} は ${workspace.cwd} の外にあります。ページの会話では、ディレクトリーの中のファイルだけを使えます。`,
   )
 }
 

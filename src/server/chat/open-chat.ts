@@ -220,20 +220,17 @@ export class OpenChat {
   }
 }
 
-const CHAT_CLOSED = phrase(
-  'The conversation was closed here. Open it again.',
-  'この会話はここでは閉じられました。もう一度開いてください。',
-)
+const CHAT_CLOSED = phrase('The chat is closed. Open it again.', 'この会話は閉じられています。もう一度開いてください。')
 const CHAT_BUSY = phrase(
-  'An answer is on its way. Wait for it, or interrupt it.',
+  'A turn is running. Wait for it, or interrupt it.',
   '応答の途中です。終わるのを待つか、中断してください。',
 )
 const NOT_ASKED = phrase(
-  'Nobody asks for that, or it was answered already.',
+  'There is no such request for consent, or it is already answered.',
   'その確認は求められていないか、すでに答えられています。',
 )
 const INTERNAL_ERROR = phrase(
-  'This is a bug in fumibako; see the log of the server.',
+  'This is a bug in fumibako. See the log of the server.',
   'fumibako の不具合です。サーバーのログを確認してください。',
 )
 

@@ -103,8 +103,8 @@ export class OpenChats {
       throw new ApiProblem(
         'not_found',
         phrase(
-          `The conversation ${id} is not open here. Open it with POST /api/chat.`,
-          `会話 ${id} はここで開かれていません。もう一度開いてください（POST /api/chat）。`,
+          `Chat ${id} is not open. Open it with POST /api/chat.`,
+          `会話 ${id} は開かれていません。POST /api/chat で開いてください。`,
         ),
       )
     return chat
@@ -138,8 +138,8 @@ export class OpenChats {
       throw new ApiProblem(
         'conversation_busy',
         phrase(
-          `${MAX_OPEN_CHATS} conversations are open here. Close one of their pages.`,
-          `すでに ${MAX_OPEN_CHATS} 件の会話が開かれています。どれかのページを閉じてください。`,
+          `${MAX_OPEN_CHATS} chats are open, which is the limit. Close the page of one of them.`,
+          `開いている会話が上限の ${MAX_OPEN_CHATS} 件に達しました。どれかのページを閉じてください。`,
         ),
       )
     const { profile, model, agent } = body
@@ -243,7 +243,7 @@ export class OpenChats {
     if (!entry)
       throw new ApiProblem(
         'session_not_found',
-        phrase(`There is no session ${session}.`, `会話 ${session} はありません。`),
+        phrase(`Session ${session} not found.`, `会話 ${session} が見つかりません。`),
       )
     const before = findCopy(directory, entry.id)
     if (before !== undefined) return before
@@ -286,13 +286,13 @@ const unknownDirectory = (): ApiProblem =>
   new ApiProblem(
     'not_possible',
     phrase(
-      'A conversation is held in a directory that GET /api/chat/options names.',
-      '会話のディレクトリーは、GET /api/chat/options にあるものから選んでください。',
+      'Unknown directory. Choose one that GET /api/chat/options lists.',
+      '選択肢にないディレクトリーです。GET /api/chat/options にあるものから選んでください。',
     ),
   )
 
 const DIRECTORY_NEEDED = phrase(
-  'Choose the directory of this chat, or confirm the suggested one: files below it are read without asking.',
+  'Choose the directory of this chat, or confirm the suggested one. The chat reads files below it without asking.',
   'この会話のディレクトリーを選ぶか、候補を確認してください。その下のファイルは確認なしに読み取られます。',
 )
 

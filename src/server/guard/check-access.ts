@@ -63,7 +63,10 @@ function limitGuesses(c: Context, wrong: RateBucket): void {
   if (!wrong.take(clientAddress(c)))
     throw new ApiProblem(
       'too_many_requests',
-      phrase('Too many wrong tokens. Wait a minute.', '誤ったトークンが多すぎます。1 分ほど待ってください。'),
+      phrase(
+        'Too many wrong tokens. Wait a minute, then try again.',
+        '誤ったトークンが多すぎます。1 分ほど待ってから、もう一度試してください。',
+      ),
     )
 }
 
@@ -81,14 +84,17 @@ function signIn(code: string, signIns: SignIns, cookie: string | undefined, onWr
   throw new ApiProblem('unauthorized', REFUSED[signedIn.kind])
 }
 
-const EXPIRED = phrase('This link has expired.', 'このリンクは期限切れです。')
+const EXPIRED = phrase(
+  'This link has expired. Get a new one.',
+  'このリンクは期限切れです。新しいリンクを表示してください。',
+)
 
 const REFUSED: { readonly [kind in Exclude<SignInResult['kind'], 'session' | 'signed_in'>]: Phrase } = {
   // A code of an earlier run of the server looks the same.
   wrong: EXPIRED,
   expired: EXPIRED,
   used: phrase(
-    'This link was used before, so the browser that used it is signed out. If that was not you, somebody else on this machine saw the link.',
+    'This link was already used. fumibako has signed out the browser that used it. If that was not you, another user of this machine has seen the link.',
     'このリンクはすでに使われていたため、先に使ったブラウザーをサインアウトさせました。心当たりがなければ、このマシンのほかの利用者にリンクを見られています。',
   ),
 }
@@ -106,12 +112,12 @@ const HOW_TO_SIGN_IN = phrase(
   'Run this in a terminal on the machine where fumibako runs, and open the link that it prints:',
   'fumibako を実行しているマシンの端末で次のコマンドを実行し、表示されたリンクを開いてください。',
 )
-const LIFETIME = phrase('A link works once, within 60 seconds.', 'リンクは 60 秒以内に 1 回だけ使えます。')
+const LIFETIME = phrase('The link works once, for 60 seconds.', 'リンクは 60 秒以内に 1 回だけ使えます。')
 const OLD_LINK = phrase('Links with ?token= no longer work.', '?token= の付いたリンクは使えなくなりました。')
 
 /**
- * What follows the # reaches no server by itself: neither a program that previews links nor a proxy's log uses the code up
- * or keeps it. The script sends it, and takes it out of the address first.
+ * Browsers do not send the part after the # to servers, so link previews cannot use the code and proxies cannot log it. The
+ * script removes it from the address, then sends it.
  */
 const SCRIPT = `
 function signIn() {

@@ -17,7 +17,7 @@ export const checkRequestTarget: MiddlewareHandler = async (c, next) => {
   if (!target.startsWith('/') || OTHER_HOST.test(target) || UNSAFE.test(pathOf(target)))
     throw new ApiProblem(
       'invalid_parameters',
-      phrase('This is not an address of this server.', 'このサーバーのアドレスではありません。'),
+      phrase('The address of the request is invalid.', 'リクエストのアドレスが正しくありません。'),
     )
   await next()
 }
@@ -56,8 +56,10 @@ export function checkOrigin({ host, port, secure }: OriginOptions): MiddlewareHa
       throw new ApiProblem(
         'forbidden',
         phrase(
-          `This server is not ${hostHeader ?? 'without a name'}.`,
-          hostHeader === undefined ? 'Host ヘッダーがありません。' : `このサーバーは ${hostHeader} ではありません。`,
+          hostHeader === undefined ? 'The Host header is missing.' : `This server does not answer as ${hostHeader}.`,
+          hostHeader === undefined
+            ? 'Host ヘッダーがありません。'
+            : `このサーバーは ${hostHeader} という名前では応答しません。`,
         ),
       )
     const origin = c.req.header('origin')
@@ -72,13 +74,13 @@ export function checkOrigin({ host, port, secure }: OriginOptions): MiddlewareHa
     )
       throw new ApiProblem(
         'forbidden',
-        phrase('Only application/json is taken.', '受け付けるのは application/json だけです。'),
+        phrase('Send the body as application/json.', '本文は application/json で送ってください。'),
       )
     await next()
   }
 }
 
-const OTHER_SITE = phrase('Requests from other sites are not answered.', 'ほかのサイトからの要求には応答しません。')
+const OTHER_SITE = phrase('The server refuses requests from other sites.', 'ほかのサイトからの要求は拒否します。')
 
 /** A form of another site can send other content types. */
 const CHANGING_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
@@ -139,8 +141,8 @@ export function limitRate(options: RateBucketOptions): MiddlewareHandler {
       throw new ApiProblem(
         'too_many_requests',
         phrase(
-          `More than ${options.perSecond} requests a second. Wait a moment.`,
-          `要求が 1 秒に ${options.perSecond} 件を超えています。少し待ってください。`,
+          `More than ${options.perSecond} requests per second. Wait a moment, then try again.`,
+          `要求が 1 秒に ${options.perSecond} 件を超えています。少し待ってから、もう一度試してください。`,
         ),
       )
     await next()
@@ -156,7 +158,7 @@ export const limitBodySize: MiddlewareHandler = bodyLimit({
       new ApiProblem(
         'body_too_large',
         phrase(
-          `A body may have ${MAX_BODY_BYTES} bytes.`,
+          `The request body exceeds ${MAX_BODY_BYTES} bytes.`,
           `送る内容が大きすぎます。上限は ${MAX_BODY_BYTES} バイトです。`,
         ),
       ),

@@ -15,14 +15,15 @@ export function buildApiDocument(app: OpenAPIHono, version: string): ApiDocument
     info: {
       title: 'fumibako',
       version,
-      description: 'Read, search, follow and measure every conversation with an AI coding agent on this machine.',
+      description:
+        'Lists, searches, streams, measures and converts the sessions that AI coding agents leave on this machine, and runs chats.',
     },
     security: [{ token: [] }],
   })
   return {
     ...document,
     components: {
-      securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'As fumi token prints it.' } },
+      securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'The token that fumi token prints.' } },
       schemas: findReachableSchemas(document.paths, readShapes()),
     },
   } as unknown as ApiDocument

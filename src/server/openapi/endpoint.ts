@@ -67,7 +67,10 @@ async function readJsonBody(c: Context): Promise<unknown> {
   try {
     return await c.req.json()
   } catch {
-    throw new ApiProblem('invalid_parameters', phrase('The body is no JSON.', '本文が JSON ではありません。'))
+    throw new ApiProblem(
+      'invalid_parameters',
+      phrase('The request body is not valid JSON.', 'リクエストの本文が正しい JSON ではありません。'),
+    )
   }
 }
 
@@ -92,7 +95,7 @@ function toPathConfig<Query extends z.ZodObject, Body extends z.ZodType>(
       ...(body && { body: { required: true, content: { 'application/json': { schema: body } } } }),
     },
     responses: {
-      [status]: { description: 'It went well.', content },
+      [status]: { description: 'Success.', content },
       ...Object.fromEntries(groupByStatus([...errors, ...(query || body ? (['invalid_parameters'] as const) : [])])),
     },
   }
@@ -120,14 +123,14 @@ export const numberParameter = (what: string, min: number, max: number) =>
 export const textParameter = (what: string) => z.string().min(1).max(2000).optional().openapi({ description: what })
 
 export const FILTER_PARAMETERS = {
-  agent: textParameter('Ids of agents, with commas between them.'),
-  project: textParameter('A directory and those below it; without a slash, one of that name anywhere.'),
-  model: textParameter('A model; * stands for anything.'),
-  tool: textParameter('Only with calls of this tool.'),
-  since: textParameter('From this day on: 2026-11-15, today, 7d, or a moment.'),
-  until: textParameter('Up to the end of this day.'),
-  start_date: textParameter('Another name for since.'),
-  end_date: textParameter('Another name for until.'),
+  agent: textParameter('Ids of agents, comma-separated.'),
+  project: textParameter('A directory and everything below it. Without a slash: any directory with this name.'),
+  model: textParameter('A model; * matches anything.'),
+  tool: textParameter('Only sessions that call this tool.'),
+  since: textParameter('First day or moment: 2026-11-15, today, 7d, or a timestamp.'),
+  until: textParameter('Last day or moment; a day is included to its end.'),
+  start_date: textParameter('Alias of since.'),
+  end_date: textParameter('Alias of until.'),
 }
 
 type FilterValues = { readonly [name in keyof typeof FILTER_PARAMETERS]?: string | undefined }
@@ -139,7 +142,10 @@ export function parseSessionFilter(values: FilterValues): SessionFilter {
   if (from !== undefined && until !== undefined && from >= until)
     throw new ApiProblem(
       'invalid_period',
-      phrase('The period ends before it begins.', '期間の終わりが始まりより前です。'),
+      phrase(
+        'The period ends before it starts. Give a since that is earlier than until.',
+        '期間の終わりが始まりより前です。since には until より前の日時を指定してください。',
+      ),
     )
   return {
     ...(agent !== undefined && { agents: agent.split(',') }),
@@ -158,10 +164,10 @@ function parseMoment(name: string, given: string | undefined, end: 'from' | 'unt
     throw new ApiProblem(
       'invalid_period',
       phrase(
-        `${name} takes a day or a moment: 2026-11-15, today, 7d, 12h.`,
+        `${name} must be a day or a moment, such as 2026-11-15, today, 7d or 12h.`,
         `${name} には日付か日時を指定してください：2026-11-15、today、7d、12h など。`,
       ),
-      { invalid_fields: [{ field: name, message: 'no day and no moment' }] },
+      { invalid_fields: [{ field: name, message: 'must be a day or a moment' }] },
     )
   return Date.parse(period[end])
 }

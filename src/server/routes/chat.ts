@@ -18,11 +18,11 @@ export function chatRoutes(api: OpenAPIHono, { app }: ServerContext, chats: Open
   addEndpoint(api, {
     method: 'get',
     path: '/api/chat/options',
-    summary: 'With what a conversation can be begun',
-    description: 'Profiles without their keys. The server of the profile is asked for its models.',
+    summary: 'List profiles, models, agents and directories for a chat',
+    description: 'Contains no API keys. Requests the list of models from the server of the profile.',
     query: z.object({
-      profile: textParameter('Whose models are told; the usual one if not given.'),
-      directory: textParameter('Whose agents are told; one of the directories of the reply.'),
+      profile: textParameter('Profile whose models to list. Uses the default profile if absent.'),
+      directory: textParameter('Directory whose agents to list. Must be one of the directories of the reply.'),
     }),
     reply: 'ChatOptionsReply',
     errors: ['not_possible'],
@@ -34,9 +34,9 @@ export function chatRoutes(api: OpenAPIHono, { app }: ServerContext, chats: Open
   addEndpoint(api, {
     method: 'post',
     path: '/api/chat',
-    summary: 'Open a conversation: a new one, one of ours, or a copy of any other',
+    summary: 'Open a chat',
     description:
-      'One that is open here already is given as it is. It is closed when nobody listens for a minute and nothing runs. Tools ask, unless the agent allows them or somebody trusts them on the page. directory_needed: the user has to choose the directory, or to confirm the one in meta.suggestion, which comes from meta.from (log, journal, request) and is not trusted; meta.usable says whether it is a directory here, meta.warning why it is too wide (root, home, above_home, data, settings, system). Repeat the request with directory and confirmed. trust_needed: the agent is a file of the project that is not trusted; meta.trust says what it would do, and POST /api/chat/trust trusts it.',
+      'Starts a new chat, or continues a session: a chat of fumibako itself, any other session as a copy. If the chat is already open, the reply is its state. A chat closes after a minute without a client and without a running turn. Tools need consent unless the agent allows them or the user trusts them. On directory_needed, let the user choose a directory or confirm the one in meta.suggestion, then repeat the request with directory and confirmed; meta is a ChatDirectoryNeeded. On trust_needed, the agent is a project file that is not trusted; meta.trust describes what it would do, and POST /api/chat/trust trusts it.',
     body: z.strictObject({
       session: NAME_SCHEMA,
       directory: z.string().max(4096).optional(),
@@ -59,9 +59,9 @@ export function chatRoutes(api: OpenAPIHono, { app }: ServerContext, chats: Open
   addEndpoint(api, {
     method: 'post',
     path: '/api/chat/trust',
-    summary: 'Trust a file of a project: its hooks and servers may run',
+    summary: 'Trust a project file, so that its hooks and servers can run',
     description:
-      'Only the version whose hashes are given; another one is answered with trust_needed and what it would do. The file belongs to a directory of the options. fumi trust --remove takes it back.',
+      'Trusts only the version with these hashes; for another version, the reply is trust_needed. The file must belong to a directory of the options. To undo this, run fumi trust --remove.',
     body: z.strictObject({
       path: z.string().min(1).max(4096),
       sha256: z.string().regex(/^[\da-f]{64}$/),
@@ -77,9 +77,9 @@ export function chatRoutes(api: OpenAPIHono, { app }: ServerContext, chats: Open
   addEndpoint(api, {
     method: 'post',
     path: '/api/chat/{id}/say',
-    summary: 'Say something, or give a command that begins with a slash',
+    summary: 'Send a prompt or a slash command',
     description:
-      'Answers at once; what comes of it are events. Files lie in the directory of the conversation; a shell command of one’s own and trust in all tools are for the terminal.',
+      'Replies at once; the results are events. Attached files must be in the directory of the chat. Shell commands of the user and trust in all tools are available only in the terminal.',
     body: z.strictObject({ text: z.string().min(1).max(MAX_TEXT_LENGTH) }),
     reply: 'ChatReply',
     status: 202,
@@ -93,8 +93,8 @@ export function chatRoutes(api: OpenAPIHono, { app }: ServerContext, chats: Open
   addEndpoint(api, {
     method: 'post',
     path: '/api/chat/{id}/answer',
-    summary: 'Answer a tool that asks',
-    description: 'The first answer counts, whichever page it comes from. trust: from now on in this conversation.',
+    summary: 'Answer a request for consent',
+    description: 'The first answer from any client counts. trust allows the tool for the rest of the chat.',
     body: z.strictObject({
       id: z.string().min(1).max(500),
       consent: z.enum(['yes', 'no', 'trust', 'words']),
@@ -111,7 +111,8 @@ export function chatRoutes(api: OpenAPIHono, { app }: ServerContext, chats: Open
   addEndpoint(api, {
     method: 'post',
     path: '/api/chat/{id}/interrupt',
-    summary: 'End what is going on; what was said stays',
+    summary: 'Interrupt the running turn',
+    description: 'Keeps what the turn has produced so far.',
     reply: 'ChatReply',
     errors: ['not_found'],
     answer: ({ param }) => {
@@ -123,8 +124,8 @@ export function chatRoutes(api: OpenAPIHono, { app }: ServerContext, chats: Open
   addEndpoint(api, {
     method: 'get',
     path: '/api/chat/{id}/files',
-    summary: 'Paths in the directory of the conversation, for completion',
-    query: z.object({ q: z.string().max(1000).default('').openapi({ description: 'What they begin with.' }) }),
+    summary: 'Complete a path in the directory of the chat',
+    query: z.object({ q: z.string().max(1000).default('').openapi({ description: 'Beginning of the path.' }) }),
     reply: 'ChatFilesReply',
     errors: ['not_found'],
     answer: ({ param, query }) => ({
@@ -142,10 +143,10 @@ function addEventRoute(api: OpenAPIHono, chats: OpenChats): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/chat/{id}/events',
-    summary: 'What happens in a conversation, as server-sent events',
+    summary: 'Stream the events of a chat',
     description:
-      'A client that comes back with the id of the last event as Last-Event-ID, or since, is told what it missed; any other is told what was said so far, and all that has happened since.',
-    query: z.object({ since: textParameter('As Last-Event-ID, for clients that cannot send it.') }),
+      'Server-sent events. A client that reconnects with the id of its last event as Last-Event-ID or since receives the events that it missed. Other clients receive the messages so far and the events of the running turn.',
+    query: z.object({ since: textParameter('Replaces the header Last-Event-ID for clients that cannot send it.') }),
     reply: 'text/event-stream',
     errors: ['not_found'],
     answer: ({ c, query, param, signal }) => {

@@ -1,4 +1,4 @@
-/** `/api/convert` and `/api/handoff`: converts a conversation for another agent, and shows the losses before it writes anything. */
+/** `/api/convert` and `/api/handoff`: converts a session for another agent and shows the losses before it writes anything. */
 
 import { randomBytes } from 'node:crypto'
 import { isAbsolute } from 'node:path'
@@ -29,21 +29,21 @@ export function convertRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/convert/targets',
-    summary: 'What a conversation can become',
+    summary: 'List conversion targets',
     reply: 'TargetsReply',
     answer: async () => ({ data: await listTargets(), meta: {} }),
   })
   addEndpoint(api, {
     method: 'post',
     path: '/api/convert',
-    summary: 'What a conversation would become, and what would be lost',
-    description: 'Writes nothing. The ticket in the reply leads to the file, and to handing it over.',
+    summary: 'Preview a conversion and its losses',
+    description: 'Writes nothing. Use the ticket of the reply to download the file or to hand the session over.',
     body: z.object({
       session: z.string(),
       to: z.string(),
       without_extensions: z.boolean().optional(),
       max_tokens: z.number().int().min(1000).optional(),
-      cwd: z.string().max(4096).refine(isAbsolute, 'an absolute path is needed').optional(),
+      cwd: z.string().max(4096).refine(isAbsolute, 'must be an absolute path').optional(),
     }),
     reply: 'ConvertReply',
     errors: ['session_not_found', 'source_gone', 'not_possible'],
@@ -56,7 +56,7 @@ export function convertRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/convert/{ticket}',
-    summary: 'The file that a preview showed',
+    summary: 'Download the file of a preview',
     reply: 'application/octet-stream',
     errors: ['not_found', 'session_not_found', 'source_gone'],
     answer: async ({ param, signal }) => {
@@ -74,8 +74,8 @@ export function convertRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'post',
     path: '/api/handoff',
-    summary: 'Put what a preview showed where its program goes on with it',
-    description: 'Read there again and compared; when it reads otherwise, all is taken back.',
+    summary: 'Hand a previewed session over to its program',
+    description: 'Reads the written session back. If it does not read back identically, everything is rolled back.',
     body: z.object({ ticket: z.string(), replace: z.boolean().optional() }),
     reply: 'HandoffReply',
     errors: ['not_found', 'session_not_found', 'source_gone', 'not_possible'],
@@ -100,7 +100,7 @@ function requireTicket(body: ConvertBody | undefined): ConvertBody {
     throw new ApiProblem(
       'not_found',
       phrase(
-        'The preview is older than ten minutes. Ask for a new one.',
+        'The preview has expired after ten minutes. Request a new one.',
         '確認から 10 分以上たちました。もう一度、書き込む内容を確認してください。',
       ),
     )
@@ -205,8 +205,8 @@ async function findLog(app: App, { id, path }: SessionEntry): Promise<LogToConve
   if (!log)
     throw new AppError(
       'not_found',
-      `the log of ${id} is gone: ${path}, and no copy was kept.`,
-      `会話 ${id} のログ ${path} がなくなっています。控えもありません。`,
+      `the log of ${id} is gone: ${path}. No backup exists.`,
+      `会話 ${id} のログ ${path} がなくなっています。バックアップもありません。`,
     )
   return { agent: log.agent, source: log.source, session: id }
 }

@@ -1,4 +1,4 @@
-/** `/api/sessions/:id/export`: a conversation as a document. */
+/** `/api/sessions/:id/export`: a session as a document. */
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { App, SessionEntry } from '../../app.ts'
@@ -32,12 +32,12 @@ export function exportRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/sessions/{id}/export',
-    summary: 'A conversation as Markdown, HTML, text, JSON or training examples',
+    summary: 'Export a session as Markdown, HTML, text, JSON or training examples',
     query: z.object({
-      format: z.enum(EXPORT_FORMATS).default('md'),
-      turns: textParameter('Only these turns: 3, 2..5, 4.. or ..3.'),
-      all: flagParameter('Every record, also context, events and copies.'),
-      redact: flagParameter('Secrets, user names, home directories and e-mail addresses are taken out.'),
+      format: z.enum(EXPORT_FORMATS).default('md').openapi({ description: 'Format of the document.' }),
+      turns: textParameter('Exports only these turns: 3, 2..5, 4.. or ..3.'),
+      all: flagParameter('Includes all records: context, events and duplicates.'),
+      redact: flagParameter('Removes secrets, user names, home directories and email addresses.'),
     }),
     reply: 'application/octet-stream',
     errors: ['session_not_found', 'source_gone'],
@@ -70,7 +70,7 @@ function parseTurns(given: string): TurnRange {
   if (range) return range
   throw new ApiProblem(
     'invalid_parameters',
-    phrase('turns: give them as 3, 2..5, 4.. or ..3.', 'turns は 3、2..5、4..、..3 のように指定してください。'),
+    phrase('turns must look like 3, 2..5, 4.. or ..3.', 'turns は 3、2..5、4..、..3 のように指定してください。'),
     {
       invalid_fields: [{ field: 'turns', message: '3, 2..5, 4.. or ..3' }],
     },
@@ -84,8 +84,8 @@ async function readExportMaterial(app: App, { id, agent, path }: SessionEntry, r
   if (!log || !session)
     throw new AppError(
       'not_found',
-      `the log of ${id} is gone: ${path}, and no copy was kept.`,
-      `会話 ${id} のログ ${path} がなくなっています。控えもありません。`,
+      `the log of ${id} is gone: ${path}. No backup exists.`,
+      `会話 ${id} のログ ${path} がなくなっています。バックアップもありません。`,
     )
   const { agent: reader, source } = log
   const sessionMessages: NormalizedMessage[] = []
@@ -98,7 +98,7 @@ async function readExportMaterial(app: App, { id, agent, path }: SessionEntry, r
     if (message.raw.line_index === 0) sessionMessages.push(message)
     outliner.add(message)
   }
-  /** Messages of the session itself come first. */
+  /** Messages about the session itself, such as its header, come first. */
   async function* inOrder(): AsyncGenerator<NormalizedMessage> {
     yield* sessionMessages
     for await (const message of all()) if (message.raw.line_index > 0) yield message

@@ -19,8 +19,8 @@ export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/health',
-    summary: 'Is the server there?',
-    description: 'Needs no token, and then tells no more than its status.',
+    summary: 'Check the health of the server',
+    description: 'Needs no token. Without one, the reply contains only status.',
     reply: 'HealthReply',
     answer: ({ c }) => {
       if (c.get('stranger') === true) return { data: { status: 'ok' }, meta: {} }
@@ -40,14 +40,14 @@ export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/agents',
-    summary: 'Agents, and where they keep their logs',
+    summary: 'List agents and their folders',
     reply: 'AgentsReply',
     answer: async () => ({ data: await listAgents(context), meta: {} }),
   })
   addEndpoint(api, {
     method: 'get',
     path: '/api/choices',
-    summary: 'What lists can be narrowed down to',
+    summary: 'List values for filters',
     reply: 'ChoicesReply',
     answer: () => {
       const tags = new Map<string, number>()
@@ -61,7 +61,7 @@ export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/sync',
-    summary: 'How far the index is',
+    summary: 'Get the progress of the sync',
     reply: 'SyncReply',
     answer: () => ({
       data: indexWatcher.state,
@@ -71,7 +71,7 @@ export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'post',
     path: '/api/sync',
-    summary: 'Look at everything now',
+    summary: 'Start a sync',
     reply: 'SyncReply',
     status: 202,
     errors: ['sync_in_progress'],
@@ -79,7 +79,10 @@ export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
       if (!indexWatcher.sync())
         throw new ApiProblem(
           'sync_in_progress',
-          phrase('See GET /api/sync for how far it is.', '同期の実行中です。進み具合は GET /api/sync で分かります。'),
+          phrase(
+            'A sync is already running. GET /api/sync shows its progress.',
+            '同期の実行中です。進み具合は GET /api/sync で分かります。',
+          ),
         )
       return { data: indexWatcher.state, meta: {} }
     },
@@ -95,10 +98,10 @@ function addLiveRoute(api: OpenAPIHono, { app, indexWatcher }: ServerContext): v
   addEndpoint(api, {
     method: 'get',
     path: '/api/live',
-    summary: 'Changes as they happen, as server-sent events',
+    summary: 'Stream changes',
     description:
-      'Each event has the id epoch-revision. A client that comes back with it as Last-Event-ID, or since, is told what it missed. One that reads too slowly is sent another hello with reset and must load everything again; one that reads nothing for 30 seconds is disconnected.',
-    query: z.object({ since: textParameter('As Last-Event-ID, for clients that cannot send it.') }),
+      'Server-sent events with the id epoch-revision. A client that reconnects with it as Last-Event-ID or since receives the changes that it missed. A client that reads too slowly receives a hello with reset and must load everything again. A client that reads nothing for 30 seconds is disconnected.',
+    query: z.object({ since: textParameter('Replaces the header Last-Event-ID for clients that cannot send it.') }),
     reply: 'text/event-stream',
     answer: ({ c, query, signal }) => {
       const disconnected = new AbortController()
@@ -177,5 +180,5 @@ function describeIncomplete(issues: readonly Issue[]): Phrase | undefined {
   const { en, ja } = describeIssue(first)
   const [more, moreJa] =
     others.length === 0 ? ['', ''] : [` (and ${others.length} more)`, `（ほか ${others.length} 件）`]
-  return phrase(`What is shown is incomplete: ${en}${more}`, `表示は完全ではありません: ${ja}${moreJa}`)
+  return phrase(`The data is incomplete: ${en}${more}`, `表示は完全ではありません: ${ja}${moreJa}`)
 }

@@ -17,24 +17,25 @@ import { buildRequestItem } from '../view/request-item.ts'
 const DEFAULT_LIMIT = 100
 const VARIANT_PARAMETERS = {
   variant: z.enum(['original', 'sanitized']).default('original').openapi({
-    description: 'sanitized: segments[].text is HTML of the allowed tags, as the specification says; html is absent.',
+    description:
+      'original: exact text, plus html. sanitized: segments[].text is HTML with the tags that the specification allows; html is absent.',
   }),
-  inline: z.enum(['media']).optional().openapi({ description: 'media: images as data_uri too.' }),
+  inline: z.enum(['media']).optional().openapi({ description: 'media: adds images as data_uri.' }),
 }
 
 export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/sessions/{id}/messages',
-    summary: 'A window of messages',
+    summary: 'List messages of a session',
     description:
-      'At most one of offset, around, after and before. before=end gives the last ones; the first ones come where none is given.',
+      'Give at most one of offset, around, after and before. before=end returns the last messages. Without any, the reply starts with the first message.',
     query: z.object({
-      offset: numberParameter('Counted from 0 over all messages of the session.', 0, 1e9),
-      around: textParameter('Id of a message that is to be in the middle.'),
-      after: textParameter('Id of the message before the first one.'),
-      before: textParameter('Id of the message after the last one, or end.'),
-      limit: numberParameter(`${DEFAULT_LIMIT} if not given.`, 1, 500),
+      offset: numberParameter('Position of the first message, from 0.', 0, 1e9),
+      around: textParameter('Id of the message in the middle.'),
+      after: textParameter('Returns the messages after this id.'),
+      before: textParameter('Returns the messages before this id, or the last ones for end.'),
+      limit: numberParameter(`Maximum number of messages, ${DEFAULT_LIMIT} by default.`, 1, 500),
       ...VARIANT_PARAMETERS,
     }),
     reply: 'WindowReply',
@@ -45,7 +46,7 @@ export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
         throw new ApiProblem(
           'invalid_parameters',
           phrase(
-            'Give one of offset, around, after and before.',
+            'Give only one of offset, around, after and before.',
             'offset・around・after・before のどれか 1 つを指定してください。',
           ),
         )
@@ -63,7 +64,7 @@ export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/sessions/{id}/messages/{mid}',
-    summary: 'One message, nothing cut',
+    summary: 'Get a message with all its text',
     query: z.object(VARIANT_PARAMETERS),
     reply: 'MessageReply',
     errors: ['session_not_found', 'message_not_found'],
@@ -77,8 +78,8 @@ export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/sessions/{id}/messages/{mid}/field',
-    summary: 'One text of a message, whole',
-    query: z.object({ name: z.string().max(100).openapi({ description: 'As left_out names it.' }) }),
+    summary: 'Get the full text of a field',
+    query: z.object({ name: z.string().max(100).openapi({ description: 'Field name from left_out.' }) }),
     reply: 'text/plain',
     errors: ['session_not_found', 'message_not_found', 'source_gone'],
     answer: async ({ param, query }) => {
@@ -87,7 +88,7 @@ export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
       if (found === undefined)
         throw new ApiProblem(
           'message_not_found',
-          phrase(`The message has no ${query.name}.`, `このメッセージに ${query.name} はありません。`),
+          phrase(`The message has no field ${query.name}.`, `このメッセージに ${query.name} はありません。`),
         )
       return new Response(found, { headers: { 'content-type': 'text/plain; charset=utf-8' } })
     },
@@ -95,8 +96,9 @@ export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/sessions/{id}/messages/{mid}/request',
-    summary: 'The request to which a message belongs, as the model saw it',
-    description: 'Of Amazon Q, Kiro and our own conversations. Made again from what was recorded; see supposed.',
+    summary: 'Get the model request that contains a message',
+    description:
+      'Available for Amazon Q, Kiro and fumibako. The request is reconstructed from the log; supposed lists the assumptions.',
     reply: 'RequestReply',
     errors: ['session_not_found', 'message_not_found', 'not_possible'],
     answer: async ({ param }) => {
@@ -109,7 +111,7 @@ export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
         throw new ApiProblem(
           'not_possible',
           phrase(
-            `${id} is part of no request that ${entry.agent} records.`,
+            `${entry.agent} records no request that contains ${id}.`,
             `${id} は、${entry.agent} が記録した要求に含まれていません。`,
           ),
         )
@@ -119,8 +121,8 @@ export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/sessions/{id}/messages/{mid}/raw',
-    summary: 'The record in the source',
-    description: 'As it stands there, parsed. Ciphertext is told by its hash and length.',
+    summary: 'Get the source record of a message',
+    description: 'Parsed JSON. Ciphertext is replaced by its hash and length.',
     reply: 'RawReply',
     errors: ['session_not_found', 'message_not_found', 'source_gone'],
     answer: async ({ param }) => ({
@@ -131,8 +133,9 @@ export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/sessions/{id}/lines/{line}',
-    summary: 'A line of the log, be it damaged',
-    description: 'As it stands there: parsed, or as text where it is no JSON. Of a row, an entry that could be read.',
+    summary: 'Get a line of the log',
+    description:
+      'Parsed JSON, or text if the line is not JSON. For a database row, line is the number of a readable entry.',
     reply: 'LineReply',
     errors: ['session_not_found', 'not_found', 'source_gone'],
     answer: async ({ param, signal }) => {
@@ -143,8 +146,8 @@ export function messageRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/media/{media}',
-    summary: 'An image of a message',
-    description: 'Only pictures made of dots: png, jpeg, gif, webp, avif, bmp.',
+    summary: 'Get an image of a message',
+    description: 'Supports raster images: png, jpeg, gif, webp, avif, bmp.',
     reply: 'image/*',
     errors: ['not_found', 'source_gone'],
     answer: async ({ param }) => {
@@ -175,7 +178,7 @@ async function readBody(
   return body
 }
 
-const NO_IMAGE = phrase('There is no such image.', 'その画像はありません。')
+const NO_IMAGE = phrase('Image not found.', '画像が見つかりません。')
 
 const TOOL_TEXTS = ['arguments', 'input', 'output'] as const
 const TOOL_VALUES = ['arguments_json', 'input_json', 'output_json'] as const

@@ -20,16 +20,20 @@ import { readSessionTitles, toSessionItems } from '../view/session-item.ts'
 
 const DEFAULT_LIMIT = 20
 const SEARCH_QUERY = z.object({
-  q: textParameter('Words, "a phrase", begin*, -not, a OR b, /pattern/, agent:codex …'),
-  keyword: textParameter('Another name for q.'),
-  scope: textParameter('Only in: prompts, answers, arguments, output, reasoning, files, titles.'),
-  role: textParameter('Only what they said: user, assistant, tool.'),
+  q: textParameter('Search query: words, "a phrase", prefix*, -exclude, a OR b, /regex/, agent:codex …'),
+  keyword: textParameter('Alias of q.'),
+  scope: textParameter('Searches only this part: prompts, answers, arguments, output, reasoning, files or titles.'),
+  role: textParameter('Searches only messages of this role: user, assistant or tool.'),
   ...FILTER_PARAMETERS,
-  limit: numberParameter(`${DEFAULT_LIMIT} if not given, 200 at most; of a stream all if not given.`, 1, 10_000),
-  after: numberParameter('next of the reply before.', 0, Number.MAX_SAFE_INTEGER),
-  sort: z.enum(['newest', 'relevance']).default('newest'),
-  deep: flagParameter('Looks also through what the index leaves out. Only as a stream.'),
-  stream: flagParameter('The reply is application/x-ndjson: one SearchLine each, as they are found.'),
+  limit: numberParameter(
+    `Maximum number of hits: ${DEFAULT_LIMIT} by default, at most 200. A stream has no limit by default.`,
+    1,
+    10_000,
+  ),
+  after: numberParameter('next of the previous reply.', 0, Number.MAX_SAFE_INTEGER),
+  sort: z.enum(['newest', 'relevance']).default('newest').openapi({ description: 'Sort order.' }),
+  deep: flagParameter('Searches full tool output, also what the index leaves out. The reply is a stream.'),
+  stream: flagParameter('Replies with application/x-ndjson: one SearchLine per line, as hits are found.'),
 })
 type Query = z.output<typeof SEARCH_QUERY>
 
@@ -38,9 +42,9 @@ export function searchRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/search',
-    summary: 'Find what was said, in every conversation of every agent',
+    summary: 'Search all sessions',
     description:
-      'Newest first. With stream=1 or deep=1 the reply is application/x-ndjson, one SearchLine each; its last line is of the kind end.',
+      'Newest first by default. With stream=1 or deep=1 the reply is application/x-ndjson with one SearchLine per line. A complete stream ends with a line of kind end.',
     query: SEARCH_QUERY,
     reply: 'SearchReply',
     errors: ['invalid_query', 'invalid_period'],
@@ -61,11 +65,11 @@ export function searchRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/files',
-    summary: 'Every tool call that spoke of a file, newest first',
-    description: 'The path is looked for in the index alone: no file is opened.',
+    summary: 'List tool calls that touched a file',
+    description: 'Newest first. Searches the index and opens no file.',
     query: z.object({
-      path: z.string().min(1).max(1024).openapi({ description: 'Whole, or its end.' }),
-      limit: numberParameter('200 if not given.', 1, 1000),
+      path: z.string().min(1).max(1024).openapi({ description: 'Complete path, or the end of one.' }),
+      limit: numberParameter('Maximum number of calls, 200 by default.', 1, 1000),
     }),
     reply: 'FilesReply',
     answer: ({ query }) => {
@@ -88,11 +92,11 @@ async function searchPage(app: App, words: string, query: Query): Promise<object
     throw new ApiProblem(
       'invalid_parameters',
       phrase(
-        'limit: 200 at most; with stream=1 it may be more.',
-        'limit は 200 までです。stream=1 を付けるともっと増やせます。',
+        'limit must be at most 200. Add stream=1 to get more.',
+        'limit は 200 までです。stream=1 を付けると、それより多く取得できます。',
       ),
       {
-        invalid_fields: [{ field: 'limit', message: '200 at most' }],
+        invalid_fields: [{ field: 'limit', message: 'must be at most 200' }],
       },
     )
   const answer = await app.search(words, {
@@ -205,9 +209,9 @@ function toQueryText({ q, keyword, scope, role }: Query): string {
   if (words === undefined)
     throw new ApiProblem(
       'invalid_parameters',
-      phrase('q: say what to look for.', '検索する語を指定してください（q）。'),
+      phrase('q is missing. Give the words to search for.', '検索する語を指定してください（q）。'),
       {
-        invalid_fields: [{ field: 'q', message: 'is needed' }],
+        invalid_fields: [{ field: 'q', message: 'is required' }],
       },
     )
   const parts = [words, filterText('in', scope), filterText('role', role)]
@@ -219,7 +223,7 @@ function filterText(name: string, value: string | undefined): string {
   if (value.includes('"'))
     throw new ApiProblem(
       'invalid_parameters',
-      phrase(`${name} takes no quotation marks.`, `${name} に引用符は使えません。`),
+      phrase(`${name} must not contain quotation marks.`, `${name} に引用符は使えません。`),
     )
   return `${name}:"${value}"`
 }

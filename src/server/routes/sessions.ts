@@ -32,23 +32,26 @@ const ROLES: readonly Role[] = ['user', 'assistant', 'tool', 'system', 'meta']
 const DEFAULT_PER_PAGE = 25
 
 const LIST_QUERY = z.object({
-  page: numberParameter('From 1.', 1, 1_000_000),
-  per_page: numberParameter(`${DEFAULT_PER_PAGE} if not given.`, 1, 100),
-  cursor: textParameter('next_cursor of the reply before, instead of a page.'),
-  sort: z.enum(SORT_NAMES).default('-last_at').openapi({ description: 'With - before it, the greatest first.' }),
+  page: numberParameter('Number of the page, from 1.', 1, 1_000_000),
+  per_page: numberParameter(`Entries per page, ${DEFAULT_PER_PAGE} by default.`, 1, 100),
+  cursor: textParameter('next_cursor of the previous reply. Replaces page.'),
+  sort: z
+    .enum(SORT_NAMES)
+    .default('-last_at')
+    .openapi({ description: 'Sort order. A leading - sorts in descending order.' }),
   ...FILTER_PARAMETERS,
-  role: textParameter(
-    'Who spoke in it, with commas between them: user, assistant, tool, system. All of them must have.',
-  ),
-  q: textParameter('Words of the title, of the name, tags and note that the user gave it, or of what was said.'),
-  starred: flagParameter('Only those with a star.'),
-  tag: textParameter('Only those with this tag.'),
-  children: z
-    .enum(['fold', 'all'])
-    .default('fold')
-    .openapi({ description: 'all: children stand beside their parents.' }),
-  parent: textParameter('Only the children of this session.'),
-  kind: z.enum(['conversation', 'prompts', 'any']).default('conversation'),
+  role: textParameter('Comma-separated roles that must all occur in the session: user, assistant, tool, system, meta.'),
+  q: textParameter('Search query. Matches title, name, tags, note and messages.'),
+  starred: flagParameter('1: only sessions with a star. 0: only sessions without one.'),
+  tag: textParameter('Only sessions with this tag.'),
+  children: z.enum(['fold', 'all']).default('fold').openapi({
+    description: 'fold lists forks and sub-agents under their parents; all lists them like other sessions.',
+  }),
+  parent: textParameter('Only forks and sub-agents of this session.'),
+  kind: z
+    .enum(['conversation', 'prompts', 'any'])
+    .default('conversation')
+    .openapi({ description: 'Kind of session; prompts are prompt histories.' }),
 })
 
 export function sessionRoutes(api: OpenAPIHono, context: ServerContext): void {
@@ -56,8 +59,9 @@ export function sessionRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/sessions',
-    summary: 'Sessions, newest first',
-    description: 'Forks and sub-agents stand under their parents unless children or parent is given.',
+    summary: 'List sessions',
+    description:
+      'Newest first by default. Forks and sub-agents are listed under their parents unless children or parent is given.',
     query: LIST_QUERY,
     reply: 'SessionsReply',
     errors: ['invalid_period', 'invalid_query'],
@@ -90,9 +94,14 @@ export function sessionRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/sessions/{id}',
-    summary: 'One session',
-    description: 'With variant, its first thousand messages as the NormalizedMessage specification has them.',
-    query: z.object({ variant: z.enum(['original', 'sanitized']).optional() }),
+    summary: 'Get a session',
+    description: 'With variant, the reply contains the first 1,000 messages as NormalizedMessages.',
+    query: z.object({
+      variant: z
+        .enum(['original', 'sanitized'])
+        .optional()
+        .openapi({ description: 'Adds messages: with their original text, or as sanitized HTML.' }),
+    }),
     reply: 'SessionReply',
     errors: ['session_not_found'],
     answer: async ({ param, query }) => ({
@@ -103,8 +112,8 @@ export function sessionRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'put',
     path: '/api/sessions/{id}/mark',
-    summary: 'Name, star, tags and note of a session',
-    description: 'What is not named stays as it is; an empty text takes a name or a note away.',
+    summary: 'Change name, star, tags and note of a session',
+    description: 'Absent fields stay as they are. An empty text removes a name or note.',
     body: z.strictObject({
       name: z.string().max(200).optional(),
       starred: z.boolean().optional(),
@@ -168,7 +177,10 @@ function parseRoles(given: string): readonly Role[] {
     if (!known)
       throw new ApiProblem(
         'invalid_parameters',
-        phrase(`role: there is no role ${role}.`, `role に ${role} は指定できません。`),
+        phrase(
+          `role: unknown role "${role}". Use user, assistant, tool, system or meta.`,
+          `role に ${role} は指定できません。user、assistant、tool、system、meta のどれかを指定してください。`,
+        ),
         {
           invalid_fields: [{ field: 'role', message: 'user, assistant, tool, system or meta' }],
         },

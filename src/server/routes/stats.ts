@@ -8,14 +8,14 @@ import { activityItem, type CsvTable, seriesItem, statsItem, toCsv, toolItems } 
 
 const STATS_PARAMETERS = {
   ...FILTER_PARAMETERS,
-  utc: flagParameter('Days and hours in UTC instead of those on the wall.'),
+  utc: flagParameter('Counts days and hours in UTC instead of local time.'),
 }
 const SERIES_PARAMETERS = {
   ...STATS_PARAMETERS,
   by: z.enum(['agent', 'model', 'project']).optional().openapi({
-    description: 'One line each of the eight largest, and one of the rest; one line if not given.',
+    description: 'Groups lines: the eight largest, and one for the rest. By default there is one line for all.',
   }),
-  step: z.enum(['day', 'week', 'month']).default('day'),
+  step: z.enum(['day', 'week', 'month']).default('day').openapi({ description: 'Interval.' }),
 }
 
 export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
@@ -23,7 +23,7 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/stats',
-    summary: 'What the sessions add up to',
+    summary: 'Get totals of sessions',
     query: z.object(STATS_PARAMETERS),
     reply: 'StatsReply',
     errors,
@@ -35,7 +35,7 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/stats/series',
-    summary: 'Tokens and cost over time',
+    summary: 'Get tokens and cost over time',
     query: z.object(SERIES_PARAMETERS),
     reply: 'SeriesReply',
     errors,
@@ -44,7 +44,7 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/stats/tools',
-    summary: 'Tools: calls, errors and time',
+    summary: 'Get calls, errors and time by tool',
     query: z.object(STATS_PARAMETERS),
     reply: 'ToolsReply',
     errors,
@@ -53,7 +53,7 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/stats/activity',
-    summary: 'When it was worked',
+    summary: 'Get activity by hour, weekday and day',
     query: z.object(STATS_PARAMETERS),
     reply: 'ActivityReply',
     errors,
@@ -62,7 +62,7 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/stats/patterns',
-    summary: 'Patterns of conversations that are told in entries',
+    summary: 'Get tool use patterns of Amazon Q, Kiro and fumibako sessions',
     query: z.object(STATS_PARAMETERS),
     reply: 'PatternsReply',
     errors,
@@ -79,8 +79,8 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/stats/export.csv',
-    summary: 'One of the tables for a spreadsheet',
-    query: z.object({ ...SERIES_PARAMETERS, table: z.enum(CSV_TABLES) }),
+    summary: 'Download a table as CSV',
+    query: z.object({ ...SERIES_PARAMETERS, table: z.enum(CSV_TABLES).openapi({ description: 'Table to download.' }) }),
     reply: 'text/csv',
     errors,
     answer: async ({ query }) => {

@@ -19,8 +19,8 @@ export function turnRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/sessions/{id}/turns',
-    summary: 'The turns of a session: its outline',
-    query: z.object({ wait: flagParameter('Waits until tokens and roll-backs are known, however long the log is.') }),
+    summary: 'List the turns of a session',
+    query: z.object({ wait: flagParameter('Waits until tokens and rollbacks are known, even for a long log.') }),
     reply: 'TurnsReply',
     errors: ['session_not_found'],
     answer: async ({ param, query }) => {
@@ -41,7 +41,7 @@ export function turnRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/sessions/{id}/shape',
-    summary: 'One letter for each message',
+    summary: 'Get one letter per message',
     reply: 'ShapeReply',
     errors: ['session_not_found'],
     answer: ({ param }) => {
@@ -53,8 +53,8 @@ export function turnRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/sessions/{id}/totals',
-    summary: 'What a session adds up to',
-    description: 'Reads the whole log; again only what was added to it.',
+    summary: 'Get totals of a session',
+    description: 'The first request reads the complete log; later ones read only what was added.',
     reply: 'SessionTotalsReply',
     errors: ['session_not_found', 'source_gone'],
     answer: async ({ param }) => {
@@ -65,8 +65,8 @@ export function turnRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/sessions/{id}/find',
-    summary: 'Every message of a session that says it, in order',
-    query: z.object({ q: z.string().min(1).max(2000).openapi({ description: 'As in a search.' }) }),
+    summary: 'Find messages in a session',
+    query: z.object({ q: z.string().min(1).max(2000).openapi({ description: 'Search query.' }) }),
     reply: 'FindReply',
     errors: ['session_not_found', 'invalid_query'],
     answer: async ({ param, query }) => {
@@ -80,7 +80,7 @@ export function turnRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/sessions/{id}/state',
-    summary: 'What the agent knew: model, context, tools, tangent, checkpoints',
+    summary: 'Get the state of the agent: model, context, tools, tangent, checkpoints',
     reply: 'StateReply',
     errors: ['session_not_found', 'not_possible'],
     answer: async ({ param }) => {
@@ -90,8 +90,8 @@ export function turnRoutes(api: OpenAPIHono, context: ServerContext): void {
         throw new ApiProblem(
           'not_possible',
           phrase(
-            `${entry.id} has no state beside its messages.`,
-            `会話 ${entry.id} には、メッセージ以外の状態がありません。`,
+            `The log of ${entry.id} records no agent state.`,
+            `会話 ${entry.id} のログには、エージェントの状態が記録されていません。`,
           ),
         )
       return { data: await buildStateItem(app, entry, state), meta: {} }

@@ -15,7 +15,7 @@ import type { ServerContext } from '../context.ts'
 export const messageNotFound = ({ id }: SessionEntry, message: string): ApiProblem =>
   new ApiProblem(
     'message_not_found',
-    phrase(`${id} has no message ${message}.`, `会話 ${id} にメッセージ ${message} はありません。`),
+    phrase(`Session ${id} has no message ${message}.`, `会話 ${id} にメッセージ ${message} はありません。`),
   )
 
 export const sourceGoneProblem = (reason: string): ApiProblem =>
@@ -66,7 +66,7 @@ export async function readLineItem(
     throw new ApiProblem(
       'not_found',
       phrase(
-        `Line ${line} cannot be shown: ${entry.path} is not kept in lines.`,
+        `Line ${line} is not available: ${entry.path} is not a file of lines.`,
         `${line} 行目を表示できません。${entry.path} は行ごとのファイルではありません。`,
       ),
     )
@@ -87,7 +87,7 @@ async function findLogPath({ app }: ServerContext, { id, path }: SessionEntry): 
   if (!log)
     throw new ApiProblem(
       'source_gone',
-      phrase(`${path} is gone, and no copy was kept.`, `${path} はなくなり、写しもありません。`),
+      phrase(`${path} is gone. No backup exists.`, `${path} はなくなり、バックアップもありません。`),
     )
   return log.source.path
 }
@@ -110,7 +110,10 @@ function openLog(path: string): OpenFile {
   try {
     return openFile(path)
   } catch {
-    throw new ApiProblem('source_gone', phrase(`${path} cannot be opened.`, `${path} を開けません。`))
+    throw new ApiProblem(
+      'source_gone',
+      phrase(`Cannot open ${path}. Check its permissions.`, `${path} を開けません。アクセス権を確認してください。`),
+    )
   }
 }
 
