@@ -86,7 +86,7 @@ export const CODEX_RULES = {
   ),
   /** Assistants use `output_text`, all other roles `input_…`. */
   part_role: warning(),
-  /** The versions that were run send neither, or not what the image shows. */
+  /** Codex 0.166 opens the log, and does not send the image as it was. */
   image_data: warning(
     'The data are no image, or the image is on the web; the model may not get it.',
     '画像として読めないデータか、Web 上の画像です。モデルに届かないことがあります。',
