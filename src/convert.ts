@@ -57,6 +57,7 @@ export interface LogOptions extends Partial<Omit<ConvertOptions, 'now' | 'newId'
 
 /** Uses the sidecar of the file, if there is one. */
 export async function convertLog(log: LogToConvert, to: string, options: LogOptions = {}): Promise<Conversion> {
+  requireLog(log)
   const target = (await allAgents()).find(({ forms }) => forms?.some(({ name }) => name === to))
   if (!target) {
     const known = (await formsToWrite()).map(({ name }) => name)
@@ -70,6 +71,16 @@ export async function convertLog(log: LogToConvert, to: string, options: LogOpti
   const whole = await withBeside(log, directory)
   const from = maxTokens === undefined ? whole : await shorter(whole, maxTokens, onCut)
   return convert(from, { agent: target, form: to }, { ...rest, now: () => new Date(), newId: timeOrderedId })
+}
+
+/** A path is a common mistake of callers without TypeScript. */
+function requireLog(log: Partial<LogToConvert> | undefined): void {
+  if (typeof log === 'object' && log !== null && log.agent && log.source) return
+  throw new AppError(
+    'bad_usage',
+    'log must be a log from logsAt(path) of fumibako/normalize.',
+    'log には fumibako/normalize の logsAt(path) が返すログを指定してください。',
+  )
 }
 
 async function withBeside(log: LogToConvert, directory: string | undefined): Promise<ConversionSource> {
@@ -103,6 +114,7 @@ export const targetsOfHandoff = async (): Promise<readonly AgentId[]> => handoff
  * Writes the conversation to the other program's store, reads it back and compares. If it throws, nothing has changed.
  */
 export async function handOver(log: LogToConvert, to: AgentId, options: HandOverOptions): Promise<HandedOver> {
+  requireLog(log)
   return handoff(log, to, { ...options, agents: await allAgents(), now: () => new Date(), newId: timeOrderedId })
 }
 

@@ -13,12 +13,18 @@ import { openRegularHandle, SpecialFileError, specialKindOf } from './lib/files/
 import { describeSystemError } from './lib/files/system-error.ts'
 import { debug } from './lib/logger.ts'
 import { AppError } from './model/error.ts'
+import type { AgentId } from './model/ids.ts'
 import type { Issue } from './model/issue.ts'
 import type { NormalizedMessage } from './model/normalized.ts'
 
+export type { Agent, PrivacyOptions, ReadItem, Source } from './agents/agent.ts'
+export type { AgentId } from './model/ids.ts'
 export type { Issue, IssueCode } from './model/issue.ts'
+export type { Metadata } from './model/metadata.ts'
 export type {
   Annotation,
+  Channel,
+  Media,
   MessageSegment,
   NormalizedMessage,
   RawReference,
@@ -56,6 +62,7 @@ export interface Log {
 
 /** Logs at a path: the file itself, or everything that agents find below the folder. */
 export async function* logsAt(path: string): AsyncGenerator<Log> {
+  requirePath(path)
   const found = await stat(path).catch((error: NodeJS.ErrnoException) => error)
   if (found instanceof Error) throw missing(path, found)
   const special = specialKindOf(found)
@@ -69,6 +76,41 @@ export async function* logsAt(path: string): AsyncGenerator<Log> {
   const agent = known ?? agents.find((one) => one.takesUnknown)
   if (!agent) return
   for await (const source of agent.find(path)) yield { agent, source, unknown: !known }
+}
+
+export interface StoredState {
+  readonly agent: AgentId
+  /** The agent's own id of the conversation. */
+  readonly native_id: string
+  readonly path: string
+  /** The row of a database. */
+  readonly key?: string
+  /** JSON text exactly as it is stored. */
+  readonly text: string
+}
+
+/**
+ * The conversations of a store whose rows are overwritten, such as `data.sqlite3` of Amazon Q CLI, or of a saved state.
+ * Other logs have no states and yield nothing.
+ *
+ * @example
+ * for await (const { key, text } of storedStates('data.sqlite3')) console.log(key, JSON.parse(text).history.length)
+ */
+export async function* storedStates(
+  path: string,
+  { onIssue }: { readonly onIssue?: (issue: Issue) => void } = {},
+): AsyncGenerator<StoredState> {
+  for await (const { agent, source } of logsAt(path)) {
+    const captured = await agent.volatile?.capture(source)
+    if (captured === undefined) continue
+    if (captured.kind !== 'conversation') {
+      onIssue?.(captured.issue)
+      continue
+    }
+    const { native_id, bytes } = captured.capture
+    const row = source.key === undefined ? {} : { key: source.key }
+    yield { agent: captured.capture.agent, native_id, path: source.path, ...row, text: new TextDecoder().decode(bytes) }
+  }
 }
 
 /** Agents and the folders they search for a path. Empty for a missing file, or one that no agent recognizes. */
@@ -126,6 +168,15 @@ export async function headOf(path: string): Promise<Uint8Array> {
   } finally {
     await file.close()
   }
+}
+
+function requirePath(path: unknown): void {
+  if (typeof path === 'string' && path !== '') return
+  throw new AppError(
+    'bad_usage',
+    'path must be the path of a file or folder.',
+    'path にはファイルかフォルダーのパスを指定してください。',
+  )
 }
 
 function missing(path: string, error: NodeJS.ErrnoException): AppError {

@@ -1,61 +1,37 @@
 /** ConversationState as the specification names it: one conversation, whose state moves on. */
 
-import { JsonMap } from '../../lib/json/lossless.ts'
 import { AppError } from '../../model/error.ts'
-import { calcMaxContextFilesSize } from '../budget.ts'
+import * as checkpoints from '../checkpoint.ts'
 import type { NotRead, Read, Repair, WriteOptions } from '../codec/codec.ts'
 import { readState, readStateValue, writeState } from '../codec/state.ts'
 import { type CompactStrategy, createSummaryRequest } from '../compact.ts'
-import { DEFAULT_CONTEXT_WINDOW_TOKENS, NATIVE_TOOLS } from '../limits.ts'
+import { trackWrite } from '../line-tracker.ts'
 import type * as data from '../message.ts'
 import { environmentOf, type Machine } from '../new-message.ts'
-import type { ContextManager, ModelInfo, RequestMetadata, Tool, ToolOrigin, ToolSpec, Tools } from '../record.ts'
-import { asSendable, type ContextInput, type Sendable, withInvariants } from '../request.ts'
+import type { CheckpointManager, ModelInfo, RequestMetadata } from '../record.ts'
+import { asSendable, type ContextInput, contextMessage, type Sendable, withInvariants } from '../request.ts'
 import * as core from '../state.ts'
-import { appendUserTranscript, dropLastExchange, rewindTo, stateBranches, switchToBranch } from '../state.ts'
+import {
+  appendTranscript,
+  appendUserTranscript,
+  dropLastExchange,
+  rewindTo,
+  stateBranches,
+  switchToBranch,
+} from '../state.ts'
 import * as tangent from '../tangent.ts'
 import type { TangentTime } from '../zoned-time.ts'
+import {
+  type AgentSettings,
+  type ConfiguredTool,
+  emptyContextManager,
+  modelFromId,
+  newContextManager,
+  toolCatalogue,
+} from './agent-settings.ts'
+import { requireEnvironment, requireGit, requireList, requireText } from './arguments.ts'
+import { StateFields } from './state-fields.ts'
 import { AssistantMessage, normalizeTimestamp, UserMessage } from './user-message.ts'
-
-export interface AgentSettings {
-  readonly name: string
-  /** Entries with the prefix `file://` become context files. */
-  readonly resources?: readonly string[]
-  readonly hooks?: ContextManager['hooks']
-}
-
-/** A tool of the catalogue. Without an origin it is a built-in tool. */
-export interface ConfiguredTool extends ToolSpec {
-  readonly origin?: ToolOrigin
-}
-
-export function toolCatalogue(config: Readonly<Record<string, ConfiguredTool>>): Tools {
-  const tools = new JsonMap<Tool[]>()
-  for (const { name, description, input_schema, origin = NATIVE_TOOLS } of Object.values(config)) {
-    const tool = { ToolSpecification: { name, description, input_schema: { json: input_schema } } }
-    tools.set(origin, [...(tools.get(origin) ?? []), tool])
-  }
-  return tools
-}
-
-/** A model known only by its id gets the default window. */
-export function modelFromId(id: string | null | undefined): ModelInfo | undefined {
-  return id ? { model_name: id, model_id: id, context_window_tokens: DEFAULT_CONTEXT_WINDOW_TOKENS } : undefined
-}
-
-export function newContextManager(
-  agent: AgentSettings | undefined,
-  model: ModelInfo | undefined,
-): ContextManager | null {
-  if (!agent) return null
-  const files = (agent.resources ?? []).filter((resource) => resource.startsWith('file://'))
-  return {
-    max_context_files_size: calcMaxContextFilesSize(model && Number(model.context_window_tokens)),
-    current_profile: agent.name,
-    paths: files.map((resource) => resource.replace(/^(?:file:\/\/)+/, '')),
-    hooks: agent.hooks ?? new JsonMap(),
-  }
-}
 
 /** Machine and clock of a conversation. */
 export interface Environment extends Machine {
@@ -79,6 +55,22 @@ export interface CreateOptions {
   readonly historyLimit?: core.HistoryLimit
 }
 
+export interface CheckpointPaths {
+  /** A bare repository, made there. */
+  readonly shadowRepoPath: string
+  readonly workTreePath: string
+}
+
+export interface RunTool {
+  readonly toolName: string
+  readonly description: string
+}
+
+/** Failures of git are values. */
+export type CheckpointOutcome = checkpoints.CheckpointResult<CheckpointManager | null>
+
+const NO_CHECKPOINTS: CheckpointOutcome = { ok: false, reason: 'there are no checkpoints; call initCheckpoints first' }
+
 /**
  * @example
  * const conversation = ConversationState.create({ conversationId, environment })
@@ -87,7 +79,7 @@ export interface CreateOptions {
  * conversation.enterTangentMode()
  * conversation.exitTangentModeWithTail()
  */
-export class ConversationState {
+export class ConversationState extends StateFields {
   readonly environment: Environment
   readonly agents: CreateOptions['agents']
   readonly toolManager: unknown
@@ -101,6 +93,8 @@ export class ConversationState {
     options: Omit<CreateOptions, 'conversationId'>,
     repairs: readonly Repair[] = [],
   ) {
+    super()
+    requireEnvironment(options?.environment, 'options.environment')
     this.#state = state
     this.environment = options.environment
     this.agents = options.agents
@@ -110,6 +104,7 @@ export class ConversationState {
   }
 
   static create(options: CreateOptions): ConversationState {
+    requireText(options?.conversationId, 'options.conversationId')
     const model_info = options.modelInfo ?? modelFromId(options.currentModelId)
     const state = core.newState(options.conversationId, {
       tools: toolCatalogue(options.toolConfig ?? {}),
@@ -129,6 +124,7 @@ export class ConversationState {
     options: Omit<CreateOptions, 'conversationId'>,
     mode: 'tolerant' | 'strict' = 'tolerant',
   ): ConversationState {
+    requireEnvironment(options?.environment, 'options.environment')
     const now = tangent.tangentTimeOf(options.environment.now())
     const readOptions = { mode, ...(now && { now }) }
     const read: Read<core.ConversationState> | NotRead =
@@ -147,6 +143,11 @@ export class ConversationState {
     return this.#state
   }
 
+  /** For the functions of this module that take a state and return the next one. */
+  update(next: (state: core.ConversationState) => core.ConversationState): void {
+    this.#state = next(this.#state)
+  }
+
   /** For JSON.stringify. Loses the spelling of numbers that JavaScript cannot represent; {@link write} preserves it. */
   toJSON(): unknown {
     return JSON.parse(this.write())
@@ -158,14 +159,18 @@ export class ConversationState {
   }
 
   setNextUserMessage(prompt: string): void {
+    requireText(prompt, 'prompt')
     this.#state = core.setNextUserMessage(this.#state, prompt, this.#now(), this.#env())
   }
 
   addToolResults(results: readonly data.ToolUseResult[]): void {
+    requireList(results, 'results')
     this.#state = core.addToolResults(this.#state, results, this.#env())
   }
 
   addToolResultsWithImages(results: readonly data.ToolUseResult[], images: readonly data.ImageBlock[]): void {
+    requireList(results, 'results')
+    requireList(images, 'images')
     this.#state = core.addToolResultsWithImages(this.#state, results, images, this.#now(), this.#env())
   }
 
@@ -186,7 +191,14 @@ export class ConversationState {
     this.#state = core.pushAssistantMessage(this.#state, answer, metadata, this.#limit)
   }
 
+  /** Adds a line that is neither prompt nor answer, such as an error message. */
+  appendTranscript(line: string): void {
+    requireText(line, 'line')
+    this.#state = { ...this.#state, transcript: appendTranscript(this.#state.transcript, line) }
+  }
+
   appendUserTranscript(text: string): void {
+    requireText(text, 'text')
     this.#state = { ...this.#state, transcript: appendUserTranscript(this.#state.transcript, text) }
   }
 
@@ -199,6 +211,80 @@ export class ConversationState {
     const sent = asSendable(this.#state, { ...context, env: this.#env(), limit: this.#limit })
     this.#state = sent.state
     return sent.request
+  }
+
+  /** The text that {@link asSendable} would send in front of the history; undefined without context. */
+  contextMessage(context: ContextInput = {}): string | undefined {
+    return contextMessage(this.#state, context)?.text
+  }
+
+  /** Paths and patterns of context files. Reading the files is up to the caller. */
+  contextPaths(): readonly string[] {
+    return this.#state.context_manager?.paths ?? []
+  }
+
+  /** Paths that are already there stay where they are. */
+  addContextPaths(paths: readonly string[]): void {
+    requireList(paths, 'paths')
+    this.#setContextPaths([...new Set([...this.contextPaths(), ...paths])])
+  }
+
+  removeContextPaths(paths: readonly string[]): void {
+    requireList(paths, 'paths')
+    if (this.#state.context_manager) this.#setContextPaths(this.contextPaths().filter((path) => !paths.includes(path)))
+  }
+
+  /** Counts lines after the agent wrote a file. */
+  trackWrite(path: string, before: string, after: string): void {
+    requireText(path, 'path')
+    requireText(before, 'before')
+    requireText(after, 'after')
+    this.#state = trackWrite(this.#state, path, before, after)
+  }
+
+  /**
+   * Starts checkpoints with the first one, `0`. Wait for each checkpoint method before you call the next.
+   *
+   * @example
+   * await conversation.initCheckpoints(runGit, { shadowRepoPath: '/tmp/shadow', workTreePath: process.cwd() })
+   */
+  initCheckpoints(git: checkpoints.Git, paths: CheckpointPaths): Promise<CheckpointOutcome> {
+    return this.#checkpoint(git, () => checkpoints.initCheckpoints(git, { ...paths, ...this.#turn() }))
+  }
+
+  /** The first prompt of a turn describes its checkpoint. Does nothing without checkpoints. */
+  noteUserMessage(prompt: string): void {
+    requireText(prompt, 'prompt')
+    const manager = this.#state.checkpoint_manager
+    if (manager) this.#state = { ...this.#state, checkpoint_manager: checkpoints.noteUserMessage(manager, prompt) }
+  }
+
+  /** Makes a checkpoint if the tool changed a file. */
+  checkpointAfterTool(git: checkpoints.Git, tool: RunTool): Promise<CheckpointOutcome> {
+    return this.#checkpoint(git, (manager) =>
+      manager ? checkpoints.checkpointAfterTool(git, manager, { ...tool, ...this.#turn() }) : NO_CHECKPOINTS,
+    )
+  }
+
+  /** Ends a turn. Makes a checkpoint if its tools changed files. */
+  checkpointAfterTurn(git: checkpoints.Git): Promise<CheckpointOutcome> {
+    return this.#checkpoint(git, (manager) =>
+      manager ? checkpoints.checkpointAfterTurn(git, manager, this.#turn()) : NO_CHECKPOINTS,
+    )
+  }
+
+  /** Restores files and history. With `hard`, files that were added later are deleted. */
+  async restoreCheckpoint(
+    git: checkpoints.Git,
+    tag: string,
+    options: { readonly hard?: boolean } = {},
+  ): Promise<CheckpointOutcome> {
+    requireGit(git, 'git')
+    requireText(tag, 'tag')
+    const restored = await checkpoints.restoreCheckpoint(git, this.#state, tag, options.hard ?? false)
+    if (!restored.ok) return restored
+    this.#state = restored.value
+    return { ok: true, value: restored.value.checkpoint_manager }
   }
 
   createSummaryRequest(strategy?: CompactStrategy, customPrompt?: string): Sendable | undefined {
@@ -263,6 +349,26 @@ export class ConversationState {
 
   modelId(): string | null {
     return core.modelOf(this.#state)
+  }
+
+  #setContextPaths(paths: readonly string[]): void {
+    const known = this.#state.context_manager ?? emptyContextManager(this.#state.model_info)
+    this.#state = { ...this.#state, context_manager: { ...known, paths } }
+  }
+
+  /** A failure changes nothing. */
+  async #checkpoint(
+    git: checkpoints.Git,
+    make: (manager: CheckpointManager | null) => Promise<CheckpointOutcome> | CheckpointOutcome,
+  ): Promise<CheckpointOutcome> {
+    requireGit(git, 'git')
+    const made = await make(this.#state.checkpoint_manager)
+    if (made.ok) this.#state = { ...this.#state, checkpoint_manager: made.value }
+    return made
+  }
+
+  #turn(): checkpoints.TurnState {
+    return { history: this.#state.history, timestamp: this.#now() }
   }
 
   #now(): string {

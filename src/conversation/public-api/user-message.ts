@@ -1,6 +1,8 @@
 /** UserMessage and AssistantMessage as the specification names them: values with methods. No method changes a message in place. */
 
 import { AppError } from '../../model/error.ts'
+import type { NotRead, Read, ReadOptions } from '../codec/codec.ts'
+import { readAssistantMessage, readUserMessage } from '../codec/messages.ts'
 import type * as data from '../message.ts'
 import {
   contentWithContext,
@@ -25,13 +27,14 @@ import {
 import type { Tools } from '../record.ts'
 import { intoHistoryEntry, intoUserInputMessage, type UserInputMessage } from '../request.ts'
 import { formatStoredTime, parseZonedTime } from '../zoned-time.ts'
+import { requireList, requireMachine, requireText } from './arguments.ts'
 
 /** Respells the time as Amazon Q CLI stores it. Throws if it is not a time with offset. */
 export function normalizeTimestamp(timestamp: string): string
 export function normalizeTimestamp(timestamp: string | null): string | null
 export function normalizeTimestamp(timestamp: string | null): string | null {
   if (timestamp === null) return null
-  const zoned = parseZonedTime(timestamp)
+  const zoned = typeof timestamp === 'string' ? parseZonedTime(timestamp) : undefined
   if (!zoned)
     throw new AppError(
       'bad_usage',
@@ -39,6 +42,15 @@ export function normalizeTimestamp(timestamp: string | null): string | null {
       'メッセージの時刻は、2025-10-25T14:53:00+09:00 のように時差まで指定してください',
     )
   return formatStoredTime(zoned)
+}
+
+function requireRead<T>(read: Read<T> | NotRead): T {
+  if (read.ok) return read.value
+  throw new AppError(
+    'nothing_readable',
+    `This is not a message: ${read.reason}`,
+    `メッセージではありません（${read.reason}）`,
+  )
 }
 
 /**
@@ -63,12 +75,18 @@ export class UserMessage implements data.UserMessage {
     this.images = message.images
   }
 
+  /** From JSON text or a parsed value. Throws if it is not a message; `readUserMessage` returns a value instead. */
+  static fromJSON(source: unknown, options: ReadOptions = {}): UserMessage {
+    return new UserMessage(requireRead(readUserMessage(source, options)))
+  }
+
   /** @param env from {@link UserEnvContext.generateNew}; default: no environment */
   static newPrompt(
     prompt: string,
     timestamp: string | null = null,
     env: data.UserEnvContext = NO_ENVIRONMENT,
   ): UserMessage {
+    requireText(prompt, 'prompt')
     return new UserMessage(newPrompt(prompt, normalizeTimestamp(timestamp), env))
   }
 
@@ -93,6 +111,7 @@ export class UserMessage implements data.UserMessage {
     results: readonly data.ToolUseResult[],
     env: data.UserEnvContext = NO_ENVIRONMENT,
   ): UserMessage {
+    requireList(results, 'results')
     return new UserMessage(newToolUseResults(results, env))
   }
 
@@ -102,6 +121,8 @@ export class UserMessage implements data.UserMessage {
     timestamp: string | null = null,
     env: data.UserEnvContext = NO_ENVIRONMENT,
   ): UserMessage {
+    requireList(results, 'results')
+    requireList(images, 'images')
     return new UserMessage(newToolUseResultsWithImages(results, images, normalizeTimestamp(timestamp), env))
   }
 
@@ -150,9 +171,10 @@ export class UserMessage implements data.UserMessage {
 
 export const UserEnvContext = {
   /**
-   * @param machine for instance `processMachine`. If its directory cannot be read, it is omitted and `log` gets a line.
+   * @param machine for instance `processEnvironment`. If its directory cannot be read, it is omitted and `log` gets a line.
    */
   generateNew(machine: Machine, log?: Warn): data.UserEnvContext {
+    requireMachine(machine, 'UserEnvContext.generateNew(machine)')
     return environmentOf(machine, log)
   },
 } as const
@@ -170,7 +192,13 @@ export class AssistantMessage {
     this.#message = message
   }
 
+  /** From JSON text or a parsed value. Throws if it is not a message; `readAssistantMessage` returns a value instead. */
+  static fromJSON(source: unknown, options: ReadOptions = {}): AssistantMessage {
+    return new AssistantMessage(requireRead(readAssistantMessage(source, options)))
+  }
+
   static newResponse(messageId: string | null, content: string): AssistantMessage {
+    requireText(content, 'content')
     return new AssistantMessage(newResponse(messageId, content))
   }
 
@@ -179,6 +207,8 @@ export class AssistantMessage {
     content: string,
     toolUses: readonly data.AssistantToolUse[],
   ): AssistantMessage {
+    requireText(content, 'content')
+    requireList(toolUses, 'toolUses')
     return new AssistantMessage(newToolUse(messageId, content, toolUses))
   }
 
