@@ -27,6 +27,7 @@ const MAY_IMPORT: { readonly [folder: string]: readonly string[] } = {
   sync: ['search', 'backup', 'index', 'agents', 'model', 'lib'],
   config: ['model', 'lib'],
   doctor: ['config', 'annotations', 'backup', 'index', 'agents', 'model', 'lib'],
+  'library.ts': ['normalize.ts', 'convert.ts', 'conversation.ts', 'amazon-q.ts', 'openai.ts', 'openai-transport.ts'],
   'normalize.ts': ['agents', 'model', 'lib'],
   'convert.ts': ['convert', 'agents', 'model', 'lib'],
   'conversation.ts': ['conversation', 'model', 'lib'],

@@ -9,6 +9,7 @@ import { chatServer, json } from './support/model-server.ts'
 import { fumiPath } from './support/run-fumi.ts'
 
 const ROOT = join(import.meta.dirname, '..')
+const STORE = join(ROOT, 'src', 'agents', 'amazon-q', 'fixtures', 'stores', 'amazon-q', 'data.sqlite3')
 const SAMPLE = join(
   ROOT,
   'samples/codex/sessions/2026/02/03/rollout-2026-02-03T09-15-00-019c22d1-6a00-7000-8000-000000000001.jsonl',
@@ -71,14 +72,23 @@ describe.skipIf(process.platform === 'win32')('run command by command', () => {
 
 describe.skipIf(process.platform === 'win32')('examples of docs/library.md', () => {
   const examples = [
-    ...readFileSync(join(ROOT, 'docs', 'library.md'), 'utf8').matchAll(/^## (.+)$|^```ts\n([\s\S]*?)^```/gm),
+    ...readFileSync(join(ROOT, 'docs', 'library.md'), 'utf8').matchAll(/^##+ (.+)$|^```ts\n([\s\S]*?)^```/gm),
   ]
   const EXPECTED: { readonly [heading: string]: readonly string[] } = {
+    'Import from the root': ['{"role":"user","content":"The kettle simulator says'],
     'Read logs': ['user The kettle simulator says'],
+    'Read stored states': ['/code/orchard'],
     'Convert a log': ['"role":"user"', '[]'],
-    'Work with an Amazon Q conversation': ['"tangent_state"'],
+    'Work with an Amazon Q conversation': [
+      'true{"conversation_id"',
+      '"tangent_state"',
+      'USER MESSAGE BEGIN ---Hello',
+      'a number at $.content',
+    ],
+    'Context files': ['2 0 '],
+    'File changes and checkpoints': ["[ '0', '1.1', '1' ] 1", 'true 0 "one\\n"'],
     'Analyse an Amazon Q history': ['Which files are here?', "pattern: 'simple'"],
-    'Work with OpenAI messages': ['A kettle.', 'It is nine.And six there.'],
+    'Work with OpenAI messages': ['A kettle.', '"name":"list_tables"', 'It is nine.And six there.'],
   }
 
   test('run against the built package', async () => {
@@ -86,6 +96,7 @@ describe.skipIf(process.platform === 'win32')('examples of docs/library.md', () 
     mkdirSync(join(folder, 'node_modules'))
     symlinkSync(ROOT, join(folder, 'node_modules', 'fumibako'))
     cpSync(SAMPLE, join(folder, 'rollout.jsonl'))
+    cpSync(STORE, join(folder, 'data.sqlite3'))
     const { baseURL } = await chatServer(completion('It is nine.'), answer('And six there.'))
     let heading = ''
     const outputs: { [heading: string]: string } = {}
