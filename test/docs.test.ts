@@ -29,6 +29,19 @@ test('docs/formats/normalized.md explains every metadata key as the model does',
   expect(wrong.map(([, , key]) => key)).toEqual([])
 })
 
+test('programs of bench/ and test/ import built files that have a source', () => {
+  const missing = ['bench', 'test'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.mjs'))
+      .flatMap((path) =>
+        [...page(join(folder, path)).matchAll(/dist\/([\w./-]+)\.js'/g)]
+          .filter(([, built]) => !existsSync(join(ROOT, 'src', `${built}.ts`)))
+          .map(([, built]) => `${folder}/${path}: ${built}`),
+      ),
+  )
+  expect(missing).toEqual([])
+})
+
 describe('docs/cli.md', () => {
   test('has every command and option', () => {
     const missing = [program, ...program.commands].flatMap((command) => [

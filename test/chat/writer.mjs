@@ -4,7 +4,7 @@
  */
 import { existsSync, writeSync } from 'node:fs'
 import { createJournal, journalPath, openJournal } from '../../dist/chat/journal/journal-file.js'
-import { lastNumber } from '../../dist/conversation/journal/numbered-entries.js'
+import { lastNumber } from '../../dist/conversation/journal/replay.js'
 import { journalOf } from '../../dist/conversation/journal/state-to-events.js'
 import { NO_ENVIRONMENT, newPrompt, newResponse } from '../../dist/conversation/new-message.js'
 import { newState } from '../../dist/conversation/state.js'

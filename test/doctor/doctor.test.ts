@@ -91,7 +91,7 @@ test('an unused machine has no problems', async () => {
     ]),
   )
   expect(findings.find(({ about }) => about === 'data directory')).toMatchObject({ state: 'note' })
-  expect(run(['doctor'])).toMatchObject({ code: 0, err: '', out: expect.stringContaining('All is well.') })
+  expect(run(['doctor'])).toMatchObject({ code: 0, err: '', out: expect.stringContaining('No problems found.') })
   expect(existsSync(env.FUMI_HOME)).toBe(false)
 })
 

@@ -70,7 +70,7 @@ describe('fumi detect', () => {
     const { code, out, err } = fumi(['detect', tempLog(alpaca, 'a.json')])
     expect(code).toBe(3)
     expect(out).toContain('alpaca')
-    expect(err).toContain('no agent reads')
+    expect(err).toContain('of a supported agent')
     expect(JSON.parse(fumi(['detect', '--json', tempLog('{}', 'a.json')]).out)).toMatchObject([
       { agent: null, format: 'json' },
     ])

@@ -36,7 +36,7 @@ describe('the packed program', () => {
   test('prints its version and finds nothing on an empty machine', () => {
     expect(fumi('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
     expect(fumi('list')).toMatchObject({ status: 3, stderr: expect.stringContaining('no conversations found') })
-    expect(fumi('doctor').stdout).toContain('All is well.')
+    expect(fumi('doctor').stdout).toContain('No problems found.')
   })
 
   test('opens a page with the samples', async () => {

@@ -150,7 +150,7 @@ async function saveRepaired(
   if (unrepairable > 0)
     throw new AppError(
       'bad_usage',
-      `cannot repair ${unrepairable} conversations in ${path}. --fix repairs only lists of chat messages.`,
+      `cannot repair ${plural(unrepairable, 'conversation')} in ${path}. --fix repairs only lists of chat messages.`,
       `${path} には、修正できない形の会話が ${unrepairable} 件あります。--fix で修正できるのはチャットメッセージの配列だけです。`,
     )
   if (to === '-') await writeData(repaired)
