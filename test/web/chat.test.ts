@@ -22,8 +22,8 @@ const WORDS = {
     write: 'Message',
     interrupt: 'Interrupted',
     asks: (file: string) => `write ${file}`,
-    help: 'begin a side conversation',
-    aside: 'A tangent begins.',
+    help: 'start or leave a side conversation',
+    aside: 'Tangent started.',
     attached: 'attached tide.md (5 bytes)',
   },
   'ja-JP': {
