@@ -70,7 +70,7 @@ test('a linked rules folder is ignored', async () => {
   const { session } = await openTestChat({ server, cwd, data })
   const events = await sendLine(session, 'Hello')
   expect(sent(server)).not.toContain('SECRET')
-  expect(notices(events)).toContain('outside of this directory')
+  expect(notices(events)).toContain('outside this directory')
 })
 
 test('resources of a project’s agent stay in the project, even where it is trusted', async () => {
@@ -134,7 +134,7 @@ test('a foreign journal cannot send a file outside the directory', async () => {
   const planted = await openTestChat({ server, cwd, data: other, resume: session.state.conversation_id })
   const events = await sendLine(planted.session, 'Hello')
   expect(sent(server)).not.toContain('SECRET')
-  expect(notices(events)).toContain('outside of this directory')
+  expect(notices(events)).toContain('outside this directory')
   expect(outputText(await sendLine(planted.session, '/context show'))).toContain('not sent')
   // Typing the path again is the user's permission.
   await sendLine(planted.session, `/context add ${secret}`)
@@ -166,7 +166,7 @@ test('a file is attached where the user names it, not where a link or a text of 
     expect(sent(server)).not.toContain('SECRET\\n')
   }
   expect(notices(await sendLine(session, '@review'))).toMatch(
-    /secret\.md is left out: it is outside[\s\S]*plain\.md goes along/,
+    /secret\.md not attached: it is outside[\s\S]*attached plain\.md/,
   )
   await sendLine(session, `Look at @${secret}`)
   expect(sent(server)).toContain('SECRET\\n')

@@ -28,7 +28,7 @@ test('/model lists, chooses, and the budgets follow the window of the model', as
   expect(first).toContainEqual(expect.objectContaining({ kind: 'notice', code: 'context_dropped' }))
   expect(chat.state.context_manager?.max_context_files_size).toBe(3000)
 
-  expect(outputText(await sendLine(chat, '/model large'))).toMatch(/its window has 100,000 tokens/)
+  expect(outputText(await sendLine(chat, '/model large'))).toMatch(/context window: 100,000 tokens/)
   expect(chat.state.model_info).toMatchObject({ model_id: 'large', context_window_tokens: 100_000 })
   expect(chat.state.context_manager?.max_context_files_size).toBe(75_000)
   expect(outputText(await sendLine(chat, '/usage'))).toMatch(/of 100,000 tokens/)

@@ -55,7 +55,7 @@ describe('requests', () => {
     expect(endingOf(events)).toBe('limit')
     expect(server.asked).toHaveLength(50)
     expect(errors(events)).toEqual([
-      expect.stringMatching(/Stopped after 50 requests.*--max-requests.*\/retry continues/),
+      expect.stringMatching(/Stopped after 50 requests.*--max-requests.*Type \/retry to continue/),
     ])
     // The results of the last call are on disk and pending.
     expect(toolUseResultsOf(session.state.next_message as never)).toMatchObject([

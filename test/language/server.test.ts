@@ -11,11 +11,14 @@ const JAPANESE = /[ぁ-んァ-ヶ一-龠]/
 
 describe('errors', () => {
   test.each([
-    ['/api/nothing', '/api/nothing には何もありません。'],
-    ['/api/sessions/codex:none', '会話 codex:none はありません。'],
+    ['/api/nothing', '/api/nothing というエンドポイントはありません。一覧は /api/openapi.json にあります。'],
+    ['/api/sessions/codex:none', '会話 codex:none が見つかりません。'],
     ['/api/search?q=%22open', '引用符が閉じていません。句の終わりに付けてください。'],
     ['/api/sessions?since=soon', 'since には日付か日時を指定してください：2026-11-15、today、7d、12h など。'],
-    ['/api/sessions?since=2026-02-02&until=2026-01-01', '期間の終わりが始まりより前です。'],
+    [
+      '/api/sessions?since=2026-02-02&until=2026-01-01',
+      '期間の終わりが始まりより前です。since には until より前の日時を指定してください。',
+    ],
   ])('%s', async (path, ja) => {
     const { url } = await startChatServer()
     const { errors } = (await (await fetch(new URL(path, url))).json()) as ErrorReply
@@ -26,7 +29,7 @@ describe('errors', () => {
     const { url } = await startChatServer()
     const { id } = await openChat(url)
     const shell = await post(url, `/api/chat/${id}/say`, { text: '!ls' })
-    expect(shell.body.errors[0].detail_ja).toMatch(/端末で行ってください/)
+    expect(shell.body.errors[0].detail_ja).toMatch(/端末で実行するか/)
     const nobody = await post(url, '/api/chat', { profile: 'nobody' })
     expect(nobody.body.errors[0]).toMatchObject({ detail_ja: expect.stringContaining('プロファイル「nobody」') })
   })

@@ -174,7 +174,7 @@ describe.skipIf(chromiumPath === undefined)('what the user is asked before a cha
     await page.keyboard.press('Enter')
     const dialog = page.getByRole('dialog', { name: 'Trust this file?' })
     await dialog.getByRole('button', { name: 'Do not trust' }).click()
-    await page.getByText('swapped is not used.').waitFor()
+    await page.getByText('Agent swapped not used').waitFor()
     expect(await dialog.count()).toBe(0)
     expect(wrong).toEqual([])
     await context.close()
