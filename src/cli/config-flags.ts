@@ -1,9 +1,9 @@
-/** Settings of this run, as `--set` gives them. */
+/** The settings that `--set` gives for this run. */
 import { AppError } from '../model/error.ts'
 
 let currentFlags: ReadonlyMap<string, string> = new Map()
 
-/** @param given `key=value`, as `--set` takes them */
+/** @param given `key=value`, as typed */
 export function setConfigFlags(given: readonly string[]): void {
   currentFlags = new Map(given.map(splitFlag))
 }

@@ -1,4 +1,4 @@
-/** What `convert` and `handoff` share: their options, and what they say about cuts and losses. */
+/** What `convert` and `handoff` share: options, and reports of cuts and losses. */
 import { InvalidArgumentError } from 'commander'
 import type { Cut, Report } from '../convert.ts'
 import { writeFileAtomically } from '../lib/files/atomic-file.ts'
@@ -50,7 +50,10 @@ export function formatCut({ turns, tokens, tooLarge }: Cut): string {
   return `${cut}${large}\n`
 }
 
-/** Saves the loss report of `--report`. @param path `-` is standard error: standard output may be the conversation */
+/**
+ * Saves the loss report of `--report`.
+ * @param path `-` is standard error, because standard output may carry the conversation
+ */
 export async function saveLosses(path: string, report: Report): Promise<void> {
   if (path === '-') return writeErrJson(report, 2)
   writeFileAtomically(path, [`${JSON.stringify(report, null, 2)}\n`])
@@ -67,7 +70,10 @@ export function renderLosses({ records, losses, repairs }: Report): string {
   ].join('')
 }
 
-/** Lists lost values only. Values kept in a sidecar or extension return with the reverse conversion and are just counted. */
+/**
+ * Lists lost values only. Values in a sidecar or an extension return with the reverse conversion, so they are only
+ * counted.
+ */
 function renderLossTable(lost: Report['losses']): string {
   const rows = lost.slice(0, MAX_ROWS).map(({ path, times }) => [path, formatCount(times)])
   const remaining = lost.length - MAX_ROWS

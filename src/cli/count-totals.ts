@@ -1,4 +1,4 @@
-/** Runs the first pass over logs and adds up what it finds. */
+/** Runs the first pass over logs and adds up the results. */
 
 import type { ScanItem } from '../agents/agent.ts'
 import { catchReaderErrors } from '../agents/catch-reader-errors.ts'
@@ -15,7 +15,7 @@ import type { LogProgress } from './progress.ts'
 
 export interface LogTotals {
   readonly totals: Totals
-  /** Of conversations that are stored as entries. */
+  /** Only for conversations that are stored as entries. */
   readonly histories: readonly HistorySummary[]
   readonly issues: readonly Issue[]
 }
@@ -39,7 +39,7 @@ export async function countTotals(
   return { ...addUpSessions(found), issues }
 }
 
-/** What a session adds to the totals. Kept small, because there may be very many. */
+/** What one session adds to the totals. Kept small, because there may be very many. */
 interface SessionCounts {
   readonly claim: SessionClaim
   readonly cwd: string | undefined
@@ -51,7 +51,7 @@ interface SessionCounts {
   readonly history: HistorySummary | undefined
 }
 
-/** One for each conversation of the log. Records belong to the header that precedes them. */
+/** One result per conversation of the log. Records belong to the header before them. */
 async function* countSessions(
   log: Log,
   options: TotalsOptions,
@@ -119,7 +119,7 @@ class SessionCounter {
     addCostTo(cost.by_day, dayOf(at), spent)
   }
 
-  /** Undefined when it was no conversation. */
+  /** Undefined if it was not a conversation. */
   end(): SessionCounts | undefined {
     if (this.session?.kind !== 'conversation') return undefined
     const { id, started_at, first_record, cwd, agent } = this.session

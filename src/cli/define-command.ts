@@ -5,14 +5,14 @@ import { say } from './language.ts'
 
 interface OptionSettings {
   readonly isRequired?: boolean
-  /** May be given several times: the value is a list. */
+  /** May be given several times; the value is a list. */
   readonly isRepeatable?: boolean
   readonly choices?: readonly string[]
   readonly default?: string
   readonly parse?: (text: string) => unknown
 }
 
-/** What `option` takes. */
+/** The arguments of `option`. */
 export type OptionDefinition = readonly [flags: string, en: string, ja: string, settings?: OptionSettings]
 
 export const JSON_OPTION: OptionDefinition = ['--json', 'print JSON', 'JSON で出力']
@@ -23,7 +23,7 @@ export const JSON_LINES_OPTION: OptionDefinition = [
   'JSON で出力。--watch では 1 行に 1 件',
 ]
 
-/** Where a command looks for its session. */
+/** The option that names where to look for a session. */
 export const IN_OPTION: OptionDefinition = [
   '--in <path>',
   'search this database, file or folder instead of the index',
@@ -44,13 +44,13 @@ export const ALL_RECORDS_OPTION: OptionDefinition = [
 
 export const FORCE_OPTION: OptionDefinition = ['--force', 'overwrite an existing file', '既存のファイルを上書き']
 
-/** A session that has an id. */
+/** The argument for a session that has an id. */
 export const SESSION_ID = [
   'session id from fumi list; the first characters are enough',
   'fumi list に表示される会話 ID。先頭の数文字でもよい',
 ] as const
 
-/** A session that may also be a file. */
+/** The argument for a session or a file. */
 export const SESSION_OR_LOG = [
   'session id from fumi list, or a log file; - reads standard input',
   'fumi list に表示される会話 ID、またはログファイル。- は標準入力',
@@ -82,13 +82,13 @@ class CommandDefinition {
     return this
   }
 
-  /** The help lists the options that follow under this title. */
+  /** Puts the options that follow under this title in the help. */
   group(en: string, ja: string): this {
     this.#command.optionsGroup(say(`${en}:`, `${ja}:`))
     return this
   }
 
-  /** For what only some commands have. */
+  /** Applies settings that only some commands need. */
   with(change: (command: Command) => unknown): this {
     change(this.#command)
     return this
@@ -100,7 +100,7 @@ class CommandDefinition {
     return this
   }
 
-  /** A paragraph below the help. */
+  /** Adds a paragraph after the help. */
   note(en: string, ja: string): this {
     this.#command.addHelpText('after', `\n${say(en, ja)}`)
     return this
@@ -110,7 +110,7 @@ class CommandDefinition {
     this.#command.action(action)
   }
 
-  /** @param action gets an app that is closed when the command ends */
+  /** @param action gets an app, which is closed when the command ends */
   runWithApp<Parameters extends readonly unknown[]>(
     action: (app: App, ...parameters: Parameters) => Promise<void>,
   ): void {
@@ -121,7 +121,7 @@ class CommandDefinition {
   }
 }
 
-/** @param settings `isDefault`: runs when no command is named */
+/** @param settings `isDefault`: runs if the command line names no command */
 export const defineCommand = (
   program: Command,
   name: string,

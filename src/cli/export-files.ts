@@ -13,7 +13,7 @@ export async function printExport(texts: AsyncIterable<string>): Promise<void> {
   for await (const piece of batchTexts(texts)) await writeData(piece)
 }
 
-/** Writes all or nothing. A new file is private to its user. */
+/** Writes the complete file or nothing. A new file is readable by its user only. */
 export async function saveExport(path: string, texts: AsyncIterable<string>): Promise<void> {
   const file = new AtomicFile(path, NEW_FOLDER_OPTIONS)
   try {
@@ -67,7 +67,7 @@ export class ExportFileNames {
 
 const MAX_FILE_NAME_LENGTH = 120
 
-/** Saves each image once, in a folder next to the document. Returns its address relative to the document. */
+/** Saves each image once, in a folder next to the document, and returns its address relative to the document. */
 export function createImageSaver(document: string): (image: ExportImage) => string {
   const folder = `${basename(document).replace(/\.\w+$/, '')}.images`
   return ({ data_uri, extension }) => {

@@ -1,4 +1,4 @@
-/** Which logs a command is about: those at the given paths, or all that this machine has. */
+/** Finds the logs that a command is about: those at the given paths, or all on this machine. */
 import { createReadStream, createWriteStream } from 'node:fs'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -17,7 +17,7 @@ export async function findLogsAt(paths: readonly string[]): Promise<readonly Log
   return logs
 }
 
-/** Everything in the places where agents keep their logs. */
+/** Every log in the places that agents use. */
 export async function findAllLogs(app: App): Promise<readonly Log[]> {
   const logs: Log[] = []
   for await (const log of app.machineLogs()) logs.push(log)
@@ -25,8 +25,8 @@ export async function findAllLogs(app: App): Promise<readonly Log[]> {
 }
 
 /**
- * Logs are read by offset. What can be read only once becomes a file that is removed when the process ends: standard input
- * for `-`, and the pipe of a shell's `<(…)`. Undefined for any other path.
+ * Logs are read by offset, so input that can be read only once is copied to a file, which is removed when the process
+ * ends: standard input for `-`, or the pipe of a shell's `<(…)`. Undefined for any other path.
  */
 export async function spoolInput(path: string): Promise<string | undefined> {
   if (path !== '-' && !isPassedStream(path)) return undefined

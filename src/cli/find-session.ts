@@ -1,4 +1,4 @@
-/** Finds the sessions of this machine or of some files, and the one that a command names. */
+/** Finds the sessions of this machine or of given files, and the one that a command names. */
 import { existsSync } from 'node:fs'
 import { catchReaderErrors } from '../agents/catch-reader-errors.ts'
 import type { App, BackedUpSession } from '../app.ts'
@@ -19,13 +19,13 @@ export interface LogSession {
   readonly log: Log
   readonly session: Session
   readonly last_at: Instant
-  /** Absent when only the beginning was read. */
+  /** Absent if only the beginning was read. */
   readonly messages: number | undefined
-  /** Set when the session is in the backup and no longer in its store. */
+  /** Set if the session is in the backup and no longer in its store. */
   readonly kept: BackedUpSession | undefined
 }
 
-/** Newest first. Of several copies of a session, the longest. */
+/** Newest first. Of several copies of a session, lists the longest. */
 export async function listLogSessions(
   app: App,
   paths: readonly string[],
@@ -84,13 +84,13 @@ async function scanLog(
 /** A session that the user named. */
 export interface FoundSession {
   readonly session: Session
-  /** Undefined when its source is gone. */
+  /** Undefined if its log is gone. */
   readonly log: Log | undefined
-  /** Set when the session is in the backup and no longer in its store. */
+  /** Set if the session is in the backup and no longer in its store. */
   readonly kept: BackedUpSession | undefined
 }
 
-/** @param within a database, file or folder to look in */
+/** @param within the database, file or folder to search */
 export async function findSession(app: App, name: string, within?: string): Promise<FoundSession> {
   if (within === undefined && (await refreshIndex(app, 'first'))) {
     const { id } = onlySession(name, app.findSessions(name), app.index.unreadable())
@@ -111,7 +111,7 @@ export async function findSession(app: App, name: string, within?: string): Prom
 /** Shorter names match too much. */
 const MIN_NAME_LENGTH = 4
 
-/** By one of its ids, or else by the beginning of one. */
+/** Matches a complete id first, then the beginning of one. */
 export function matchByName<T>(
   name: string,
   all: readonly T[],
@@ -152,23 +152,23 @@ function onlySession(
 
 interface ChosenSession {
   readonly id: SessionId
-  /** The numbers of its branches, which are sessions of their own. */
+  /** Numbers of its branches, which are sessions themselves. */
   readonly branches: readonly number[]
 }
 
-/** A log and the session in it that a command is about. */
+/** The log and the session that a command is about. */
 export interface ChosenLog extends ChosenSession {
   readonly log: Log
 }
 
 export interface SessionSelector {
-  /** The database, file or folder to look in. */
+  /** The database, file or folder to search. */
   readonly in?: string
   /** One of several conversations in a file. */
   readonly session?: string
 }
 
-/** By the name of a session, or by its file; `-` for standard input. Throws `not_found` when its log is gone. */
+/** Finds a session by its name or file; `-` is standard input. Throws `not_found` if its log is gone. */
 export async function resolveLog(app: App, name: string, options: SessionSelector): Promise<ChosenLog> {
   const { log, ...found } = await resolveSession(app, name, options)
   if (log) return { ...found, log }
@@ -179,7 +179,7 @@ export async function resolveLog(app: App, name: string, options: SessionSelecto
   )
 }
 
-/** The same, without a log when it is gone. */
+/** Like `resolveLog`, but returns no log if it is gone. */
 export async function resolveSession(
   app: App,
   name: string,
@@ -216,7 +216,7 @@ function onlyLog(path: string, logs: readonly Log[]): Log {
   )
 }
 
-/** The session with the requested number or id, else the only one that is no branch of another. */
+/** The session with the requested number or id; otherwise the only one that is not a branch. */
 async function chooseSession(path: string, log: Log, requested: string | undefined): Promise<ChosenSession> {
   const families = new SessionFamilies()
   const issues: Issue[] = []
@@ -238,7 +238,7 @@ async function chooseSession(path: string, log: Log, requested: string | undefin
   const { conversations } = families
   if (conversations === 0) throw incompleteError(issues) ?? noSessionError(path)
   if (chosen && (requested !== undefined || conversations === 1)) return chosen
-  // On standard output: errors never repeat what was said.
+  // Goes to standard output: errors never contain text of a conversation.
   await writeOut(await renderChoices(first, conversations))
   const count = conversations === 1 ? '1 conversation' : `${conversations} conversations`
   const none = requested === undefined ? '' : `, but none has the number or id ${requested}`
@@ -251,7 +251,7 @@ async function chooseSession(path: string, log: Log, requested: string | undefin
 }
 
 const MAX_LISTED_SESSIONS = 10
-/** Longer than any line of a terminal. */
+/** Longer than any terminal line. */
 const MAX_NAME_LENGTH = 200
 
 const sessionName = ({ title, first_prompt, id }: Session): string =>
@@ -270,18 +270,18 @@ async function renderChoices(first: readonly (readonly string[])[], conversation
   )
 }
 
-/** Tells conversations from their branches, which follow them in a log. */
+/** Tells conversations from their branches, which follow them in the log. */
 export class SessionFamilies {
   conversations = 0
   branches = 0
   #members: SessionId[] = []
 
-  /** The conversation that came last. */
+  /** The last conversation so far. */
   get current(): SessionId | undefined {
     return this.#members[0]
   }
 
-  /** A header may come again: then the session is `known`. */
+  /** A header may repeat: then the session is `known`. */
   add({ id, parent }: Session): 'conversation' | 'branch' | 'known' {
     if (this.#members.includes(id)) return 'known'
     if (parent !== undefined && this.#members.includes(parent)) {

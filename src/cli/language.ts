@@ -1,4 +1,4 @@
-/** The language of this run: the setting `language`, else that of the terminal. JSON is always English. */
+/** The language of this run: the setting `language`, otherwise the terminal's. JSON is always English. */
 import { readConfig } from '../config/config.ts'
 import { thisMachine } from '../lib/files/data-directory.ts'
 import { type Language, type Phrase, PICK_WORDING, type PickWording } from '../model/phrase.ts'
@@ -7,7 +7,7 @@ const LANGUAGE_KEY = 'language'
 const LANGUAGE_FLAG = `--set=${LANGUAGE_KEY}=`
 
 function detectLanguage(): Language {
-  // Read from the arguments directly: the help and errors about options need the language too.
+  // Reads the arguments directly, because help and option errors need the language before options are parsed.
   const flag = process.argv
     .map((one, at) => (process.argv[at - 1] === '--set' ? `--set=${one}` : one))
     .find((one) => one.startsWith(LANGUAGE_FLAG))
@@ -25,7 +25,7 @@ function terminalLanguage(): Language {
 
 export const runLanguage: Language = detectLanguage()
 
-/** The wording of this run: `say('nothing new', '変更なし')`. */
+/** Picks the wording for this run: `say('nothing new', '変更なし')`. */
 export const say: PickWording = PICK_WORDING[runLanguage]
 
 export const localize = (phrase: Phrase): string => phrase[runLanguage]

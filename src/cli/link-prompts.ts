@@ -1,4 +1,4 @@
-/** Joins an agent's history of typed prompts with the prompts in its sessions, so that each prompt is listed once. */
+/** Joins an agent's history of typed prompts with the prompts of its sessions, so that each prompt is listed once. */
 import { type AgentId, type Instant, makeSessionId, type SessionId } from '../model/ids.ts'
 
 /** A prompt in a session. */
@@ -31,7 +31,7 @@ export interface TypedPrompt {
 export interface LinkedPrompt {
   readonly text: string
   readonly at: Instant
-  /** Not recorded: derived from the neighbouring prompts. */
+  /** Not recorded; inferred from neighbouring prompts. */
   readonly at_inferred: boolean
   readonly agent: AgentId
   /** Null when no session contains the prompt. */
@@ -55,14 +55,14 @@ export function linkPrompts(logged: readonly LoggedPrompt[], lists: readonly Typ
 
 interface OrderedPrompt {
   readonly prompt: LinkedPrompt
-  /** Orders prompts of one moment: the position from the end of the history. */
+  /** Orders prompts of the same time, counted from the end of the history. */
   readonly order: number
 }
 
 const compareNewestFirst = (a: OrderedPrompt, b: OrderedPrompt): number =>
   a.prompt.at === b.prompt.at ? a.order - b.order : a.prompt.at < b.prompt.at ? 1 : -1
 
-/** By index in the history. The same text may occur several times on both sides: the last match each other. */
+/** Matches by index in the history. If a text occurs several times on both sides, the last ones match each other. */
 function matchTyped({ agent, prompts }: TypedList, logged: readonly LoggedPrompt[]): ReadonlyMap<number, LoggedPrompt> {
   const open = new Map<string, LoggedPrompt[]>()
   const put = (key: string, one: LoggedPrompt): void => {
@@ -89,7 +89,7 @@ function matchTyped({ agent, prompts }: TypedList, logged: readonly LoggedPrompt
   return found
 }
 
-/** Each candidate is listed under two keys but is taken once. */
+/** Candidates are listed under two keys; each is taken once. */
 function takeLastFree(candidates: LoggedPrompt[], taken: Set<LoggedPrompt>): LoggedPrompt | undefined {
   for (let one = candidates.pop(); one; one = candidates.pop()) {
     if (taken.has(one)) continue
@@ -103,7 +103,7 @@ const promptKey = (session: string | undefined, text: string): string => `${sess
 
 const normalizeText = (text: string): string => text.replaceAll('\r\n', '\n').trim()
 
-/** Typed prompts that no session contains. One without a time gets that of the next prompt that has one. */
+/** Typed prompts that no session contains. One without a time gets the time of the next prompt that has one. */
 function unmatchedTyped(
   { agent, at: written, prompts }: TypedList,
   links: ReadonlyMap<number, LoggedPrompt>,

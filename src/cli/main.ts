@@ -22,13 +22,13 @@ async function run(): Promise<void> {
   await closePager()
 }
 
-/** A command that found the index damaged runs again and rebuilds it, unless it has printed something. */
+/** Reruns a command that found the index damaged, so that it rebuilds it. Not possible once something was printed. */
 async function retryAfterIndexDamage(error: unknown): Promise<void> {
   if (error instanceof CommanderError || hasWritten() || !(await isCausedByDamagedIndex(error))) throw error
   await run()
 }
 
-/** Checks the complete index after an unexpected error: it may come from values that no writer wrote. */
+/** Checks the complete index after an unexpected error, which may come from values that fumibako never writes. */
 async function isCausedByDamagedIndex(error: unknown): Promise<boolean> {
   const { IndexDamagedError, markIndexIfDamaged } = await import('../app.ts')
   if (error instanceof IndexDamagedError) return true

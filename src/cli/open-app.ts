@@ -1,4 +1,4 @@
-/** Opens the app with the settings of this run, and reports those that are wrong. */
+/** Opens the app with the settings of this run, and reports invalid ones. */
 import { App } from '../app.ts'
 import { describeConfigProblem } from '../config/config.ts'
 import { thisMachine } from '../lib/files/data-directory.ts'
@@ -26,5 +26,5 @@ export async function withApp<T>(work: (app: App) => Promise<T>): Promise<T> {
   }
 }
 
-/** For commands that report wrong settings themselves. */
+/** For commands that report invalid settings themselves. */
 export const createApp = (): App => new App(thisMachine(), { flags: configFlags() })

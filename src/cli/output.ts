@@ -15,23 +15,23 @@ function exitOnEpipe(error: NodeJS.ErrnoException): void {
 }
 
 /**
- * For people. Views escape foreign text before they colour it; what they miss is escaped here. A pipe gets no colours.
- * Resolves when the stream has taken the text.
+ * For people. Views escape foreign text before they colour it; anything they miss is escaped here. A pipe gets no
+ * colours. Resolves when the stream has accepted the text.
  */
 export const writeOut = (text: string): Promise<void> =>
   writeAnswer(process.stdout.isTTY ? toReadableOutput(text) : toPrintable(text))
 
-/** For programs: one line of JSON that is also harmless in a terminal. */
+/** For programs: one line of JSON, escaped so that a terminal can print it safely. */
 export const writeOutJson = (value: unknown): Promise<void> => writeAnswer(`${toSafeJson(JSON.stringify(value))}\n`)
 
 /** For programs: unchanged, except on a terminal. Resolves when the buffer may be reused. */
 export const writeData = (data: string | Uint8Array): Promise<void> =>
   writeAnswer(process.stdout.isTTY ? toSafeJson(toText(data)) : data)
 
-/** For people, as `writeOut`; without colours. */
+/** For people, like `writeOut`, without colours. */
 export const writeErr = (text: string): Promise<void> => writeStream(process.stderr, toPrintable(text))
 
-/** As `writeOutJson`, to standard error. */
+/** Like `writeOutJson`, to standard error. */
 export const writeErrJson = (value: unknown, indent?: number): Promise<void> =>
   writeStream(process.stderr, `${toSafeJson(JSON.stringify(value, null, indent))}\n`)
 
@@ -47,12 +47,12 @@ function writeAnswer(data: string | Uint8Array): Promise<void> {
   return writeStream(outputStream, data)
 }
 
-/** After the first output the command cannot be run again. */
+/** Once something was printed, the command cannot be run again. */
 export const hasWritten = (): boolean => hasAnswered
 
 let outputStream: Writable = process.stdout
 
-/** Sends all further output there. */
+/** Sends all further output to the stream. */
 export function redirectOutput(stream: Writable): void {
   stream.on('error', exitOnEpipe)
   outputStream = stream
@@ -68,7 +68,7 @@ const CHUNK_BYTES = 1 << 18
 const MAX_BYTES_PER_UNIT = 3
 const NEWLINE = 10
 
-/** Collects lines as bytes: in a joined string, one wide character would double the memory of all. */
+/** Collects lines as bytes: in a joined string, a single wide character would double the memory of all lines. */
 export class LineWriter {
   readonly #buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES)
   #used = 0
@@ -85,7 +85,7 @@ export class LineWriter {
   async #writeAfterFlush(line: string, maxBytes: number): Promise<void> {
     await this.flush()
     if (maxBytes <= CHUNK_BYTES) return this.writeLine(line)
-    // In slices, to avoid another copy of a line of many megabytes.
+    // Encodes in slices, to avoid another copy of a line of many megabytes.
     for (let from = 0; from < line.length; ) {
       const to = endOfSlice(line, from)
       await writeData(this.#buffer.subarray(0, this.#buffer.write(line.slice(from, to), 0, 'utf8')))
@@ -104,7 +104,7 @@ export class LineWriter {
 
 const SLICE_LENGTH = Math.floor(CHUNK_BYTES / MAX_BYTES_PER_UNIT)
 
-/** Never between the halves of a surrogate pair. */
+/** Never splits a surrogate pair. */
 function endOfSlice(line: string, from: number): number {
   const to = from + SLICE_LENGTH
   if (to >= line.length) return line.length

@@ -6,7 +6,7 @@ import { redirectOutput, writeOut, writeOutJson } from './output.ts'
 
 let pagerProcess: ChildProcess | undefined
 
-/** `LESS=F`: less prints what fits on the screen and ends. An empty `PAGER`, or `cat`, means none. */
+/** `LESS=F` makes less exit if the text fits on the screen. An empty `PAGER`, or `cat`, disables the pager. */
 export async function openPager(): Promise<void> {
   const wantedCommand = pagerCommand()
   if (wantedCommand === undefined || pagerProcess) return
@@ -23,7 +23,7 @@ export async function openPager(): Promise<void> {
   process.on('SIGINT', () => {})
 }
 
-/** Prints JSON for programs, or else text for people, by pages. */
+/** Prints JSON for programs, or text for people in a pager. */
 export async function printReport(
   json: boolean | undefined,
   value: () => unknown,
@@ -34,7 +34,7 @@ export async function printReport(
   await writeOut(await render())
 }
 
-/** Undefined when no pager is wanted, or the output is no terminal. */
+/** Undefined if the pager is disabled or the output is not a terminal. */
 export function pagerCommand(): string | undefined {
   const wantedCommand = (process.env['PAGER'] ?? 'less').trim()
   return !process.stdout.isTTY || !isPagerEnabled || wantedCommand === '' || wantedCommand === 'cat'

@@ -1,4 +1,4 @@
-/** `fumi` and its commands. Only the requested command is loaded. */
+/** `fumi` and its commands. Loads only the requested command. */
 import { readFileSync } from 'node:fs'
 import { Command } from 'commander'
 import { setLogLevel } from '../lib/logger.ts'
@@ -14,7 +14,7 @@ interface CommandGroup {
   readonly loaders: { readonly [name: string]: () => Promise<AddCommand> }
 }
 
-/** In the order in which the help lists them. */
+/** In the order of the help. */
 const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: say('Read and search:', '読む・探す:'),
@@ -74,7 +74,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
 
 const ALIASES: { readonly [name: string]: string } = { keep: 'backup' }
 
-/** @param requested the first word of the command line; if it is no command, all are loaded for the help */
+/** @param requested first word of the command line; if it is not a command, all commands are loaded for the help */
 export async function buildProgram(requested?: string): Promise<Command> {
   const program = new Command('fumi')
     .description(
@@ -125,7 +125,7 @@ function readProgramVersion(): string {
   return (JSON.parse(manifest) as { version: string }).version
 }
 
-/** Japanese for commander's own texts: titles of the help and errors about options. */
+/** Japanese for the texts that commander itself prints: help titles and option errors. */
 const TITLE_TRANSLATIONS: { readonly [title: string]: string } = {
   'Usage:': '使い方:',
   'Arguments:': '引数:',
@@ -167,7 +167,7 @@ const NOTE_TRANSLATIONS: readonly Translation[] = [
 const applyTranslations = (text: string, rules: readonly Translation[]): string =>
   rules.reduce((translated, [pattern, ja]) => translated.replace(pattern, ja), text)
 
-/** Without arguments and options, so that the list of commands fits a screen. */
+/** Without arguments and options, so that the list of commands fits on a screen. */
 const subcommandTerm = (command: Command): string => [command.name(), ...command.aliases()].join(', ')
 
 async function configureHelp(program: Command): Promise<void> {

@@ -1,11 +1,11 @@
-/** Progress bars on a terminal, for work that takes a while; nothing in a pipe. */
+/** Progress bars on a terminal for work that takes a while; nothing in a pipe. */
 import { stat } from 'node:fs/promises'
 import type { Options, SingleBar } from 'cli-progress'
 import type { Source } from '../agents/agent.ts'
 import type { IndexSyncProgress } from '../app.ts'
 import { say } from './language.ts'
 
-/** Less is done before a bar can be read. */
+/** Below this, the work ends before anyone could read a bar. */
 const MIN_BYTES_FOR_BAR = 30_000_000
 
 async function loadBar(): Promise<(format: string, settings: Options) => SingleBar> {
@@ -17,7 +17,7 @@ async function loadBar(): Promise<(format: string, settings: Options) => SingleB
 const toMegabytes = (bytes: number): number => Math.round(bytes / 1e6)
 
 export interface LogProgress {
-  /** This many bytes of the source have been read. */
+  /** Reports how many bytes of the source have been read. */
   at(offset: number): void
   done(source: Source): void
   stop(): void
@@ -25,7 +25,7 @@ export interface LogProgress {
 
 const NO_PROGRESS: LogProgress = { at: () => {}, done: () => {}, stop: () => {} }
 
-/** For sources that are read one after the other. */
+/** For sources that are read one after another. */
 export async function createLogProgress(sources: readonly Source[]): Promise<LogProgress> {
   if (!process.stderr.isTTY) return NO_PROGRESS
   const sizes = new Map(
@@ -62,7 +62,7 @@ export async function createLogProgress(sources: readonly Source[]): Promise<Log
 const fileSize = async (path: string): Promise<number> => (await stat(path).catch(() => undefined))?.size ?? 0
 
 const PHASE_LABELS = { scan: say('counting', '集計'), read: say('indexing', '索引') } as const
-/** Rates are those of the last seconds. */
+/** Rates are averages over this time. */
 const RATE_WINDOW_MS = 4000
 
 export interface SyncProgressBar {
@@ -70,7 +70,7 @@ export interface SyncProgressBar {
   stop(): void
 }
 
-/** For bringing the index up to date. */
+/** For updating the index. */
 export async function createSyncProgressBar(): Promise<SyncProgressBar> {
   if (!process.stderr.isTTY) return { show: () => {}, stop: () => {} }
   const createBar = await loadBar()

@@ -1,4 +1,7 @@
-/** Reports sources that could not be read. The result is still printed, marked incomplete, and the exit code is not 0. */
+/**
+ * Reports sources that could not be read. The result is still printed, marked as incomplete, and the exit code is not
+ * 0.
+ */
 import { toPrintableField } from '../lib/text.ts'
 import { describeIssue, incompleteReasonOf } from '../model/code-texts.ts'
 import { AppError, exitCodes } from '../model/error.ts'
@@ -11,7 +14,9 @@ interface IncompleteResult {
   readonly issues: readonly Issue[]
 }
 
-/** Only issues that another time or another user would not have. A lock decides the code first, because it goes away. */
+/**
+ * Considers only issues that another run or another user may not have. A lock takes precedence, because it goes away.
+ */
 function findIncomplete(issues: readonly Issue[]): IncompleteResult | undefined {
   const found = issues.flatMap((issue) => {
     const code = incompleteReasonOf(issue)
@@ -22,7 +27,7 @@ function findIncomplete(issues: readonly Issue[]): IncompleteResult | undefined 
   return { code, issues: found.map(({ issue }) => issue) }
 }
 
-/** Call it after printing the result and its issues. */
+/** Call this after printing the result and its issues. */
 export async function reportIncomplete(issues: readonly Issue[]): Promise<void> {
   const found = findIncomplete(issues)
   if (!found) return

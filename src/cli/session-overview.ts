@@ -1,4 +1,4 @@
-/** Reads a session before it is shown, because later records change the meaning of earlier ones. */
+/** Reads a complete session before it is shown, because later records change the meaning of earlier ones. */
 import { catchReaderErrors } from '../agents/catch-reader-errors.ts'
 import type { HistorySummary } from '../amazon-q.ts'
 import type { SessionId } from '../model/ids.ts'
@@ -12,15 +12,15 @@ export interface SessionOverview {
   readonly session: Session | undefined
   readonly facts: SessionFacts
   readonly issues: readonly Issue[]
-  /** Messages about the session itself, which some logs store last. */
+  /** Messages about the session itself. Some logs store them last. */
   readonly headerMessages: readonly NormalizedMessage[]
   /** The header message with the state of the conversation. */
   readonly state: NormalizedMessage | undefined
 }
 
 /**
- * @param id the session to read, of several in a log
- * @param onMessage gets each message
+ * @param id which session of a log with several
+ * @param onMessage is called for each message
  */
 export async function readOverview(
   log: Log,
@@ -51,7 +51,7 @@ export async function readOverview(
   }
 }
 
-/** In the order of their numbers: header messages first. */
+/** Ordered by number; header messages first. */
 export async function* readSessionMessages(
   log: Log,
   { session, headerMessages }: SessionOverview,

@@ -5,7 +5,7 @@ import module from 'node:module'
 import { join } from 'node:path'
 import { dataDirectory, thisMachine } from '../lib/files/data-directory.ts'
 
-// In our own folder: another user could have written a cache in the temporary folder.
+// In our own folder: in the temporary folder, another user could have written the cache.
 const home = dataDirectory(thisMachine())
 const { enableCompileCache } = module as { enableCompileCache?: (folder: string) => unknown }
 if (existsSync(home)) enableCompileCache?.(join(home, 'compiled'))

@@ -8,7 +8,7 @@ import { writeErr } from './output.ts'
 import { paint } from './view/paint.ts'
 import { terminalWidth } from './view/table.ts'
 
-/** Everything is escaped, and a bar precedes each line of the project's own text, so that none of it looks like ours. */
+/** Escapes everything and puts a bar before each line of the project's text, so that none of it looks like ours. */
 export function renderTrustQuestion({ kind, name, path, changed, items, left: hiddenItems }: ChatTrust): string {
   const what =
     kind === 'agent'
@@ -51,7 +51,7 @@ function itemLines({ kind, name, text, cut }: ChatTrustItem): readonly string[] 
 /** Width of the bar and its indent. */
 const BAR_COLUMNS = 7
 
-/** A line that the terminal breaks by itself would continue without the bar. */
+/** Wraps here, because a line that the terminal wraps would continue without the bar. */
 function splitToWidth(line: string, availableWidth: number): readonly string[] {
   const pieces = ['']
   let width = 0

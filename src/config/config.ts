@@ -30,10 +30,10 @@ export interface ConfigOptions {
 
 const configPath = (machine: HostMachine): string => join(dataDirectory(machine), 'config.json')
 
-/** The environment variable that can hold the key of a profile. */
+/** The environment variable that may hold the API key of a profile. */
 export const profileKeyVariable = (profile: string): string => variableOfKey(settingKey('profiles.*.key', profile))
 
-/** Not cached. Problems are listed; every setting has a value nevertheless. */
+/** Not cached. Returns a value for every setting, and lists the problems found. */
 export function readConfig(machine: HostMachine, options: ConfigOptions): Configuration {
   const { agents, flags = new Map(), cwd = process.cwd() } = options
   return resolveConfig({ ...machine, cwd, agents, flags, file: readJsonFile(configPath(machine)) })
@@ -79,7 +79,7 @@ export function changeConfig(
 }
 
 /**
- * Removes the key if the value is undefined. Keeps everything else, including what it does not understand. Throws
+ * Removes the key if the value is undefined. Leaves everything else unchanged, including unknown keys. Throws
  * AppError if the file cannot be used or written.
  */
 function changeConfigFile(path: string, key: string, value: JsonValue | undefined): void {

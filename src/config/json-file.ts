@@ -1,4 +1,4 @@
-/** Reads a JSON file that a person wrote, and locates its errors. */
+/** Reads a JSON file that a person wrote, and says where its errors are. */
 
 import { readRegularFile } from '../lib/files/regular-file.ts'
 import { describeSystemError, isSystemError } from '../lib/files/system-error.ts'
@@ -9,7 +9,7 @@ import { type Phrase, phrase } from '../model/phrase.ts'
 export interface ConfigProblem {
   /** The file with line and column if known, the environment variable, or the option. */
   readonly where: string
-  /** `agents.codex.roots[1]`; empty for the complete file. */
+  /** `agents.codex.roots[1]`; empty for the file itself. */
   readonly key: string
   readonly reason: Phrase
 }

@@ -9,7 +9,7 @@ export interface PriceSettings {
   readonly problems: readonly ConfigProblem[]
 }
 
-/** @param path null for the built-in list alone */
+/** @param path null: only the built-in list */
 export function readPrices(path: string | null): PriceSettings {
   if (path === null) return { list: LIST_PRICES, problems: [] }
   const { content, exists, problem } = readJsonFile(path)
@@ -93,7 +93,7 @@ class PriceFileReader {
     )
     if (prices.length === 0) this.#addProblem(key, phrase('wants at least one price', 'には価格が 1 つ以上必要です'))
     const valid = prices.filter((one) => one !== undefined)
-    // A list with a gap would give wrong prices on some days without notice.
+    // A list with a gap would silently give wrong prices on some days.
     if (valid.length < prices.length || valid.length === 0) return
     models[model] = valid.sort((a, b) => ((a.from ?? '') < (b.from ?? '') ? -1 : 1))
   }

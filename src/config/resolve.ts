@@ -1,4 +1,4 @@
-/** Resolves each setting: option, environment, file, default, in this order. */
+/** Resolves each setting from option, environment, file or default, in this order. */
 import { isJsonObject, type JsonValue, jsonEntries } from '../lib/json/lossless.ts'
 import type { AgentId } from '../model/ids.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
@@ -63,9 +63,9 @@ export interface Configuration {
   readonly maxTokens: SettingValueOf<'chat.maxTokens'>
   /** Named servers. */
   readonly profiles: ReadonlyMap<string, ProfileConfig>
-  /** Every API key given anywhere, also if another one overrides it: the key itself, or `$NAME` for a variable. */
+  /** Every API key from any origin, even an overridden one: the key itself, or `$NAME` for a variable. */
   readonly keys: readonly string[]
-  /** Every setting with its origin, in the order of the table. */
+  /** Every setting with its origin, in table order. */
   readonly settings: readonly ResolvedSetting[]
   readonly problems: readonly ConfigProblem[]
 }
@@ -89,7 +89,7 @@ export function resolveConfig(input: ConfigInput): Configuration {
     const shown = kind.isSecret ? hideSecret(value) : value
     return { key, value: shown, from: layer?.[0] ?? 'default', standard, variable: variableOfKey(key), what }
   })
-  // Safe: each value was read by the type of its setting.
+  // Safe, because each value was parsed by its setting's own type.
   const lookup = <Name extends SettingName>(name: Name, each = ''): SettingValueOf<Name> =>
     values.get(settingKey(name, each)) as SettingValueOf<Name>
   return {
@@ -139,7 +139,7 @@ const HIDDEN_VALUE = '(set, not shown)'
 const hideSecret = (value: SettingValue): SettingValue =>
   typeof value !== 'string' || /^(?:\$\w+)?$/.test(value) ? value : HIDDEN_VALUE
 
-/** Profiles exist by being named in the file or in an option. */
+/** A profile exists once the file or an option names it. */
 function profileNames({ file, flags }: ConfigInput): readonly string[] {
   const profilesValue = new Map(jsonEntries(file.content)).get('profiles')
   const named = isJsonObject(profilesValue) ? jsonEntries(profilesValue).map(([name]) => `profiles.${name}`) : []

@@ -1,4 +1,4 @@
-/** Every setting, and the types of their values. */
+/** All settings and the types of their values. */
 import { posix, win32 } from 'node:path'
 import { isJsonArray, type JsonValue } from '../lib/json/lossless.ts'
 import type { AgentId } from '../model/ids.ts'
@@ -19,10 +19,10 @@ type ParsedSetting<T> =
 
 interface SettingType<T extends SettingValue> {
   readonly isList: boolean
-  /** The value is never shown. */
+  /** The value is never printed. */
   readonly isSecret?: boolean
   read(value: JsonValue, context: SettingContext): ParsedSetting<T>
-  /** One word as JSON. Leaves invalid words for `read` to refuse. */
+  /** Parses one word into JSON. Returns invalid words unchanged, for `read` to reject. */
   fromText(word: string, context: SettingContext): JsonValue
 }
 
@@ -68,7 +68,7 @@ const textSetting: SettingType<string | null> = {
   fromText: (text) => text,
 }
 
-/** A name of a variable, `$NAME`, is not secret. */
+/** `$NAME`, the name of a variable, is not secret. */
 const secretSetting: SettingType<string | null> = { ...textSetting, isSecret: true }
 
 const positiveIntegerSetting: SettingType<number | null> = {
@@ -107,7 +107,7 @@ const pathListSetting: SettingType<readonly string[]> = {
   fromText: pathFromText,
 }
 
-/** A text with all values of a list, separated like the platform's PATH. */
+/** Parses a list whose values are separated like those in the platform's PATH. */
 export const settingFromText = (kind: SettingType<SettingValue>, text: string, context: SettingContext): JsonValue =>
   kind.isList
     ? text

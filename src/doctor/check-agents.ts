@@ -1,4 +1,4 @@
-/** Each agent's places: are they there, may they be read, how much lies in them. */
+/** Checks the folders of each agent: whether they exist, are readable, and how much they contain. */
 import { accessSync, constants, statSync } from 'node:fs'
 import type { Agent } from '../agents/agent.ts'
 import { agentIdsOf, type ConfiguredRoot, isSourceEnabled } from '../agents/agent-roots.ts'

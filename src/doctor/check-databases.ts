@@ -1,4 +1,4 @@
-/** Our own databases: are they whole, whose are they, how much is in them. */
+/** Checks our own databases: integrity, owner and size. */
 import { join } from 'node:path'
 import { ANNOTATIONS_FORMAT } from '../annotations/annotations.ts'
 import { BACKUP_FORMAT } from '../backup/backup-tables.ts'
@@ -21,11 +21,11 @@ interface OwnDatabase {
   readonly name: string
   readonly file: string
   readonly kind: DatabaseFormat
-  /** What it is there for, in SQL and in words. */
+  /** What it counts, as SQL and as words. */
   readonly rows: string
   readonly one: string
   readonly ja: string
-  /** It is made again from the logs: nothing is lost with it. */
+  /** Sync can rebuild it from the logs, so losing it loses nothing. */
   readonly disposable?: true
 }
 

@@ -1,4 +1,4 @@
-/** Checks the machine: versions of Node.js and SQLite, the data directory, its disk. */
+/** Checks the machine: Node.js and SQLite versions, the data directory, the disk. */
 import { accessSync, constants, readFileSync, type Stats, type StatsFs, statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { statOf } from '../lib/files/safe-fs.ts'
@@ -37,7 +37,7 @@ function readOwnVersion(): string {
   return (JSON.parse(manifest) as { version: string }).version
 }
 
-/** Made for some versions of Node only: after an update of Node it may not load. */
+/** The native module is built for certain Node versions, so an update of Node can break it. */
 function checkSqlite(): DoctorFinding {
   const loaded = loadSqlite()
   if (loaded.kind === 'failed')
@@ -147,7 +147,7 @@ function* checkSpace(folder: string): Generator<DoctorFinding> {
   )
 }
 
-/** Some file systems cannot tell. */
+/** Undefined on file systems that do not report it. */
 function fileSystemOf(folder: string): StatsFs | undefined {
   try {
     return statfsSync(folder)
@@ -156,7 +156,7 @@ function fileSystemOf(folder: string): StatsFs | undefined {
   }
 }
 
-/** By the number that Linux has for each. */
+/** Keys are the numbers that Linux uses. */
 const NETWORK_FILE_SYSTEMS: { readonly [type: number]: string } = {
   26985: 'NFS',
   20859: 'SMB',

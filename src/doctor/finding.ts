@@ -8,12 +8,12 @@ import { type Phrase, phrase } from '../model/phrase.ts'
 type FindingState = 'ok' | 'note' | 'problem'
 
 export interface DoctorFinding {
-  /** What was looked at: `data directory`, `codex`, `keep` … */
+  /** What was checked: `data directory`, `codex`, `keep`, … */
   readonly about: string
   readonly state: FindingState
   readonly what: Phrase
   readonly todo?: Phrase
-  /** The same in numbers and names, for programs. */
+  /** The same facts for programs. */
   readonly facts: { readonly [name: string]: string | number | boolean | null }
 }
 
@@ -30,7 +30,7 @@ export interface DoctorContext {
   stores(): Promise<readonly { readonly agent: Agent; readonly store: string }[]>
 }
 
-/** Labels of what is checked; an agent has its own. */
+/** Labels of the subjects. Agents have their own labels. */
 export const SUBJECT_LABELS: { readonly [about: string]: Phrase } = {
   versions: phrase('versions', 'バージョン'),
   sqlite: phrase('sqlite', 'SQLite'),
@@ -44,7 +44,7 @@ export const SUBJECT_LABELS: { readonly [about: string]: Phrase } = {
   copies: phrase('copies', 'コピー'),
 }
 
-/** @param todo what the user should do about it */
+/** @param todo what the user should do */
 export const toFinding = (
   about: string,
   state: FindingState,

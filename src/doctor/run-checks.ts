@@ -18,7 +18,7 @@ import {
 } from './finding.ts'
 
 const FIRST_CHECKS: readonly DoctorCheck[] = [checkVersions, checkDirectory, checkConfig]
-/** Without SQLite there is nothing more to find out. */
+/** Skipped without SQLite. */
 const DATABASE_CHECKS: readonly DoctorCheck[] = [checkAgents, checkStores, checkDatabases]
 
 export async function* runChecks(context: DoctorContext): AsyncGenerator<DoctorFinding> {
@@ -31,7 +31,7 @@ export async function* runChecks(context: DoctorContext): AsyncGenerator<DoctorF
   if (hasSqlite) for (const check of DATABASE_CHECKS) yield* check(context)
 }
 
-/** The settings and the user's prices: what of them could not be used. */
+/** Reports settings and prices that could not be used. */
 function* checkConfig({ config, priceProblems }: DoctorContext): Generator<DoctorFinding> {
   const changed = config.settings.filter(({ from }) => from !== 'default')
   const problems = [...config.problems, ...priceProblems]

@@ -1,4 +1,4 @@
-/** Splits a conversation into blocks, turn by turn: what every format for people renders. */
+/** Splits a conversation into blocks, turn by turn. Every readable format renders these blocks. */
 import { toPrintable } from '../lib/text.ts'
 import {
   classify,
@@ -21,11 +21,11 @@ export type ExportBlock =
   | { readonly kind: 'turn'; readonly number: number; readonly at: string; readonly marks: readonly PromptMark[] }
   | { readonly kind: 'said'; readonly who: BlockSpeaker; readonly at: string; readonly parts: readonly MessagePart[] }
   | { readonly kind: 'thought'; readonly at: string; readonly text: string }
-  /** A call, with its result where there is one. */
+  /** A call, with its result if there is one. */
   | { readonly kind: 'tool'; readonly at: string; readonly call: ToolCall; readonly parts: readonly MessagePart[] }
-  /** Context that is left out, by its names. */
+  /** Omitted context, by name. */
   | { readonly kind: 'context'; readonly names: readonly string[] }
-  /** Records that were copied from the parent conversation and are left out. */
+  /** Omitted records that were copied from the parent conversation. */
   | { readonly kind: 'copied'; readonly records: number }
   | { readonly kind: 'note'; readonly at: string; readonly what: string; readonly text: string; readonly data: object }
   | { readonly kind: 'end'; readonly number: number; readonly tally: ExportTurnTotals }
@@ -39,7 +39,7 @@ export interface ExportTurnTotals {
   readonly ms: number
 }
 
-/** Holds back a few records at most, however long the conversation is. */
+/** Buffers only a few records, however long the conversation is. */
 export async function* readBlocks(
   { messages, outline }: ExportInput,
   options: ExportOptions,
@@ -94,7 +94,7 @@ const SPEAKERS: { readonly [kind in MessageKind]?: BlockSpeaker } = {
   context: 'context',
 }
 
-/** A call without a result is not in progress any more. */
+/** A call without a result is shown as ended: nothing is in progress in an export. */
 const settleStatus = (call: ToolCall, source_type: string): ToolCall =>
   source_type === 'tool_call' && call.status === 'pending' ? { ...call, status: 'missing' } : call
 
@@ -120,7 +120,7 @@ class TurnCounter {
   }
 }
 
-/** Collects what a default export only names or counts: context and copied records. */
+/** Collects context and copied records, which a default export only names or counts. */
 class OmittedRecords {
   readonly #names = new Set<string>()
   #copied = 0
@@ -154,7 +154,7 @@ function contextNames(message: NormalizedMessage): readonly string[] {
 export type MessagePart =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'image'; readonly image: ExportImage }
-  /** An image whose bytes are elsewhere, or of a kind that is not shown. */
+  /** An image that is stored elsewhere, or of a type that is not shown. */
   | { readonly kind: 'absent'; readonly note: string; readonly url?: string }
 
 /** @param all includes the injected parts of a prompt */

@@ -21,11 +21,11 @@ export interface ExportAnnotation {
 }
 
 export interface ExportOptions {
-  /** Every record, also context, events and copies. */
+  /** Exports every record, including context, events and copies. */
   readonly all?: boolean
   /** Inclusive. */
   readonly turns?: TurnRange
-  /** Of displayed times; UTC by default. */
+  /** For displayed times; UTC by default. */
   readonly timeZone?: string
   /** Stores an image and returns its address. By default images are embedded. */
   readonly placeImage?: (image: ExportImage) => string
@@ -33,12 +33,12 @@ export interface ExportOptions {
 
 export interface ExportImage {
   readonly data_uri: string
-  /** `png`, `jpg` … */
+  /** `png`, `jpg`, … */
   readonly extension: string
 }
 
 export type ExportWriter = (material: ExportInput, options: ExportOptions) => AsyncIterable<string>
 
-/** The user's name for the session comes first. */
+/** Prefers the name that the user gave the session. */
 export const exportTitleOf = ({ session, mark: annotation }: ExportInput): string =>
   annotation?.name ?? session.title ?? session.first_prompt?.trim().split('\n')[0] ?? session.id

@@ -5,7 +5,7 @@ export interface ExportFormatEntry {
   readonly extension: string
   /** Separates sessions in one stream. Undefined if each session is a document of its own. */
   readonly between?: string
-  /** Loaded on demand, with the parser or sanitiser that it needs. */
+  /** Loaded on demand, because some formats need a parser or a sanitizer. */
   load(): Promise<ExportWriter>
 }
 

@@ -1,4 +1,4 @@
-/** Times, numbers, tool calls and the totals of a turn, as text for people. */
+/** Formats times, numbers, tool calls and turn totals for people. */
 import { toPrintable } from '../lib/text.ts'
 import type { PromptMark } from '../model/classify.ts'
 import { type ExportLabel, exportLabelText } from '../model/export-labels.ts'
@@ -7,7 +7,7 @@ import { formatShortDuration } from '../model/tool-summary.ts'
 import { cacheShareOf, type Usage } from '../model/usage.ts'
 import type { ExportTurnTotals } from './blocks.ts'
 
-/** `2026-02-03 18:15:02` in a time zone; a text that is no time stays as it is. */
+/** `2026-02-03 18:15:02` in a time zone. Returns any other text unchanged. */
 export function createTimeFormatter(timeZone = 'UTC'): (at: string) => string {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone,
@@ -61,7 +61,7 @@ export function formatTurnTotals(number: number, totals: ExportTurnTotals): stri
 export const formatPromptMarks = (marks: readonly PromptMark[]): string =>
   marks.length === 0 ? '' : ` (${marks.map((mark) => exportLabelText(mark)).join(', ')})`
 
-/** One argument per line; texts as they are, everything else as JSON. */
+/** One argument per line; strings as they are, everything else as JSON. */
 export function formatArguments({ input, arguments: written, arguments_json, input_json }: ToolCall): string {
   if (input !== undefined && input !== '') return toPrintable(input)
   const given = arguments_json ?? input_json
@@ -80,7 +80,7 @@ function formatFieldValue(value: unknown): string {
   return text.includes('\n') ? `\n${text}` : ` ${text}`
 }
 
-/** @param keepsEscapes keeps escape sequences, to show their colours */
+/** @param keepsEscapes keeps escape sequences for colours */
 export function formatOutput({ output, output_json }: ToolCall, keepsEscapes = false): string {
   const text = output_json === undefined ? (output ?? '') : formatStructure(output_json)
   return keepsEscapes ? text : toPrintable(text)

@@ -4,7 +4,7 @@ import { classify } from '../model/classify.ts'
 import { type NormalizedMessage, serializeMessage } from '../model/normalized.ts'
 import type { ExportInput, ExportOptions } from './export-input.ts'
 
-/** Contains every record, with or without `all`. */
+/** Always contains every record, with or without `all`. */
 export async function* exportJson(
   { session, mark: annotation, outline, messages }: ExportInput,
   { turns }: ExportOptions,

@@ -1,4 +1,4 @@
-/** Facts about the complete conversation that an export needs before it writes: collected in a pass of its own. */
+/** Facts about the complete conversation that an export needs before it writes, collected in a separate pass. */
 import { classify } from '../model/classify.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { type SessionFacts, SessionFactsCollector, UNREPEATED_EVENT } from '../model/session-facts.ts'
@@ -13,7 +13,7 @@ export interface ExportOutline {
   readonly tools: number
   readonly errors: number
   readonly usage: Usage
-  /** Records with ciphertext, which exports omit. */
+  /** Number of records with ciphertext. Exports omit the ciphertext. */
   readonly encrypted: number
   readonly last_at: string | undefined
 }
@@ -27,9 +27,9 @@ export async function readOutline(messages: AsyncIterable<NormalizedMessage>): P
 /** For callers that read the messages anyway. */
 export class OutlineCollector {
   readonly #answered = new Set<string>()
-  /** The last call of each id that has no result yet. */
+  /** The last call per id that has no result yet. */
   readonly #open = new Map<string, string>()
-  /** Events that repeat a prompt. In a log that was trimmed to its events, they are the prompts. */
+  /** Events that repeat a prompt. In a log that was trimmed to events, they are the only prompts. */
   readonly #eventPrompts: string[] = []
   readonly #facts = new SessionFactsCollector()
   readonly #totals = new TurnTotals()

@@ -17,7 +17,7 @@ import {
   stringifyPretty,
 } from './formatting.ts'
 
-/** With `all` also arguments, outputs and reasoning. */
+/** With `all`, includes arguments, outputs and reasoning. */
 export async function* exportPlainText(input: ExportInput, options: ExportOptions): AsyncGenerator<string> {
   const clock = createTimeFormatter(options.timeZone)
   yield `${renderHeader(input, clock)}\n`

@@ -6,23 +6,23 @@ import { type RedactionResult, Redactor } from '../redact/redactor.ts'
 import type { ExportInput } from './export-input.ts'
 import { readOutline } from './outline.ts'
 
-/** Reads the session from its start. */
+/** Reads the session from the start. */
 type ReadSession = () => AsyncIterable<NormalizedMessage>
 
 export interface Privacy {
-  /** Annotations are left out: they may contain anything. */
+  /** Drops annotations, because they may contain anything. */
   apply(input: ExportInput, open: ReadSession): Promise<ExportInput>
-  /** What was redacted so far; undefined for anonymization. */
+  /** The redactions so far; undefined for anonymization. */
   redacted(): RedactionResult | undefined
 }
 
-/** Reads the session before it writes, so that a secret is redacted wherever it occurs. */
+/** Reads the session before it writes, so that a secret is redacted everywhere it occurs. */
 export function createRedaction(people: People): Privacy {
   const redactor = new Redactor(people)
   return {
     redacted: () => redactor.redacted(),
     async apply({ mark: _, ...input }, open) {
-      // Placeholders are numbered in order: the outline needs a redactor of its own.
+      // Placeholders are numbered in order, so the outline needs its own redactor.
       const outlineRedactor = new Redactor(people)
       for (const one of [redactor, outlineRedactor]) await one.learn(open())
       await outlineRedactor.session(input.session)
@@ -33,7 +33,7 @@ export function createRedaction(people: People): Privacy {
   }
 }
 
-/** @param key random, new for each run */
+/** @param key random; a new one for each run */
 export function createAnonymization(key: string): Privacy {
   const anonymizer = new Anonymizer(key)
   async function* without(messages: AsyncIterable<NormalizedMessage>): AsyncGenerator<NormalizedMessage> {

@@ -17,7 +17,7 @@ interface SftMessage {
   readonly tool_calls?: object[]
 }
 
-/** Empty without an answer of the assistant. Messages that were rolled back are left out. */
+/** Yields nothing if the assistant never answered. Omits messages that were rolled back. */
 export async function* exportSft({ messages, outline }: ExportInput, options: ExportOptions): AsyncGenerator<string> {
   const { from, to } = options.turns ?? { from: 0, to: Number.POSITIVE_INFINITY }
   const sftMessages: SftMessage[] = []
@@ -25,7 +25,7 @@ export async function* exportSft({ messages, outline }: ExportInput, options: Ex
   for await (const message of messages) {
     if (classify(message, outline.facts).isTyped) number++
     if (number > to) break
-    // Instructions apply to all turns.
+    // Instructions apply to every turn.
     if (number < from && message.role !== 'system') continue
     if (isTrainable(message, outline, options.all === true))
       addMessage(sftMessages, message, outline, options.all === true)
@@ -50,7 +50,7 @@ function addMessage(sftMessages: SftMessage[], message: NormalizedMessage, outli
   if (kind === 'answer') sftMessages.push({ role: 'assistant', content: partsText(messagePartsOf(message, all)) })
 }
 
-/** Calls belong to the message before them. */
+/** Adds a call to the message before it. */
 function addCall(sftMessages: SftMessage[], call: ToolCall): void {
   const toolCall = {
     ...(call.call_id !== null && { id: call.call_id }),
@@ -69,7 +69,7 @@ function callArguments({ arguments: written, arguments_json, input, input_json }
   return toJsonText(input === undefined ? (input_json ?? {}) : { input })
 }
 
-/** Results are text: an image becomes `[image]`. */
+/** Results are text, so an image becomes `[image]`. */
 const toToolResult = (call: ToolCall, message: NormalizedMessage): SftMessage => ({
   role: 'tool',
   ...(call.call_id !== null && { tool_call_id: call.call_id }),

@@ -1,4 +1,4 @@
-/** An interactive chat: reads prompts, shows events, asks for consent. */
+/** An interactive chat: reads prompts, shows events, asks for permission. */
 import { DEFAULT_AGENT_NAME } from '../../chat/agent-file/agent-file.ts'
 import type { ChatSession, ChatSessionEvent, OpenedChat } from '../../chat/open/open-chat.ts'
 import { sandboxLabel } from '../../chat/processes/sandbox.ts'
@@ -111,7 +111,7 @@ class InteractiveChat {
     }
   }
 
-  /** Commands that need the whole screen do not go through the session. */
+  /** Runs commands that need the complete screen. Returns false for any other line, which goes to the session. */
   async #runLocally(line: string): Promise<boolean> {
     const { writer: journalWriter, state, setup } = this.#chat
     const command = /^!\s*(\S[\s\S]*)$/.exec(line)?.[1]
@@ -160,9 +160,9 @@ class InteractiveChat {
   }
 }
 
-// What stands before a prompt: the agent, how full the window is, the tangent and how long it has been open.
+// The prompt's prefix: the agent, how full the context window is, and how long the tangent has been open.
 
-/** In percent; from there on the engine proposes a summary. */
+/** At this percentage the chat suggests a summary. */
 const NEARLY_FULL_PERCENT = 75
 const MIN_SHOWN_PERCENT = 5
 

@@ -1,4 +1,7 @@
-/** One prompt without a person: the answer on standard output, all else on standard error, an exit code for each ending. */
+/**
+ * Answers one prompt without interaction: the answer goes to standard output, everything else to standard error, and
+ * each ending has an exit code.
+ */
 import { constants } from 'node:os'
 import type { ChatSessionEvent, OpenedChat } from '../../chat/open/open-chat.ts'
 import type { CallNeed } from '../../chat/tools/tool.ts'
@@ -8,7 +11,7 @@ import { writeData, writeErr, writeOut, writeOutJson } from '../output.ts'
 import { PrintableStream } from './output/screen.ts'
 import { formatEventLine } from './output/turn-view.ts'
 
-/** Those of errors that stop a command are in `model/error.ts`. */
+/** `model/error.ts` has the exit codes of errors. */
 const ENDING_EXIT_CODES: { readonly [how in ChatEnding]: number } = {
   answered: 0,
   failed: 10,
@@ -21,14 +24,14 @@ const ENDING_EXIT_CODES: { readonly [how in ChatEnding]: number } = {
 
 const SIGHUP_EXIT_CODE = 128 + constants.signals.SIGHUP
 
-/** @param prompt the whole prompt, and what of it was typed: the rest was piped in and names no files outside of the project */
+/** @param prompt the complete prompt and its typed part. Piped text must not name files outside the project. */
 export async function runOneShot(
   { session: chat, greeting }: OpenedChat,
   prompt: { readonly text: string; readonly typed: string },
   json: boolean,
 ): Promise<number> {
   const stop = (): void => chat.interrupt()
-  // The terminal is gone: what was said is kept, and the exit code is the one of the signal.
+  // The terminal is gone: the conversation is saved, and the exit code is that of the signal.
   let isHungUp = false
   const hangUp = (): void => {
     isHungUp = true
@@ -39,7 +42,7 @@ export async function runOneShot(
   process.on('SIGHUP', hangUp)
   let ending: ChatEnding | undefined
   let isMidLine = false
-  // A program gets what was said to the letter, a terminal what is safe to print.
+  // Programs get the exact text; a terminal gets printable text only.
   const printable = new PrintableStream()
   const writeAnswer = (text: string): Promise<void> =>
     process.stdout.isTTY ? writeOut(printable.add(text)) : writeData(text)
@@ -50,7 +53,7 @@ export async function runOneShot(
       return writeAnswer(event.text)
     }
     if (event.kind === 'output') return writeAnswer(say(event.text, event.ja))
-    // An answer with calls ends in the middle of a line.
+    // An answer with tool calls can end in the middle of a line.
     if ((event.kind === 'entry' || event.kind === 'ended') && isMidLine) {
       isMidLine = false
       await writeOut(`${printable.end()}\n`)
@@ -73,7 +76,10 @@ export async function runOneShot(
   }
 }
 
-/** The fields that `--json` prints for an event: local details in place of what the API derives from them, and texts in English. */
+/**
+ * The fields that `--json` prints for an event: local details instead of what the API derives from them; texts in
+ * English.
+ */
 function toJsonEvent(event: ChatSessionEvent): object {
   switch (event.kind) {
     case 'retry':

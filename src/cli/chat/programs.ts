@@ -1,4 +1,4 @@
-/** Other programs that get the screen for a while: an editor, a pager, a shell. */
+/** Runs programs that take over the screen: an editor, a pager, a shell. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { withSafePath } from '../../lib/programs.ts'
 import { say } from '../language.ts'
 import { pagerCommand } from '../pager.ts'
 
-/** `$VISUAL`, else `$EDITOR`, else vi. Nothing where it could not be used. */
+/** Uses `$VISUAL`, then `$EDITOR`, then vi. Undefined if the editor failed. */
 export function editText(text: string): string | undefined {
   const folder = createTempFolder('edit')
   const path = join(folder.path, 'prompt.md')
@@ -25,7 +25,7 @@ export function editText(text: string): string | undefined {
   }
 }
 
-/** False where there is no pager, or none is wanted. */
+/** False if there is no pager or the user disabled it. */
 export function showInPager(text: string): boolean {
   const pager = pagerCommand()
   if (pager === undefined) return false
@@ -34,7 +34,10 @@ export function showInPager(text: string): boolean {
   return status === 0
 }
 
-/** In the person's own shell, with the whole terminal. @returns how it ended, where that is worth a word */
+/**
+ * Runs a command in the user's shell, with the complete terminal.
+ * @returns how it ended, if that is worth a message
+ */
 export function runInShell(command: string, cwd: string): string | undefined {
   const shell = process.env['SHELL'] || true
   const { status, signal, error } = spawnSync(command, { stdio: 'inherit', shell, cwd })

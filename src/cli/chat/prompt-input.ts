@@ -1,4 +1,4 @@
-/** Where the person sits: at a terminal with all its keys, or behind a pipe, line by line. */
+/** Reads prompts from a terminal with all its keys, or from a pipe line by line. */
 import { constants } from 'node:os'
 import { createInterface } from 'node:readline'
 import type { ChatSession } from '../../chat/open/open-chat.ts'
@@ -9,7 +9,7 @@ import { appendPromptHistory, PromptHistory, readPromptHistory } from './input/p
 import { Terminal } from './input/terminal.ts'
 
 export interface PromptReader {
-  /** The screen can be redrawn and lent to other programs. */
+  /** The screen can be redrawn and given to other programs. */
   readonly isTerminal: boolean
   columns(): number
   rows(): number
@@ -28,7 +28,7 @@ function terminalInput(chat: ChatSession): PromptReader {
   const { data } = chat.commandContext
   const history = new PromptHistory(readPromptHistory(data))
   let complete: Completer | undefined
-  // Who only talks does not wait for what knows all commands.
+  // Completions load all commands, so they are loaded at the first Tab.
   const beforeTab = async (): Promise<void> => {
     complete ??= (await import('./input/completions.ts')).createCompleter(chat)
   }
@@ -64,7 +64,7 @@ function terminalInput(chat: ChatSession): PromptReader {
   }
 }
 
-/** Nobody scrolls there: a block may be longer than on most screens. */
+/** A pipe does not scroll, so blocks may be longer than a screen. */
 const PIPE_ROWS = 48
 
 function pipeInput(chat: ChatSession): PromptReader {
@@ -74,7 +74,7 @@ function pipeInput(chat: ChatSession): PromptReader {
     if (chat.isRunning) chat.interrupt()
     else lines.close()
   }
-  // What was said is kept and what runs is ended, as at a terminal; the exit code is that of the signal.
+  // As at a terminal, saves the conversation and ends running programs. The exit code is that of the signal.
   const leave = (signal: 'SIGTERM' | 'SIGHUP'): void => {
     process.exitCode = 128 + constants.signals[signal]
     chat.interrupt()

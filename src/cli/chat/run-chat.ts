@@ -1,4 +1,4 @@
-/** Opens the chat that the options ask for, and runs it interactively or for one prompt. */
+/** Opens the chat that the options describe, and runs it interactively or for one prompt. */
 import { realpathSync } from 'node:fs'
 import type { App } from '../../app.ts'
 import {
@@ -33,14 +33,17 @@ export async function runChat(
   else await runSession(chatConfig, prompt, options, program)
 }
 
-/** `--resume "And now?"`: what has a space in it is no id, but what to say. */
+/** In `--resume "And now?"` the value contains a space, so it is a prompt and not an id. */
 function splitPrompt(prompt: string | undefined, options: ChatCommandOptions) {
   const isPrompt = prompt === undefined && typeof options.resume === 'string' && /\s/.test(options.resume)
   if (!isPrompt) return { prompt, options }
   return { prompt: String(options.resume), options: { ...options, resume: true } as const }
 }
 
-/** Without the app, which takes its time: what is wrong with the settings of agents is told by who reads their logs. */
+/**
+ * Reads the settings without the app, which takes longer to start. Invalid settings of agents are reported by the
+ * commands that read logs.
+ */
 async function readChatConfig(): Promise<ChatConfig> {
   const environment = thisMachine()
   const config = readConfig(environment, { agents: [], flags: configFlags() })
@@ -99,7 +102,7 @@ async function runSession(
   }
 }
 
-/** What is piped in goes along with what was typed. */
+/** Appends piped input to the prompt. */
 async function readFullPrompt(prompt: string | undefined): Promise<string> {
   const pieces: Buffer[] = []
   if (!process.stdin.isTTY) for await (const piece of process.stdin) pieces.push(piece as Buffer)
@@ -146,14 +149,17 @@ async function openChat(
   return opened
 }
 
-/** The user has started a chat here: the page may continue it here. Directories that are too wide are confirmed there. */
+/**
+ * Trusts the directory on the page too, so that the page may continue the chat. Very wide directories still need
+ * confirmation there.
+ */
 function trustChatDirectory(cwd: string, { environment }: ChatConfig): void {
   const data = dataDirectory(environment)
   if (directoryWarning(cwd, { home: environment.home, data })) return
   try {
     new TrustStore(data).addDirectory(cwd)
   } catch (error) {
-    // The chat itself works: the page only asks once more.
+    // The chat works without it; the page asks once more.
     if (!(error instanceof AppError)) throw error
   }
 }
@@ -163,7 +169,7 @@ async function resumeTarget(options: ChatCommandOptions): Promise<string | null 
   return options.resume === true ? null : options.resume
 }
 
-/** Ours is gone on with, and so is the copy that was made of another; else one is made. */
+/** Continues one of our sessions, or our copy of another agent's session. Creates the copy if there is none. */
 async function continueSession(name: string, options: ChatCommandOptions): Promise<string> {
   return withNamedLog(name, options, async ({ environment, directory, backup: backupStore }, { log, id }) => {
     const nativeId = /^fumibako:(.+)$/.exec(id)?.[1]

@@ -62,7 +62,7 @@ async function backUpAll(app: App, paths: readonly string[]): Promise<readonly S
   }
 }
 
-/** Until it is interrupted. One store at a time; changes that arrive meanwhile are handled next. */
+/** Runs until interrupted. Backs up one store at a time; changes that arrive meanwhile are handled next. */
 async function watchAndBackUp(app: App, paths: readonly string[], options: Options): Promise<void> {
   const watched = await app.backupService.watchable(paths)
   if (!options.json) await writeErr(`${formatWatching(watched.map(({ store }) => store).join(', '))}\n`)
@@ -79,7 +79,7 @@ async function watchAndBackUp(app: App, paths: readonly string[], options: Optio
       })
     }
     const watches = watched.map(({ agent, store }) => agent.volatile?.watch(store, () => backUpStore(agent, store)))
-    // Changes between the first backup and the watch.
+    // Covers changes between the first backup and the start of the watch.
     for (const { agent, store } of watched) backUpStore(agent, store)
     const alive = setInterval(() => {}, 1 << 30)
     const stop = (): void => {

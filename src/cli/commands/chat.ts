@@ -1,4 +1,4 @@
-/** `fumi chat`: a conversation with any OpenAI-compatible server, new or continued. */
+/** `fumi chat`: starts or continues a conversation with any OpenAI-compatible server. */
 import { type Command, InvalidArgumentError } from 'commander'
 import { defineCommand, SESSION_OPTION } from '../define-command.ts'
 import { say } from '../language.ts'

@@ -109,7 +109,7 @@ async function runConversion({ log, id }: ChosenLog, directory: string, options:
     directory,
     isWhole: options.history === 'all',
     withoutExtensions: !options.extensions,
-    // A device or a pipe has no folder for a sidecar.
+    // Devices and pipes have no folder for a sidecar.
     hasSidecar: options.output !== undefined && options.extensions && specialKindAt(options.output) === undefined,
     ...(options.profile !== undefined && { profile: options.profile }),
     ...(options.cwd !== undefined && { cwd: options.cwd }),
@@ -140,7 +140,10 @@ interface SaveTarget {
   readonly force: boolean
 }
 
-/** Writes file and sidecar, both or neither. @param isWanted decides when both are complete and not yet in place */
+/**
+ * Writes the file and its sidecar, both or neither.
+ * @param isWanted decides when both are complete but not yet in place
+ */
 async function saveConversion(
   { pieces, report }: Conversion,
   { path, force }: SaveTarget,

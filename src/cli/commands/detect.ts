@@ -1,4 +1,4 @@
-/** `fumi detect`: tells which agent and format a file belongs to, and why. */
+/** `fumi detect`: identifies the agent and the format of a file, and explains why. */
 import type { Command } from 'commander'
 import type { Agent, FileDescription } from '../../agents/agent.ts'
 import { allAgents } from '../../agents/load-agents.ts'
@@ -90,7 +90,7 @@ const UNKNOWN_DESCRIPTION: FileDescription = {
   why: phrase('not a log of a supported agent', '対応するエージェントのログではありません'),
 }
 
-/** An agent may recognize files that it does not read. */
+/** An agent may recognize files that it cannot read. */
 function describeUnread(agents: readonly Agent[], head: Uint8Array, path: string): FileDescription {
   for (const agent of agents) {
     const description = agent.describe?.(head, path)

@@ -41,7 +41,7 @@ async function run(options: Options): Promise<void> {
   if (problems > 0) process.exitCode = EXIT_PROBLEMS
 }
 
-/** JSON is English in every language. */
+/** JSON output is always English. */
 const toEnglishFinding = (finding: DoctorFinding): object => ({
   ...finding,
   what: finding.what.en,

@@ -275,7 +275,7 @@ interface PreparedExport {
   readonly issues: readonly Issue[]
 }
 
-/** Reads the session for its outline. Its messages are read again to write them, and once more to redact them. */
+/** Reads the session for its outline. Exporting reads the messages again, and redaction once more. */
 async function prepareExport(app: App, { log, id }: ChosenLog, privacy?: Privacy): Promise<PreparedExport> {
   const collector = new OutlineCollector()
   const overview = await readOverview(log, id, (message) => collector.add(message))
@@ -319,16 +319,16 @@ function renderRedactionReport({ redactions, images }: RedactionResult): string 
   return `${summary}${imagesNote}\n`
 }
 
-/** The other sessions would fail in the same way. */
+/** An error that would occur for every other session too. */
 const affectsAllSessions = (error: unknown): boolean =>
   isProgramUpdated(error) ||
   (error instanceof AppError && (error.code === 'cannot_write' || error.code === 'unusable_data'))
 
-/** Of several sessions, one that fails is reported and the others are exported. */
+/** Exports several sessions: reports one that fails and continues with the rest. */
 class ExportAttempts {
   readonly #isOnly: boolean
 
-  /** @param sessions their number: if the only session fails, the command fails */
+  /** @param sessions how many; if the only session fails, the command fails */
   constructor(sessions: number) {
     this.#isOnly = sessions === 1
   }

@@ -61,7 +61,7 @@ export function filesCommand(program: Command): void {
 async function listTouches(app: App, path: string, options: Options): Promise<void> {
   const limit = parseLimit(options.limit, options.json ? 0 : 40)
   await refreshIndex(app, 'both', 'an index')
-  // A path to an existing file means that file; any other is the end of a path.
+  // An existing path means that file; any other path matches as the end of a path.
   const searchPaths = /^\.{1,2}[/\\]/.test(path) || existsSync(path) ? [resolve(path), path] : [path]
   const { total, touched } = app.fileTouches(searchPaths[0] ?? path, limit === 0 ? -1 : limit)
   const found =
@@ -115,7 +115,7 @@ async function readCheckpoints(app: App, session: SessionId): Promise<readonly S
   })
 }
 
-/** By session, newest first. */
+/** Groups touches by session, newest first. */
 function renderFileReport(touches: readonly TouchWithDiff[], total: number, app: App): string {
   if (touches.length === 0)
     return say(

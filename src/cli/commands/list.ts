@@ -106,7 +106,7 @@ interface SessionRows {
 
 const filtersByAnnotation = ({ starred, tag }: Options): boolean => starred !== undefined || tag !== undefined
 
-/** By session, filtered by `--starred` and `--tag`. */
+/** Annotations by session, filtered by `--starred` and `--tag`. */
 function readAnnotations(app: App, { starred, tag }: Options): ReadonlyMap<string, SessionAnnotation> {
   const annotations = app.annotations.list({ ...(starred && { starred }), ...(tag !== undefined && { tag }) })
   return new Map(annotations.map((annotation) => [annotation.session, annotation]))

@@ -78,7 +78,7 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
   )
 }
 
-/** Unknown files are read too, so that each line is accounted for, but their records are not printed. */
+/** Also reads unknown files, so that every line is accounted for, but does not print their records. */
 async function normalizeLog(
   log: Log,
   options: Options,
@@ -109,7 +109,7 @@ async function normalizeLog(
 
 /** Readers yield a cursor about once a megabyte. */
 const CURSORS_PER_COLLECTION = 24
-/** Garbage of a line is several times its length. */
+/** Parsing a line leaves garbage of several times its length. */
 const LONG_LINE_LENGTH = 8_000_000
 
 const tooDeepIssue = ({ source }: Log, line: number): Issue => ({
@@ -122,8 +122,8 @@ const tooDeepIssue = ({ source }: Log, line: number): Issue => ({
 let runGc: (() => void) | undefined
 
 /**
- * By itself, the garbage collector lets tens of megabytes of old messages pile up although about eight are in use.
- * Node offers no other way to run it.
+ * Left alone, the garbage collector keeps tens of megabytes of old messages although about eight are in use. Node
+ * offers no other way to run it.
  */
 function collectGarbage(): void {
   if (!runGc) {

@@ -67,7 +67,7 @@ const COLUMNS: readonly TableColumn[] = [
   { title: say('prompt', '依頼'), grows: true },
 ]
 
-/** @param all the number before `--limit` */
+/** @param all number of prompts before `--limit` */
 function renderPromptTable(prompts: readonly LinkedPrompt[], all: number): string {
   if (prompts.length === 0) return say('No matching prompts.\n', '該当する依頼はありません。\n')
   const rows = prompts.map(({ at, at_inferred, agent, session, text }) => [
@@ -149,7 +149,7 @@ class PromptCollector {
   readonly prompts: LoggedPrompt[] = []
   readonly lists: TypedList[] = []
   readonly issues: Issue[] = []
-  /** A bug prevented reading the prompts of a session. */
+  /** A bug prevented reading some session's prompts. */
   isIncomplete = false
   /** Copies of a log contain the same messages. */
   readonly #seen = new Set<string>()

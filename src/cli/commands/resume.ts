@@ -1,4 +1,4 @@
-/** `fumi resume`: continues a session in the program that it belongs to. */
+/** `fumi resume`: continues a session in its own program. */
 import { spawn } from 'node:child_process'
 import { realpathSync } from 'node:fs'
 import { constants } from 'node:os'
@@ -34,7 +34,7 @@ export function resumeCommand(program: Command): void {
 }
 
 async function run(name: string, options: Options): Promise<void> {
-  // Nothing stays open while the program runs.
+  // Closes the app before the program runs.
   const found = await withApp((app) => findSession(app, name))
   const command = options.print
     ? await resumeCommandFor(found)
@@ -104,7 +104,7 @@ async function runProgram(command: ResumeCommand): Promise<number> {
     )
   if (cwd !== undefined && cwd !== process.cwd() && process.stderr.isTTY)
     await writeErr(say(`Resuming in ${cwd}\n`, `${cwd} で再開します\n`))
-  // The directory comes from the log, so no program is taken from it.
+  // A name without a directory is looked up in PATH only, because the log chooses the working directory.
   const path = programPathOrMissing(program)
   // On Windows programs are often scripts, which only a shell runs.
   const child = spawn(isWindows ? `"${path}"` : path, args, {

@@ -83,10 +83,10 @@ async function searchIndex(app: App, query: string, options: Options): Promise<v
   )
 }
 
-/** Hits per query when all are wanted. */
+/** Hits per query when all hits are wanted. */
 const PAGE_SIZE = 500
 
-/** @param limit 0 for all of them */
+/** @param limit 0 for all */
 async function fetchAnswer(app: App, query: string, order: Options['sort'], limit: number): Promise<FoundAnswer> {
   const ask = async (after?: number): Promise<FoundAnswer> => {
     const options = { order, limit: limit || PAGE_SIZE, ...(after !== undefined && { after }) }

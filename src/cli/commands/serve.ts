@@ -1,4 +1,4 @@
-/** `fumi serve`, and `fumi` alone: the page and the API in a browser. */
+/** `fumi serve`, and `fumi` without a command: the page and the API for a browser. */
 import { spawn } from 'node:child_process'
 import { stat } from 'node:fs/promises'
 import { constants } from 'node:os'
@@ -57,7 +57,7 @@ export function serveCommand(program: Command): void {
       'fumi serve --port 8080 --no-open',
       'fumi serve --host 0.0.0.0 --cert server.pem --key server.key',
     )
-    // `fumi <typo>` comes here too.
+    // `fumi <typo>` arrives here too.
     .with((command) => command.allowExcessArguments())
     .runWithApp(serve)
 }
@@ -90,7 +90,7 @@ async function serve(app: App, options: Options, { args: [word], parent }: Comma
   const end = say('Press Ctrl+C to stop.', 'Ctrl+C で終了します。')
   await writeOut(`${greetingText}\n${linkTitle}\n\n  ${paint.cyan(server.link())}\n\n${linkNote}${end}\n`)
   logUncaughtErrors()
-  // A link of its own: other users can read the browser's command line, and must not use up the printed one.
+  // The browser gets a link of its own: other users can read its command line and could use the link first.
   if (options.open) await openBrowser(server.link())
   await waitForStop()
   await server.close()
@@ -103,7 +103,7 @@ function parsePort(text: string): number {
   return port
 }
 
-/** A bug in one answer or one live update is logged; the server keeps running. */
+/** Logs a bug in one reply or live update; the server keeps running. */
 function logUncaughtErrors(): void {
   const log = (error: unknown): void =>
     warn(`internal error; please report it: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
@@ -111,12 +111,12 @@ function logUncaughtErrors(): void {
   process.on('uncaughtException', log)
 }
 
-/** A second Ctrl+C does not wait. */
+/** Ctrl-C a second time ends the process at once. */
 async function waitForStop(): Promise<void> {
   await new Promise<void>((done) => {
     process.once('SIGINT', () => done())
     process.once('SIGTERM', () => done())
-    // The terminal is gone: open chats are closed as usual, and the exit code is that of the signal.
+    // The terminal is gone: closes open chats; the exit code is that of the signal.
     process.once('SIGHUP', () => {
       process.exitCode = 128 + constants.signals.SIGHUP
       done()
@@ -124,7 +124,7 @@ async function waitForStop(): Promise<void> {
   })
   if (process.stderr.isTTY) await writeErr('\n')
 }
-// What is on this machine, and what to do next: printed when the server starts.
+// What this machine has and what to do next, printed when the server starts.
 
 interface LogRoot {
   readonly agent: Agent
@@ -218,21 +218,21 @@ async function findFirstLog(folder: string): Promise<string> {
   return folder
 }
 
-/** `npm start` and npx install no `fumi`. */
+/** `npm start` and npx do not install `fumi`, so their hints name `npx fumi`. */
 function renderHints(rows: readonly (readonly [command: string, what: string])[]): string {
   const prefix = ['start', 'npx'].includes(process.env['npm_lifecycle_event'] ?? '') ? 'npx ' : ''
   const lines = rows.map(([command, what]) => `  ${paint.cyan(`${prefix}${command}`)}\n      ${what}`)
   return `${say('Next steps:', '次にできること:')}\n\n${lines.join('\n')}\n`
 }
 
-/** Does nothing where there is no screen. */
+/** Does nothing without a screen. */
 async function openBrowser(address: string): Promise<void> {
   const [name, ...args] = browserCommand(address)
   const program = name === undefined ? undefined : findProgram(name)
   if (program === undefined) return
   await new Promise<void>((done) => {
     const child = spawn(program, args, { stdio: 'ignore', detached: true })
-    // Without such a program, the user opens the printed link.
+    // Without a browser command, the user opens the printed link.
     child.once('error', () => done())
     child.once('spawn', () => done())
     child.unref()

@@ -80,7 +80,7 @@ async function printStatistics(app: App, paths: readonly string[], options: Opti
   await reportIncomplete(sum.issues)
 }
 
-/** Outcomes of tools and the times of activity are known after the second pass. */
+/** The second pass finds the outcomes of tools and the times of activity. */
 const needsFullRead = ({ by }: Options): boolean => by === 'tool' || by === 'hour' || by === 'weekday'
 
 interface StatsTotals extends LogTotals {

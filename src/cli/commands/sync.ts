@@ -82,7 +82,7 @@ async function printSummary(app: App, synced: SyncCounts, ms: number, options: O
       `${formatCount(scanned)} new or changed, ${formatCount(gone)} gone`,
       `新規・変更 ${formatCount(scanned)} 件、消失 ${formatCount(gone)} 件`,
     )
-    // Sessions that an earlier command listed are now indexed for search.
+    // Sessions that an earlier command only listed.
     const caughtUp = say(`${formatCount(read)} indexed for search`, `検索用に索引付け ${formatCount(read)} 件`)
     const nothing = read > 0 ? caughtUp : say('no changes', '変更なし')
     const news = scanned + gone > 0 ? changed : nothing
@@ -98,7 +98,7 @@ async function printSummary(app: App, synced: SyncCounts, ms: number, options: O
   await reportIncomplete(issues)
 }
 
-/** Until it is interrupted. */
+/** Runs until interrupted. */
 async function watchChanges(app: App, options: Options): Promise<void> {
   const stop = new AbortController()
   const outcome = await app.watch()
@@ -106,7 +106,7 @@ async function watchChanges(app: App, options: Options): Promise<void> {
   const end = (): void => stop.abort()
   process.once('SIGINT', end)
   process.once('SIGTERM', end)
-  // The watchers alone do not keep the process alive.
+  // Watchers alone do not keep the process alive.
   const alive = setInterval(() => {}, 1 << 30)
   try {
     await outcome.ready

@@ -105,7 +105,7 @@ async function run(path: string, options: Options): Promise<void> {
   else await (isToErr ? writeErr : writeOut)(renderProblems(path, checked))
 }
 
-/** The format whose problems can also be repaired. */
+/** The only format whose problems can be repaired. */
 const MESSAGES = 'openai'
 
 type Checker = Agent & Required<Pick<Agent, 'check'>>
@@ -115,7 +115,7 @@ async function chooseTarget(path: string, { target, fix, profile }: Options): Pr
   const checkers = agents.filter((agent): agent is Checker => agent.check !== undefined)
   const named = (id: AgentId | undefined): Checker | undefined => checkers.find((one) => one.id === id)
   if (target !== undefined) return named(target) ?? throwUnknownTarget(target, checkers)
-  // Options for messages select messages; so does standard input, which cannot be read twice.
+  // Options for messages imply messages. So does standard input, which can be read only once.
   const isForMessages = fix || profile !== undefined || path === '-' || !isFile(path)
   const head = isForMessages ? undefined : await headOf(path)
   const detected = head && agents.find((one) => one.recognize(head, path))
@@ -198,7 +198,7 @@ async function validateTarget(path: string, target: Checker, json: boolean): Pro
   return findings.some(({ severity }) => severity === 'error')
 }
 
-/** JSON is English in every language. */
+/** JSON output is always English. */
 const toEnglishFinding = (finding: CheckFinding): object => ({ ...finding, what: finding.what.en })
 
 async function readFindings(
@@ -211,7 +211,7 @@ async function readFindings(
   try {
     if (file.size === 0) throw new AppError('nothing_readable', `${shownPath} is empty.`, `${shownPath} は空です。`)
     const findings: CheckFinding[] = []
-    // Input from a pipe has no file name to check.
+    // Piped input has no file name to check.
     const options = isStream ? {} : { path: shownPath }
     for await (const finding of target.check(() => file.chunks(0), options)) findings.push(finding)
     return findings
@@ -260,7 +260,7 @@ function renderFindings(path: string, findings: readonly CheckFinding[]): string
 const severityLabel = (severity: CheckFinding['severity']): string =>
   say(severity, severity === 'error' ? 'エラー' : '警告')
 
-/** Only the beginning of a place is text; the rest is a path. */
+/** Only the start of a location is text; the rest is a path. */
 const toJapanesePlace = (place: string): string =>
   place
     .replace(/^line (\d+)/, '$1 行目')

@@ -1,4 +1,4 @@
-/** The options by which lists, searches and reports are filtered; a search takes them as words of its query. */
+/** Filter options of lists, searches and reports. A search turns them into words of its query. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { type Period, parsePeriod, type SessionFilter } from '../../app.ts'
@@ -66,7 +66,7 @@ export function parsePeriodOption(option: string, text: string): Period {
   return period
 }
 
-/** A name alone is looked for in every path; anything that says where it lies is a directory. */
+/** `.`, `..` and anything with a slash is a directory; any other name matches part of a path. */
 export const resolveProject = (text: string): string => (/^\.{1,2}$|[/\\]/.test(text) ? resolve(text) : text)
 
 export function parseLimit(text: string | undefined, defaultLimit: number): number {

@@ -1,4 +1,4 @@
-/** Brings the index up to date before it is asked. */
+/** Updates the index before a command reads it. */
 import type { App } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import { localize, say } from '../language.ts'
@@ -6,13 +6,13 @@ import { writeErr } from '../output.ts'
 import { createSyncProgressBar } from '../progress.ts'
 
 /**
- * Whether there is an index to ask. Where it could not be made, the logs themselves have to do; who asks the index alone
- * `needs` one, and gets what went wrong thrown.
+ * Returns whether there is an index to read. If there is none and the command can read logs instead, failures are
+ * only reported; with `needs`, they are thrown.
  */
 export async function refreshIndex(app: App, passes: 'first' | 'both', needs?: 'an index'): Promise<boolean> {
   const bar = await createSyncProgressBar()
   try {
-    // Another process that is at it keeps it up to date: what it has written so far is there.
+    // Another process that holds the lock is already updating the index; its results so far are usable.
     const outcome = await app.sync({ passes, onProgress: bar.show })
     bar.stop()
     if (outcome.kind === 'held' && app.index.epoch === undefined) await reportIndexLocked(outcome.by?.pid)

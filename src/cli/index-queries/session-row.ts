@@ -1,4 +1,4 @@
-/** A session as `fumi list` tells it, from the index or straight from its log. Its names are those of `--json`. */
+/** A session as `fumi list` prints it, from the index or directly from its log. Field names are those of `--json`. */
 import type { BackedUpSession, SessionAnnotation, SessionEntry } from '../../app.ts'
 import type { Usage } from '../../model/usage.ts'
 import type { LogSession } from '../find-session.ts'
@@ -13,7 +13,7 @@ export interface SessionRow {
   readonly models: readonly string[]
   readonly started_at: string
   readonly last_at: string
-  /** These are not known of a log of which only the beginning was looked at. */
+  /** Null if only the beginning of the log was read. */
   readonly messages: number | null
   readonly tools: number | null
   readonly usage: Usage | null
@@ -22,9 +22,9 @@ export interface SessionRow {
   readonly relation: 'fork' | 'subagent' | null
   readonly children: number
   readonly path: string
-  /** It is read from fumibako's own copy. */
+  /** Read from the backup. */
   readonly kept: boolean
-  /** No source is left, and nothing was kept of it. */
+  /** The log is gone, and there is no backup. */
   readonly gone: boolean
   readonly ended_at: string | null
   readonly ended_how: string | null

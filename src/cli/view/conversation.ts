@@ -136,7 +136,7 @@ function renderText(message: NormalizedMessage, facts: SessionFacts, all: boolea
   return title === undefined ? undefined : paint.dim(`  ${title}\n${text}`)
 }
 
-/** A call whose result follows in the same turn is shown with the result. */
+/** Shows a call together with its result, if the result is in the same turn. */
 function renderTool(message: NormalizedMessage, results: ReadonlySet<string | null | undefined>): string | undefined {
   const call = message.tool_call
   if (!call) return undefined

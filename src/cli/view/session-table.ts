@@ -15,7 +15,7 @@ const COLUMNS: readonly TableColumn[] = [
   { title: say('directory', '場所'), grows: true, keepsEnd: true },
 ]
 
-/** @param all the number before `--limit` */
+/** @param all number of sessions before `--limit` */
 export function renderSessionTable(sessions: readonly SessionRow[], all: number): string {
   if (sessions.length === 0) return say('No matching sessions.\n', '該当する会話はありません。\n')
   const rows = sessions.map((row) => [

@@ -1,4 +1,4 @@
-/** What `fumi stats` prints for a person. */
+/** The output of `fumi stats` for people. */
 import stringWidth from 'string-width'
 import { type HistoryStatistics, type HistorySummary, statisticsOf } from '../../amazon-q.ts'
 import type { IndexStatistics } from '../../app.ts'
@@ -50,7 +50,7 @@ export function renderTokenReport(totals: Totals, by: TokenGrouping, asOf: strin
   return `${paint.bold(summary)}\n${toolLine}\n${tokens}${renderEstimate(totals)}`
 }
 
-/** Cached input costs a fraction. */
+/** Cached input is cheaper than other input. */
 function renderCacheNote(usage: Usage): string {
   const percent = Math.round(cacheShareOf(usage) * 100)
   return paint.dim(

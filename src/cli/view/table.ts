@@ -5,11 +5,11 @@ import { toPrintableField } from '../../lib/text.ts'
 export interface TableColumn {
   readonly title: string
   readonly right?: boolean
-  /** May be cut when the table is too wide; the widest column first. */
+  /** May shrink if the table is too wide; the widest column first. */
   readonly grows?: boolean
-  /** Cut at the beginning: the end of a path says more. */
+  /** Cut at the start, because the end of a path says more. */
   readonly keepsEnd?: boolean
-  /** Left out if another column would become unreadable; the last one first. */
+  /** Dropped if another column would become unreadable; the last one first. */
   readonly isSpare?: boolean
 }
 
@@ -18,7 +18,7 @@ export const terminalWidth = (): number => process.stdout.columns ?? (Number(pro
 
 const TABLE_GAP = 2
 const MIN_COLUMN_WIDTH = 8
-/** Enough of a name to recognize it. */
+/** Width at which a name is still recognizable. */
 const READABLE_WIDTH = 20
 
 export function renderTable(
@@ -26,7 +26,7 @@ export function renderTable(
   rows: readonly (readonly string[])[],
   width = terminalWidth(),
 ): string {
-  // Many cells contain text of a log.
+  // Many cells contain text from a log.
   const all = [columns.map((column) => column.title), ...rows.map((row) => row.map(toPrintableField))]
   const natural = columns.map((_, at) => all.reduce((maximum, row) => Math.max(maximum, stringWidth(row[at] ?? '')), 0))
   const spare = columns.findLastIndex(({ isSpare }) => isSpare)
@@ -72,7 +72,7 @@ function renderCell(text: string, width: number, { right, keepsEnd }: TableColum
 
 const reverseText = (text: string): string => [...text].reverse().join('')
 
-/** Cuts to a number of columns; wide characters count two. */
+/** Cuts to a number of columns; wide characters take two. */
 export function truncate(text: string, width: number): string {
   if (stringWidth(text) <= width) return text
   let cut = ''

@@ -1,4 +1,4 @@
-/** The columns of a text. Common characters take a fast path, because streaming asks for every character. */
+/** Measures text in columns. Common characters take a fast path, because streaming measures every character. */
 import stringWidth from 'string-width'
 
 const ASCII_TEXT = /^[\u0020-\u007e]*$/

@@ -8,7 +8,7 @@ export const toTerminalText = toPrintable
 /** Paths, ids, commands and names: one line, with invisible characters spelled out too. */
 export const toTerminalLine = (text: string): string => toVisible(toPrintableField(text))
 
-/** The codes that tables show to people, in Japanese. In English the code itself is shown. */
+/** Japanese labels for codes in tables. English shows the code itself. */
 const JAPANESE_LABELS: { readonly [code: string]: string } = {
   // Why a conversation is no longer in its store.
   overwritten: '上書き',
@@ -63,7 +63,7 @@ const JAPANESE_LABELS: { readonly [code: string]: string } = {
   weekday: '曜日',
 }
 
-/** @param en where the English is not the code itself */
+/** @param en the English text, if it is not the code itself */
 export const codeLabel = (code: string, en = code): string =>
   runLanguage === 'ja' ? (JAPANESE_LABELS[code] ?? en) : en
 
@@ -73,7 +73,7 @@ export function formatRounded(n: number): string {
   return at === 0 ? String(n) : `${Number((n / 1000 ** at).toPrecision(3))}${['', 'k', 'M', 'G'][at]}`
 }
 
-/** Enough of a long id to tell it from others; the part after `~` tells generations apart. */
+/** Long enough to tell ids apart; the part after `~` distinguishes generations. */
 export function shortId(id: string): string {
   const [, agent = '', native = '', generation = ''] = /^([^:]*:)(.*?)(~[0-9a-f]+)?$/.exec(id) ?? []
   return toTerminalLine(`${agent}${native.slice(0, 13)}${generation}`)

@@ -1,4 +1,4 @@
-/** Renders each block of a conversation as HTML: every text is sanitised or escaped. */
+/** Renders each block of a conversation as HTML. Every text is sanitized or escaped. */
 
 import { parseAnsi } from '../../lib/markup/ansi.ts'
 import { renderMarkdown } from '../../lib/markup/html.ts'
@@ -63,7 +63,7 @@ export function renderBlockHtml(block: Exclude<ExportBlock, { kind: 'turn' | 'en
   }
 }
 
-/** Errors are open. */
+/** Errors start open. */
 const renderFold = (kind: '' | ' error', summary: string, body: string): string =>
   `<details class="fold${kind}"${kind === '' ? '' : ' open'}><summary>${summary}</summary>${body}</details>\n`
 
@@ -84,7 +84,7 @@ function renderPart(part: MessagePart, who: BlockSpeaker): string {
 const MAX_PROMPT_LINES = 40
 const LONG_PROMPT_SHOWN_LINES = 24
 
-/** As typed, except code. A long prompt is shown up to a limit; the rest opens on demand. */
+/** Shows the text as typed, except for code. The rest of a long prompt is folded. */
 function renderPrompt(text: string): string {
   const lines = text.split('\n')
   if (lines.length <= MAX_PROMPT_LINES) return `<div class="words you">${renderTyped(text)}</div>\n`
@@ -92,7 +92,7 @@ function renderPrompt(text: string): string {
   return `<div class="words you">${escapeHtml(lines.slice(0, LONG_PROMPT_SHOWN_LINES).join('\n'))}${rest}</div>\n`
 }
 
-/** Code blocks lose their fences. */
+/** Removes the fences of code blocks. */
 function renderTyped(text: string): string {
   const pieces: string[] = []
   let words: string[] = []
@@ -135,7 +135,7 @@ const renderCode = (text: string): string =>
 
 const DIFF_CLASSES: Readonly<Record<string, string>> = { '+': 'add', '-': 'del', '@': 'mark', '*': 'mark' }
 
-/** Neighbouring lines of a kind share one element. */
+/** Neighbouring lines of one kind share an element. */
 function renderDiffHtml(text: string): string {
   const runs: { kind: string | undefined; lines: string[] }[] = []
   for (const line of text.split('\n')) {
@@ -168,7 +168,7 @@ function renderAnsiHtml(text: string): string {
   return spans.join('')
 }
 
-/** The page's classes for bold text and for the sixteen colours, whose bright half looks like the other. */
+/** The page's classes for bold and the sixteen colours. Bright colours use the normal ones. */
 const ANSI_CLASSES: { readonly [name: string]: string } = {
   bold: 'ab',
   ...Object.fromEntries(Array.from({ length: 15 }, (_, at) => [`fg-${at + 1}`, `a${(at + 1) % 8 || 7}`])),
@@ -182,5 +182,5 @@ const HTML_ENTITIES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 }
 
-/** For text between tags and in attributes. */
+/** For text and for attribute values. */
 export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (sign) => HTML_ENTITIES[sign] ?? sign)

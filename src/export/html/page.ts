@@ -13,7 +13,7 @@ import { escapeHtml, renderBlockHtml, renderLabel, renderTime, renderTurnTotals,
 import { PAGE_SCRIPT } from './script.ts'
 import { PAGE_STYLE } from './style.ts'
 
-/** The outline comes last, when it is known; the style puts it beside the conversation. */
+/** The outline is known only at the end, so it comes last in the file; CSS moves it beside the conversation. */
 export async function* exportHtml(input: ExportInput, options: ExportOptions): AsyncGenerator<string> {
   const clock = createTimeFormatter(options.timeZone)
   const writer = new PageWriter(input.agent, clock)
@@ -28,7 +28,7 @@ export async function* exportHtml(input: ExportInput, options: ExportOptions): A
 
 const cspHash = (text: string): string => `'sha256-${Buffer.from(sha256(text), 'hex').toString('base64')}'`
 
-/** The page fetches and sends nothing and runs no other script, whatever it contains. */
+/** Whatever the conversation contains, the page runs no other script and makes no request. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   'img-src data:',
@@ -103,7 +103,7 @@ class PageWriter {
   readonly #agent: string
   readonly #clock: TimeFormatter
   #isOpen = false
-  /** The turn whose prompt follows. */
+  /** The turn that starts with the next prompt. */
   #turn: Extract<ExportBlock, { kind: 'turn' }> | undefined
   #isAgent = false
 

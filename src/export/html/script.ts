@@ -1,4 +1,4 @@
-/** The script of the exported page: search, folds, keys for turns, two languages. */
+/** The exported page's script: search, folds, keys for turns, two languages. */
 import { EXPORT_LABELS } from '../../model/export-labels.ts'
 
 /** Matches beyond this are not highlighted. */

@@ -1,4 +1,4 @@
-/** Exports a conversation as Markdown, with folded tools and reasoning and a YAML front matter. */
+/** Exports a conversation as Markdown, with folded tools and reasoning, and YAML front matter. */
 
 import { toPrintable } from '../../lib/text.ts'
 import { exportLabelText } from '../../model/export-labels.ts'
@@ -33,7 +33,7 @@ class MarkdownWriter {
   readonly #agent: string
   readonly #options: ExportOptions
   readonly #clock: (at: string) => string
-  /** The last heading. */
+  /** Who the last heading belongs to. */
   #under: 'nobody' | 'user' | 'agent' = 'nobody'
 
   constructor(agent: string, options: ExportOptions) {
@@ -111,7 +111,7 @@ class MarkdownWriter {
   }
 }
 
-/** @param summary on one line, as HTML */
+/** @param summary one line of HTML */
 const renderDetails = (summary: string, body: string): string =>
   `<details>\n<summary>${summary}</summary>\n\n${body}${body === '' ? '' : '\n\n'}</details>`
 
@@ -121,7 +121,7 @@ const renderNote = (text: string, data: object): string =>
     ...(Object.keys(data).length === 0 ? [] : [fenceText(toPrintable(stringifyPretty(data)), 'json')]),
   ].join('\n\n')
 
-/** Two spaces keep each line break. */
+/** Two spaces at the end of a line keep the line break. */
 function quoteText(text: string): string {
   const { sections } = splitFences(text)
   const lines = sections.flatMap(({ kind, lines }) =>
@@ -140,7 +140,7 @@ const escapeInlineHtml = (text: string): string =>
 
 type YamlValue = string | number | boolean | readonly string[] | { readonly [key: string]: number } | undefined
 
-/** Values are JSON, which is YAML: no text can be anything but a text. */
+/** Values are written as JSON, which is valid YAML, so no text can change the structure. */
 function renderFrontMatter(input: ExportInput, { turns, timeZone = 'UTC' }: ExportOptions): string {
   const { session, mark: annotation, outline } = input
   const { usage } = outline
@@ -184,7 +184,7 @@ function renderFrontMatter(input: ExportInput, { turns, timeZone = 'UTC' }: Expo
   return `---\n${lines.join('')}---\n`
 }
 
-/** Readers without front matter show it as Markdown: values contain no Markdown characters. */
+/** Readers without front matter show it as Markdown, so values must contain no Markdown characters. */
 const escaped = (sign: string): string => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 function toYaml(value: Exclude<YamlValue, undefined>): string {

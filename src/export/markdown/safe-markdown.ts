@@ -1,19 +1,19 @@
-/** Makes Markdown safe inside a document: it keeps its look and cannot affect what surrounds it. */
+/** Makes Markdown safe to embed: it keeps its look and cannot affect the document around it. */
 import { type Token, type TokensList, walkTokens } from 'marked'
 import { lexMarkdown, MAX_MARKDOWN_LENGTH } from '../../lib/markup/markdown.ts'
 
-/** The document's own headings use the levels up to this one. */
+/** The document itself uses heading levels up to this one. */
 const MAX_OWN_HEADING_LEVEL = 3
 const PROBE_HEADING = `${'#'.repeat(MAX_OWN_HEADING_LEVEL)} next`
 
 /**
- * The text as it is, where it leaves the document whole and loads nothing; else with its headings lowered, its HTML shown as
- * text and its images as links; else without any link; else in a fence. Our parser decides; where readers differ from it,
- * signs in the text do.
- * @param placed puts the text where it will stand, such as in a quote: what is code alone may be none there
+ * Returns the first of these that leaves the document intact and loads nothing: the text unchanged; the text with its
+ * headings lowered, HTML shown as text and images turned into links; the same without any link; a fenced block.
+ * Our parser decides. Other readers parse differently, so suspicious characters count too.
+ * @param placed puts the text into its place, such as a quote, where code may stop being code
  */
 export function toSafeMarkdown(text: string, placed: (text: string) => string = (same) => same): string {
-  // Markdown readers also end lines at a carriage return.
+  // Other readers also end lines at a carriage return.
   const trimmed = text
     .replaceAll(/\r\n?/g, '\n')
     .replace(/^(?:[ \t]*\n)+/, '')
@@ -36,7 +36,7 @@ export const escapeMarkdownLine = (text: string): string =>
     .replaceAll(/[\\`*_~|#!&$]/g, (sign) => `\\${sign}`)
     .replaceAll(/[<>[\]]/g, entity)
 
-/** Not a backslash: readers would make it part of a preceding URL. */
+/** Not a backslash, which readers would add to a preceding URL. */
 const entity = (sign: string): string => ({ '<': '&lt;', '>': '&gt;' })[sign] ?? `&#${sign.charCodeAt(0)};`
 
 function keepsStructure(text: string): boolean {
@@ -58,19 +58,19 @@ function hasOnlySafeTokens(tokens: TokensList): boolean {
     // Other readers may start a fence or a heading on the second line.
     if (token.type === 'def' && token.raw.trim().includes('\n')) isOk = false
     if (isWords(token) && repairLines(token.raw.split('\n')) !== token.raw) isOk = false
-    // Nested deeper than our parser reads; another parser may read it.
+    // Nested deeper than our parser goes; another parser may go deeper.
     if (token.type === 'text' && !token['tokens'] && mayBeUnsafe(token.raw)) isOk = false
   })
   return isOk
 }
 
-/** Blocks of text. A `text` token without tokens is inline text. */
+/** Blocks of text. A `text` token without tokens is inline. */
 const isWords = (token: Token): boolean =>
   token.type === 'text' ? token['tokens'] !== undefined : ['paragraph', 'table', 'def'].includes(token.type)
 
-/** Allows only schemes with known effects; `app.ts:12` has no scheme. */
+/** Allows only schemes whose effect is known. `app.ts:12` has no scheme. */
 function isSafeLink(href: string): boolean {
-  // Readers decode entities and escapes, and browsers skip control characters, before they read the scheme.
+  // Readers decode entities and escapes, and browsers skip control characters, before they parse the scheme.
   const bare = href.replaceAll(/[\\<\s\p{Cc}\p{Cf}]/gu, '')
   if (/^[^/?]*&(?:#|\w+;)/.test(bare)) return false
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(bare)?.[1]?.toLowerCase()
@@ -80,13 +80,13 @@ function isSafeLink(href: string): boolean {
 const SAFE_SCHEMES: ReadonlySet<string> = new Set(['http', 'https', 'mailto'])
 
 /**
- * What begins raw HTML, an image, or the address of a link or of a definition. Addresses in angle brackets stay links. An
- * image becomes a link behind an exclamation mark: nothing is loaded by looking.
+ * The start of raw HTML, of an image, or of a link's or definition's address. Addresses in angle brackets stay links.
+ * An image becomes an exclamation mark and a link, so that viewing loads nothing.
  */
 const HARM =
   /(?<!\\)(\\*)(<(?=[a-z/!?])(?!(?:https?:\/\/|mailto:)[^\s<>]*>)|!(?=\[)|\](?=[(:][\s<>\p{Cc}\p{Cf}]*([^ \n<>]{0,200})))/giu
 
-/** Independent of our parser, which may read less. */
+/** Does not rely on our parser, which may recognize less than others. */
 const mayBeUnsafe = (text: string): boolean => escapeHarm(text) !== text
 
 type TextChange = (words: string) => string
@@ -100,7 +100,7 @@ function repairMarkdown(text: string, change: TextChange): string {
 const repairWords = ({ lines }: MarkdownSection, change: TextChange): string =>
   mapOutsideCode(repairLines(lines.map(lowerHeading)), change)
 
-/** Escapes lines at which another parser may end a paragraph. */
+/** Escapes lines where another parser may end a paragraph. */
 const repairLines = (lines: readonly string[]): string =>
   lines.map((line, at) => withoutFootnote(at > 0 ? withoutUnderline(line) : line)).join('\n')
 
@@ -113,7 +113,7 @@ const lowerHeading = (line: string): string =>
 /** `===` or `---` would turn the line above into a heading. */
 const withoutUnderline = (line: string): string => line.replace(/^((?:[ \t]|>)*)(=+|-+)(?=[ \t]*$)/, '$1\\$2')
 
-/** Our parser has no footnotes; others end a paragraph at one. */
+/** Our parser has no footnotes; other parsers end a paragraph at one. */
 const FOOTNOTE = /^((?:[ \t]|>|[-*+][ \t]|\d{1,9}[.)][ \t])*)\[(?=\^)/
 
 const withoutFootnote = (line: string): string => line.replace(FOOTNOTE, `$1${entity('[')}`)
@@ -127,7 +127,7 @@ const escapeHarm = (text: string): string =>
 const escapeLinks = (text: string): string =>
   text.replace(/(?<!\\)(\\*)\[/g, (_, slashes: string) => unescaped(slashes) + entity('['))
 
-/** Removes the backslash that escapes the sign. */
+/** Removes an escaping backslash. */
 const unescaped = (slashes: string): string => slashes.slice(slashes.length % 2)
 
 /** A fenced block whose fence is longer than any in the text. */
@@ -139,7 +139,7 @@ export function fenceText(text: string, language = ''): string {
 
 interface MarkdownSection {
   readonly kind: 'words' | 'code'
-  /** Code includes its fences. */
+  /** For code, includes the fences. */
   readonly lines: readonly string[]
   readonly isClosed: boolean
 }
@@ -150,11 +150,11 @@ interface MarkdownSections {
   readonly open: string | undefined
 }
 
-/** Also in quotes and lists. */
+/** Fences may be inside quotes and lists. */
 const FENCE_OPENING = /^(?:[ \t]|>|[-*+][ \t]|\d{1,9}[.)][ \t])*(`{3,}|~{3,})([^\n]*)$/
 const FENCE_CLOSING = /^[ \t>]*(`{3,}|~{3,})[ \t]*$/
 
-/** Blank lines end a section of text: code spans cannot cross them. */
+/** A blank line ends a section of text, because code spans cannot cross it. */
 export function splitFences(text: string): MarkdownSections {
   const sections: { kind: MarkdownSection['kind']; lines: string[]; isClosed: boolean }[] = []
   let fence: string | undefined
@@ -187,8 +187,8 @@ export function splitFences(text: string): MarkdownSections {
 }
 
 /**
- * What stands between backticks stays; the rest is given to the function. A span across lines is none for a reader that
- * ends the paragraph between them, and then others are: all of it is words.
+ * Applies the function to everything outside code spans. A span across lines counts as text: a reader that ends the
+ * paragraph between the lines would see other spans.
  */
 function mapOutsideCode(words: string, change: (text: string) => string): string {
   const spans = findCodeSpans(words)
@@ -202,7 +202,7 @@ function mapOutsideCode(words: string, change: (text: string) => string): string
   return result + change(words.slice(at))
 }
 
-/** The next run of the same length closes a run of backticks. */
+/** A run of backticks is closed by the next run of the same length. */
 function findCodeSpans(words: string): readonly { readonly start: number; readonly end: number }[] {
   const runs = Array.from(words.matchAll(/(?<!\\)`+/g), ({ index, 0: run }) => ({
     start: index,

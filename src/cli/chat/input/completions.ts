@@ -1,4 +1,4 @@
-/** What Tab completes in a prompt: commands, their arguments, files, and names from the conversation. */
+/** Tab completion in a prompt: commands, their arguments, file names, and words of the conversation. */
 import { readdirSync } from 'node:fs'
 import { agentReference, findAgents } from '../../../chat/agent-file/find-agents.ts'
 import { resolveTypedPath } from '../../../chat/attachments.ts'
@@ -14,7 +14,7 @@ import type { TextLine } from './editor.ts'
 export interface CompletionItem {
   readonly text: string
   readonly note?: string
-  /** More may follow at once: a folder. */
+  /** Typing continues right after it, without a space: a folder. */
   readonly isOpen?: boolean
 }
 
@@ -37,7 +37,7 @@ export interface CompletionData {
   tags(): readonly string[]
   tools(): readonly string[]
   prompts(): readonly { readonly name: string; readonly note: string }[]
-  /** In a folder, given as it was typed; none where there is no such folder. */
+  /** Lists a folder, named as the user typed it. Empty if there is no such folder. */
   files(folder: string): readonly { readonly name: string; readonly isFolder: boolean }[]
 }
 
@@ -50,7 +50,7 @@ export function findCompletions({ text, at }: TextLine, data: CompletionData): C
 
 const MAX_WORD_LENGTH = 4096
 
-/** A name that would tell the terminal what to do is not offered. */
+/** Names with escape sequences or invisible characters are not offered. */
 const isPrintable = ({ text, note = '' }: CompletionItem): boolean => toPrintable(text + note) === text + note
 
 function completionsAt(head: string, word: string, data: CompletionData): readonly CompletionItem[] {
@@ -88,7 +88,7 @@ const checkpointTags: ArgumentSource = (data) => data.tags()
 const toolNames: ArgumentSource = (data) => data.tools()
 const promptNames: ArgumentSource = (data) => data.prompts().map(({ name }) => name)
 
-/** By command, and by its first word where that decides. */
+/** Keys are a command, or a command and its subcommand. */
 const ARGUMENT_SOURCES: { readonly [call: string]: ArgumentSource | 'files' } = {
   help: commandNames,
   attach: 'files',
@@ -124,7 +124,7 @@ function completeArguments(
   )
 }
 
-/** With quotes where a name has spaces. Hidden ones only where a dot was typed. */
+/** Quotes names with spaces. Lists hidden files only after a typed dot. */
 function completeFiles(typed: string, data: CompletionData): readonly CompletionItem[] {
   const isQuoted = typed.startsWith('"')
   const path = isQuoted ? typed.slice(1) : typed

@@ -43,7 +43,7 @@ function nextPosition({ text, at }: TextLine): number {
   return at + (splitGraphemes(text.slice(at, endOfLine({ text, at })))[0]?.length ?? 1)
 }
 
-/** A negative place would count as the first one. */
+/** `lastIndexOf` treats a negative position as 0, so 0 is handled first. */
 const startOfLine = ({ text, at }: TextLine): number => (at === 0 ? 0 : text.lastIndexOf('\n', at - 1) + 1)
 
 function endOfLine({ text, at }: TextLine): number {
@@ -57,7 +57,9 @@ const NEXT_WORD = /^[^\p{L}\p{N}_]*[\p{L}\p{N}_]*/u
 
 const previousWordStart = ({ text, at }: TextLine): number => skipBack(text, skipBack(text, at, BETWEEN_WORDS), IN_WORD)
 
-/** Over all letters of a kind: a pattern that ends at the cursor would be tried from each place of the text. */
+/**
+ * Steps back one character at a time: a pattern anchored at the cursor would be tried at every position of the text.
+ */
 function skipBack(text: string, at: number, kind: RegExp): number {
   let position = at
   while (position > 0) {
@@ -71,10 +73,10 @@ function skipBack(text: string, at: number, kind: RegExp): number {
 
 const nextWordEnd = ({ text, at }: TextLine): number => at + (NEXT_WORD.exec(text.slice(at))?.[0].length ?? 0)
 
-/** Up to white space, as Control-W takes it. */
+/** To the previous white space, as Ctrl-W deletes. */
 const previousChunkStart = ({ text, at }: TextLine): number => skipBack(text, skipBack(text, at, /\s/), /\S/)
 
-/** The same place one line higher or lower; nothing where there is none. */
+/** The same column one line up; undefined on the first line. */
 function positionAbove(line: TextLine): number | undefined {
   const start = startOfLine(line)
   if (start === 0) return undefined
@@ -126,12 +128,12 @@ export class Editor {
     return this.#search ? toTextLine(this.#search.found?.text ?? '') : this.#line
   }
 
-  /** What Tab found, while there is a choice. */
+  /** The candidates of the last Tab, while there are several. */
   get completions(): readonly CompletionItem[] {
     return this.#completions
   }
 
-  /** The words that are looked for, while some are; null where nothing has them. */
+  /** The words of a history search in progress; `isFound` is false when no entry contains them. */
   get search(): { readonly words: string; readonly isFound: boolean } | undefined {
     return this.#search && { words: this.#search.words, isFound: this.#search.found !== undefined }
   }
@@ -195,7 +197,7 @@ export class Editor {
     return this.#set(line)
   }
 
-  /** A backslash at the end asks for another line. */
+  /** A backslash before the cursor starts a new line instead of sending. */
   #enter(): EditorAction {
     const { text, at } = this.#line
     if (at === text.length && text.endsWith('\\')) return this.#set(toTextLine(`${text.slice(0, -1)}\n`))
@@ -203,7 +205,7 @@ export class Editor {
     return { kind: 'submit', text }
   }
 
-  /** Within the text first, then to what was typed before. */
+  /** Moves within the text; from its first or last line, to the previous or next history entry. */
   #moveOrRecall(position: number | undefined, recallEntry: () => string | undefined): EditorAction {
     if (position !== undefined) return this.#set(moveCursor(this.#line, position))
     const text = recallEntry()
@@ -275,9 +277,9 @@ const CUT_KEYS: { readonly [name: string]: FindPosition } = {
   'C-k': endOfLine,
 }
 
-/** A file that was dropped onto the terminal, which pastes its path as a shell would need it. */
+/** Dropping a file onto a terminal pastes its path, quoted for a shell. */
 
-/** `@"path"` for an absolute path of an image or a document and nothing else; nothing for any other text. */
+/** Returns `@"path"` if the text is only the absolute path of an image or a document; otherwise undefined. */
 function parseDroppedFile(pasted: string): string | undefined {
   const text = pasted.trim()
   const path =
@@ -287,7 +289,7 @@ function parseDroppedFile(pasted: string): string | undefined {
   return /\s/.test(path) ? `@"${path}" ` : `@${path} `
 }
 
-/** Spaces are escaped, or there are none. */
+/** Undefined if the path has a space that is not escaped. */
 const unescapePath = (text: string): string | undefined =>
   /(?<!\\)\s/.test(text) ? undefined : text.replaceAll(/\\([ ()[\]'&!$`])/g, '$1')
 

@@ -1,6 +1,6 @@
-/** What a terminal sends, as keys. */
+/** Parses terminal input into keys. */
 
-/** Names: `enter`, `up`, `C-a` with Control, `M-b` with Alt; text and pastes carry what they say. */
+/** Names of keys: `enter`, `up`, `C-a` (Control), `M-b` (Alt). Text and pastes carry their text. */
 export type TerminalKey =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'paste'; readonly text: string }
@@ -8,7 +8,7 @@ export type TerminalKey =
 
 interface DecodedKeys {
   readonly keys: readonly TerminalKey[]
-  /** An incomplete sequence: pass it again, before the next input. */
+  /** The start of an incomplete sequence. Pass it again, in front of the next input. */
   readonly rest: string
 }
 
@@ -29,7 +29,7 @@ export function decodeKeys(input: string): DecodedKeys {
   return { keys, rest: input.slice(at) }
 }
 
-/** An escape after which nothing came. */
+/** Escape itself, pressed alone. */
 export const ESCAPE_KEY: TerminalKey = { kind: 'key', name: 'escape' }
 
 function addKey(keys: TerminalKey[], key: TerminalKey): void {
@@ -101,7 +101,7 @@ const KEYS_BY_NUMBER: { readonly [number: string]: string } = {
   '8': 'end',
 }
 
-/** As xterm numbers them: Shift 1, Alt 2, Control 4, one added. */
+/** Modifiers as xterm numbers them: 1, plus 1 for Shift, 2 for Alt, 4 for Control. */
 function sequenceName(numbers: string, last: string): string | undefined {
   const [first = '', second = ''] = numbers.split(';')
   const modifiers = Math.max(0, Number(second.split(':')[0] || '1') - 1)
@@ -112,7 +112,7 @@ function sequenceName(numbers: string, last: string): string | undefined {
 
 const MAX_CODE_POINT = 0x10ffff
 
-/** Terminals that tell every key by its number. Enter with anything held is a new line. */
+/** For terminals that send every key as a number. Enter with a modifier inserts a new line. */
 function numberedKeyName(numbers: string, last: string, modifiers: number): string | undefined {
   const code = Number(last === 'u' ? numbers.split(/[;:]/)[0] : numbers.split(';')[2])
   if (code === 13) return modifiers === 0 ? 'enter' : 'M-enter'

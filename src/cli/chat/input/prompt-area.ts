@@ -1,4 +1,4 @@
-/** The rows of the prompt in the terminal: where text and caret are, and how they are drawn. */
+/** Lays out the prompt in rows, and draws it in the terminal. */
 import stringWidth from 'string-width'
 import { toReadable } from '../../../model/hostile-characters.ts'
 import { say } from '../../language.ts'
@@ -18,7 +18,10 @@ const CONTINUATION_INDENT = '  '
 
 const TAB_SPACES = '    '
 
-/** @param prefix may have colours in it @param width columns, of which the last one is left free */
+/**
+ * @param prefix may contain colours
+ * @param width columns; the last one stays empty
+ */
 export function layOutPrompt(prefix: string, { text, at }: TextLine, width: number): PromptLayout {
   const maxWidth = Math.max(8, width - 1)
   const rows: string[] = []
@@ -63,7 +66,7 @@ function wrapLine(head: string, line: string, maxWidth: number, at: number | und
   return { rows: [...rows, row], cursor }
 }
 
-/** So many rows around the cursor, for a text that is higher than the screen. */
+/** The rows around the cursor that fit on the screen. */
 export function visibleRows({ rows, row, column }: PromptLayout, height: number): PromptLayout {
   if (rows.length <= height) return { rows, row, column }
   const from = Math.max(0, Math.min(row - Math.floor(height / 2), rows.length - height))
@@ -76,12 +79,12 @@ interface TerminalSize {
 }
 
 const MAX_COMPLETIONS_SHOWN = 8
-/** Of a long text, so much stays to be seen once it is sent. */
+/** Rows that stay visible of a long prompt after it is sent. */
 const MAX_SENT_ROWS = 20
 
 export class PromptArea {
   readonly #prefix: string
-  /** The widths of what was drawn, up to the row of the cursor. */
+  /** Widths of the drawn rows, up to the row of the cursor. */
   #above: readonly number[] = []
 
   constructor(prefix: string) {
@@ -106,7 +109,7 @@ export class PromptArea {
     return text
   }
 
-  /** The last time: what was typed stays, and the cursor stands below it. */
+  /** Draws the text a last time and moves the cursor below it. */
   finish(editor: Editor, { columns }: TerminalSize): string {
     const { rows } = layOutPrompt(this.#prefix, editor.line, columns)
     const hiddenCount = rows.length - MAX_SENT_ROWS
@@ -120,12 +123,12 @@ export class PromptArea {
     return `${this.#top(columns)}${shown.join('\r\n')}\r\n`
   }
 
-  /** Forgets where it was drawn: the cursor stands on a row of its own. */
+  /** Forgets the drawn rows. The cursor must be at the start of an empty row. */
   reset(): void {
     this.#above = []
   }
 
-  /** To its first column and row, with all below erased. A terminal that became narrower has wrapped what was there. */
+  /** Moves to the first row and erases everything below. A terminal that became narrower has wrapped the drawn rows. */
   #top(columns: number): string {
     const rows = this.#above.reduce((sum, width) => sum + Math.max(1, Math.ceil(width / columns)), 0)
     return `\r${rows > 1 ? `\u001b[${rows - 1}A` : ''}\u001b[J`

@@ -1,4 +1,4 @@
-/** Earlier prompts: to scroll through, and in the file that keeps them. */
+/** Earlier prompts: navigation, search, and the file that stores them. */
 import { appendFileSync, chmodSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { replaceOwnFile } from '../../../lib/files/atomic-file.ts'
@@ -25,7 +25,10 @@ export class PromptHistory {
     this.reset()
   }
 
-  /** Nothing before the first one. @param typed kept, to come back to */
+  /**
+   * Undefined at the oldest entry.
+   * @param typed the current text, restored when the user returns to it
+   */
   older(typed: string): string | undefined {
     if (this.#at === 0) return undefined
     if (this.#at === this.#entries.length) this.#draft = typed
@@ -39,7 +42,10 @@ export class PromptHistory {
     return this.#at === this.#entries.length ? this.#draft : this.#entries[this.#at]
   }
 
-  /** The newest one with these words in it, before a place. Capital letters only count where some are typed. */
+  /**
+   * Finds the newest entry before a position that contains the words. Ignores case unless the words have capital
+   * letters.
+   */
   find(words: string, before = this.#entries.length): { readonly text: string; readonly at: number } | undefined {
     const fold = (text: string): string => (words === words.toLowerCase() ? text.toLowerCase() : text)
     for (let at = Math.min(before, this.#entries.length) - 1; at >= 0; at--) {
@@ -55,7 +61,7 @@ const MAX_ENTRIES_ON_DISK = 2 * MAX_ENTRIES
 
 export const promptHistoryPath = (data: string): string => join(data, 'chat-history.jsonl')
 
-/** Oldest first; none where there is no such file. A line that is damaged is passed over. */
+/** Oldest first. Empty if there is no file; skips damaged lines. */
 export function readPromptHistory(data: string): readonly string[] {
   const path = promptHistoryPath(data)
   const lines = readTextOrEmpty(path).split('\n').filter(Boolean)
@@ -64,7 +70,7 @@ export function readPromptHistory(data: string): readonly string[] {
   return entries
 }
 
-/** What begins with a space is not kept, as in shells. */
+/** Like shells, does not store a prompt that starts with a space. */
 export function appendPromptHistory(data: string, text: string): void {
   if (text.startsWith(' ') || text.trim() === '') return
   const path = promptHistoryPath(data)
@@ -74,7 +80,7 @@ export function appendPromptHistory(data: string, text: string): void {
     appendFileSync(path, `${JSON.stringify(text)}\n`, { mode: 0o600 })
     chmodSync(path, 0o600)
   } catch (error) {
-    // What was typed is said all the same.
+    // The prompt is sent even if it cannot be stored.
     if (!isSystemError(error)) throw error
   }
 }
@@ -83,7 +89,7 @@ function rewriteHistory(path: string, entries: readonly string[]): void {
   try {
     replaceOwnFile(path, entries.map((text) => `${JSON.stringify(text)}\n`).join(''))
   } catch (error) {
-    // It stays as long as it is.
+    // If trimming fails, the file keeps its length.
     if (!(error instanceof AppError)) throw error
   }
 }

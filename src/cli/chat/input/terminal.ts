@@ -1,4 +1,4 @@
-/** A terminal from which keys are read one by one: lines are asked for, and what is typed meanwhile waits for the next. */
+/** Reads lines from a terminal, key by key. Keys that are typed while no line is read wait for the next one. */
 import { writeSync } from 'node:fs'
 import type { ReadStream, WriteStream } from 'node:tty'
 import { say } from '../../language.ts'
@@ -8,7 +8,7 @@ import { PromptArea } from './prompt-area.ts'
 
 const SHOW_CURSOR = '\u001b[?25h'
 
-/** A terminal sends a sequence at once; an escape alone is the key. */
+/** A terminal sends a sequence at once. If nothing follows an escape in this time, the user pressed Escape. */
 const ESCAPE_WAIT_MS = 40
 
 interface LineRequest {
@@ -21,7 +21,7 @@ interface LineRequest {
 }
 
 interface ReadLineOptions extends EditorOptions {
-  /** Ignores what was typed before the question. Control-C answers it. */
+  /** Discards keys that were typed before the question. Ctrl-C ends it without an answer. */
   readonly isQuestion?: boolean
   readonly beforeTab?: () => Promise<void>
 }
@@ -37,7 +37,7 @@ export class Terminal {
   #timer: NodeJS.Timeout | undefined
   #hasEnded = false
 
-  /** @param interrupt Control-C while no line is asked for */
+  /** @param interrupt runs on Ctrl-C while no line is read */
   constructor(input: ReadStream, output: WriteStream, interrupt: () => void) {
     this.#input = input
     this.#output = output
@@ -61,7 +61,7 @@ export class Terminal {
     this.#input.pause()
   }
 
-  /** Undefined when the user leaves: Control-C twice on an empty line. */
+  /** Undefined when the user leaves with Ctrl-D, or with Ctrl-C twice on an empty line. */
   readLine(
     prefix: string,
     { isQuestion = false, beforeTab, ...options }: ReadLineOptions = {},
@@ -90,7 +90,7 @@ export class Terminal {
     this.#request?.done(undefined)
   }
 
-  /** Lends the terminal to another program until it ends. */
+  /** Gives the terminal to another program until the program ends. */
   releaseFor<T>(work: () => T): T {
     this.#raw(false)
     this.#input.pause()
@@ -111,7 +111,7 @@ export class Terminal {
     this.#output.write(isOn ? BRACKETED_PASTE_ON : BRACKETED_PASTE_OFF)
   }
 
-  /** Also after a crash. */
+  /** Also runs when the process crashes. */
   readonly #restoreModes = (): void => {
     writeSync(1, BRACKETED_PASTE_OFF + SHOW_CURSOR)
   }
@@ -139,7 +139,7 @@ export class Terminal {
     }
   }
 
-  /** What is typed meanwhile comes after the Tab. */
+  /** Keys that arrive while completions load are handled after the Tab. */
   #stall(request: LineRequest, keys: readonly TerminalKey[]): void {
     this.#stalled = [...keys]
     void request.beforeTab?.().then(() => {

@@ -1,4 +1,4 @@
-/** Markdown within a line and in tables, as styled text. */
+/** Inline Markdown and tables as styled text. */
 import { paint } from '../../view/paint.ts'
 import {
   COLUMN_GAP,
@@ -15,10 +15,16 @@ interface InlineResult {
   readonly rest: string
 }
 
-/** What a mark and its end span at most: more is not waited for, and a line full of marks does not cost its length squared. */
+/**
+ * Longest text between two markers. Bounds how long output waits for the closing marker, and keeps a line full of
+ * markers from taking quadratic time.
+ */
 const MAX_SPAN_LENGTH = 400
 
-/** @param isComplete nothing follows any more @param previous the letter before the text */
+/**
+ * @param isComplete no more text follows
+ * @param previous the character before the text
+ */
 export function parseInline(
   text: string,
   isComplete: boolean,
@@ -91,7 +97,7 @@ function matchMarkup(text: string, before: string, styles: readonly TextStyle[])
 
 const trimCode = (code: string): string => (/^ .*[^ ].* $/.test(code) ? code.slice(1, -1) : code)
 
-/** The address stands behind the words: there is nothing to click on in a pipe or a plain terminal. */
+/** Prints the address after the link text, because plain terminals and pipes have no links. */
 function linkSpans(image: string, words: string, address: string, styles: readonly TextStyle[]): readonly StyledSpan[] {
   const shown = parseInline(image === '' ? words : `[image] ${words}`, true, [...styles, 'link']).spans
   return address === '' || address === words ? shown : [...shown, { text: ` (${address})`, styles: [...styles, 'dim'] }]

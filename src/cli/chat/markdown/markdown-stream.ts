@@ -1,4 +1,4 @@
-/** Renders Markdown in a terminal while it arrives: a line is final once its block is known. */
+/** Renders Markdown in a terminal while it arrives. A line is final once its block type is known. */
 import { paint } from '../../view/paint.ts'
 import { textWidth } from '../../view/text-width.ts'
 import { PrintableStream } from '../output/screen.ts'
@@ -10,7 +10,7 @@ interface LinePrefix {
   readonly length: number
   readonly head: string
   readonly column: number
-  /** Before further lines of the same block. */
+  /** Printed before further lines of the same block. */
   readonly indent: string
   readonly styles: readonly TextStyle[]
 }
@@ -21,7 +21,7 @@ const INCOMPLETE_PREFIX =
   /^\s*(?:>\s?)*\s*(?:#{1,6}\s*|(?:[-*+]|\d{1,9}[.)])(?:\s+(?:\[[ xX]?\]?\s*)?)?|\d{1,9}|[-*_\s]+|[`~]+[^`\n]*)?$/
 const MAX_PREFIX_LENGTH = 80
 
-/** Whether more has to come before it can be told what the line is. Of a longer text only a fence can go on. */
+/** Whether the block type is still open. Beyond the limit, only a code fence can still be incomplete. */
 const isIncompletePrefix = (text: string): boolean =>
   text.length < MAX_PREFIX_LENGTH ? INCOMPLETE_PREFIX.test(text) : /^\s*(?:`{3,}|~{3,})[^`\n]*$/.test(text)
 
@@ -65,7 +65,7 @@ const MAX_COLUMNS = 100
 interface OpenLine {
   readonly block: LinePrefix
   readonly wrapper: WordWrapper
-  /** The letter before what comes next. */
+  /** The character before the next text. */
   previous: string
 }
 
@@ -82,14 +82,14 @@ export class MarkdownStream {
   #line: OpenLine | undefined
   #code: OpenCode | undefined
   #table: string[] = []
-  /** Blank lines are written one at a time, and not at the beginning. */
+  /** Several blank lines become one; blank lines at the start are dropped. */
   #isAfterBlank = true
 
   constructor(columns: () => number) {
     this.#columns = columns
   }
 
-  /** What can be written now. Has no escape sequences but our own. */
+  /** Returns the text that is ready. It contains no escape sequences except ours. */
   add(text: string): string {
     this.#pending += this.#printable.add(text)
     return this.#drain(false)
@@ -168,7 +168,7 @@ export class MarkdownStream {
     return hasEnd ? this.#startBlock(this.#pending.slice(0, this.#pending.indexOf('\n'))) : this.#beginLine()
   }
 
-  /** What can only be told from a whole line. */
+  /** Blocks that only a complete line identifies. */
   #startBlock(line: string): string {
     if (line.trim() === '') {
       this.#takeLine()
@@ -220,13 +220,13 @@ export function renderMarkdownText(text: string, columns: () => number): string 
   return stream.add(text) + stream.end()
 }
 
-/** Code with a calm highlighting: comments step back, strings and keywords stand out a little. Line by line. */
+/** Subdued highlighting, line by line: comments are dimmed; strings and keywords are coloured. */
 interface HighlightRules {
-  /** Begins a comment up to the end of the line. */
+  /** Starts a comment that ends with the line. */
   readonly comment?: string
-  /** Begins and ends one of several lines. */
+  /** Start and end of a comment that may span lines. */
   readonly block?: readonly [begin: string, end: string]
-  /** Quotes that may span lines, longest first. */
+  /** Quotes of strings that may span lines, longest first. */
   readonly long?: readonly string[]
   readonly quotes: string
 }
@@ -274,7 +274,7 @@ interface OpenToken {
 class CodeHighlighter {
   readonly #language: HighlightRules | undefined
   readonly #isDiff: boolean
-  /** What ends the comment or the string that an earlier line began. */
+  /** The end of a comment or string that started on an earlier line. */
   #open: OpenToken | undefined
 
   constructor(name: string) {

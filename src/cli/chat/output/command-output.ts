@@ -1,4 +1,4 @@
-/** Output of a chat command: plain text, with tables and lists fitted to the terminal. */
+/** Prints the output of chat commands: plain text, with tables and lists that fit the terminal. */
 import { toPrintable } from '../../../lib/text.ts'
 import { textWidth } from '../../view/text-width.ts'
 import { isTableLine, renderMarkdownTable } from '../markdown/inline.ts'
@@ -6,7 +6,7 @@ import { columnWidths, type GridCell, renderGridRow, WordWrapper } from './style
 
 const MAX_INDENT = 12
 
-/** @param isList fields that are parted by two spaces stand below each other */
+/** @param isList aligns fields that are separated by two spaces */
 export function renderCommandOutput(text: string, columns: number, isList = false): string {
   const width = columns - 1
   const lines = toPrintable(text).replace(/\n$/, '').split('\n')
@@ -24,7 +24,7 @@ export function renderCommandOutput(text: string, columns: number, isList = fals
   return out.join('')
 }
 
-/** Lines of one kind belong together; those of a list are indented alike. */
+/** Lines of one kind form a block. In a list, lines with the same indent are of one kind. */
 function lineKind(line: string, isList: boolean): string {
   if (isTableLine(line)) return 'table'
   return isList && /\S {2,}\S/.test(line) ? `list ${indentWidth(line)}` : 'text'
@@ -44,7 +44,7 @@ function renderList(lines: readonly string[], width: number): string {
   return rows.map((row) => renderGridRow(row, widths).replaceAll(/^(?=.)/gm, indent)).join('')
 }
 
-/** Broken between words, and indented as it begins. */
+/** Wraps between words; further lines repeat the indent of the first. */
 function wrapIndented(line: string, width: number): string {
   if (textWidth(line) <= width) return line
   const indent = /^ */.exec(line)?.[0].slice(0, MAX_INDENT) ?? ''

@@ -1,4 +1,7 @@
-/** The consent question: what a tool would do, as quoted text that cannot pass for ours, and the answer to it. */
+/**
+ * The permission question: shows what a tool would do, quoted so that it cannot imitate our own text, and parses the
+ * answer.
+ */
 import type { ToolConsent } from '../../../chat/open/open-chat.ts'
 import { findDangerousAdditions, findDangerSpans } from '../../../chat/tools/permission/danger.ts'
 import type { CallNeed } from '../../../chat/tools/tool.ts'
@@ -12,7 +15,7 @@ import { splitGraphemes, textWidth } from '../../view/text-width.ts'
 import { renderCommandOutput } from './command-output.ts'
 import { diffColor } from './tool-result.ts'
 
-/** Before a line of the text, and before what goes on with it on the next row. */
+/** Starts every row of quoted text, also the wrapped ones. */
 const LINE_START = '  │ '
 const CONTINUED_START = '  ┆ '
 const DANGEROUS_START = '! │ '
@@ -82,7 +85,7 @@ function formatGap(what: ExcerptGap, n: number): string {
   }
 }
 
-/** Broken at the edge, wherever that is: a command is not moved apart. */
+/** Wraps at the exact column, so that a command is shown without changes. */
 function wrapText(text: string, columns: number): readonly string[] {
   const rows: string[] = []
   let row = ''
@@ -108,7 +111,7 @@ export interface ConsentQuestion {
 const MAX_ROWS = 40
 const OWN_ROWS = 8
 const MIN_ROWS = 8
-/** For what the model says about a call, which is not what it does. */
+/** The purpose is the model's own claim, so it gets little space. */
 const MAX_PURPOSE_ROWS = 2
 const MAX_STALE_ROWS = 12
 const MAX_NAME_WIDTH = 64
@@ -121,7 +124,7 @@ interface ScreenSize {
 interface RenderedQuestion {
   readonly text: string
   readonly isCut: boolean
-  /** What would run is not shown completely: it must be seen before it can be allowed. */
+  /** The command or the arguments are not shown completely. The user must see them before allowing them. */
   readonly isUnseen: boolean
 }
 
@@ -131,7 +134,7 @@ export function renderQuestion({ name, need }: ConsentQuestion, screen: ScreenSi
     ? Number.POSITIVE_INFINITY
     : Math.max(MIN_ROWS, Math.min(MAX_ROWS, screen.rows - OWN_ROWS - (need.stale ? MAX_STALE_ROWS : 0)))
   const block = (text: string, more: Partial<QuotedBlockOptions> = {}): QuotedBlock =>
-    // A pager scrolls sideways and back: nothing of a line is left out there.
+    // A pager scrolls sideways, so nothing is cut there.
     renderQuotedBlock(text, { columns, rows, spell: toVisible, ...(isFull && { isWhole: isFull }), ...more })
   const { command, args, diff, stale, reason } = need
   const ran =
@@ -167,7 +170,7 @@ function questionTitle({ command, args, diff }: ConsentQuestion['need']): string
     : say('wants to make this change:', 'が次の変更を求めています：')
 }
 
-/** Arguments stand in a block of their own. */
+/** Drops the arguments from the summary: they have a block of their own. */
 const summaryLabel = (summary: string, args: string | undefined): string =>
   args === undefined ? summary : (summary.split(' {')[0] ?? '')
 
@@ -175,7 +178,7 @@ const toOneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim()
 
 const displayName = (name: string): string => truncate(toVisible(toOneLine(name)), MAX_NAME_WIDTH)
 
-/** Each row begins with a mark: no row begins with words that are not ours. */
+/** Starts each row with a prefix, so that no row starts with text that is not ours. */
 const prefixLines = (prefix: string, text: string, columns: number, nextPrefix = prefix): string =>
   renderCommandOutput(text, columns - textWidth(prefix))
     .trimEnd()
@@ -210,7 +213,7 @@ export const renderUnseenWarning = (): string =>
 
 export const CONSENT_PROMPT = say('Allow it? [y/n/t] ', '実行しますか？ [y/n/t] ')
 
-/** Nothing said is a no. The words of the question will do, and letters as a Japanese keyboard gives them. */
+/** An empty answer means no. Accepts the words of the question, and letters as a Japanese keyboard sends them. */
 export function parseConsent(answer: string): ToolConsent {
   const word = normalizeAnswer(answer)
   if (['y', 'yes', 'はい'].includes(word)) return 'yes'
@@ -218,7 +221,7 @@ export function parseConsent(answer: string): ToolConsent {
   return ['n', 'no', 'いいえ', ''].includes(word) ? 'no' : { text: answer.trim() }
 }
 
-/** Whether all of it is asked for; `d` is what older versions called it. */
+/** Whether the user wants to see everything; older versions used `d`. */
 export const isViewAll = (answer: string): boolean => ['v', 'd'].includes(normalizeAnswer(answer))
 
 const normalizeAnswer = (answer: string): string => foldText(answer.trim())

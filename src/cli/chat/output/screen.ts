@@ -1,21 +1,21 @@
-/** Writes to the terminal: printable text that arrives in pieces, with a status line below it. */
+/** Writes printable text to the terminal as it arrives, above a status line. */
 import { toPrintable } from '../../../lib/text.ts'
 import { writeOut } from '../../output.ts'
 import { truncate } from '../../view/table.ts'
 import { textWidth } from '../../view/text-width.ts'
 
-/** An escape sequence, a character, a flag or a line end of which more may come. */
+/** The start of an escape sequence, a character, a flag or a line end that may continue. */
 const INCOMPLETE_SEQUENCE =
   /\u001b(?:\[[0-9:;<=>?]*[ -/]*|\][^\u0007\u001b\n]*\u001b?|[()])?$|\p{Surrogate}$|\u{1f3f4}[\u{e0020}-\u{e007e}]*$|\r$/u
-/** As long as an escape sequence may be; a longer one is shown. */
+/** Longest incomplete sequence; a longer one is printed. */
 const MAX_INCOMPLETE_LENGTH = 4096
 
 export class PrintableStream {
   #incomplete = ''
-  /** The last character before what comes: a variation selector belongs to it. */
+  /** The last character written. A variation selector belongs to the character before it. */
   #last = ''
 
-  /** What can be shown now. */
+  /** Returns the text that can be printed now. */
   add(text: string): string {
     const all = this.#incomplete + text
     const begins = all.search(INCOMPLETE_SEQUENCE)
@@ -68,7 +68,10 @@ export class Screen {
     await this.write(`${this.#row === '' ? '' : '\n'}${text}\n`)
   }
 
-  /** Nothing in a pipe. @param text asked again and again */
+  /**
+   * Prints nothing in a pipe.
+   * @param text called again for each update
+   */
   async status(text: () => string): Promise<void> {
     if (!this.#isLive) return
     const isNew = this.#status === undefined

@@ -1,4 +1,4 @@
-/** Styled text in a terminal: wrapped between words, and in columns. */
+/** Styled text in a terminal: wraps words and lays out columns. */
 import { paint } from '../../view/paint.ts'
 import { splitGraphemes, textWidth } from '../../view/text-width.ts'
 
@@ -24,23 +24,23 @@ const applyStyles = ({ text, styles }: StyledSpan): string =>
 
 export class WordWrapper {
   readonly #width: number
-  /** Before the first line, and before those that follow. */
+  /** Printed before every line except the first. */
   readonly #indent: string
   #column: number
-  /** A gap that is written only when a word follows on the same line. */
+  /** White space that is printed only if a word follows on the same line. */
   #gap = ''
-  /** A word of which more may come. */
+  /** A word that may continue. */
   #word: StyledSpan[] = []
   #hasWords = false
 
-  /** @param column where the first line stands already */
+  /** @param column where the first line starts */
   constructor(width: number, indent: string, column: number) {
     this.#width = Math.max(2, width)
     this.#indent = indent
     this.#column = column
   }
 
-  /** What can be written now. */
+  /** Returns the text that is ready. */
   add(spans: readonly StyledSpan[]): string {
     let out = ''
     for (const { text, styles } of spans)
@@ -57,7 +57,7 @@ export class WordWrapper {
     return this.#flushWord()
   }
 
-  /** Between wide letters a line may break anywhere. */
+  /** Between wide letters, a line may break anywhere. */
   #addPart(span: StyledSpan): string {
     const last = this.#word.at(-1)
     const breaks =
@@ -107,7 +107,7 @@ export class WordWrapper {
 }
 
 const WIDE_CHARACTER = /[\u1100-\u11ff\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef]/
-/** Never at the beginning of a line. */
+/** Characters that must not start a line. */
 const NO_BREAK_BEFORE = /^[、。，．・：；？！」』）】〕〉》’”ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ)\]},.:;!?]/
 
 const hasWideCharacter = (text: string): boolean => WIDE_CHARACTER.test(text)
@@ -125,7 +125,7 @@ const MAX_UNBROKEN_WIDTH = 12
 const wordWidth = (cell: GridCell): number =>
   Math.max(0, ...cell.flatMap(({ text }) => text.split(' ').map(textWidth)).filter((one) => one <= MAX_UNBROKEN_WIDTH))
 
-/** As wide as what is in them; where that is too much, the widest ones give way, and words are broken last. */
+/** Columns as wide as their content. If they do not fit, the widest shrink first; words are broken last. */
 export function columnWidths(rows: readonly (readonly GridCell[])[], width: number): readonly number[] {
   const columns = Math.max(0, ...rows.map((row) => row.length))
   const widths = Array.from({ length: columns }, (_, at) => Math.max(1, ...rows.map((row) => cellWidth(row[at] ?? []))))

@@ -1,4 +1,4 @@
-/** A tool that ran: what it did, how it ended, and some lines of its output or its diff. */
+/** Shows a finished tool call: what it did, how it ended, and some lines of its output or diff. */
 import type { ChatSessionEvent } from '../../../chat/open/open-chat.ts'
 import type { CallNeed } from '../../../chat/tools/tool.ts'
 import { plainJson } from '../../../lib/json/lossless.ts'
@@ -89,7 +89,7 @@ function foldLines(lines: readonly string[], columns: number): string {
   return renderLines(lines.slice(0, HEAD_LINES)) + between + renderLines(lines.slice(-TAIL_LINES))
 }
 
-/** @returns exit only where a command failed */
+/** @returns `exit` only if the command failed */
 function readOutput({ content }: FinishedTool['result']): {
   readonly lines: readonly string[]
   readonly exit?: string

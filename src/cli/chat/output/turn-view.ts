@@ -1,4 +1,4 @@
-/** Shows the events of a conversation: on a screen while they happen, or as one line each. */
+/** Shows the events of a chat: live on a screen, or one line per event. */
 import type { ChatSessionEvent } from '../../../chat/open/open-chat.ts'
 import type { ChatEnding } from '../../../model/api/chat.ts'
 import { formatShortDuration } from '../../../model/tool-summary.ts'
@@ -11,7 +11,7 @@ import { renderCommandOutput } from './command-output.ts'
 import type { Screen } from './screen.ts'
 import { renderToolResult, type ToolRequest, toPrintableLine } from './tool-result.ts'
 
-/** Nothing for what is shown otherwise, or not at all. */
+/** Undefined for events that are shown in another way or not at all. */
 export function formatEventLine(event: ChatSessionEvent): string | undefined {
   const text = rawEventText(event)
   return text === undefined ? undefined : toTerminalText(text)
@@ -79,7 +79,7 @@ export const inParentheses = (text: string): string => say(`(${text})`, `（${te
 
 const CHARACTERS_PER_TOKEN = 4
 const MAX_LABEL_WIDTH = 48
-/** Commands that tell a list; others may print files, where every space counts. */
+/** Commands that print lists. Others may print files, where every space counts. */
 const LIST_COMMANDS =
   /^\/(?:help\s*$|mcp|model|changes|rewind|tools(?!\s+schema)|context(?:\s+show)?\s*$|agent(?:\s+list)?\s*$|prompts(?:\s+list)?\s*$|checkpoint\s+(?:list|expand))/
 
@@ -88,7 +88,7 @@ export class TurnView {
   readonly #columns: () => number
   #answer: MarkdownStream
   readonly #requests = new Map<string, ToolRequest>()
-  /** What runs, with the last line that it said. */
+  /** Running tools, each with the last line of its output. */
   readonly #running = new Map<string, { readonly label: string; last: string }>()
   #began = 0
   #activity = ''
@@ -113,7 +113,7 @@ export class TurnView {
     this.#running.clear()
   }
 
-  /** Somebody is asked about a tool, and sees what it would do. */
+  /** Clears the status line for a permission question, which shows the request itself. */
   async pause(id: string): Promise<void> {
     await this.#screen.clearStatus()
     this.#wasAsked = true
@@ -180,7 +180,7 @@ export class TurnView {
   async #showNotice(event: ChatSessionEvent): Promise<void> {
     if (event.kind === 'retry') await this.#screen.write(this.#answer.end())
     if (event.kind === 'checkpoint' && event.tag.includes('.')) return
-    // Whoever was asked knows.
+    // The user who answered the question knows already.
     if (event.kind === 'tools_cancelled' && this.#wasAsked) return
     const line = formatNotice(event)
     if (line === undefined) return
