@@ -9,6 +9,7 @@ import type { NormalizedMessage } from '../model/normalized.ts'
 import type { Phrase } from '../model/phrase.ts'
 import type { ConversionChange } from '../model/replay/conversion-change.ts'
 import type { WrittenExtension } from '../model/replay/extension.ts'
+import type { Retention } from '../model/retention.ts'
 import type { Session } from '../model/session.ts'
 import type { SessionFacts } from '../model/session-facts.ts'
 import type { TokenEstimate } from '../model/token-estimate.ts'
@@ -45,6 +46,13 @@ export interface Agent {
   span?(locator: Locator): readonly [offset: number, length: number] | undefined
   /** For agents that overwrite their rows: capture, watch, restore. */
   readonly volatile?: VolatileStore
+  /**
+   * What its program does to its conversations over time, with the settings of this machine. What is overwritten or
+   * deleted is backed up from first sight. Agents with roots state it; default: keeps them.
+   */
+  retention?(environment: HostEnvironment): Retention
+  /** For agents whose sessions are files: what is backed up with a file, and how an original is put back. */
+  readonly originals?: OriginalFiles
   /**
    * The conversation state at the request that a message belongs to, as it was sent. Undefined where its line is part of no request.
    * @param line `raw.line_index` of the message
@@ -127,6 +135,47 @@ export interface VolatileStore {
   loadable(bytes: Uint8Array): LoadableConversation | undefined
   /** Puts backed-up bytes back into the source's store, completely or not at all. Throws AppError, `busy` while another program holds a lock. */
   install(source: Source, bytes: Uint8Array, options: InstallOptions): Promise<void>
+}
+
+export interface OriginalFiles {
+  /**
+   * Further files that belong to a source, such as stored tool output. They are backed up and restored with it, at the
+   * same place relative to the source's folder. Logs that are sources themselves are not among them.
+   */
+  sideFiles?(source: Source): Iterable<string> | AsyncIterable<string>
+  /**
+   * Where its program finds a restored original. Default: at its own path; on another machine or in another home, at the
+   * same place below the agent's first root.
+   */
+  place?(original: Original, options: PlaceOptions): string
+  /** Throws AppError `busy` while its program uses the session at this path. Default: while a process writes the file. */
+  assertIdle?(path: string, environment: HostEnvironment): void
+  /**
+   * The original for another directory: only the fields from which its program takes the directory change, never the
+   * conversation's text. Absent: its sessions can be resumed anywhere, or only in their own directory.
+   */
+  relocate?(original: Iterable<Buffer>, change: DirectoryChange): Iterable<Buffer>
+}
+
+/** A backed-up file. */
+export interface Original {
+  /** Its path on the machine it came from. */
+  readonly path: string
+  /** The folder that was searched there. */
+  readonly root?: string
+  /** The agent's own id of the session. */
+  readonly native_id: string
+}
+
+export interface PlaceOptions {
+  readonly environment: HostEnvironment
+  /** Its program will resume it here instead of in the original directory. */
+  readonly directory?: string
+}
+
+export interface DirectoryChange {
+  readonly from: string
+  readonly to: string
 }
 
 export interface LoadableConversation {

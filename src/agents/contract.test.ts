@@ -40,6 +40,14 @@ for (const agent of [...(await allAgents()), example]) {
       expect(readme, 'README.md needs a section "## Evidence": what proves each statement.').toMatch(/^## Evidence/m)
     })
 
+    it('states what its program does to old conversations', () => {
+      const machine = { platform: process.platform, home: tempFolder(), variables: {} }
+      if (agent.roots(machine).length === 0) return
+      const advice =
+        'Agent.retention: does its program overwrite, delete or keep conversations? See model/retention.ts.'
+      expect(agent.retention?.(machine).kind, advice).toMatch(/^(?:overwrites|deletes|keeps)$/)
+    })
+
     it('has no golden without a fixture', () => {
       const wanted = new Set(fixtures.map(({ name }) => goldenName(name)))
       const stale = listGoldens(agent).filter((name) => !wanted.has(name))

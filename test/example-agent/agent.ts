@@ -23,6 +23,8 @@ const example: Agent = {
   label: 'Parley',
   version: 1,
   roots: ({ home }) => [join(home, '.parley', 'sessions')],
+  // Parley deletes sessions that are older than 30 days. fumibako backs them up from first sight.
+  retention: () => ({ kind: 'deletes', days: 30 }),
   recognize: (head) => FIRST_RECORD.test(Buffer.from(head).toString('utf8')),
   async *find(root) {
     yield* findLogs(ID, root, /\.jsonl$/i, (path) => example.recognize(readHead(path), path))

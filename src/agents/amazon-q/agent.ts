@@ -29,6 +29,7 @@ const amazonQ: Agent = {
   read,
   readMessage,
   stateAt,
+  retention: () => ({ kind: 'overwrites' }),
   volatile: { stores: storePaths, capture, watch: watchDatabase, loadable: makeLoadable, install },
   forms: FORMS,
   write,

@@ -1,10 +1,12 @@
 /** Codex CLI: every log it ever wrote. */
+import { KEEPS } from '../../model/retention.ts'
 import type { Session } from '../../model/session.ts'
 import type { Agent, ResumeCommand } from '../agent.ts'
+import { relocateJsonLines } from '../kit/relocate-json-lines.ts'
 import { probeFile } from '../kit/source-file.ts'
 import { check } from './check/check-log.ts'
 import { configuredProvider } from './configured-provider.ts'
-import { deliver } from './deliver.ts'
+import { assertLogIdle, deliver } from './deliver.ts'
 import { AGENT_ID, find, roots } from './find.ts'
 import { read, readMessage, span } from './read.ts'
 import { describe, recognize } from './recognize.ts'
@@ -25,6 +27,11 @@ const codex: Agent = {
   read,
   readMessage,
   span,
+  retention: () => KEEPS,
+  originals: {
+    assertIdle: assertLogIdle,
+    relocate: (original, change) => relocateJsonLines(original, ['cwd'], change),
+  },
   forms: [{ name: AGENT_ID, label: 'a log of Codex CLI', label_ja: 'Codex CLI のログ', suffix: '.jsonl' }],
   write,
   check,

@@ -159,6 +159,15 @@ function assertNotInUse(path: string, { id, home }: ThreadTarget): void {
   )
 }
 
+/** Throws `busy` while Codex uses the log at this path. */
+export function assertLogIdle(path: string, environment: HostEnvironment): void {
+  const id = THREAD_ID_IN_NAME.exec(path)?.[1]
+  const home = roots(environment).find((root) => path.startsWith(root))
+  if (id !== undefined && home !== undefined) assertNotInUse(path, { id, home })
+}
+
+const THREAD_ID_IN_NAME = /([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})\.jsonl(?:\.zst)?$/i
+
 /** Time of the last line, or of the file if the last line is too long. */
 function lastMessageTime(path: string): Instant | undefined {
   const fd = openRegularFile(path)

@@ -1,4 +1,5 @@
 /** Our own conversations: one journal each, with one event per line. */
+import { KEEPS } from '../../model/retention.ts'
 import type { Session } from '../../model/session.ts'
 import type { Agent, ResumeCommand } from '../agent.ts'
 import { probeFile } from '../kit/source-file.ts'
@@ -21,6 +22,7 @@ const fumibako: Agent = {
   read,
   readMessage,
   stateAt,
+  retention: () => KEEPS,
   forms: FORMS,
   write,
   deliver,
