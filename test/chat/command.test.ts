@@ -1,5 +1,5 @@
 /** `fumi chat` for people and scripts. */
-import { readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { shortSession, tempLog, text } from '../support/codex-log.ts'
@@ -83,12 +83,28 @@ test('an interactive chat with consent is indexed with its tokens', async () => 
   expect(fumi(['stats', '--json'], { env }).out).toMatch(/"input_tokens":250,[^}]*"output_tokens":15/)
 })
 
-test('an empty chat leaves no file', async () => {
+test('a chat in which nothing is said leaves no file, and --resume passes over those of older versions', async () => {
+  const server = await chatServer(answer('Blue.'), answer('You said blue.'))
   const place = chatHome()
-  await fumiChat(at('http://127.0.0.1:9/v1'), place, '/quit\n')
-  await fumiChat(at('http://127.0.0.1:9/v1'), place, '')
-  const left = readdirSync(join(place.home, 'conversations')).filter((name) => name.endsWith('.jsonl'))
-  expect(left).toHaveLength(1)
+  const folder = join(place.home, 'conversations')
+  const journals = () => (existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith('.jsonl')) : [])
+  for (const lines of ['/quit\n', '', '/usage\n'])
+    expect(await fumiChat(at(server.baseURL), place, lines)).toMatchObject({ code: 0 })
+  expect(journals()).toEqual([])
+  await fumiChat(at(server.baseURL, '--no-interactive', 'My colour is blue'), place)
+  const id = '00000000-0000-4000-8000-000000000000'
+  const opened = {
+    event: 'opened',
+    journal: 1,
+    at: new Date().toISOString(),
+    conversation_id: id,
+    cwd: place.cwd,
+    program: null,
+  }
+  const said = { event: 'transcript', at: opened.at, lines: ['> /usage'] }
+  writeFileSync(join(folder, `${id}.jsonl`), [opened, said].map((event) => `${JSON.stringify(event)}\n`).join(''))
+  await fumiChat(at(server.baseURL, '--no-interactive', '--resume', '--', 'Which colour?'), place)
+  expect(JSON.stringify(server.asked.at(-1)?.body.messages)).toContain('My colour is blue')
 })
 
 test('--resume continues the last chat of this directory or the named one', async () => {

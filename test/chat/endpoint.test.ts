@@ -16,13 +16,24 @@ const KEY = { OPENAI_API_KEY: 'sk-1' }
 const URL = 'https://models.example/v1/'
 
 describe('the server', () => {
-  test('comes from the option, then the environment, then the profile', () => {
+  test('comes from --base-url, then --profile, then the environment, then the default profile', () => {
     const profiles = new Map([['mine', { url: 'http://mine/v1', model: 'p' }]])
     const variables = { FUMI_BASE_URL: 'http://environment/v1', FUMI_MODEL: 'e' }
     expect(choose({ options: { baseURL: URL, model: 'o' }, variables })).toMatchObject({
       baseURL: 'https://models.example/v1',
       model: 'o',
     })
+    const empty = new Map<string, object>([...profiles, ['bare', {}]])
+    const asked = (profile: string) =>
+      choose({ options: { profile }, profiles: empty, defaultProfile: 'mine', variables })
+    expect(asked('mine')).toMatchObject({ baseURL: 'http://mine/v1', model: 'p', name: 'mine' })
+    expect(asked('ollama')).toMatchObject({ baseURL: 'http://127.0.0.1:11434/v1', model: 'e', server: 'ollama' })
+    expect(asked('bare')).toMatchObject({ baseURL: 'http://environment/v1', model: 'e', name: 'bare' })
+    expect(
+      choose({ options: { profile: 'mine', baseURL: URL, model: 'o' }, profiles, variables: { ...variables, ...KEY } }),
+    ).toMatchObject({ baseURL: 'https://models.example/v1', model: 'o', apiKey: 'sk-1' })
+    expect(choose({ options: { profile: 'mine' }, profiles, variables: { ...variables, ...KEY } }).apiKey).toBeNull()
+    expect(choose({ profiles, defaultProfile: 'mine', variables })).toMatchObject({ name: null, model: 'e' })
     expect(choose({ variables })).toMatchObject({ baseURL: 'http://environment/v1', model: 'e' })
     expect(choose({ profiles, defaultProfile: 'mine' })).toMatchObject({
       baseURL: 'http://mine/v1',

@@ -166,6 +166,7 @@ describe('an agent of the project', () => {
     expect([session.setup.agentPlace, existsSync(mark)]).toEqual(['amazon-q', false])
     await sendLine(session, `/agent swap ${path}`, () => 'yes')
     expect(session.setup.agentPlace).toBe('project')
+    await sendLine(session, 'Hello')
     const journal = readFileSync(session.writer.journal.path, 'utf8')
     expect(journal).toMatch(/"event":"agent",[^\n]*"name":"t","place":"own"/)
     expect(journal).toMatch(/"event":"agent",[^\n]*"name":"t","place":"project",[^\n]*"sha256":"[\da-f]{64}"/)

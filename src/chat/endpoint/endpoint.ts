@@ -81,15 +81,17 @@ export interface EndpointChoice {
 }
 
 /**
- * Options take precedence over the environment, and the environment over the profile. `OPENAI_API_KEY` is sent only to
- * OpenAI, or to a server whose URL is given for this run; never to the server of a profile or preset, which has its own
- * key or none. Throws `bad_usage`.
+ * Order of precedence: URL and model given for this run, the profile given for this run, the environment, the default
+ * profile. `OPENAI_API_KEY` is sent only to OpenAI, or to a server whose URL is given for this run or by the
+ * environment; never to the server of a profile or preset, which has its own key or none. Throws `bad_usage`.
  */
 export function chooseEndpoint({ options, defaultProfile, profiles, variables }: EndpointChoice): Endpoint {
-  const given = nonEmpty(options.baseURL) ?? nonEmpty(variables['FUMI_BASE_URL'])
-  const name = nonEmpty(options.profile) ?? (given === null ? nonEmpty(defaultProfile) : null)
+  const requested = nonEmpty(options.profile)
+  const requestedURL = requested === null ? null : profileURL(findProfile(requested, profiles))
+  const given = nonEmpty(options.baseURL) ?? (requestedURL === null ? nonEmpty(variables['FUMI_BASE_URL']) : null)
+  const name = requested ?? (given === null ? nonEmpty(defaultProfile) : null)
   const profile = name === null ? {} : findProfile(name, profiles)
-  const baseURL = given ?? nonEmpty(profile.url) ?? presetURL(profile.server) ?? defaultURL(variables)
+  const baseURL = given ?? profileURL(profile) ?? defaultURL(variables)
   if (!parseHttpURL(baseURL))
     throw new AppError(
       'bad_usage',
@@ -98,14 +100,25 @@ export function chooseEndpoint({ options, defaultProfile, profiles, variables }:
     )
   const server = serverOf(profile.server) ?? detectServer(baseURL) ?? 'openai'
   const takesOpenAIKey = given !== null || detectServer(baseURL) === 'openai'
+  const [environmentModel, profileModel] = [nonEmpty(variables['FUMI_MODEL']), nonEmpty(profile.model)]
   return {
     name,
     server,
     baseURL: baseURL.replace(/\/+$/, ''),
     apiKey: resolveKey(profile.key, variables) ?? (takesOpenAIKey ? nonEmpty(variables['OPENAI_API_KEY']) : null),
-    model: nonEmpty(options.model) ?? nonEmpty(variables['FUMI_MODEL']) ?? nonEmpty(profile.model),
+    model:
+      nonEmpty(options.model) ??
+      (requested === null ? (environmentModel ?? profileModel) : (profileModel ?? environmentModel)),
     window: profile.window ?? null,
   }
+}
+
+const profileURL = ({ url, server }: EndpointProfile): string | null => nonEmpty(url) ?? presetURL(server)
+
+/** As people recognize it: the profile, and the address without the user name and password that it may contain. */
+export function serverLabel({ name, baseURL }: Endpoint): string {
+  const { host } = new URL(baseURL)
+  return name === null ? host : `${name} (${host})`
 }
 
 const nonEmpty = (word: string | null | undefined): string | null => (word === undefined || word === '' ? null : word)

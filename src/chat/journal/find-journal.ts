@@ -9,7 +9,7 @@ import { isFile, listEntries, readHead, statOf } from '../../lib/files/safe-fs.t
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
 import { type NoticeEvent, noticeEvent } from '../events.ts'
-import { createJournal, type JournalFile, journalPath, openJournal } from './journal-file.ts'
+import { createJournal, hasPromptIn, type JournalFile, journalPath, openJournal } from './journal-file.ts'
 
 interface FoundJournal {
   readonly opened: EventOf<'opened'>
@@ -41,7 +41,10 @@ export function findJournal(data: string, name: string): string {
 
 function findLastJournal(data: string, cwd: string): string {
   const inDirectory = listJournals(data).filter(({ opened }) => opened.cwd === cwd)
-  const last = inDirectory.sort((a, b) => b.changed - a.changed)[0]
+  // Older versions kept conversations in which nothing was said.
+  const last = inDirectory
+    .sort((a, b) => b.changed - a.changed)
+    .find(({ opened }) => hasPromptIn(journalPath(data, opened.conversation_id)))
   if (last) return last.opened.conversation_id
   throw new AppError(
     'not_found',
@@ -96,14 +99,13 @@ interface ChatJournalRequest {
 
 interface ChatJournal {
   readonly journal: JournalFile
-  readonly isNew: boolean
   readonly notices: readonly NoticeEvent[]
 }
 
 export function openChatJournal({ data, cwd, program, resume, at, env, newId }: ChatJournalRequest): ChatJournal {
   if (resume === undefined) {
-    const journal = createJournal(data, journalOf(newState(newId()), { at, cwd, program }))
-    return { journal, isNew: true, notices: [] }
+    const journal = createJournal(data, journalOf(newState(newId()), { at, cwd, program }), { waitsForPrompt: true })
+    return { journal, notices: [] }
   }
   const id = resume === null ? findLastJournal(data, cwd) : findJournal(data, resume)
   const { journal, recovered, issues, torn } = openJournal(data, id, { at, cwd, program, env })
@@ -118,7 +120,7 @@ export function openChatJournal({ data, cwd, program, resume, at, env, newId }: 
       ),
   ]
   const notices = texts.flatMap((text) => (text === false ? [] : [noticeEvent('recovered', text)]))
-  return { journal, isNew: false, notices }
+  return { journal, notices }
 }
 
 const STOPPED_IN_ANSWER = phrase(

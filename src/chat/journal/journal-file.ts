@@ -137,8 +137,14 @@ export const journalPath = (directory: string, id: string): string =>
  * Creates a journal atomically.
  * @param directory fumibako's data directory
  * @param events the header first, as returned by `journalOf`
+ * @param waitsForPrompt the file is created with the first prompt, so that a conversation in which nothing is said
+ * leaves none
  */
-export function createJournal(directory: string, events: readonly JournalEvent[]): JournalFile {
+export function createJournal(
+  directory: string,
+  events: readonly JournalEvent[],
+  { waitsForPrompt = false }: { readonly waitsForPrompt?: boolean } = {},
+): JournalFile {
   const replay = replayJournal(events)
   const path = journalPath(directory, replay.state.conversation_id)
   return withJournalLock(path, (lock) => {
@@ -148,9 +154,27 @@ export function createJournal(directory: string, events: readonly JournalEvent[]
         `${path} already contains a conversation.`,
         `${path} にはすでに会話があります。`,
       )
-    replaceOwnFile(path, journalLines(events))
-    return new JournalFile(path, openRegularFile(path, constants.O_RDWR), lock, replay)
+    if (waitsForPrompt && !hasPrompt(replay)) return new JournalFile(path, events, lock, replay)
+    return new JournalFile(path, createJournalFile(path, events), lock, replay)
   })
+}
+
+/** Whether something was said. A prompt that waits for its answer counts. */
+export const hasPrompt = ({ allEntries, state }: Replay): boolean =>
+  allEntries.length > 0 || state.next_message !== null
+
+export function hasPromptIn(path: string): boolean {
+  const fd = openRegularFile(path, constants.O_RDONLY)
+  try {
+    return hasPrompt(readJournalFile(fd).replay)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+function createJournalFile(path: string, events: readonly JournalEvent[]): number {
+  replaceOwnFile(path, journalLines(events))
+  return openRegularFile(path, constants.O_RDWR)
 }
 
 /**
@@ -215,19 +239,30 @@ function* journalLines(events: readonly JournalEvent[]): Generator<string> {
 
 export class JournalFile {
   readonly path: string
-  readonly #fd: number
+  /** Undefined until the first prompt creates the file. */
+  #fd: number | undefined
   readonly #lock: FileLock
-  #size: number
+  /** Events to write when the file is created. */
+  #held: JournalEvent[] = []
+  #size = 0
   #replay: Replay
   #isOpen = true
 
-  /** Takes ownership of descriptor and lock. */
-  constructor(path: string, fd: number, lock: FileLock, replay: Replay) {
+  /**
+   * Takes ownership of descriptor and lock.
+   * @param file its descriptor, or the first events of a file that the first prompt creates
+   */
+  constructor(path: string, file: number | readonly JournalEvent[], lock: FileLock, replay: Replay) {
     this.path = path
-    this.#fd = fd
     this.#lock = lock
-    this.#size = fstatSync(fd).size
     this.#replay = replay
+    if (typeof file === 'number') this.#useFile(file)
+    else this.#held.push(...file)
+  }
+
+  #useFile(fd: number): void {
+    this.#fd = fd
+    this.#size = fstatSync(fd).size
   }
 
   get replay(): Replay {
@@ -244,30 +279,31 @@ export class JournalFile {
    */
   append(events: readonly JournalEvent[]): void {
     if (events.length === 0) return
-    const bytes = Buffer.from([...journalLines(events)].join(''))
-    withDatabaseErrors(this.path, () =>
-      this.#write(
-        bytes,
-        events.some(({ event }) => event !== 'delta'),
-      ),
-    )
-    for (const event of events) this.#replay = replayEvent(this.#replay, event)
+    const replay = events.reduce(replayEvent, this.#replay)
+    const fd = this.#fd
+    withDatabaseErrors(this.path, () => {
+      if (fd !== undefined) this.#write(fd, events)
+      else if (hasPrompt(replay)) this.#useFile(createJournalFile(this.path, [...this.#held.splice(0), ...events]))
+      else this.#held.push(...events)
+    })
+    this.#replay = replay
   }
 
-  #write(bytes: Buffer, sync: boolean): void {
-    if (fstatSync(this.#fd).size !== this.#size)
+  #write(fd: number, events: readonly JournalEvent[]): void {
+    if (fstatSync(fd).size !== this.#size)
       throw new AppError(
         'cannot_write',
         `Another program has changed ${this.path}. Open the conversation again.`,
         `別のプログラムが ${this.path} を変更しました。会話を開き直してください。`,
       )
+    const bytes = Buffer.from([...journalLines(events)].join(''))
     try {
       for (let done = 0; done < bytes.length; )
-        done += writeSync(this.#fd, bytes, done, bytes.length - done, this.#size + done)
-      if (sync) fsyncSync(this.#fd)
+        done += writeSync(fd, bytes, done, bytes.length - done, this.#size + done)
+      if (events.some(({ event }) => event !== 'delta')) fsyncSync(fd)
       this.#size += bytes.length
     } catch (error) {
-      ftruncateSync(this.#fd, this.#size)
+      ftruncateSync(fd, this.#size)
       throw error
     }
   }
@@ -275,7 +311,7 @@ export class JournalFile {
   close(): void {
     if (!this.#isOpen) return
     this.#isOpen = false
-    closeSync(this.#fd)
+    if (this.#fd !== undefined) closeSync(this.#fd)
     this.#lock.release()
   }
 }

@@ -26,7 +26,7 @@ import {
 import { createRecordedTransport, type Recording } from '../endpoint/recording.ts'
 import { type NoticeEvent, noticeEvent } from '../events.ts'
 import { openChatJournal } from '../journal/find-journal.ts'
-import { JournalWriter } from '../journal/journal-file.ts'
+import { hasPrompt, JournalWriter } from '../journal/journal-file.ts'
 import {
   childEnvironment,
   type EnvironmentBuilder,
@@ -169,13 +169,12 @@ export async function openChatSession(options: ChatSessionOptions): Promise<Open
       close: async () => {
         await started.close()
         if (sandboxing.kind === 'sandboxed') sandboxing.sandbox.close()
-        closeSession(session, opened.isNew)
+        closeSession(session)
       },
     }
   } catch (error) {
     await services?.close()
     journal.close()
-    if (opened.isNew) rmSync(journal.path, { force: true })
     throw error
   }
 }
@@ -196,13 +195,11 @@ const QUESTION_WAITING = noticeEvent(
   ),
 )
 
-function closeSession(session: ChatSession, isNew: boolean): void {
-  const { journal } = session.writer
-  const { transcript, next_message } = session.state
+/** A conversation in which nothing was said has no journal, and then needs none of the files around it. */
+function closeSession(session: ChatSession): void {
+  const { path, replay } = session.writer.journal
   session.close()
-  const isEmpty = isNew && journal.replay.allEntries.length === 0 && transcript.length === 0 && !next_message
-  if (isEmpty)
-    for (const end of ['.jsonl', '.lock', '.seen']) rmSync(journal.path.replace(/\.jsonl$/, end), { force: true })
+  if (!hasPrompt(replay)) for (const end of ['.lock', '.seen']) rmSync(path.replace(/\.jsonl$/, end), { force: true })
 }
 
 /** If the user named the agent, also asks about the project's `mcp.json`. */

@@ -1,5 +1,6 @@
 /** An interactive chat: reads prompts, shows events, asks for permission. */
 import { DEFAULT_AGENT_NAME } from '../../chat/agent-file/agent-file.ts'
+import { serverLabel } from '../../chat/endpoint/endpoint.ts'
 import type { ChatSession, ChatSessionEvent, OpenedChat } from '../../chat/open/open-chat.ts'
 import { sandboxLabel } from '../../chat/processes/sandbox.ts'
 import { findLastExchange } from '../../chat/session.ts'
@@ -7,7 +8,7 @@ import { localize, say } from '../language.ts'
 import { isYes, renderTrustQuestion, TRUST_PROMPT } from '../trust-question.ts'
 import { paint } from '../view/paint.ts'
 import { formatCount, plural } from '../view/table.ts'
-import { toTerminalText } from '../view/text.ts'
+import { toTerminalLine, toTerminalText } from '../view/text.ts'
 import { renderMarkdownText } from './markdown/markdown-stream.ts'
 import {
   CONSENT_PROMPT,
@@ -54,7 +55,9 @@ class InteractiveChat {
 
   async greet(events: readonly ChatSessionEvent[]): Promise<void> {
     const { server, agent, sandboxing } = this.#chat.setup
+    const { endpoint } = this.#chat.commandContext
     const parts = [
+      ...(endpoint ? [toTerminalLine(serverLabel(endpoint.endpoint))] : []),
       toTerminalText(server.model),
       toTerminalText(agent.name),
       toTerminalText(localize(sandboxLabel(sandboxing))),
