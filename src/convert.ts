@@ -63,7 +63,7 @@ export async function convertLog(log: LogToConvert, to: string, options: LogOpti
     const known = (await formsToWrite()).map(({ name }) => name)
     throw new AppError(
       'bad_usage',
-      `nothing is written as ${to}. Known: ${known.join(', ')}.`,
+      `unknown format "${to}". Available: ${known.join(', ')}.`,
       `「${to}」という形式では書き込めません。使えるのは ${known.join('、')} です。`,
     )
   }

@@ -28,11 +28,7 @@ export const agentIdsOf = (agent: Agent): readonly AgentId[] => [agent.id, ...(a
 export function agentServing(id: AgentId, agents: readonly Agent[]): Agent {
   const agent = agents.find((one) => agentIdsOf(one).includes(id))
   if (!agent) {
-    throw new AppError(
-      'not_found',
-      `no agent "${id}" is known to this version`,
-      `エージェント「${id}」は、この版では扱えません。`,
-    )
+    throw new AppError('not_found', `unknown agent "${id}"`, `エージェント「${id}」は、この版では扱えません。`)
   }
   return agent
 }

@@ -8,24 +8,24 @@ import type { Agent, ResumeCommand } from './agent.ts'
 export function whyNotResumable(agent: Agent, session: Session, ended: string | undefined): Phrase | undefined {
   if (!agent.resume || session.kind === 'prompts')
     return phrase(
-      `${session.id} is nothing that ${agent.label} could go on with.`,
+      `${agent.label} cannot resume ${session.id}.`,
       `${session.id} は ${agent.label} で続けられる会話ではありません。`,
     )
   // The program would resume the conversation that replaced it.
   if (ended !== undefined)
     return phrase(
-      `${session.id} is no longer in its store (${ended}). Put it back first: fumi restore ${session.id} --install`,
+      `${session.id} is no longer in its store (${ended}). Restore it first: fumi restore ${session.id} --install`,
       `${session.id} は元の保存場所にもうありません。先に戻してください: fumi restore ${session.id} --install`,
     )
   // The id comes from a log, so it may look like an option.
   if (session.native_id.startsWith('-'))
     return phrase(
-      `${session.id} has no id that could be given to a program.`,
+      `${session.id} has no id that a program accepts.`,
       `${session.id} には、プログラムに渡せる ID がありません。`,
     )
   if (session.cwd !== undefined && !isLocalDirectory(session.cwd))
     return phrase(
-      `${session.id} names a directory that cannot be used: ${session.cwd}`,
+      `the directory of ${session.id} is not usable: ${session.cwd}`,
       `${session.id} が示すディレクトリーは使えません: ${session.cwd}`,
     )
   return undefined

@@ -293,7 +293,7 @@ export class FileCopies {
 
   #restore(id: number): string {
     const copy = this.#exists() ? this.#tables().get(id) : undefined
-    if (!copy) throw new AppError('not_found', `copy ${id} is no longer kept`, `控え ${id} はもうありません。`)
+    if (!copy) throw new AppError('not_found', `no backup ${id}`, `控え ${id} はもうありません。`)
     const key = `${id} ${copy.size} ${copy.probe}`
     const known = this.#files.get(key)
     if (known !== undefined) return this.#cacheRestored(key, known.path, known.size)
@@ -306,7 +306,7 @@ export class FileCopies {
         if (sha256(bytes) !== piece.hash)
           throw new AppError(
             'unusable_data',
-            `The copy of ${copy.path} is not what it was: ${this.path} is damaged.`,
+            `The backup of ${copy.path} does not match its checksum: ${this.path} is damaged.`,
             `${copy.path} の控えが元の内容と一致しません。${this.path} が壊れています。`,
           )
         writeSync(file, bytes, 0, bytes.length, piece.start)

@@ -30,7 +30,7 @@ export function unpackPiece(stored: Uint8Array): Buffer {
     default:
       throw new AppError(
         'unusable_data',
-        'A piece of the keep is stored in an unknown way: the file is damaged.',
+        'Part of the backup has an unknown encoding: the file is damaged.',
         '控えの一部が知らない方式で保存されています。控えのファイルが壊れています。',
       )
   }
@@ -54,7 +54,7 @@ function brotliDecompress(body: Buffer): Buffer {
   } catch {
     throw new AppError(
       'unusable_data',
-      'A piece of the keep cannot be unpacked: the file is damaged.',
+      'Part of the backup cannot be decompressed: the file is damaged.',
       '控えの一部を展開できません。控えのファイルが壊れています。',
     )
   }
@@ -96,7 +96,7 @@ export class PieceTable {
     if (!found || !bytes || sha256(bytes) !== found.hash.toString('hex'))
       throw new AppError(
         'unusable_data',
-        'A piece of the keep is missing or not what it was: the file is damaged.',
+        'Part of the backup is missing or does not match its checksum: the file is damaged.',
         '控えの一部が見つからないか、元の内容と一致しません。控えのファイルが壊れています。',
       )
     return bytes

@@ -24,7 +24,7 @@ export function readBackedUpRow(tables: BackupTables, session: SessionId, locati
   if (sha256(bytes) !== layout.hash)
     throw new AppError(
       'unusable_data',
-      `${session} does not come back as it was kept: the file is damaged.`,
+      `The backup of ${session} does not match its checksum: the file is damaged.`,
       `${session} を控えた内容のとおりに取り出せません。控えのファイルが壊れています。`,
     )
   return bytes
@@ -61,7 +61,7 @@ function findGeneration({ generations }: BackupTables, session: SessionId): Gene
 }
 
 export function throwNotBackedUp(session: SessionId): never {
-  throw new AppError('not_found', `No session ${session} is kept.`, `会話 ${session} の控えはありません。`)
+  throw new AppError('not_found', `There is no backup of ${session}.`, `会話 ${session} の控えはありません。`)
 }
 
 function entriesOfGeneration({ entries }: BackupTables, generation: Generation): readonly StoredEntry[] {

@@ -58,7 +58,11 @@ export function readableSource(location: ReadableLocation, database: () => Backu
   if (location.kept) {
     const backedUp = key === undefined ? undefined : database().get(key as SessionId)
     if (!backedUp)
-      throw new AppError('not_found', `${key ?? path} is no longer kept`, `${key ?? path} の控えはもうありません。`)
+      throw new AppError(
+        'not_found',
+        `There is no backup of ${key ?? path} any more.`,
+        `${key ?? path} の控えはもうありません。`,
+      )
     return backedUpSource(backedUp, database())
   }
   return {

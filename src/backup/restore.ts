@@ -32,7 +32,7 @@ export async function restoreSession(
   if (!volatile || !loadable)
     throw new AppError(
       'nothing_readable',
-      `${session.session} is nothing that its program would load`,
+      `${session.session} is not a conversation that its program can load.`,
       `${session.session} は、プログラムが読み込める会話ではありません。`,
     )
   const { now, directory } = options
@@ -64,7 +64,7 @@ async function checkRestored(agent: Agent, source: Source, text: string): Promis
   if (now?.kind === 'conversation' && Buffer.from(text).equals(now.capture.bytes)) return
   throw new AppError(
     'busy',
-    `${source.path} was written by another program right afterwards; see what it holds now with fumi list`,
+    `another program changed ${source.path} right afterwards. Run fumi list to see what it contains now.`,
     `${source.path} は直後に別のプログラムが書き換えました。今の内容は fumi list で確認してください。`,
   )
 }

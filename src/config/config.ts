@@ -56,7 +56,7 @@ export function changeConfig(
     const known = [...settings.keys()]
     throw new AppError(
       'bad_usage',
-      `there is no setting "${key}". There are ${known.join(', ')}.`,
+      `unknown setting "${key}". Available: ${known.join(', ')}.`,
       `「${key}」という設定はありません。使えるのは ${known.join('、')} です。`,
     )
   }
@@ -87,7 +87,7 @@ function changeConfigFile(path: string, key: string, value: JsonValue | undefine
   if (problem)
     throw new AppError(
       'unusable_data',
-      `${problem.where}: ${problem.reason.en} It was left as it is: mend it first.`,
+      `${problem.where}: ${problem.reason.en} The file was not changed. Fix it first.`,
       `${problem.where}: ${problem.reason.ja}ファイルはそのままです。先に直してください。`,
     )
   const text = writeJson(withSetting(content, key.split('.'), value), 2)
@@ -110,7 +110,7 @@ function withSetting(
   if (!isJsonObject(inner))
     throw new AppError(
       'unusable_data',
-      `"${key}" in the file is no object. Mend it first: nothing was changed.`,
+      `"${key}" in the file is not an object. The file was not changed. Fix it first.`,
       `ファイルの「${key}」がオブジェクトではありません。何も変更していません。先に直してください。`,
     )
   const next = withSetting(inner, rest, value)

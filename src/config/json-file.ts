@@ -31,10 +31,7 @@ export interface JsonConfigFile {
 export function readJsonFile(path: string): JsonConfigFile {
   const empty = { path, content: {}, duplicates: new Map(), exists: true }
   const unusable = ({ en, ja }: Phrase, where = path): JsonConfigFile => {
-    const reason = phrase(
-      `${en} Until then nothing of this file is used.`,
-      `${ja}それまで、このファイルの内容は使いません。`,
-    )
+    const reason = phrase(`${en} Until then this file is ignored.`, `${ja}それまで、このファイルの内容は使いません。`)
     return { ...empty, problem: { where, key: '', reason } }
   }
   let bytes: Buffer
@@ -48,13 +45,13 @@ export function readJsonFile(path: string): JsonConfigFile {
       return unusable(phrase(`it is ${en}.`, `${ja}。`))
     }
     return unusable(
-      phrase(`it cannot be read (${code}): check its mode.`, `読み取れません（${code}）。モードを確認してください。`),
+      phrase(`cannot be read (${code}). Check its mode.`, `読み取れません（${code}）。モードを確認してください。`),
     )
   }
   const text = decodeUtf8(bytes)
   if (text === undefined)
     return unusable(
-      phrase('it is not UTF-8 text: save it as such.', 'UTF-8 のテキストではありません。UTF-8 で保存してください。'),
+      phrase('not UTF-8 text. Save it as UTF-8.', 'UTF-8 のテキストではありません。UTF-8 で保存してください。'),
     )
   if (text.trim() === '') return empty
   const fault = findJsonSyntaxError(text)
@@ -65,9 +62,11 @@ export function readJsonFile(path: string): JsonConfigFile {
   }
   const parsed = parseJson(text, { duplicates: true })
   if (!parsed.ok)
-    return unusable(phrase(`${parsed.reason}: mend it.`, `JSON として読めません（${parsed.reason}）。直してください。`))
+    return unusable(
+      phrase(`invalid JSON: ${parsed.reason}.`, `JSON として読めません（${parsed.reason}）。直してください。`),
+    )
   if (!isJsonObject(parsed.value))
-    return unusable(phrase('it must hold an object: { … }.', '中身はオブジェクト { … } にしてください。'))
+    return unusable(phrase('must contain an object: { … }.', '中身はオブジェクト { … } にしてください。'))
   return { ...empty, content: parsed.value, duplicates: parsed.duplicates }
 }
 

@@ -22,7 +22,7 @@ export function readPrices(path: string | null): PriceSettings {
           where: path,
           key: '',
           reason: phrase(
-            'does not exist: see fumi config prices',
+            'does not exist. Check fumi config prices',
             'ファイルがありません。fumi config prices で確認してください',
           ),
         },
@@ -36,7 +36,7 @@ export function readPrices(path: string | null): PriceSettings {
 const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/
 const PRICE_FIELDS = ['input', 'cached_input', 'output'] as const
 const SAMPLE_PRICE = '{ "input": 1.25, "cached_input": 0.125, "output": 10 }'
-const WANTS_DAY = phrase('wants a day: "2026-02-03"', 'には "2026-02-03" のように日付を指定してください')
+const WANTS_DAY = phrase('must be a day such as "2026-02-03"', 'には "2026-02-03" のように日付を指定してください')
 const unknownKey = (problemsBefore: readonly string[]): Phrase =>
   phrase(
     `is not known; there are ${problemsBefore.join(', ')}`,
@@ -63,19 +63,19 @@ class PriceFileReader {
       else if (key === 'models')
         this.#addProblem(
           key,
-          phrase('wants an object of prices by model', 'にはモデルごとの価格のオブジェクトを指定してください'),
+          phrase('must be an object of prices by model', 'にはモデルごとの価格のオブジェクトを指定してください'),
         )
       else if (key === 'as_of' && typeof value === 'string' && DAY_PATTERN.test(value)) list.as_of = value
       else if (key === 'as_of') this.#addProblem(key, WANTS_DAY)
       else if (key === 'source' && typeof value === 'string') list.source = value
-      else if (key === 'source') this.#addProblem(key, phrase('wants a text', 'には文字列を指定してください'))
+      else if (key === 'source') this.#addProblem(key, phrase('must be a text', 'には文字列を指定してください'))
       else this.#addProblem(key, unknownKey(['as_of', 'source', 'models']))
     }
     for (const [model, entry] of Object.entries(list.models))
       if (typeof entry === 'string' && !isPriced(entry, list.models)) {
         this.#addProblem(
           `models.${model}`,
-          phrase('wants the name of a model that has prices itself', 'には価格のあるモデルの名前を指定してください'),
+          phrase('must be the name of a model that has prices', 'には価格のあるモデルの名前を指定してください'),
         )
         delete list.models[model]
       }
@@ -91,7 +91,8 @@ class PriceFileReader {
     const prices = (isList ? (entry as readonly JsonValue[]) : [entry]).map((one, at) =>
       this.#price(isList ? `${key}[${at}]` : key, one),
     )
-    if (prices.length === 0) this.#addProblem(key, phrase('wants at least one price', 'には価格が 1 つ以上必要です'))
+    if (prices.length === 0)
+      this.#addProblem(key, phrase('must have at least one price', 'には価格が 1 つ以上必要です'))
     const valid = prices.filter((one) => one !== undefined)
     // A list with a gap would silently give wrong prices on some days.
     if (valid.length < prices.length || valid.length === 0) return
@@ -101,7 +102,10 @@ class PriceFileReader {
   #price(key: string, entry: JsonValue): TokenPrice | undefined {
     const problemsBefore = this.problems.length
     if (!isJsonObject(entry))
-      return this.#addProblem(key, phrase(`wants ${SAMPLE_PRICE}`, `には ${SAMPLE_PRICE} のように指定してください`))
+      return this.#addProblem(
+        key,
+        phrase(`must look like ${SAMPLE_PRICE}`, `には ${SAMPLE_PRICE} のように指定してください`),
+      )
     const fields = plainJson(entry) as { readonly [name: string]: unknown }
     for (const [name, value] of Object.entries(fields)) {
       const isNumber = typeof value === 'number' && Number.isFinite(value) && value >= 0
@@ -110,7 +114,7 @@ class PriceFileReader {
       else if (PRICE_FIELDS.some((one) => one === name) && !isNumber)
         this.#addProblem(
           `${key}.${name}`,
-          phrase('wants dollars for a million tokens', 'には 100 万トークンあたりのドルを指定してください'),
+          phrase('must be US dollars per million tokens', 'には 100 万トークンあたりのドルを指定してください'),
         )
       else if (name !== 'from' && !PRICE_FIELDS.some((one) => one === name))
         this.#addProblem(`${key}.${name}`, unknownKey(['from', ...PRICE_FIELDS]))

@@ -208,15 +208,18 @@ function namesBelow(settings: SettingsByKey, key: string): readonly string[] {
 }
 
 const unknownSetting = (known: readonly string[]): Phrase =>
-  phrase(`is no setting; there are ${known.join(', ')}`, `という設定はありません。使えるのは ${known.join('、')} です`)
+  phrase(
+    `is not a setting. Available: ${known.join(', ')}`,
+    `という設定はありません。使えるのは ${known.join('、')} です`,
+  )
 
 const wantsObject = (known: readonly string[]): Phrase =>
-  phrase(`wants an object with ${known.join(', ')}`, `には ${known.join('、')} を持つオブジェクトを指定してください`)
+  phrase(`must be an object with ${known.join(', ')}`, `には ${known.join('、')} を持つオブジェクトを指定してください`)
 
-const GIVEN_TWICE = phrase('is given twice; the last counts', 'が 2 回指定されています。最後の値を使います')
+const GIVEN_TWICE = phrase('occurs twice; the last value is used', 'が 2 回指定されています。最後の値を使います')
 
 const HAS_DOT = phrase(
-  'has a dot: write an object in an object',
+  'contains a dot. Write nested objects instead',
   'にドットがあります。オブジェクトの中のオブジェクトとして書いてください',
 )
 

@@ -35,7 +35,7 @@ const choiceSetting = <const T extends string>(...choices: readonly T[]): Settin
     const found = choices.find((one) => one === value)
     const all = choices.map((one) => JSON.stringify(one))
     return found === undefined
-      ? invalid(phrase(`wants one of ${all.join(', ')}`, `には ${all.join('、')} のどれかを指定してください`))
+      ? invalid(phrase(`must be one of ${all.join(', ')}`, `には ${all.join('、')} のどれかを指定してください`))
       : valid(found)
   },
   fromText: (word) => word,
@@ -55,7 +55,7 @@ const booleanSetting: SettingType<boolean> = {
   read: (value) =>
     typeof value === 'boolean'
       ? valid(value)
-      : invalid(phrase('wants true or false', 'には true か false を指定してください')),
+      : invalid(phrase('must be true or false', 'には true か false を指定してください')),
   fromText: (word) => BOOLEAN_WORDS[word.toLowerCase()] ?? word,
 }
 
@@ -64,7 +64,7 @@ const textSetting: SettingType<string | null> = {
   read: (value) =>
     value === null || typeof value === 'string'
       ? valid(value)
-      : invalid(phrase('wants a text', 'には文字列を指定してください')),
+      : invalid(phrase('must be a text', 'には文字列を指定してください')),
   fromText: (text) => text,
 }
 
@@ -76,7 +76,7 @@ const positiveIntegerSetting: SettingType<number | null> = {
   read: (value) =>
     value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value > 0)
       ? valid(value)
-      : invalid(phrase('wants a whole number above 0', 'には 1 以上の整数を指定してください')),
+      : invalid(phrase('must be a whole number of 1 or more', 'には 1 以上の整数を指定してください')),
   fromText: (text) => (/^\d+$/.test(text) ? Number(text) : text),
 }
 
@@ -92,7 +92,7 @@ const pathListSetting: SettingType<readonly string[]> = {
     if (!isJsonArray(value))
       return invalid(
         phrase(
-          'wants a list of paths: ["/one", "/another"]',
+          'must be a list of paths: ["/one", "/another"]',
           'には ["/one", "/another"] のようにパスの一覧を指定してください',
         ),
       )
@@ -119,13 +119,11 @@ export const settingFromText = (kind: SettingType<SettingValue>, text: string, c
 /** A file has no current directory, so its paths must be absolute. */
 function readPath(value: JsonValue, context: SettingContext): ParsedSetting<string> {
   const { isAbsolute, join, resolve } = pathRules(context)
-  if (typeof value !== 'string' || value === '') return invalid(phrase('wants a path', 'にはパスを指定してください'))
+  if (typeof value !== 'string' || value === '') return invalid(phrase('must be a path', 'にはパスを指定してください'))
   if (value === '~' || /^~[/\\]/.test(value)) return valid(resolve(join(context.home, value.slice(1))))
   return isAbsolute(value)
     ? valid(resolve(value))
-    : invalid(
-        phrase('wants a whole path, from the root or from ~/', 'にはルートか ~/ から始まるパスを指定してください'),
-      )
+    : invalid(phrase('must be an absolute path, or start with ~/', 'にはルートか ~/ から始まるパスを指定してください'))
 }
 
 function pathFromText(word: string, context: SettingContext): JsonValue {
@@ -153,51 +151,44 @@ const SETTINGS = {
     choiceSetting('volatile', 'all', 'none'),
     'volatile',
     phrase(
-      'what is copied unasked: volatile (what its program overwrites), all, none',
-      '自動で控えを取る範囲。volatile（プログラムが上書きするもの）、all、none',
+      'what to back up automatically: volatile (what programs overwrite), all, none',
+      '自動でバックアップする範囲。volatile（プログラムが上書きするもの）、all、none',
     ),
   ),
   language: defineSetting(
     choiceSetting('auto', 'en', 'ja'),
     'auto',
-    phrase('in which language fumi speaks; auto: that of the terminal', 'fumi の言語。auto ならターミナルに合わせる'),
+    phrase('language of fumi; auto: language of the terminal', 'fumi の言語。auto ならターミナルに合わせる'),
   ),
   prices: defineSetting(
     pathSetting,
     null,
-    phrase('a JSON file of prices, which go before the built-in ones', '価格の JSON ファイル。内蔵の価格より優先'),
+    phrase('JSON file of prices; they override the built-in ones', '価格の JSON ファイル。内蔵の価格より優先'),
   ),
   'agents.*.enabled': defineSetting(
     booleanSetting,
     true,
-    phrase('whether its conversations are read', '会話を読むかどうか'),
+    phrase('whether to read its conversations', '会話を読むかどうか'),
   ),
   'agents.*.roots': defineSetting(
     pathListSetting,
     [],
-    phrase('more files and folders in which its conversations lie', '会話のある場所として追加するファイルとフォルダー'),
+    phrase(
+      'more files and folders to search for its conversations',
+      '会話のある場所として追加するファイルとフォルダー',
+    ),
   ),
   'agents.*.skip': defineSetting(
     pathListSetting,
     [],
-    phrase(
-      'files and folders that are left alone, with all below them',
-      '読まないファイルとフォルダー（その下もすべて）',
-    ),
+    phrase('files and folders to ignore, with everything below them', '読まないファイルとフォルダー（その下もすべて）'),
   ),
-  profile: defineSetting(
-    textSetting,
-    null,
-    phrase(
-      'the profile with which fumi chat talks when none is asked for',
-      '指定がないときに fumi chat が使うプロファイル',
-    ),
-  ),
+  profile: defineSetting(textSetting, null, phrase('default profile of fumi chat', 'fumi chat の既定のプロファイル')),
   'chat.compact': defineSetting(
     choiceSetting('auto', 'ask'),
     'auto',
     phrase(
-      'when the window of a model is full: auto (sum up by itself), ask (send less, and propose it)',
+      'when the context window is full: auto (summarize), ask (send less and suggest it)',
       'ウィンドウがいっぱいのとき。auto（自動で要約）、ask（送る量を減らして提案）',
     ),
   ),
@@ -205,42 +196,36 @@ const SETTINGS = {
     choiceSetting('auto', 'on', 'off'),
     'auto',
     phrase(
-      'commands of a chat in a sandbox without network: auto (where one works), on (else refuse them), off',
+      'run chat commands in a sandbox without network: auto (if available), on (else refuse), off',
       'チャットのコマンドを、ネットワークのないサンドボックスで実行。auto（使えるとき）、on（使えなければ実行しない）、off',
     ),
   ),
   'chat.maxRequests': defineSetting(
     positiveIntegerSetting,
     50,
-    phrase(
-      'requests to the model after which a turn stops and can be continued',
-      'モデルへの要求がこの件数になるとターンを停止（続けられる）',
-    ),
+    phrase('stop a turn after this many requests to the model', 'モデルへの要求がこの件数になるとターンを停止'),
   ),
   'chat.maxTokens': defineSetting(
     positiveIntegerSetting,
     null,
-    phrase(
-      'tokens, sent and received, after which a turn stops and can be continued',
-      '送受信したトークンがこの数になるとターンを停止（続けられる）',
-    ),
+    phrase('stop a turn after this many tokens, sent and received', '送受信したトークンがこの数になるとターンを停止'),
   ),
   'profiles.*.server': defineSetting(
     choiceSetting('openai', 'ollama', 'llamacpp', 'lmstudio', 'vllm', 'any'),
     'any',
-    phrase('what kind of server it is; any: told by its address', 'サーバーの種類。any ならアドレスから判断'),
+    phrase('kind of server; any: detected from its URL', 'サーバーの種類。any なら URL から判断'),
   ),
-  'profiles.*.url': defineSetting(textSetting, null, phrase('its address, up to and with /v1', 'アドレス。/v1 まで')),
-  'profiles.*.model': defineSetting(textSetting, null, phrase('the model that answers', '応答するモデル')),
+  'profiles.*.url': defineSetting(textSetting, null, phrase('URL, including /v1', 'URL。/v1 まで含める')),
+  'profiles.*.model': defineSetting(textSetting, null, phrase('model to use', '使うモデル')),
   'profiles.*.key': defineSetting(
     secretSetting,
     null,
-    phrase('its key, or $NAME for a variable that holds it', 'キー、またはキーの入った変数 $NAME'),
+    phrase('API key, or $NAME to read it from a variable', 'API キー、または API キーの入った変数 $NAME'),
   ),
   'profiles.*.window': defineSetting(
     positiveIntegerSetting,
     null,
-    phrase('the window of its model, in tokens', 'モデルのウィンドウ（トークン数）'),
+    phrase('context window of the model, in tokens', 'モデルのコンテキストウィンドウ（トークン数）'),
   ),
 }
 

@@ -73,7 +73,7 @@ class ImageMatcher {
   differ(lost: number): Phrase | undefined {
     const missing = [...this.#missing.values()].reduce((sum, count) => sum + Math.max(0, count), 0)
     return missing > lost
-      ? phrase(`${missing - lost} images are not there`, `画像が ${missing - lost} 件足りません`)
+      ? phrase(`${missing - lost} images are missing`, `画像が ${missing - lost} 件足りません`)
       : undefined
   }
 
@@ -83,21 +83,20 @@ class ImageMatcher {
 }
 
 function compareExchange(source: Exchange, target: Exchange, names: ToolNameMatcher): Phrase | undefined {
-  if (!containsTexts(target.said, source.said)) return phrase('what was said reads otherwise', '発言が異なります')
-  if (!containsTexts(target.answered, source.answered)) return phrase('the answer reads otherwise', '応答が異なります')
+  if (!containsTexts(target.said, source.said)) return phrase('a prompt differs', '発言が異なります')
+  if (!containsTexts(target.answered, source.answered)) return phrase('the answer differs', '応答が異なります')
   const [calls, others] = [source.calls.length, target.calls.length]
   if (calls !== others)
     return phrase(`${calls} calls became ${others}`, `${calls} 件の呼び出しが ${others} 件になりました`)
   for (const [at, call] of source.calls.entries()) {
     const other = target.calls[at]
     if (!other || !names.same(call.tool, other.tool))
-      return phrase('a tool has another name', 'ツールの名前が異なります')
+      return phrase('the name of a tool differs', 'ツールの名前が異なります')
     if (!sameArguments(call.tool, other.tool))
-      return phrase('the arguments of a call read otherwise', '呼び出しの引数が異なります')
+      return phrase('the arguments of a call differ', '呼び出しの引数が異なります')
     if (!call.result) continue
     const { output = '', status } = call.result
-    if (!containsTexts([other.result?.output ?? ''], [output]))
-      return phrase('a result reads otherwise', '結果が異なります')
+    if (!containsTexts([other.result?.output ?? ''], [output])) return phrase('a result differs', '結果が異なります')
     const found = other.result?.status
     if (isOpposite(status, found))
       return phrase(`a result is ${found}, not ${status}`, `結果が ${status} ではなく ${found} です`)

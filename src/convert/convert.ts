@@ -51,7 +51,7 @@ export async function convert(
   const { session, facts, beginsElsewhere } = await readSessionFacts(from, buffer)
   if (!target.agent.write) {
     const { label } = target.agent
-    throw new AppError('bad_usage', `${label} cannot be written.`, `${label} の形式では書き込めません。`)
+    throw new AppError('bad_usage', `fumi cannot write the format of ${label}.`, `${label} の形式では書き込めません。`)
   }
   const lossReport = new LossReportBuilder(hasSidecar ?? false)
   if (beginsElsewhere) lossReport.beginsElsewhere()
@@ -103,7 +103,7 @@ export async function readSessionFacts(from: ConversionSource, buffer?: MessageB
   const which = from.session ? ` ${from.session}` : ''
   throw new AppError(
     'nothing_readable',
-    `${where} holds no conversation${which}.`,
+    `${where} contains no conversation${which}.`,
     `${where} に会話${which && `${which} `}がありません。`,
   )
 }

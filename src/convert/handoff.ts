@@ -71,7 +71,7 @@ export async function handoff(from: ConversionSource, to: AgentId, options: Hand
   if (!targets.includes(to))
     throw new AppError(
       'bad_usage',
-      `nothing can be given to ${to}. Known: ${targets.join(', ')}.`,
+      `cannot hand off to "${to}". Available: ${targets.join(', ')}.`,
       `「${to}」には引き継げません。使えるのは ${targets.join('、')} です。`,
     )
   const agent = agentServing(to, agents)
@@ -134,7 +134,7 @@ function resolveDirectory(cwd: string | undefined): string {
   if (cwd === undefined)
     throw new AppError(
       'bad_usage',
-      'the session does not say in which directory it took place. Say it with --cwd.',
+      'the session does not record its directory. Specify one with --cwd.',
       'どのディレクトリーの会話か記録されていません。--cwd で指定してください。',
     )
   if (!isFolder(cwd)) {
@@ -142,7 +142,7 @@ function resolveDirectory(cwd: string | undefined): string {
     const shown = toPrintableField(cwd)
     throw new AppError(
       'bad_usage',
-      `${shown} is no directory on this machine. Choose one with --cwd.`,
+      `directory not found: ${shown}. Specify another with --cwd.`,
       `${shown} というディレクトリーはこのマシンにありません。--cwd で指定してください。`,
     )
   }
@@ -163,12 +163,13 @@ async function measureSource(
     if (!metadata?.timestamp_inferred && (lastAt === undefined || timestamp > lastAt)) lastAt = timestamp as Instant
   let count = 0
   for await (const _ of exchanges) count++
-  if (count === 0) throw new AppError('nothing_readable', 'nothing was said in it.', 'この会話には発言がありません。')
+  if (count === 0)
+    throw new AppError('nothing_readable', 'the session has no exchanges.', 'この会話には発言がありません。')
   return { exchanges: count, lastAt }
 }
 
 const UNCHANGED = phrase('nothing was changed', '何も変更していません')
-const ROLLED_BACK = phrase('it was taken back', '元に戻しました')
+const ROLLED_BACK = phrase('everything was rolled back', '元に戻しました')
 
 /** Throws `cannot_write` if the target reads differently from the source. */
 async function verifyTarget(
@@ -190,7 +191,7 @@ async function verifyTarget(
   if (difference === undefined) return session
   throw new AppError(
     'cannot_write',
-    `it does not read there as it should (${difference.en}); ${outcome.en}.`,
+    `the target does not read back identically (${difference.en}); ${outcome.en}.`,
     `引き継ぎ先で同じように読めません（${difference.ja}）。${outcome.ja}。`,
   )
 }
@@ -244,7 +245,7 @@ async function deliverTo(
     ...(title !== undefined && { title }),
     backup: backups,
   })
-  if (!delivery) throw new AppError('bad_usage', `nothing can be given to ${to}.`, `「${to}」には引き継げません。`)
+  if (!delivery) throw new AppError('bad_usage', `cannot hand off to "${to}".`, `「${to}」には引き継げません。`)
   return delivery
 }
 

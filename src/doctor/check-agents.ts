@@ -25,10 +25,10 @@ const disabledFinding = (agent: Agent, id: AgentId): DoctorFinding =>
   toFinding(
     id,
     'note',
-    phrase(`switched off (${agent.label})`, `オフになっています（${agent.label}）`),
+    phrase(`disabled (${agent.label})`, `オフになっています（${agent.label}）`),
     { enabled: false },
     phrase(
-      `To read it again: fumi config --unset agents.${id}.enabled`,
+      `To enable it: fumi config --unset agents.${id}.enabled`,
       `再び読むには: fumi config --unset agents.${id}.enabled`,
     ),
   )
@@ -42,7 +42,7 @@ async function checkRoot(root: ConfiguredRoot, context: DoctorContext): Promise<
     return toFinding(
       id,
       'problem',
-      phrase(`${path} may not be read by this user`, `${path} を読み取る権限がありません`),
+      phrase(`no permission to read ${path}`, `${path} を読み取る権限がありません`),
       { path, exists: true, readable: false },
       phrase(`Check its owner and mode: ls -ld ${path}`, `所有者とモードを確認してください: ls -ld ${path}`),
     )
@@ -51,9 +51,9 @@ async function checkRoot(root: ConfiguredRoot, context: DoctorContext): Promise<
   return toFinding(
     id,
     'problem',
-    phrase(`${path}, which you added, does not exist`, `追加された ${path} がありません`),
+    phrase(`${path} from your settings does not exist`, `追加された ${path} がありません`),
     facts,
-    phrase(`Check it: fumi config agents.${id}.roots`, `確認してください: fumi config agents.${id}.roots`),
+    phrase(`Check the setting: fumi config agents.${id}.roots`, `確認してください: fumi config agents.${id}.roots`),
   )
 }
 

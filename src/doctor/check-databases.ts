@@ -73,12 +73,12 @@ export function* checkDatabases({ directory }: DoctorContext): Generator<DoctorF
     'index',
     'note',
     phrase(
-      `${setAside} was damaged and set aside; the index was made again`,
+      `${setAside} is a damaged index that was set aside; a new index was built`,
       `${setAside} は壊れていたため取り置きました。索引は作り直してあります`,
     ),
     { path: setAside },
     phrase(
-      'Delete it when you have no more use for it, and check the disk.',
+      'Delete it when you no longer need it, and check the disk.',
       '不要になったら削除してください。ディスクも確認してください。',
     ),
   )
@@ -87,7 +87,7 @@ export function* checkDatabases({ directory }: DoctorContext): Generator<DoctorF
 function checkDatabase({ name, kind, rows, one, ja, disposable }: OwnDatabase, path: string): DoctorFinding {
   const health = checkDatabaseHealth(path, kind, rows)
   if (health.kind === 'absent')
-    return toFinding(name, 'ok', phrase('nothing in it yet', 'まだ何もありません'), { path, exists: false })
+    return toFinding(name, 'ok', phrase('empty', 'まだ何もありません'), { path, exists: false })
   const { bytes } = health
   if (health.kind === 'unsound') {
     const { what, todo = RESTORE_ADVICE } = splitAdvice(health.reason)
@@ -96,7 +96,7 @@ function checkDatabase({ name, kind, rows, one, ja, disposable }: OwnDatabase, p
   }
   const facts = { path, exists: true, sound: true, bytes, rows: health.rows }
   const what = phrase(
-    `${formatPlural(health.rows, one)}, ${formatBytes(bytes)}, sound`,
+    `${formatPlural(health.rows, one)}, ${formatBytes(bytes)}, no damage found`,
     `${ja} ${formatNumber(health.rows)} 件、${formatBytes(bytes)}、異常なし`,
   )
   if (process.platform === 'win32' || (health.mode & 0o077) === 0) return toFinding(name, 'ok', what, facts)
@@ -105,7 +105,7 @@ function checkDatabase({ name, kind, rows, one, ja, disposable }: OwnDatabase, p
     'problem',
     phrase(`${path} is open to other users`, `${path} をほかの利用者も開けます`),
     facts,
-    phrase(`Close it: chmod 600 ${path}`, `権限を狭めてください: chmod 600 ${path}`),
+    phrase(`Restrict it: chmod 600 ${path}`, `権限を狭めてください: chmod 600 ${path}`),
   )
 }
 
@@ -113,6 +113,6 @@ const RESTORE_ADVICE = phrase('Restore it from a backup if you have one.', 'バ�
 
 const rebuildAdvice = (path: string): Phrase =>
   phrase(
-    `Move it away: mv ${path} ${path}.old. The next sync makes it again from the logs; what is kept lies elsewhere.`,
+    `Move it away: mv ${path} ${path}.old. The next sync builds it again from the logs. Backups are in another file.`,
     `別の場所へ移してください: mv ${path} ${path}.old。次の同期でログから作り直します。控えは別の場所にあります。`,
   )

@@ -71,14 +71,14 @@ function checkAbsent(path: string): DoctorFinding {
     return directoryFinding(
       'note',
       phrase(
-        `${path} does not exist yet: it is made when something is first written`,
+        `${path} does not exist yet; it is created when needed`,
         `${path} はまだありません。最初に書き込むときに作ります`,
       ),
       path,
     )
   return directoryFinding(
     'problem',
-    phrase(`${path} cannot be made`, `${path} を作れません`),
+    phrase(`cannot create ${path}`, `${path} を作れません`),
     path,
     phrase(
       `Make ${nearestFolder(path)} writable, or set FUMI_HOME.`,
@@ -91,14 +91,14 @@ function checkExisting(path: string, stat: Stats): DoctorFinding {
   if (!stat.isDirectory())
     return directoryFinding(
       'problem',
-      phrase(`${path} is no folder`, `${path} がフォルダーではありません`),
+      phrase(`${path} is not a folder`, `${path} がフォルダーではありません`),
       path,
       phrase('Move the file away, or set FUMI_HOME.', 'ファイルを別の場所へ移すか、FUMI_HOME を設定してください。'),
     )
   if (!canWrite(path))
     return directoryFinding(
       'problem',
-      phrase(`${path} may not be written by this user`, `${path} に書き込む権限がありません`),
+      phrase(`no permission to write to ${path}`, `${path} に書き込む権限がありません`),
       path,
       phrase(`Check its owner and mode: ls -ld ${path}`, `所有者とモードを確認してください: ls -ld ${path}`),
     )
@@ -107,7 +107,7 @@ function checkExisting(path: string, stat: Stats): DoctorFinding {
       'problem',
       phrase(`${path} is open to other users`, `${path} をほかの利用者も開けます`),
       path,
-      phrase(`Close it: chmod 700 ${path}`, `権限を狭めてください: chmod 700 ${path}`),
+      phrase(`Restrict it: chmod 700 ${path}`, `権限を狭めてください: chmod 700 ${path}`),
     )
   return directoryFinding('ok', phrase(path, path), path)
 }
@@ -125,7 +125,7 @@ function* checkSpace(folder: string): Generator<DoctorFinding> {
     { free_bytes: free },
     isLow
       ? phrase(
-          'Free some space: what cannot be written is lost.',
+          'Free some space; fumi cannot save data on a full disk.',
           '空きを作ってください。書き込めないものは失われます。',
         )
       : undefined,
@@ -136,7 +136,7 @@ function* checkSpace(folder: string): Generator<DoctorFinding> {
     'disk',
     'note',
     phrase(
-      `${folder} lies on a network file system (${network}), where databases are slow and locks not sure`,
+      `${folder} is on a network file system (${network}), where databases are slow and locks are unreliable`,
       `${folder} はネットワークファイルシステム（${network}）にあります。データベースが遅く、ロックも確実ではありません`,
     ),
     { network },

@@ -42,15 +42,15 @@ function* checkConfig({ config, priceProblems }: DoctorContext): Generator<Docto
       describeConfigProblem(problem),
       { where: problem.where, key: problem.key },
       phrase(
-        'Mend it; until then the default holds. fumi config shows all settings.',
+        'Fix it; until then the default applies. Run fumi config for all settings.',
         '直すまでは既定値を使います。すべての設定は fumi config で見られます。',
       ),
     )
   if (problems.length > 0) return
   const what =
     changed.length === 0
-      ? phrase('all as they come', 'すべて既定値')
-      : phrase(`${formatPlural(changed.length, 'setting')} of your own`, `${formatNumber(changed.length)} 件を変更`)
+      ? phrase('all defaults', 'すべて既定値')
+      : phrase(`${formatPlural(changed.length, 'setting')} changed`, `${formatNumber(changed.length)} 件を変更`)
   yield toFinding('settings', 'ok', what, { changed: changed.length })
 }
 
@@ -85,7 +85,7 @@ function checkStore(path: string): DoctorFinding {
   )
   if (!inTransaction) return toFinding('store', 'ok', readable, facts)
   const what = phrase(
-    `${readable.en}, but its program is in the middle of writing, or was killed there`,
+    `${readable.en}, but its program is writing or was killed while writing`,
     `${readable.ja}。ただし、プログラムが書き込みの途中か、途中で強制終了されています`,
   )
   return toFinding('store', 'note', what, facts)

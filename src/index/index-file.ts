@@ -237,7 +237,7 @@ export class IndexDamagedError extends AppError {
   constructor(path: string, cause: unknown) {
     super(
       'unusable_data',
-      `${path} is damaged. Run fumi sync: it makes the index again from the logs.`,
+      `${path} is damaged. Run fumi sync to rebuild the index from the logs.`,
       `${path} が壊れています。fumi sync を実行すると、ログから索引を作り直します。`,
     )
     this.name = 'IndexDamagedError'

@@ -69,7 +69,7 @@ export class MessageStore {
     const { session } = known
     try {
       if (!location)
-        throw new AppError('not_found', `the source of ${session} is gone`, `${session} の元のログがありません。`)
+        throw new AppError('not_found', `the log of ${session} no longer exists`, `${session} の元のログがありません。`)
       const source = this.sourceAt(location, session)
       const agent = await loadAgent(source.agent)
       return { kind: 'body', known, message: await agent.readMessage(source, known.locator, options) }

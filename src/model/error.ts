@@ -37,7 +37,7 @@ export const isProgramUpdated = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
 
 export const UPDATED_PHRASE = phrase(
-  'fumibako was updated while it ran. End it and start it again.',
+  'fumibako was updated while it was running. Restart it.',
   '実行中に fumibako が更新されました。いったん終了して、もう一度起動してください。',
 )
 

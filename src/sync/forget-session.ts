@@ -28,7 +28,7 @@ export function forgetSession(
   if (!first) {
     throw new AppError(
       'not_found',
-      `No session ${session} is in the index. fumi list shows what is.`,
+      `The index has no session ${session}. Run fumi list for a list.`,
       `会話 ${session} は索引にありません。索引にある会話は fumi list で見られます。`,
     )
   }

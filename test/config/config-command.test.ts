@@ -96,7 +96,7 @@ describe('fumi config', () => {
     mkdirSync(env.FUMI_HOME)
     writeFileSync(join(env.FUMI_HOME, 'config.json'), '{"keep": "all" /* mine */}')
     for (const command of ['list', 'stats', 'config'])
-      expect(run(command)).toMatchObject({ code: 0, err: expect.stringContaining('JSON has no comments') })
+      expect(run(command)).toMatchObject({ code: 0, err: expect.stringContaining('JSON does not allow comments') })
     expect(run('config', 'keep', 'none')).toMatchObject({ code: 7 })
     expect(readFileSync(join(env.FUMI_HOME, 'config.json'), 'utf8')).toContain('/* mine */')
   })

@@ -70,7 +70,7 @@ describe('a setting', () => {
       {
         where: 'FUMI_KEEP',
         key: 'keep',
-        reason: expect.objectContaining({ en: 'wants one of "volatile", "all", "none"' }),
+        reason: expect.objectContaining({ en: 'must be one of "volatile", "all", "none"' }),
       },
     ])
   })
@@ -100,38 +100,41 @@ describe('a setting', () => {
 
 describe('what is wrong with the file', () => {
   test.each([
-    ['{"kep": "all"}', 'config.json: kep is no setting; there are keep, language, prices, profile, chat, agents'],
-    ['{"keep": 1}', 'config.json: keep wants one of "volatile", "all", "none"'],
-    ['{"agents": []}', 'config.json: agents wants an object with amazon-q, codex, kiro'],
-    ['{"agents": {"codx": {}}}', 'config.json: agents.codx is no setting; there are amazon-q, codex, kiro'],
+    ['{"kep": "all"}', 'config.json: kep is not a setting. Available: keep, language, prices, profile, chat, agents'],
+    ['{"keep": 1}', 'config.json: keep must be one of "volatile", "all", "none"'],
+    ['{"agents": []}', 'config.json: agents must be an object with amazon-q, codex, kiro'],
+    ['{"agents": {"codx": {}}}', 'config.json: agents.codx is not a setting. Available: amazon-q, codex, kiro'],
     [
       '{"agents": {"codex": {"root": []}}}',
-      'config.json: agents.codex.root is no setting; there are enabled, roots, skip',
+      'config.json: agents.codex.root is not a setting. Available: enabled, roots, skip',
     ],
-    ['{"agents": {"codex": {"enabled": "yes"}}}', 'config.json: agents.codex.enabled wants true or false'],
+    ['{"agents": {"codex": {"enabled": "yes"}}}', 'config.json: agents.codex.enabled must be true or false'],
     [
       '{"agents": {"codex": {"roots": "/a"}}}',
-      'config.json: agents.codex.roots wants a list of paths: ["/one", "/another"]',
+      'config.json: agents.codex.roots must be a list of paths: ["/one", "/another"]',
     ],
     [
       '{"agents": {"codex": {"roots": ["/a", "b"]}}}',
-      'config.json: agents.codex.roots[1] wants a whole path, from the root or from ~/',
+      'config.json: agents.codex.roots[1] must be an absolute path, or start with ~/',
     ],
-    ['{"agents.codex.enabled": false}', 'config.json: agents.codex.enabled has a dot: write an object in an object'],
-    ['{"keep": "all", "keep": "none"}', 'config.json: keep is given twice; the last counts'],
+    [
+      '{"agents.codex.enabled": false}',
+      'config.json: agents.codex.enabled contains a dot. Write nested objects instead',
+    ],
+    ['{"keep": "all", "keep": "none"}', 'config.json: keep occurs twice; the last value is used'],
     [
       '{"__proto__": {"keep": "all"}}',
-      'config.json: __proto__ is no setting; there are keep, language, prices, profile, chat, agents',
+      'config.json: __proto__ is not a setting. Available: keep, language, prices, profile, chat, agents',
     ],
     [
       '{\n  // mine\n  "keep": "all"\n}',
-      'config.json:2:3: JSON has no comments; take this one out. Until then nothing of this file is used.',
+      'config.json:2:3: JSON does not allow comments; remove this one. Until then this file is ignored.',
     ],
     [
       '{"keep": "all",}',
-      'config.json:1:16: JSON allows no comma before a closing bracket; take it out. Until then nothing of this file is used.',
+      'config.json:1:16: JSON does not allow a comma before a closing bracket; remove it. Until then this file is ignored.',
     ],
-    ['[]', 'config.json: it must hold an object: { … }. Until then nothing of this file is used.'],
+    ['[]', 'config.json: must contain an object: { … }. Until then this file is ignored.'],
   ])('%s', (content, sentence) => {
     expect(reported(content)).toEqual([sentence])
   })

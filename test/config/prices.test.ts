@@ -59,15 +59,15 @@ describe('a custom price list', () => {
       },
     })
     expect(reported).toEqual([
-      'as_of: wants a day: "2026-02-03"',
+      'as_of: must be a day such as "2026-02-03"',
       'currency: is not known; there are as_of, source, models',
-      'models.a.input: wants dollars for a million tokens',
+      'models.a.input: must be US dollars per million tokens',
       'models.b.output: is missing',
-      'models.c[1].from: wants a day: "2026-02-03"',
+      'models.c[1].from: must be a day such as "2026-02-03"',
       'models.c[1].tax: is not known; there are from, input, cached_input, output',
-      'models.e.input: wants dollars for a million tokens',
-      'models.f: wants at least one price',
-      'models.d: wants the name of a model that has prices itself',
+      'models.e.input: must be US dollars per million tokens',
+      'models.f: must have at least one price',
+      'models.d: must be the name of a model that has prices',
     ])
     for (const model of ['a', 'b', 'c', 'd', 'e', 'f']) expect(findPrice(model, NOW, list)).toBeUndefined()
     expect(findPrice('right', NOW, list)?.output).toBe(2)

@@ -29,13 +29,13 @@ test('joined texts and added notes compare as equal', async () => {
 })
 
 test.each<[string, Exchange]>([
-  ['exchange 1: what was said reads otherwise', exchange({ said: ['Hear.'] })],
-  ['exchange 1: the answer reads otherwise', exchange({ answered: [] })],
+  ['exchange 1: a prompt differs', exchange({ said: ['Hear.'] })],
+  ['exchange 1: the answer differs', exchange({ answered: [] })],
   ['exchange 1: 1 calls became 0', exchange({ calls: [] })],
-  ['exchange 1: a tool has another name', exchange({}, 'listen')],
-  ['exchange 1: a result reads otherwise', exchange({}, 'look', { output: 'mud' })],
+  ['exchange 1: the name of a tool differs', exchange({}, 'listen')],
+  ['exchange 1: a result differs', exchange({}, 'look', { output: 'mud' })],
   ['exchange 1: a result is error, not success', exchange({}, 'look', { status: 'error' })],
-  ['1 images are not there', exchange({ images: ['2'] })],
+  ['1 images are missing', exchange({ images: ['2'] })],
 ])('%s', async (difference, target) => {
   expect(await compared([exchange()], [target])).toBe(difference)
 })
@@ -47,13 +47,13 @@ test('an image may be shown with another message than before', async () => {
 test('only images that became notes may be missing', async () => {
   const target = [exchange({ images: [] })]
   expect(await compared([exchange()], target, { images: 1 })).toBeUndefined()
-  expect(await compared([exchange({ images: ['1', '2'] })], target, { images: 1 })).toBe('1 images are not there')
+  expect(await compared([exchange({ images: ['1', '2'] })], target, { images: 1 })).toBe('1 images are missing')
 })
 
 test('names that were changed are still names of one tool each', async () => {
   const source = [exchange({}, 'a.b'), exchange({}, 'a-b'), exchange({}, 'a.b')]
   const named = (...names: readonly string[]): readonly Exchange[] => names.map((name) => exchange({}, name))
   expect(await compared(source, named('a_b', 'a_b_2', 'a_b'), { names: true })).toBeUndefined()
-  expect(await compared(source, named('a_b', 'a_b', 'a_b'), { names: true })).toContain('a tool has another name')
-  expect(await compared(source, named('a_b', 'a_b_2', 'c'), { names: true })).toContain('a tool has another name')
+  expect(await compared(source, named('a_b', 'a_b', 'a_b'), { names: true })).toContain('the name of a tool differs')
+  expect(await compared(source, named('a_b', 'a_b_2', 'c'), { names: true })).toContain('the name of a tool differs')
 })

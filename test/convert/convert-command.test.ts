@@ -122,14 +122,14 @@ describe('fumi convert', () => {
   test('reports why it cannot write and leaves no partial files', () => {
     mkdirSync(at('taken/talk.json'), { recursive: true })
     const { code, err } = fumi(at('rollout.jsonl'), '--to', 'openai', '-o', at('taken/talk.json'), '--force')
-    expect({ code, err }).toEqual({ code: 6, err: expect.stringContaining('there is a folder of that name') })
+    expect({ code, err }).toEqual({ code: 6, err: expect.stringContaining('a folder has that name') })
     expect(readdirSync(at('taken'))).toEqual(['talk.json'])
   })
 
   test('writes a conversation and its sidecar file, or neither', () => {
     mkdirSync(at('half/example.jsonl.x.json'), { recursive: true })
     const convert = () => fumi(at('rollout.jsonl'), '--to', 'sft', '-o', at('half/example.jsonl'), '--force')
-    expect(convert()).toMatchObject({ code: 6, err: expect.stringContaining('there is a folder of that name') })
+    expect(convert()).toMatchObject({ code: 6, err: expect.stringContaining('a folder has that name') })
     expect(readdirSync(at('half'))).toEqual(['example.jsonl.x.json'])
     writeFileSync(at('half/example.jsonl'), 'as it was')
     expect(convert().code).toBe(6)

@@ -81,7 +81,7 @@ it('shows a directory that a log names on one line', async () => {
     now: () => new Date(),
     newId: () => '',
   }).catch((error: unknown) => error)
-  expect(String(await failed)).toMatch(/\/code.*all is well is no directory/)
+  expect(String(await failed)).toMatch(/directory not found: .*code.*all is well/)
 })
 
 describe('from Codex to Amazon Q', () => {
@@ -189,7 +189,10 @@ describe('from Codex to Amazon Q', () => {
     const late = log.shortSession().map((line) => line.replaceAll('2026-', '2027-'))
     const agents = (await allAgents()).map((one) => (one === agent ? forgetful : one))
     const failed = give(await codexSession(late), 'amazon-q', { agents, mayReplace: true })
-    await expect(failed).rejects.toMatchObject({ code: 'cannot_write', message: expect.stringContaining('taken back') })
+    await expect(failed).rejects.toMatchObject({
+      code: 'cannot_write',
+      message: expect.stringContaining('rolled back'),
+    })
     expect(store.value(cwd)).toBe(theirs)
     expect(existsSync(join(directory(), 'sidecars'))).toBe(false)
     store.close()

@@ -37,7 +37,7 @@ describe('an example for fine-tuning', () => {
     const messages = messagesAt(there.path)
     expect(rolesOf(messages)).toBe('user assistant tool user assistant')
     expect(validate(messages, 'fine-tune')).toEqual([])
-    expect(there.report.repairs.map(({ what }) => what)).toContain('what follows the last answer was left out')
+    expect(there.report.repairs.map(({ what }) => what)).toContain('messages after the last answer were omitted')
     expect(JSON.stringify(there.sidecars)).toContain('"tool_call_id":"b"')
   })
 

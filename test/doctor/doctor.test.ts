@@ -139,7 +139,10 @@ describe('a problem is reported with a fix', () => {
     const { env, examine, run, problems } = machine()
     mkdirSync(env.FUMI_HOME, { mode: 0o700 })
     writeFileSync(join(env.FUMI_HOME, 'config.json'), '{"keep": "sometimes"}')
-    expect(only(problems({}))).toMatchObject({ about: 'settings', what: expect.stringContaining('keep wants one of') })
+    expect(only(problems({}))).toMatchObject({
+      about: 'settings',
+      what: expect.stringContaining('keep must be one of'),
+    })
     expect(run(['doctor'])).toMatchObject({ code: 1, err: '', out: expect.stringContaining('1 problem.') })
     const found = await examine({ FUMI_HOME: join(env.HOME, 'elsewhere'), FUMI_PRICES: '/no/such/file' })
     expect(only(found.problems)).toMatchObject({ what: expect.stringContaining('/no/such/file') })
@@ -157,7 +160,7 @@ describe('a problem is reported with a fix', () => {
     chmodSync(env.FUMI_HOME, 0o755)
     expect(only((await examine()).problems)).toMatchObject({
       about: 'data directory',
-      todo: `Close it: chmod 700 ${env.FUMI_HOME}`,
+      todo: `Restrict it: chmod 700 ${env.FUMI_HOME}`,
     })
     chmodSync(env.FUMI_HOME, 0o700)
     chmodSync(join(env.FUMI_HOME, 'marks.sqlite3'), 0o644)
@@ -171,7 +174,7 @@ describe('a problem is reported with a fix', () => {
     const { env, examine } = machine()
     writeFileSync(env.FUMI_HOME, '')
     const { problems } = await examine()
-    expect(only(problems)).toMatchObject({ about: 'data directory', what: expect.stringContaining('no folder') })
+    expect(only(problems)).toMatchObject({ about: 'data directory', what: expect.stringContaining('is not a folder') })
   })
 
   test('a backup that is damaged, newer, or invalid', async () => {
@@ -210,7 +213,7 @@ describe('a problem is reported with a fix', () => {
     expect(only((await examine()).problems)).toMatchObject({
       about: 'index',
       what: expect.stringContaining('damaged'),
-      todo: expect.stringMatching(/^Move it away.*sync makes it again/),
+      todo: expect.stringMatching(/^Move it away.*sync builds it again/),
     })
     await inside(sync)
     expect(await index()).toMatchObject([

@@ -37,7 +37,7 @@ describe('settings', () => {
     expect(run(['config', 'keep', 'sometimes'], 'ja').err).toContain('keep には "volatile"')
     const json = run(['config', '--json'], 'ja').out
     expect(json).toBe(run(['config', '--json'], 'en').out)
-    expect(json).toContain('"reason":"wants one of')
+    expect(json).toContain('"reason":"must be one of')
   })
 })
 
@@ -86,7 +86,7 @@ describe('a conversion', () => {
     const { err } = run(['convert', log, '--to', 'amazon-q', '--max-tokens', '100k', '--report', '-'], 'ja')
     expect(err).toContain('ターンが収まります')
     expect(err).toMatch(/記録 \d+ 件、失われる内容なし。対応するもののない値 \d+ 種類は x_conv に残しました/)
-    expect(err).toContain('"what": "has no place in the target"')
+    expect(err).toContain('"what": "has no equivalent in the target"')
     expect(run(['convert', log, '--to', 'nowhere'], 'ja').err).toMatch(/^fumi: 「nowhere」という形式では/)
   })
 })

@@ -27,7 +27,7 @@ test('a page file that is missing on first load is reported as an update', async
     const reply = await fetch(new URL('/api/search?q=anything', link))
     expect(reply.status).toBe(500)
     expect(await reply.json()).toMatchObject({
-      errors: [{ detail: 'fumibako was updated while it ran. End it and start it again.' }],
+      errors: [{ detail: 'fumibako was updated while it was running. Restart it.' }],
     })
   } finally {
     child.kill('SIGKILL')

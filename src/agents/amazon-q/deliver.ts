@@ -30,7 +30,7 @@ export async function deliver(file: string, options: DeliverOptions): Promise<De
   if (!ready)
     throw new AppError(
       'nothing_readable',
-      `${file} is no conversation that the program would load.`,
+      `${file} is not a conversation that the program can load.`,
       `${file} は、プログラムが読み込める会話ではありません。`,
     )
   const store = storePathOf(options.to, options.environment)
@@ -61,7 +61,7 @@ function rowKeyIn(store: string, { text }: LoadableConversation, { to, cwd }: De
   if (tables.includes('conversations')) return { table: 'conversations', directory: cwd }
   throw new AppError(
     'not_found',
-    `${store} holds no conversations yet. Start the program once, then try again.`,
+    `${store} has no conversations yet. Start the program once, then try again.`,
     `${store} にはまだ会話がありません。プログラムを一度起動してから、もう一度実行してください。`,
   )
 }
@@ -103,13 +103,13 @@ function assertReplaceable(key: RowKey, { bytes, times }: StoredRow, { lastAt, m
   if (current !== undefined && (lastAt === undefined || current > lastAt))
     throw new AppError(
       'busy',
-      `${directory} has a conversation that is newer: something was said there at ${current}. Go on with that one, or choose another directory with --cwd.`,
+      `${directory} has a newer conversation, last used at ${current}. Continue that one, or choose another directory with --cwd.`,
       `${directory} にはもっと新しい会話があります（最後の発言は ${current}）。その会話を続けるか、--cwd で別のディレクトリーを指定してください。`,
     )
   if (!mayReplace)
     throw new AppError(
       'bad_usage',
-      `${directory} has a conversation already, and the program keeps one for each directory. Choose another directory with --cwd, or --replace it: it is kept first.`,
+      `${directory} already has a conversation, and the program stores one per directory. Choose another directory with --cwd, or pass --replace, which backs it up first.`,
       `${directory} にはすでに会話があり、プログラムはディレクトリーごとに 1 つだけ保存します。--cwd で別のディレクトリーを指定するか、--replace で置き換えてください（先に控えを取ります）。`,
     )
 }
@@ -142,7 +142,7 @@ function undo(
     if (!current || !Buffer.from(text).equals(current.bytes))
       throw new AppError(
         'busy',
-        `${key.directory} was written by another program meanwhile, so it stays as it is; see fumi list ${store}`,
+        `another program changed ${key.directory} in the meantime, so it was left unchanged. Run fumi list ${store} to see it.`,
         `${key.directory} の会話はその間に別のプログラムが書き換えたため、そのままにしました。fumi list ${store} で確認してください。`,
       )
     if (!before) deleteRow(database, key)
@@ -162,7 +162,7 @@ function unwrapOutcome<T>(store: string, outcome: DatabaseOutcome<T>): T {
   if (outcome.problem.kind === 'missing')
     throw new AppError(
       'not_found',
-      `there is no ${store}: the program has not been used on this machine yet.`,
+      `${store} does not exist: the program has not been used on this machine yet.`,
       `${store} がありません。このマシンではまだプログラムが使われていません。`,
     )
   throw storeError(store, outcome.problem)
@@ -186,13 +186,13 @@ export async function install(source: Source, bytes: Uint8Array, options: Instal
   if (!sourceKey)
     throw new AppError(
       'bad_usage',
-      `${source.path} is no store. Restore it to a file instead.`,
+      `${source.path} is not a store. Restore to a file instead, with --to.`,
       `${source.path} は会話の保存先ではありません。ファイルに復元してください。`,
     )
   if (!ready)
     throw new AppError(
       'nothing_readable',
-      'the kept bytes are no conversation that the program would load',
+      'the backup is not a conversation that the program can load.',
       '控えの内容は、プログラムが読み込める会話ではありません。',
     )
   const key = options.directory === undefined ? sourceKey : { ...sourceKey, directory: options.directory }

@@ -19,7 +19,7 @@ export async function deliver(file: string, options: DeliverOptions): Promise<De
   if (!isFolder(home))
     throw new AppError(
       'not_found',
-      `there is no ${home}: Codex has not been used on this machine yet.`,
+      `${home} does not exist: Codex has not been used on this machine yet.`,
       `${home} がありません。このマシンではまだ Codex が使われていません。`,
     )
   const { id, at } = readHeader(file)
@@ -86,7 +86,7 @@ function readHeader(file: string): { readonly id: string; readonly at: Date } {
   if (line?.['type'] !== 'session_meta' || id === undefined || at === undefined)
     throw new AppError(
       'nothing_readable',
-      `${file} does not begin as a log of Codex does.`,
+      `${file} does not start like a Codex log.`,
       `${file} の先頭が Codex のログの形をしていません。`,
     )
   return { id, at: new Date(at) }
@@ -121,20 +121,20 @@ function assertReplaceable(path: string, { lastAt, mayReplace }: DeliverOptions)
   if (isCompressed(path))
     throw new AppError(
       'bad_usage',
-      `Codex has this session already, compressed: ${path}. Go on with that one.`,
+      `Codex already has this session, compressed: ${path}. Continue that one.`,
       `Codex にはこの会話が圧縮された形ですでにあります: ${path}。その会話を続けてください。`,
     )
   const lastTime = lastMessageTime(path)
   if (lastTime !== undefined && (lastAt === undefined || lastTime > lastAt))
     throw new AppError(
       'busy',
-      `Codex went on with it at ${lastTime}: ${path} is newer. Go on with that one.`,
+      `Codex has a newer version of this session (${lastTime}): ${path}. Continue that one.`,
       `Codex で ${lastTime} に続きが進んでいます。${path} のほうが新しいので、その会話を続けてください。`,
     )
   if (!mayReplace)
     throw new AppError(
       'bad_usage',
-      `Codex has this session already: ${path}. --replace puts this one in its place.`,
+      `Codex already has this session: ${path}. Pass --replace to replace it.`,
       `Codex にはこの会話がすでにあります: ${path}。--replace で置き換えられます。`,
     )
 }

@@ -33,7 +33,7 @@ function assertAbsent(path: string, id: string): void {
   if (existsSync(path))
     throw new AppError(
       'bad_usage',
-      `it is there already: ${path}. Go on with that one: fumi chat --resume ${id}`,
+      `the conversation already exists: ${path}. Continue it with fumi chat --resume ${id}`,
       `すでにあります: ${path}。その会話を続けてください: fumi chat --resume ${id}`,
     )
 }
@@ -77,7 +77,7 @@ function readConversationId(file: string): string {
   }
   throw new AppError(
     'nothing_readable',
-    `${file} does not begin as a journal does.`,
+    `${file} does not start like a journal.`,
     `${file} の先頭がジャーナルの形をしていません。`,
   )
 }

@@ -75,7 +75,7 @@ export function assertUnchanged(path: string, fingerprint: string): void {
   if (fileFingerprint(path) !== fingerprint)
     throw new AppError(
       'busy',
-      `${path} was written by another program meanwhile, so it stays as it is.`,
+      `another program changed ${path} in the meantime, so it was left unchanged.`,
       `${path} はその間に別のプログラムが書き換えたため、そのままにしました。`,
     )
 }

@@ -263,7 +263,7 @@ export function profileIn({ form, profile }: Pick<AgentWriteOptions, 'form' | 'p
   const known = Object.keys(PROFILES)
   throw new AppError(
     'bad_usage',
-    `there is no profile ${profile}. Known: ${known.join(', ')}.`,
+    `unknown profile "${profile}". Available: ${known.join(', ')}.`,
     `プロファイル「${profile}」はありません。使えるのは ${known.join('、')} です。`,
   )
 }

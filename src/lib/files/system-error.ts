@@ -56,7 +56,7 @@ const REASON_BY_CODE: ReadonlyMap<string | undefined, Phrase> = new Map([
   ],
   ['ENOSPC', DISK_FULL],
   ['EDQUOT', DISK_FULL],
-  ['ENOENT', phrase('its folder does not exist; make it first', 'フォルダーがありません。先に作成してください')],
+  ['ENOENT', phrase('its folder does not exist; create it first', 'フォルダーがありません。先に作成してください')],
   [
     'ENXIO',
     phrase(
@@ -69,11 +69,11 @@ const REASON_BY_CODE: ReadonlyMap<string | undefined, Phrase> = new Map([
   ['EEXIST', NO_FOLDER],
   [
     'EISDIR',
-    phrase('there is a folder of that name; choose another', '同じ名前のフォルダーがあります。別の名前にしてください'),
+    phrase('a folder has that name; choose another', '同じ名前のフォルダーがあります。別の名前にしてください'),
   ],
 ])
 
-const OTHER_REASON = phrase('check the disk that it lies on', 'ファイルのあるディスクを確認してください')
+const OTHER_REASON = phrase('check its disk', 'ファイルのあるディスクを確認してください')
 
 export const describeWriteError = ({ code }: NodeJS.ErrnoException): Phrase => REASON_BY_CODE.get(code) ?? OTHER_REASON
 

@@ -13,17 +13,17 @@ const isJson = (text: string): boolean => {
 
 describe('the position of a syntax error', () => {
   test.each([
-    ['{\n  "a": 1 // why\n}', 'JSON has no comments; take this one out', 2, 10],
-    ['/* first */ {}', 'JSON has no comments; take this one out', 1, 1],
-    ['{"a": 1,\n}', 'JSON allows no comma before a closing bracket; take it out', 2, 1],
-    ['[1, 2,]', 'JSON allows no comma before a closing bracket; take it out', 1, 7],
-    ["{'a': 1}", 'JSON wants double quotes', 1, 2],
-    ['{a: 1}', 'a name in double quotes is wanted here', 1, 2],
+    ['{\n  "a": 1 // why\n}', 'JSON does not allow comments; remove this one', 2, 10],
+    ['/* first */ {}', 'JSON does not allow comments; remove this one', 1, 1],
+    ['{"a": 1,\n}', 'JSON does not allow a comma before a closing bracket; remove it', 2, 1],
+    ['[1, 2,]', 'JSON does not allow a comma before a closing bracket; remove it', 1, 7],
+    ["{'a': 1}", 'JSON requires double quotes', 1, 2],
+    ['{a: 1}', 'expected a name in double quotes', 1, 2],
     ['{"a" 1}', 'a colon is missing before this', 1, 6],
     ['{"a": 1\n "b": 2}', 'a comma is missing before this, or a bracket', 2, 2],
-    ['{"a": yes}', 'this is no value of JSON', 1, 7],
+    ['{"a": yes}', 'not a JSON value', 1, 7],
     ['{"a": [1, 2', 'the text ends too early', 1, 12],
-    ['{} {}', 'something stands after the end', 1, 4],
+    ['{} {}', 'unexpected text after the end', 1, 4],
   ])('%j', (text, reason, line, column) => {
     const fault = findJsonSyntaxError(text)
     expect(fault?.reason.en).toBe(reason)

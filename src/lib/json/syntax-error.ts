@@ -57,8 +57,8 @@ export function findJsonSyntaxError(text: string): JsonSyntaxError | undefined {
 
 type ExpectedToken = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'next' | 'end'
 
-const NO_VALUE = phrase('this is no value of JSON', 'JSON の値ではありません')
-const NO_KEY = phrase('a name in double quotes is wanted here', 'ここには二重引用符で囲んだ名前が必要です')
+const NO_VALUE = phrase('not a JSON value', 'JSON の値ではありません')
+const NO_KEY = phrase('expected a name in double quotes', 'ここには二重引用符で囲んだ名前が必要です')
 
 const REASONS: { readonly [expects in ExpectedToken]: Phrase } = {
   value: NO_VALUE,
@@ -67,7 +67,7 @@ const REASONS: { readonly [expects in ExpectedToken]: Phrase } = {
   'first key': NO_KEY,
   colon: phrase('a colon is missing before this', 'この前にコロンがありません'),
   next: phrase('a comma is missing before this, or a bracket', 'この前にコンマか、閉じかっこがありません'),
-  end: phrase('something stands after the end', '終わりの後に何かがあります'),
+  end: phrase('unexpected text after the end', '終わりの後に何かがあります'),
 }
 
 const expectedAfterValue = (open: readonly unknown[]): ExpectedToken => (open.length > 0 ? 'next' : 'end')
@@ -92,17 +92,20 @@ function toSyntaxError(text: string, at: number, expects: ExpectedToken): JsonSy
   if (/^(?:\/[/*]|#)/.test(text.slice(at, at + 2)))
     return {
       at,
-      reason: phrase('JSON has no comments; take this one out', 'JSON にコメントは書けません。取り除いてください'),
+      reason: phrase(
+        'JSON does not allow comments; remove this one',
+        'JSON にコメントは書けません。取り除いてください',
+      ),
     }
   if (/[}\]]/.test(text[at] ?? '') && before === ',')
     return {
       at,
       reason: phrase(
-        'JSON allows no comma before a closing bracket; take it out',
+        'JSON does not allow a comma before a closing bracket; remove it',
         'JSON では閉じかっこの前にコンマを置けません。取り除いてください',
       ),
     }
-  if (text[at] === "'") return { at, reason: phrase('JSON wants double quotes', 'JSON では二重引用符を使います') }
+  if (text[at] === "'") return { at, reason: phrase('JSON requires double quotes', 'JSON では二重引用符を使います') }
   return { at, reason: REASONS[expects] }
 }
 

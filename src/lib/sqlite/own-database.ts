@@ -165,7 +165,7 @@ function toDatabaseError(path: string, error: unknown): unknown {
   if (/^(?:SQLITE_BUSY|SQLITE_LOCKED)/.test(code))
     return new AppError(
       'cannot_write',
-      `Another process holds ${path}. Let it finish, then try again.`,
+      `Another process is using ${path}. Wait for it to finish, then try again.`,
       `${path} は別のプロセスが使用中です。終わるのを待ってから、もう一度実行してください。`,
     )
   if (/^(?:SQLITE_READONLY|SQLITE_CANTOPEN|SQLITE_PERM|EACCES|EPERM|EROFS|ENOTDIR|EEXIST|EISDIR)/.test(code))
