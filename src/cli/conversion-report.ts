@@ -2,7 +2,7 @@
 import { InvalidArgumentError } from 'commander'
 import type { Cut, Report } from '../convert.ts'
 import { writeFileAtomically } from '../lib/files/atomic-file.ts'
-import { describeChange } from '../model/replay/conversion-change.ts'
+import { describeChange } from '../model/replay/step.ts'
 import type { OptionDefinition } from './define-command.ts'
 import { say } from './language.ts'
 import { writeErrJson } from './output.ts'

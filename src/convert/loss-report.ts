@@ -2,13 +2,8 @@
 import type { RecordOutcome, WriterOutput } from '../agents/agent.ts'
 import { type Fields, isObject, parseStructure, stringOf } from '../lib/unknown-values.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
-import {
-  type ChangeCode,
-  type ConversionChange,
-  describeChange,
-  toConversionChange,
-} from '../model/replay/conversion-change.ts'
 import { extensionOf } from '../model/replay/extension.ts'
+import { type ChangeCode, type ConversionChange, describeChange, toConversionChange } from '../model/replay/step.ts'
 
 export interface Loss {
   /** Path in the source's records. */

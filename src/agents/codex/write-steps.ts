@@ -2,21 +2,26 @@
 import { type Fields, isObject, listOf, stringOf } from '../../lib/unknown-values.ts'
 import { MISSING_MARK } from '../../model/metadata.ts'
 import type { MessageSegment, NormalizedMessage } from '../../model/normalized.ts'
-import { type ConversionChange, toConversionChange } from '../../model/replay/conversion-change.ts'
 import type { ElementFacts, WrittenElement } from '../../model/replay/extension.ts'
 import {
+  ABORTED,
   type AnswerStep,
   attachmentNote,
   attachmentsOf,
+  type ConversionChange,
   callsOfAnswer,
   elementFactsOf,
   type OrphanStep,
+  orphanText,
   type PromptStep,
   type ReplayCall,
   type ReplayResult,
   type ReplayStep,
+  resultFactsOf,
+  textsWithNotes,
+  toConversionChange,
 } from '../../model/replay/step.ts'
-import type { UniqueCallIds, UniqueToolNames } from '../../model/replay/unique-names.ts'
+import { nameCall, type UniqueCallIds, type UniqueToolNames } from '../../model/replay/unique-names.ts'
 import { coversText, findInjected } from './record/content.ts'
 
 /** A line without its time. */
@@ -90,8 +95,10 @@ function answerItems(step: AnswerStep, naming: LogNaming): readonly LogItem[] {
     if (one.kind === 'thought') items.push(...reasoningItems(one.message, one.text, step.group.src))
     else if (one.kind === 'words') items.push(...textItems(one.message))
     else {
-      callIds.set(one.call, naming.ids.take(one.call.tool.call_id))
-      items.push(callItem(one.call, callIds.get(one.call) ?? '', naming))
+      const { call } = one
+      const named = nameCall(call, naming, (change) => naming.repair(call.message.timestamp, change))
+      callIds.set(call, named.id)
+      items.push(callItem(call, named))
     }
   }
   for (const call of callsOfAnswer(step)) items.push(resultItem(call, callIds.get(call) ?? '', naming))
@@ -113,10 +120,7 @@ function reasoningItems(
 }
 
 function textItems(normalized: NormalizedMessage): readonly LogItem[] {
-  const texts = [
-    ...normalized.segments.map(({ text, media }) => text ?? attachmentNote({ format: 'image', ...media })),
-    ...attachmentsOf(normalized).map(attachmentNote),
-  ]
+  const texts = textsWithNotes(normalized)
   const facts = elementFactsOf(normalized)
   const phase = facts?.phase === undefined ? {} : { phase: facts.phase }
   const content = texts.map((text) => ({ type: 'output_text', text }))
@@ -126,12 +130,11 @@ function textItems(normalized: NormalizedMessage): readonly LogItem[] {
   ]
 }
 
-function callItem({ tool, message: normalized }: ReplayCall, call_id: string, naming: LogNaming): LogItem {
-  const name = naming.names.take(tool.name)
+function callItem(
+  { tool, message: normalized }: ReplayCall,
+  { id: call_id, name }: { readonly id: string; readonly name: string },
+): LogItem {
   const { timestamp } = normalized
-  if (call_id !== tool.call_id)
-    naming.repair(timestamp, toConversionChange(tool.call_id === null ? 'call_id_missing' : 'call_id_changed'))
-  if (name !== tool.name) naming.repair(timestamp, toConversionChange('tool_renamed'))
   const facts: ElementFacts = {
     ...elementFactsOf(normalized),
     ...(tool.call_id !== null && call_id !== tool.call_id && { orig_id: tool.call_id }),
@@ -151,30 +154,22 @@ function callItem({ tool, message: normalized }: ReplayCall, call_id: string, na
   )
 }
 
-/** Codex's own output for a call without a result. */
-const ABORTED = 'aborted'
-
 function resultItem(
   { tool, result, message: normalized, isServed }: ReplayCall,
   call_id: string,
   naming: LogNaming,
 ): LogItem {
   const type = tool.input === undefined ? 'function_call_output' : 'custom_tool_call_output'
-  if (result) {
-    const facts = elementFactsOf(result.message)
+  if (result)
     return responseItem(
       result.message.timestamp,
       { type, call_id, output: resultOutput(result, naming) },
-      withStatus(facts, result),
+      resultFactsOf(result),
     )
-  }
   if (isServed) return responseItem(normalized.timestamp, { type, call_id, output: '' }, { synthetic: MISSING_MARK })
   naming.repair(normalized.timestamp, toConversionChange('call_aborted'))
   return responseItem(normalized.timestamp, { type, call_id, output: ABORTED }, { synthetic: MISSING_MARK })
 }
-
-const withStatus = (facts: ElementFacts | undefined, { tool }: ReplayResult): ElementFacts | undefined =>
-  tool.status === 'success' ? facts : { ...facts, status: tool.status }
 
 function resultOutput(
   { tool, message: normalized, segments }: ReplayResult,
@@ -190,10 +185,10 @@ const imageParts = (segments: readonly MessageSegment[], at: string, naming: Log
   segments.flatMap((segment) => (segment.type === 'image' ? inputPart(segment, at, naming) : []))
 
 /** Codex drops a result without its call, so it becomes a text. */
-function orphanItems({ result, at }: OrphanStep, naming: LogNaming): readonly LogItem[] {
-  naming.repair(at, toConversionChange('result_in_words'))
-  const { tool, message: normalized } = result
-  const text = `[tool result ${tool.call_id ?? ''}]\n${tool.output ?? ''}`
+function orphanItems(step: OrphanStep, naming: LogNaming): readonly LogItem[] {
+  naming.repair(step.at, toConversionChange('result_in_words'))
+  const { message: normalized } = step.result
+  const text = orphanText(step)
   const content = [{ type: 'input_text', text }, ...imageParts(normalized.segments, normalized.timestamp, naming)]
   return [
     responseItem(

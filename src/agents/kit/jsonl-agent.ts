@@ -12,10 +12,18 @@ import { readElementExtensions } from '../../model/replay/extension.ts'
 import type { Session } from '../../model/session.ts'
 import type { Agent, AgentReadOptions, Cursor, Locator, PrivacyOptions, ReadItem, Source } from '../agent.ts'
 import { CallPairing, joinCallAndResult, type SavedCalls, type TrackedCall, withoutArguments } from './call-pairing.ts'
-import { type LogPosition, parseWithCursors, readLinesFrom, readLogFile } from './log-file.ts'
+import {
+  issueItem,
+  type LineFault,
+  type LogPosition,
+  parseRecordLine,
+  parseWithCursors,
+  readLinesFrom,
+  readLogFile,
+  tooLongFault,
+} from './log-file.ts'
 import { type MessageDraft, pathOf, placeMessage, promptBeginning, sessionIdentity } from './place-message.ts'
 import { RecordClock, type SavedClock } from './record-clock.ts'
-import { issueItem, type LineFault, parseRecordLine, tooLongFault } from './record-lines.ts'
 import { scanFromRead } from './scan-tally.ts'
 import { type ByteSpan, changedSourceError, probeFile, readSpan } from './source-file.ts'
 

@@ -1,9 +1,10 @@
-/** Reads a log file from a cursor, and detects changes of the file in the meantime. */
+/** Reads a log file from a cursor, line by line, and reports damaged lines and changes of the file as issues. */
 
 import { type OpenFile, openFile, readFileRange, wasReplaced } from '../../lib/files/file-bytes.ts'
 import { isSystemError, systemErrorReason } from '../../lib/files/system-error.ts'
 import { checksum } from '../../lib/hash.ts'
-import { type ByteLine, splitLines } from '../../lib/lines.ts'
+import { type ByteLine, decodeLine, splitLines } from '../../lib/lines.ts'
+import { type Fields, isObject } from '../../lib/unknown-values.ts'
 import type { Issue, IssueCode } from '../../model/issue.ts'
 
 interface LogFile {
@@ -158,3 +159,46 @@ function positionAfter({ offset, length, number, bytes }: ByteLine, inode: numbe
 
 /** For a line that was too long to hold. */
 const NO_CHECK = [0, 0] as const
+
+export interface LineFault {
+  readonly code: IssueCode
+  readonly reason: string
+}
+
+export const tooLongFault = (length: number): LineFault => ({
+  code: 'line_too_long',
+  reason: `the line is ${length} bytes long, too long to be read`,
+})
+export const NUL_BYTES: LineFault = { code: 'nul_bytes', reason: 'NUL bytes were cut off, as a crash leaves them' }
+export const REPAIRED_UTF8: LineFault = { code: 'bad_utf8', reason: 'bytes that are not UTF-8 were replaced' }
+export const BAD_JSON: LineFault = { code: 'bad_json', reason: 'not JSON; the line is skipped' }
+export const CUT_SHORT: LineFault = {
+  code: 'cut_short',
+  reason: 'the last line is cut short; all before it was read',
+}
+const NO_OBJECT: LineFault = { code: 'not_an_object', reason: 'the line holds no JSON object' }
+
+export const issueItem = (path: string, { code, reason }: LineFault, line?: number) =>
+  ({ kind: 'issue', issue: { code, reason, path, ...(line !== undefined && { line }) } satisfies Issue }) as const
+
+/** One line of a log, parsed. */
+export interface RecordLine {
+  /** Absent for a blank line and for a line without an object. */
+  readonly record?: Fields
+  readonly faults: readonly LineFault[]
+}
+
+export function parseRecordLine(line: Pick<ByteLine, 'number' | 'utf8' | 'ended'>, bytes: Buffer): RecordLine {
+  const { text, repaired, nuls } = decodeLine(line, bytes)
+  const faults: LineFault[] = nuls ? [NUL_BYTES] : []
+  if (text.trim() === '') return { faults }
+  if (repaired) faults.push(REPAIRED_UTF8)
+  try {
+    const record: unknown = JSON.parse(text)
+    if (isObject(record)) return { record, faults }
+    faults.push(NO_OBJECT)
+  } catch {
+    faults.push(line.ended ? BAD_JSON : CUT_SHORT)
+  }
+  return { faults }
+}

@@ -9,9 +9,19 @@ import type { Instant, SessionId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { parseGitInfo, type Session } from '../../model/session.ts'
 import type { AgentReadOptions, Cursor, Locator, PrivacyOptions, ReadItem, ScanItem, Source } from '../agent.ts'
-import { type LogPosition, parseWithCursors, readLinesFrom, readLogFile } from '../kit/log-file.ts'
+import {
+  BAD_JSON,
+  CUT_SHORT,
+  issueItem,
+  type LineFault,
+  type LogPosition,
+  parseWithCursors,
+  REPAIRED_UTF8,
+  readLinesFrom,
+  readLogFile,
+  tooLongFault,
+} from '../kit/log-file.ts'
 import { pathOf, promptBeginning, type SessionIdentity, sessionIdentity } from '../kit/place-message.ts'
-import { BAD_JSON, CUT_SHORT, issueItem, type LineFault, REPAIRED_UTF8, tooLongFault } from '../kit/record-lines.ts'
 import { scanFromRead } from '../kit/scan-tally.ts'
 import { type ByteSpan, changedSourceError, readSpan } from '../kit/source-file.ts'
 import { isNormalizedMessage, LineCheck, nativeSessionId, normalizedSessionId, toMessage } from './to-message.ts'

@@ -2,22 +2,26 @@
 import type { Fields } from '../../lib/unknown-values.ts'
 import { MISSING_MARK } from '../../model/metadata.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { type ConversionChange, toConversionChange } from '../../model/replay/conversion-change.ts'
-import type { ElementFacts, WrittenElement } from '../../model/replay/extension.ts'
+import type { WrittenElement } from '../../model/replay/extension.ts'
 import {
+  ABORTED,
   type AnswerStep,
   attachmentNote,
   attachmentsOf,
+  type ConversionChange,
   callsOfAnswer,
   elementFactsOf,
   imageAddressesOf,
   type OrphanStep,
+  orphanText,
   type ReplayCall,
-  type ReplayResult,
   type ReplayStep,
+  resultFactsOf,
   textMessagesOf,
+  textsWithNotes,
+  toConversionChange,
 } from '../../model/replay/step.ts'
-import type { UniqueCallIds, UniqueToolNames } from '../../model/replay/unique-names.ts'
+import { nameCall, type UniqueCallIds, type UniqueToolNames } from '../../model/replay/unique-names.ts'
 
 export interface ChatNaming {
   readonly ids: UniqueCallIds
@@ -49,7 +53,7 @@ export function stepMessages(step: ReplayStep, naming: ChatNaming): readonly Cha
 
 /** A single text is a string; several are parts, so that each stays unchanged. */
 function textContent(message: NormalizedMessage): string | readonly Fields[] {
-  const texts = textsOf(message)
+  const texts = textsWithNotes(message)
   return texts.length > 1 ? texts.map(textPart) : (texts[0] ?? '')
 }
 
@@ -66,56 +70,40 @@ function userContent(message: NormalizedMessage): string | readonly Fields[] {
 const textPart = (text: string): Fields => ({ type: 'text', text })
 const imagePart = (url: string): Fields => ({ type: 'image_url', image_url: { url } })
 
-/** Parts that are not text become notes. */
-const textsOf = (message: NormalizedMessage): readonly string[] => [
-  ...message.segments.map(({ text, media }) => text ?? attachmentNote({ format: 'image', url: media?.url })),
-  ...attachmentsOf(message).map(attachmentNote),
-]
-
 /** One message for the answer, one for each result, then the images from results. */
 function answerMessages(step: AnswerStep, naming: ChatNaming): readonly ChatElement[] {
   const textMessages = textMessagesOf(step)
   const calls = callsOfAnswer(step).filter(({ isServed }) => !isServed)
   if (textMessages.length === 0 && calls.length === 0) return []
-  const text = textMessages.flatMap(textsOf).join('\n\n')
-  const callIds = calls.map((call) => naming.ids.take(call.tool.call_id))
-  const tool_calls = calls.map((call, at) => toolCallOf(call, callIds[at] ?? '', naming))
+  const text = textMessages.flatMap(textsWithNotes).join('\n\n')
+  const tool_calls = calls.map((call) => toolCallOf(call, naming))
   const value: Fields = {
     role: 'assistant',
     content: text === '' && calls.length > 0 ? null : text,
     ...(calls.length > 0 && { tool_calls }),
   }
   const first = textMessages[0] ?? calls[0]?.message
-  const results = calls.map((call, at) => resultMessage(call, callIds[at] ?? '', naming))
+  const results = calls.map((call, at) => resultMessage(call, tool_calls[at]?.id ?? '', naming))
   const images = calls.flatMap(({ result }) => (result ? imageAddressesOf(result.segments) : []))
   return [{ value, facts: first && elementFactsOf(first) }, ...results, ...imageMessages(images)]
 }
 
-function toolCallOf({ tool, message }: ReplayCall, id: string, naming: ChatNaming): Fields {
-  const name = naming.names.take(tool.name)
-  const isNew = tool.call_id === null
-  if (id !== tool.call_id)
-    naming.repair(message.timestamp, toConversionChange(isNew ? 'call_id_missing' : 'call_id_changed'))
-  if (name !== tool.name) naming.repair(message.timestamp, toConversionChange('tool_renamed'))
+function toolCallOf(call: ReplayCall, naming: ChatNaming): Fields & { readonly id: string } {
+  const { tool, message } = call
+  const { id, name } = nameCall(call, naming, (change) => naming.repair(message.timestamp, change))
   if (tool.input === undefined) return { id, type: 'function', function: { name, arguments: tool.arguments || '{}' } }
   if (naming.customCalls) return { id, type: 'custom', custom: { name, input: tool.input } }
   return { id, type: 'function', function: { name, arguments: JSON.stringify({ input: tool.input }) } }
 }
 
-/** The output that Codex uses for a call without a result. */
-const ABORTED = 'aborted'
-
 function resultMessage({ result, message }: ReplayCall, tool_call_id: string, naming: ChatNaming): ChatElement {
   if (result) {
     const value = { role: 'tool', tool_call_id, content: result.tool.output ?? '' }
-    return { value, facts: withStatus(elementFactsOf(result.message), result) }
+    return { value, facts: resultFactsOf(result) }
   }
   naming.repair(message.timestamp, toConversionChange('call_aborted'))
   return { value: { role: 'tool', tool_call_id, content: ABORTED }, facts: { synthetic: MISSING_MARK } }
 }
-
-const withStatus = (facts: ElementFacts | undefined, { tool }: ReplayResult): ElementFacts | undefined =>
-  tool.status === 'success' ? facts : { ...facts, status: tool.status }
 
 /** Results cannot contain images, so a user message contains them. */
 function imageMessages(urls: readonly string[]): readonly ChatElement[] {
@@ -124,11 +112,10 @@ function imageMessages(urls: readonly string[]): readonly ChatElement[] {
 }
 
 /** A result without its call is not allowed, so it becomes a text. */
-function orphanMessages({ result, at }: OrphanStep, naming: ChatNaming): readonly ChatElement[] {
-  naming.repair(at, toConversionChange('result_in_words'))
-  const { tool, message } = result
-  const content = `[tool result ${tool.call_id ?? ''}]\n${tool.output ?? ''}`
-  const value = { role: 'user', content }
+function orphanMessages(step: OrphanStep, naming: ChatNaming): readonly ChatElement[] {
+  naming.repair(step.at, toConversionChange('result_in_words'))
+  const { message } = step.result
+  const value = { role: 'user', content: orphanText(step) }
   return [
     { value, facts: { ...elementFactsOf(message), synthetic: 'orphan' } },
     ...imageMessages(imageAddressesOf(message.segments)),

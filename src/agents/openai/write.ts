@@ -5,7 +5,6 @@ import { TextBatcher } from '../../lib/text.ts'
 import { type Fields, fieldsOf, isObject, listOf, stringOf, toJsonText } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
 import type { AgentId } from '../../model/ids.ts'
-import { type ConversionChange, toConversionChange } from '../../model/replay/conversion-change.ts'
 import {
   ExtensionWriter,
   type RecordConversion,
@@ -13,7 +12,12 @@ import {
   type WrittenExtension,
 } from '../../model/replay/extension.ts'
 import { createWriteFunction, takeOutput, type UnitWriter } from '../../model/replay/replay.ts'
-import type { RecordGroup, ReplayStep } from '../../model/replay/step.ts'
+import {
+  type ConversionChange,
+  type RecordGroup,
+  type ReplayStep,
+  toConversionChange,
+} from '../../model/replay/step.ts'
 import { type NameRule, UniqueCallIds, UniqueToolNames } from '../../model/replay/unique-names.ts'
 import type { Session } from '../../model/session.ts'
 import { repair } from '../../openai/check/validate.ts'

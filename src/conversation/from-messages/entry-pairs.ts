@@ -3,17 +3,16 @@
 import { toWellFormed } from '../../lib/text.ts'
 import { assertNever } from '../../model/error.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { toConversionChange } from '../../model/replay/conversion-change.ts'
 import type { ElementFacts } from '../../model/replay/extension.ts'
 import {
   type AnswerStep,
-  attachmentNote,
-  attachmentsOf,
   callsOfAnswer,
   type RecordGroup,
   type ReplayStep,
   textMessagesOf,
   textsOfMessage,
+  textsWithNotes,
+  toConversionChange,
 } from '../../model/replay/step.ts'
 import type { UserMessage } from '../message.ts'
 import { EMPTY_METADATA, type HistoryEntry, type Summary } from '../record.ts'
@@ -243,11 +242,7 @@ function pairFacts({ synthetic, notCancelled }: OpenPair): PairFacts | undefined
   return { ...(synthetic.length > 0 && { made: synthetic }), ...(notCancelled && { not_cancelled: true }) }
 }
 
-const messageText = (message: NormalizedMessage): string =>
-  [
-    ...message.segments.map(({ text, media }) => text ?? attachmentNote({ format: 'image', url: media?.url })),
-    ...attachmentsOf(message).map(attachmentNote),
-  ].join('\n\n')
+const messageText = (message: NormalizedMessage): string => textsWithNotes(message).join('\n\n')
 
 /** The request metadata of the summary is unknown. */
 export const compactSummary = (texts: readonly string[]): Summary => [

@@ -1,6 +1,5 @@
 /** Common part of all writers of entries: attaches records and names calls. */
 
-import type { ConversionChange } from '../../model/replay/conversion-change.ts'
 import {
   ExtensionWriter,
   type ExtensionWriterOptions,
@@ -8,7 +7,7 @@ import {
   toRecordOutcomes,
   type WrittenExtension,
 } from '../../model/replay/extension.ts'
-import type { RecordGroup } from '../../model/replay/step.ts'
+import type { ConversionChange, RecordGroup } from '../../model/replay/step.ts'
 import { type EntryPair, EntryPairs } from './entry-pairs.ts'
 import { createUseNaming } from './pending-input.ts'
 

@@ -5,17 +5,19 @@ import { isSameJson } from '../../lib/json/compare.ts'
 import { type JsonValue, parseJson } from '../../lib/json/lossless.ts'
 import { toWellFormed } from '../../lib/text.ts'
 import type { MessageSegment, NormalizedMessage, ToolCall } from '../../model/normalized.ts'
-import { type ConversionChange, toConversionChange } from '../../model/replay/conversion-change.ts'
 import {
   attachmentNote,
   attachmentsOf,
+  type ConversionChange,
   imageAddressesOf,
   type OrphanStep,
+  orphanText,
   type ReplayCall,
   type ReplayResult,
   textsOfMessage,
+  toConversionChange,
 } from '../../model/replay/step.ts'
-import { type NameRule, UniqueCallIds, UniqueToolNames } from '../../model/replay/unique-names.ts'
+import { type NameRule, nameCall, UniqueCallIds, UniqueToolNames } from '../../model/replay/unique-names.ts'
 import { byteLength } from '../../model/token-estimate.ts'
 import { readValueAs } from '../codec/codec.ts'
 import { envState } from '../codec/entry.ts'
@@ -70,11 +72,9 @@ export interface WrittenToolUse {
 
 export function toToolUse(call: ReplayCall, naming: UseNaming): WrittenToolUse {
   const { tool } = call
-  const id = toWellFormed(naming.ids.take(tool.call_id))
-  const name = naming.names.take(tool.name)
-  if (id !== tool.call_id)
-    naming.repair(toConversionChange(tool.call_id === null ? 'call_id_missing' : 'call_id_changed'))
-  if (name !== tool.name) naming.repair(toConversionChange('tool_renamed'))
+  const { id: taken, name } = nameCall(call, naming, (change) => naming.repair(change))
+  const id = toWellFormed(taken)
+  if (id !== taken && taken === tool.call_id) naming.repair(toConversionChange('call_id_changed'))
   const args = toArguments(tool, naming)
   return { call, use: { id, name, orig_name: name, args, orig_args: args } }
 }
@@ -182,10 +182,10 @@ export class PendingInput {
   }
 
   /** The program rejects a result without its call, so it becomes text. */
-  addOrphan({ result }: OrphanStep): void {
-    const { message, tool, isPending } = result
+  addOrphan(step: OrphanStep): void {
+    const { message, isPending } = step.result
     this.#naming.repair(toConversionChange('result_in_words'))
-    const texts = [`[tool result ${tool.call_id ?? ''}]\n${tool.output ?? ''}`]
+    const texts = [orphanText(step)]
     this.#addImages(message.segments, (note) => texts.push(note))
     this.#take(message, texts.join('\n\n'), isPending)
   }

@@ -1,6 +1,6 @@
 /** Export, conversion and handover of sessions. */
 import type { ErrorCode } from '../error.ts'
-import type { ChangeCode } from '../replay/conversion-change.ts'
+import type { ChangeCode } from '../replay/step.ts'
 import type { Reply } from './envelope.ts'
 
 export const EXPORT_FORMATS = ['md', 'html', 'txt', 'json', 'sft'] as const

@@ -1,4 +1,5 @@
 /** Makes ids and names valid for a target. Valid ones stay unchanged. */
+import { type ConversionChange, type ReplayCall, toConversionChange } from './step.ts'
 
 /** Returns 64 hex digits, always the same for the same text. */
 export type Digest = (text: string) => string
@@ -40,6 +41,19 @@ export class UniqueCallIds {
   #renamed(id: string): string {
     return `call_${this.#digest(id).slice(0, 24)}`
   }
+}
+
+/** Takes a call's id and name. Reports what was changed. */
+export function nameCall(
+  { tool }: ReplayCall,
+  { ids, names }: { readonly ids: UniqueCallIds; readonly names: UniqueToolNames },
+  report: (change: ConversionChange) => void,
+): { readonly id: string; readonly name: string } {
+  const id = ids.take(tool.call_id)
+  const name = names.take(tool.name)
+  if (id !== tool.call_id) report(toConversionChange(tool.call_id === null ? 'call_id_missing' : 'call_id_changed'))
+  if (name !== tool.name) report(toConversionChange('tool_renamed'))
+  return { id, name }
 }
 
 export interface NameRule {

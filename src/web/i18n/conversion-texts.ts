@@ -1,7 +1,7 @@
 /** Losses, repairs and warnings of a conversion, and why a hand-off is not possible. */
 import type { LossItem, RepairItem, WarningItem } from '../../model/api/convert.ts'
 import { WARNING_TEXTS_JA } from '../../model/code-texts.ts'
-import { describeChange } from '../../model/replay/conversion-change.ts'
+import { describeChange } from '../../model/replay/step.ts'
 import { inPageLanguage, type TranslatedSentence, translateSentence, translateText } from './server-texts.ts'
 
 export const changeText = (item: LossItem | RepairItem): string => translateText(describeChange(item).ja, item.what)

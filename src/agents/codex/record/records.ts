@@ -10,8 +10,8 @@ import {
   numberOf,
   stringOf,
 } from '../../../lib/unknown-values.ts'
-import type { IssueCode } from '../../../model/issue.ts'
 import { type Metadata, metadataFromSource } from '../../../model/metadata.ts'
+import { BAD_JSON, CUT_SHORT, type LineFault } from '../../kit/log-file.ts'
 import { NO_SEGMENTS } from '../../kit/place-message.ts'
 import { metaDraft, type RecordDraft } from './draft.ts'
 import { eventDraft } from './events.ts'
@@ -81,7 +81,7 @@ export function eventTypeOf(record: Fields): string | null {
 
 interface ParsedLine {
   readonly records: readonly unknown[]
-  readonly issue?: { readonly code: IssueCode; readonly reason: string }
+  readonly issue?: LineFault
 }
 
 /** @param ended the line has its newline */
@@ -103,8 +103,6 @@ function isRecord(value: unknown, line: string): boolean {
   return line.startsWith('{"timestamp":') ? shape === 'envelope' : shape !== 'unknown'
 }
 
-const BAD_JSON = { code: 'bad_json', reason: 'not JSON; the line is skipped' } as const
-const CUT_SHORT = { code: 'cut_short', reason: 'the last line is cut short; all before it was read' } as const
 const GLUED_RECORDS = { code: 'glued', reason: 'several records on one line; all were read' } as const
 const PARTLY_DAMAGED = {
   code: 'glued',
