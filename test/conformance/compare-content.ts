@@ -63,6 +63,16 @@ function parseJson(text: string): unknown {
   }
 }
 
+export interface ReportedRepair {
+  readonly code: string
+  readonly what: string
+}
+
+const CUTS = new Set(['oldest_left_out', 'unread_left_out', 'after_last_answer'])
+
+/** Whether the writer reported that it omitted part of the conversation. */
+export const isCut = (repairs: readonly ReportedRepair[]): boolean => repairs.some(({ code }) => CUTS.has(code))
+
 /**
  * Texts and calls that are missing or added. Exact matches are removed first; only the rest may be explained by a
  * reported repair.
@@ -71,12 +81,12 @@ function parseJson(text: string): unknown {
 export function differences(
   wanted: ConversationContent,
   found: ConversationContent,
-  repairs: readonly string[],
+  repairs: readonly ReportedRepair[],
 ): Differences {
-  const has = (word: string): boolean => repairs.some((what) => what.includes(word))
+  const isReported = (code: string): boolean => repairs.some((repair) => repair.code === code)
   const texts = pairOff(wanted.texts, found.texts, [
     (text) => text,
-    (text) => (has('without its call') ? text.replace(FRAME, '').trim() : text),
+    (text) => (isReported('result_in_words') ? text.replace(FRAME, '').trim() : text),
   ])
   const calls = pairOff(wanted.calls.map(keyOf), found.calls, [
     keyOf,
@@ -86,11 +96,13 @@ export function differences(
   ])
   // An example may end with calls, whose results are then counted as missing.
   const isUnheard = (call: ContentCall): boolean =>
-    has('left out') &&
+    isCut(repairs) &&
     unanswered(call).output === null &&
     [call.asked, unwrapText(call.asked)].some((one) => calls.missing.some(asks(one)))
   const isMade = (text: string): boolean =>
-    NOTE.test(text) || (GENERATED_TEXTS.has(text) && has(text)) || FRAME_ONLY.test(text)
+    NOTE.test(text) ||
+    (GENERATED_TEXTS.has(text) && repairs.some(({ what }) => what.includes(text))) ||
+    FRAME_ONLY.test(text)
   return {
     missing: [...texts.missing, ...calls.missing],
     added: [

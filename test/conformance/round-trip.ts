@@ -6,7 +6,7 @@ import type { Report } from '../../src/convert/loss-report.ts'
 import { SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from '../../src/convert/sidecar.ts'
 import { convertLog } from '../../src/convert.ts'
 import { type CheckResult, checkerOf, checkOutput, faultsAt } from './check-output.ts'
-import { differences, readContent } from './compare-content.ts'
+import { differences, isCut, readContent } from './compare-content.ts'
 import { isNative, recordsIn, selectRecordsFor } from './compare-records.ts'
 
 export interface Conversation {
@@ -143,14 +143,11 @@ async function sessionIn({ agent, source }: WrittenOutput): Promise<string | und
   return undefined
 }
 
-const isCut = ({ repairs }: Report): boolean => repairs.some(({ what }) => what.includes('left out'))
-
 async function saysTheSame(from: Conversation, { agent, source, report }: WrittenOutput): Promise<boolean> {
   const wanted = await readContent(from.agent, from.source, from.session)
   const found = await readContent(agent, source, undefined)
-  const repairs = report.repairs.map(({ what }) => what)
-  const { missing, added } = differences(wanted, found, repairs)
-  return added.length === 0 && (missing.length === 0 || isCut(report))
+  const { missing, added } = differences(wanted, found, report.repairs)
+  return added.length === 0 && (missing.length === 0 || isCut(report.repairs))
 }
 
 const isKept = ({ losses }: Report): boolean => losses.every(({ kept_in }) => kept_in !== null)

@@ -82,7 +82,7 @@ test('hands over the previewed conversation once, with the resume command', asyn
 test('a preview writes nothing and reports why a hand-off is impossible', async () => {
   const before = readdirSync(served.folder, { recursive: true }).length
   const shown = await preview({ session: q, to: 'codex' })
-  const refused = { possible: false, code: 'bad_usage', reason: expect.stringContaining('no directory') }
+  const refused = { possible: false, code: 'bad_usage', reason: expect.stringContaining('directory not found') }
   expect(shown.handoff).toMatchObject(refused)
   expect(readdirSync(served.folder, { recursive: true }).length).toBe(before)
   expect((await post('/api/handoff', { ticket: shown.ticket })).status).toBe(422)
@@ -120,7 +120,7 @@ test('unknown values are refused with a reason', async () => {
   const unusual = await post('/api/convert', { session: codex, to: 'letters' })
   expect(unusual.status).toBe(422)
   expect(unusual.reply.errors[0]).toMatchObject({
-    detail: expect.stringContaining('Known: '),
+    detail: expect.stringContaining('Available: '),
     meta: { cause: 'bad_usage' },
   })
   expect((await post('/api/convert', { session: codex })).status).toBe(400)

@@ -238,6 +238,8 @@ export class OpenChats {
   async #resolveId(session: string, body: ChatBody): Promise<string> {
     const { directory } = this.#app
     const own = /^(?:fumibako:)?([\da-f-]{36})$/i.exec(session)?.[1]
+    // A chat in which nothing was said yet has no journal.
+    if (own !== undefined && this.#open.get(own)?.isClosed === false) return own
     if (own !== undefined && journalDirectory(directory, own) !== null) return findJournal(directory, own)
     const entry = this.#app.session(session as SessionId)
     if (!entry)
