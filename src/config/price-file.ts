@@ -34,7 +34,7 @@ export function readPrices(path: string | null): PriceSettings {
 }
 
 const DAY_PATTERN = /^\d{4}-\d{2}-\d{2}$/
-const PRICE_FIELDS = ['input', 'cached_input', 'output'] as const
+const PRICE_FIELDS = ['input', 'cached_input', 'cache_write', 'cache_write_1h', 'output'] as const
 const SAMPLE_PRICE = '{ "input": 1.25, "cached_input": 0.125, "output": 10 }'
 const WANTS_DAY = phrase('must be a day such as "2026-02-03"', 'には "2026-02-03" のように日付を指定してください')
 const unknownKey = (problemsBefore: readonly string[]): Phrase =>

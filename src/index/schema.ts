@@ -232,9 +232,18 @@ UPDATE session SET indexed = 0, cursor = NULL, read_bytes = 0, cut_bytes = 0, cu
 UPDATE source SET version = 0;
 `
 
+/** No agent reported them before. */
+const ADD_CACHE_WRITES = ['session', 'usage']
+  .flatMap((table) =>
+    ['cache_write_tokens', 'cache_write_1h_tokens'].map(
+      (column) => `ALTER TABLE ${table} ADD COLUMN ${column} INTEGER NOT NULL DEFAULT 0;`,
+    ),
+  )
+  .join('\n')
+
 /** The application id is `fumi` in ASCII. */
 export const INDEX_FORMAT: DatabaseFormat = {
   application: 0x66756d69,
-  migrations: [SESSION_TABLES + MESSAGE_TABLES, READ_MESSAGES_AGAIN],
+  migrations: [SESSION_TABLES + MESSAGE_TABLES, READ_MESSAGES_AGAIN, ADD_CACHE_WRITES],
   canShrink: true,
 }

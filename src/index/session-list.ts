@@ -9,6 +9,7 @@ import type { AgentId, SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
 import { toEstimatedTokens } from '../model/token-estimate.ts'
+import { cacheWrites } from '../model/usage.ts'
 import type { SessionEntry, SourceLocation } from './records.ts'
 import { instantOf } from './row-encoding.ts'
 import { filterConditions, type SessionFilter } from './session-filter.ts'
@@ -110,6 +111,8 @@ interface EntryRow {
   readonly output_tokens: number
   readonly reasoning_output_tokens: number
   readonly total_tokens: number
+  readonly cache_write_tokens: number
+  readonly cache_write_1h_tokens: number
   readonly parent: SessionId | null
   readonly relation: 'fork' | 'subagent' | null
   readonly children: number
@@ -125,7 +128,8 @@ interface EntryRow {
 }
 
 const ENTRY_COLUMNS = `t.name, t.agent, t.native_id, t.kind, t.header, t.title, t.project, t.started_at, t.last_at, t.lines, t.messages, t.tools,
-  t.input_tokens, t.cached_input_tokens, t.output_tokens, t.reasoning_output_tokens, t.total_tokens, t.parent, t.relation, t.gone, t.revision, t.indexed,
+  t.input_tokens, t.cached_input_tokens, t.output_tokens, t.reasoning_output_tokens, t.total_tokens, t.cache_write_tokens,
+  t.cache_write_1h_tokens, t.parent, t.relation, t.gone, t.revision, t.indexed,
   s.path, CASE WHEN s.whole IS NULL THEN s.key END AS key, s.kept, s.size,
   (SELECT json_array(sum(user_bytes), sum(assistant_bytes)) FROM estimate e WHERE e.source_id = t.source_id) AS estimate,
   (SELECT count(*) FROM session c WHERE c.parent = t.name) AS children`
@@ -149,6 +153,7 @@ function toSessionEntry(row: EntryRow): SessionEntry {
     usage: {
       input_tokens: row.input_tokens,
       cached_input_tokens: row.cached_input_tokens,
+      ...cacheWrites(row.cache_write_tokens, row.cache_write_1h_tokens),
       output_tokens: row.output_tokens,
       reasoning_output_tokens: row.reasoning_output_tokens,
       total_tokens: row.total_tokens,

@@ -9,7 +9,7 @@ import type { SessionId } from '../model/ids.ts'
 import { costOfUsage, type PriceList, type Spent } from '../model/prices.ts'
 import { addEstimates } from '../model/token-estimate.ts'
 import { type DayFormatter, emptyTotals, type Totals } from '../model/totals.ts'
-import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
+import { addUsage, NO_USAGE, USAGE_FIELDS, type Usage } from '../model/usage.ts'
 import { instantOf, QUARTER_MS, safeSum } from './row-encoding.ts'
 import { filterConditions, type SessionFilter } from './session-filter.ts'
 
@@ -111,8 +111,7 @@ interface UsageRow extends Usage {
   readonly name: string
 }
 
-const TOKENS = Object.keys(NO_USAGE) as readonly (keyof Usage)[]
-const TOKEN_SUMS = TOKENS.map((token) => `${safeSum(`u.${token}`)} AS ${token}`)
+const TOKEN_SUMS = USAGE_FIELDS.map((token) => `${safeSum(`u.${token}`)} AS ${token}`)
 
 /**
  * @param name SQL expression for `name` in the rows @param by a further column to group by, besides quarter and model
@@ -228,12 +227,12 @@ export function readTotals(db: Db, filter: SessionFilter, { dayOf, prices }: Ind
 
 /** Mutable, because a report adds tens of thousands of rows and an object for each would cost more than the sum. */
 class UsageSum {
-  readonly #usage: { -readonly [token in keyof Usage]: number } = { ...NO_USAGE }
+  readonly #usage = { ...NO_USAGE, cache_write_tokens: 0, cache_write_1h_tokens: 0 }
   #usd = 0
   #unpriced = 0
 
   add(usage: Usage, spent: Spent): void {
-    for (const token of TOKENS) this.#usage[token] += usage[token]
+    for (const token of USAGE_FIELDS) this.#usage[token] += usage[token] ?? 0
     this.#usd += spent.usd
     this.#unpriced += spent.unpriced_tokens
   }

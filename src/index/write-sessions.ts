@@ -47,14 +47,15 @@ export function sessionWriter(db: Db, words: StringIds): SessionWriter {
   const selectSession = db.prepare('SELECT source_id, name, title, spoke_at, last_at FROM session WHERE id = ?')
   const used = db.prepare(
     `SELECT ${safeSum('input_tokens')} AS i, ${safeSum('cached_input_tokens')} AS c, ${safeSum('output_tokens')} AS o,
-       ${safeSum('reasoning_output_tokens')} AS r, ${safeSum('total_tokens')} AS t, max(quarter) AS latest
+       ${safeSum('reasoning_output_tokens')} AS r, ${safeSum('total_tokens')} AS t, ${safeSum('cache_write_tokens')} AS w,
+       ${safeSum('cache_write_1h_tokens')} AS h, max(quarter) AS latest
      FROM usage WHERE source_id = ?`,
   )
   const selectGivenName = db.prepare('SELECT title FROM name_given WHERE agent = ? AND native_id = ?').pluck()
   const update = db.prepare(
     `UPDATE session SET source_id = ?, agent = ?, native_id = ?, kind = ?, header = ?, title = ?, project = ?, started_at = ?, last_at = ?,
        lines = ?, messages = ?, tools = ?, input_tokens = ?, cached_input_tokens = ?, output_tokens = ?, reasoning_output_tokens = ?,
-       total_tokens = ?, parent = ?, relation = ?, gone = ?, revision = ?, indexed = CASE WHEN ? THEN 0 ELSE indexed END
+       total_tokens = ?, cache_write_tokens = ?, cache_write_1h_tokens = ?, parent = ?, relation = ?, gone = ?, revision = ?, indexed = CASE WHEN ? THEN 0 ELSE indexed END
      WHERE id = ?`,
   )
   const orphan = db.prepare('UPDATE session SET gone = 1, revision = ? WHERE id = ?')
@@ -94,7 +95,7 @@ export function sessionWriter(db: Db, words: StringIds): SessionWriter {
       const best = candidates.get(session, current.source_id) as SourceCandidate | undefined
       if (!best) return void orphan.run(revision, session)
       const header: Session = { ...(JSON.parse(best.header) as Session), id: current.name }
-      const sum = used.get(best.id) as { i: number; c: number; o: number; r: number; t: number; latest: number | null }
+      const sum = used.get(best.id) as UsedRow
       const tools = Object.values(JSON.parse(best.tools ?? '{}') as Record<string, number>)
       const title =
         header.title ??
@@ -122,6 +123,8 @@ export function sessionWriter(db: Db, words: StringIds): SessionWriter {
         sum.o,
         sum.r,
         sum.t,
+        sum.w,
+        sum.h,
         header.parent ?? null,
         header.relation ?? null,
         best.gone,
@@ -136,6 +139,17 @@ export function sessionWriter(db: Db, words: StringIds): SessionWriter {
       if (title !== null) retitle.run(session, analyse(title))
     },
   }
+}
+
+interface UsedRow {
+  readonly i: number
+  readonly c: number
+  readonly o: number
+  readonly r: number
+  readonly t: number
+  readonly w: number
+  readonly h: number
+  readonly latest: number | null
 }
 
 /** The modification time alone is unreliable: the file may have been copied long after the last message. */

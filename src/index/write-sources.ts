@@ -2,7 +2,7 @@
 import type { Db } from '../lib/sqlite/own-database.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
-import { NO_USAGE, type Usage } from '../model/usage.ts'
+import { USAGE_FIELDS } from '../model/usage.ts'
 import type { ModelEstimate, ModelUsage, PartTask, ReadTask, ScannedSource } from './records.ts'
 import { addOnConflict, compressText, exactInteger } from './row-encoding.ts'
 
@@ -39,8 +39,7 @@ export function sourceWriter(db: Db, words: StringIds): SourceWriter {
   const deleteUsage = db.prepare('DELETE FROM usage WHERE source_id = ? AND (provisional = 1 OR ?)')
   const deleteIssues = db.prepare('DELETE FROM issue WHERE source_id = ? AND pass = 1 AND (provisional = 1 OR ?)')
   const insertUsage = db.prepare(
-    `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
-       ${addOnConflict(...(Object.keys(NO_USAGE) as (keyof Usage)[]))}`,
+    `INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET ${addOnConflict(...USAGE_FIELDS)}`,
   )
   const insertEstimate = db.prepare(
     `INSERT INTO estimate VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
@@ -64,6 +63,8 @@ export function sourceWriter(db: Db, words: StringIds): SourceWriter {
         exactInteger(usage.output_tokens, 'output_tokens'),
         exactInteger(usage.reasoning_output_tokens, 'reasoning_output_tokens'),
         exactInteger(usage.total_tokens, 'total_tokens'),
+        exactInteger(usage.cache_write_tokens ?? 0, 'cache_write_tokens'),
+        exactInteger(usage.cache_write_1h_tokens ?? 0, 'cache_write_1h_tokens'),
       )
   }
 

@@ -89,14 +89,50 @@ describe('the cost of tokens', () => {
   })
 })
 
+describe('input that is written to a cache', () => {
+  const written = (input: number, cached: number, write: number, forAnHour: number): Usage => ({
+    ...used(input, cached, 1000),
+    cache_write_tokens: write,
+    cache_write_1h_tokens: forAnHour,
+  })
+  const SONNET = 'claude-sonnet-4-5-20250929'
+
+  test('costs what a hand calculation gives: 100 fresh, 20,000 read, 3,000 for five minutes, 7,000 for an hour', () => {
+    const usd = (100 * 3 + 20_000 * 0.3 + 3000 * 3.75 + 7000 * 6 + 1000 * 15) / 1e6
+    const { usd: cost } = costOfUsage(written(30_100, 20_000, 10_000, 7000), SONNET, NOW, LIST_PRICES)
+    expect(cost).toBeCloseTo(usd, 12)
+  })
+
+  test('costs as much as other input where the list has no price for it', () => {
+    expect(costOfUsage(written(3_000_000, 1_000_000, 2_000_000, 0), 'river', NOW, LIST).usd).toBeCloseTo(4.5 + 0.008)
+  })
+
+  test('never counts more than the input', () => {
+    expect(costOfUsage(written(100, 50, 9000, 9000), 'river', NOW, LIST).usd).toBeCloseTo(
+      (50 * 2 + 50 * 0.5 + 1000 * 8) / 1e6,
+    )
+  })
+
+  test('is added up by tier, and absent where nothing was written', () => {
+    expect(addUsage(written(10, 0, 5, 2), written(10, 0, 3, 0))).toMatchObject({
+      cache_write_tokens: 8,
+      cache_write_1h_tokens: 2,
+    })
+    expect(addUsage(used(1, 0, 1), used(1, 0, 1))).not.toHaveProperty('cache_write_tokens')
+  })
+})
+
 describe('the built-in list', () => {
   test.each([
     ['gpt-5-codex', { input: 1.25, cached_input: 0.125, output: 10 }],
     ['gpt-5.2-codex', { input: 1.75, cached_input: 0.175, output: 14 }],
     ['codex-mini-latest', { input: 1.5, cached_input: 0.375, output: 6 }],
-    ['us.anthropic.claude-sonnet-4-5-20250929-v1:0', { input: 3, cached_input: 0.3, output: 15 }],
-    ['claude-opus-4.5', { input: 5, cached_input: 0.5, output: 25 }],
-    ['claude-sonnet-4-20250514', { input: 3, cached_input: 0.3, output: 15 }],
+    [
+      'us.anthropic.claude-sonnet-4-5-20250929-v1:0',
+      { input: 3, cached_input: 0.3, cache_write: 3.75, cache_write_1h: 6, output: 15 },
+    ],
+    ['claude-opus-4.5', { input: 5, cached_input: 0.5, cache_write: 6.25, cache_write_1h: 10, output: 25 }],
+    ['claude-sonnet-4-20250514', { input: 3, cached_input: 0.3, cache_write: 3.75, cache_write_1h: 6, output: 15 }],
   ])('knows %s', (model, price) => {
     expect(findPrice(model, NOW, LIST_PRICES)).toEqual(price)
   })
@@ -106,8 +142,10 @@ describe('the built-in list', () => {
       const prices = typeof entry === 'string' ? LIST_PRICES.models[entry] : entry
       if (prices === undefined || typeof prices === 'string') throw new Error(`${model} leads nowhere`)
       expect(prices.map(({ from = '' }) => from)).toEqual(prices.map(({ from = '' }) => from).sort())
-      for (const { input, cached_input = 0, output } of prices) {
+      for (const { input, cached_input = 0, cache_write = input, cache_write_1h = cache_write, output } of prices) {
         expect(cached_input).toBeLessThan(input)
+        expect(cache_write).toBeGreaterThanOrEqual(input)
+        expect(cache_write_1h).toBeGreaterThanOrEqual(cache_write)
         expect(output).toBeGreaterThan(input)
       }
     }

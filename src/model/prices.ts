@@ -11,6 +11,10 @@ export interface TokenPrice {
   readonly input: number
   /** Default: the price of other input. */
   readonly cached_input?: number
+  /** Input that is written to the cache. Default: the price of other input. */
+  readonly cache_write?: number
+  /** Input that is written to the cache for an hour. Default: `cache_write`. */
+  readonly cache_write_1h?: number
   readonly output: number
 }
 
@@ -43,7 +47,14 @@ export function costOfUsage(usage: Usage, model: string | undefined, at: Instant
   const price = model === undefined ? undefined : findPrice(model, at, list)
   if (!price) return { usd: 0, unpriced_tokens: usage.total_tokens }
   const cached = Math.min(usage.cached_input_tokens, usage.input_tokens)
-  const input = (usage.input_tokens - cached) * price.input + cached * (price.cached_input ?? price.input)
+  const written = Math.min(usage.cache_write_tokens ?? 0, usage.input_tokens - cached)
+  const forAnHour = Math.min(usage.cache_write_1h_tokens ?? 0, written)
+  const writePrice = price.cache_write ?? price.input
+  const input =
+    (usage.input_tokens - cached - written) * price.input +
+    cached * (price.cached_input ?? price.input) +
+    (written - forAnHour) * writePrice +
+    forAnHour * (price.cache_write_1h ?? writePrice)
   return { usd: (input + usage.output_tokens * price.output) / 1e6, unpriced_tokens: 0 }
 }
 
@@ -108,13 +119,23 @@ export const mergePriceLists = (over: PriceList, under: PriceList): PriceList =>
 const GPT_5 = [{ input: 1.25, cached_input: 0.125, output: 10 }]
 const GPT_5_MINI = [{ input: 0.25, cached_input: 0.025, output: 2 }]
 const GPT_5_2 = [{ input: 1.75, cached_input: 0.175, output: 14 }]
-const OLDER_OPUS = [{ input: 15, cached_input: 1.5, output: 75 }]
-const OPUS = [{ input: 5, cached_input: 0.5, output: 25 }]
-const SONNET = [{ input: 3, cached_input: 0.3, output: 15 }]
+
+/** Anthropic's cache: a write for five minutes costs 1.25 times the input, a write for an hour twice as much as the input. */
+const anthropic = (input: number, output: number, cached_input = input / 10): TokenPrice => ({
+  input,
+  cached_input,
+  cache_write: input * 1.25,
+  cache_write_1h: input * 2,
+  output,
+})
+
+const OLDER_OPUS = [anthropic(15, 75)]
+const OPUS = [anthropic(5, 25)]
+const SONNET = [anthropic(3, 15, 0.3)]
 
 /**
  * The prices that come with fumibako: public list prices of OpenAI and Anthropic, standard tier. Models whose price is not
- * certain are left out. Subscriptions, batches, priority, and surcharges for long prompts or cache writes are not included.
+ * certain are left out. Subscriptions, batches, priority and surcharges for long prompts are not included.
  */
 export const LIST_PRICES: PriceList = {
   as_of: '2026-11-01',
@@ -169,8 +190,8 @@ export const LIST_PRICES: PriceList = {
     'claude-sonnet-4-0': 'claude-sonnet-4',
     'claude-3-7-sonnet': SONNET,
     'claude-3-5-sonnet': SONNET,
-    'claude-haiku-4-5': [{ input: 1, cached_input: 0.1, output: 5 }],
-    'claude-3-5-haiku': [{ from: '2025-01-01', input: 0.8, cached_input: 0.08, output: 4 }],
-    'claude-3-haiku': [{ input: 0.25, cached_input: 0.03, output: 1.25 }],
+    'claude-haiku-4-5': [anthropic(1, 5)],
+    'claude-3-5-haiku': [{ from: '2025-01-01', ...anthropic(0.8, 4, 0.08) }],
+    'claude-3-haiku': [{ input: 0.25, cached_input: 0.03, cache_write: 0.3, cache_write_1h: 0.5, output: 1.25 }],
   },
 }

@@ -2,9 +2,14 @@
 import { addSafely, type NumberCheck } from './checked-numbers.ts'
 
 export interface Usage {
-  /** Includes cached_input_tokens. */
+  /** The complete input: fresh, read from the cache and written to it. */
   readonly input_tokens: number
+  /** Part of input_tokens: read from the cache. */
   readonly cached_input_tokens: number
+  /** Part of input_tokens: written to the cache. Absent when 0, or where a log does not tell. */
+  readonly cache_write_tokens?: number
+  /** Part of cache_write_tokens: kept in the cache for an hour. Absent when 0. */
+  readonly cache_write_1h_tokens?: number
   /** Includes reasoning_output_tokens. */
   readonly output_tokens: number
   readonly reasoning_output_tokens: number
@@ -19,10 +24,35 @@ export const NO_USAGE: Usage = {
   total_tokens: 0,
 }
 
+/** Every field, in the order in which they are shown. */
+export const USAGE_FIELDS = [
+  'input_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'cache_write_1h_tokens',
+  'output_tokens',
+  'reasoning_output_tokens',
+  'total_tokens',
+] as const satisfies readonly (keyof Usage)[]
+
+/** The fields of cache writes, without those that are 0. */
+export function cacheWrites(written: number, writtenForAnHour: number): CacheWrites {
+  if (writtenForAnHour > 0) return { cache_write_tokens: written, cache_write_1h_tokens: writtenForAnHour }
+  return written > 0 ? { cache_write_tokens: written } : NO_CACHE_WRITES
+}
+
+type CacheWrites = Pick<Usage, 'cache_write_tokens' | 'cache_write_1h_tokens'>
+
+const NO_CACHE_WRITES: CacheWrites = {}
+
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
     input_tokens: addSafely(a.input_tokens, b.input_tokens),
     cached_input_tokens: addSafely(a.cached_input_tokens, b.cached_input_tokens),
+    ...cacheWrites(
+      addSafely(a.cache_write_tokens ?? 0, b.cache_write_tokens ?? 0),
+      addSafely(a.cache_write_1h_tokens ?? 0, b.cache_write_1h_tokens ?? 0),
+    ),
     output_tokens: addSafely(a.output_tokens, b.output_tokens),
     reasoning_output_tokens: addSafely(a.reasoning_output_tokens, b.reasoning_output_tokens),
     total_tokens: addSafely(a.total_tokens, b.total_tokens),
@@ -35,11 +65,23 @@ export function readCheckedUsage(given: { readonly [key: string]: unknown }, che
   return {
     input_tokens: count('input_tokens'),
     cached_input_tokens: count('cached_input_tokens'),
+    ...cacheWrites(count('cache_write_tokens'), count('cache_write_1h_tokens')),
     output_tokens: count('output_tokens'),
     reasoning_output_tokens: count('reasoning_output_tokens'),
     total_tokens: count('total_tokens'),
   }
 }
+
+/** For tables: absent fields as 0. */
+export const allUsageFields = (usage: Usage): Required<Usage> => ({
+  input_tokens: usage.input_tokens,
+  cached_input_tokens: usage.cached_input_tokens,
+  cache_write_tokens: usage.cache_write_tokens ?? 0,
+  cache_write_1h_tokens: usage.cache_write_1h_tokens ?? 0,
+  output_tokens: usage.output_tokens,
+  reasoning_output_tokens: usage.reasoning_output_tokens,
+  total_tokens: usage.total_tokens,
+})
 
 export function isZeroUsage(usage: Usage): boolean {
   return usage.input_tokens === 0 && usage.output_tokens === 0 && usage.total_tokens === 0
@@ -49,6 +91,8 @@ export function isSameUsage(a: Usage, b: Usage): boolean {
   return (
     a.input_tokens === b.input_tokens &&
     a.cached_input_tokens === b.cached_input_tokens &&
+    (a.cache_write_tokens ?? 0) === (b.cache_write_tokens ?? 0) &&
+    (a.cache_write_1h_tokens ?? 0) === (b.cache_write_1h_tokens ?? 0) &&
     a.output_tokens === b.output_tokens &&
     a.reasoning_output_tokens === b.reasoning_output_tokens &&
     a.total_tokens === b.total_tokens
@@ -83,10 +127,14 @@ export function usageIncrease(
 const hasRestarted = (before: Usage, total: Usage, last: Usage | undefined): boolean =>
   last !== undefined && isSameUsage(total, last) && !isSameUsage(total, addUsage(before, last))
 
-function usageDifference(a: Usage, b: Usage): Usage {
+export function usageDifference(a: Usage, b: Usage): Usage {
   return {
     input_tokens: Math.max(0, a.input_tokens - b.input_tokens),
     cached_input_tokens: Math.max(0, a.cached_input_tokens - b.cached_input_tokens),
+    ...cacheWrites(
+      Math.max(0, (a.cache_write_tokens ?? 0) - (b.cache_write_tokens ?? 0)),
+      Math.max(0, (a.cache_write_1h_tokens ?? 0) - (b.cache_write_1h_tokens ?? 0)),
+    ),
     output_tokens: Math.max(0, a.output_tokens - b.output_tokens),
     reasoning_output_tokens: Math.max(0, a.reasoning_output_tokens - b.reasoning_output_tokens),
     total_tokens: Math.max(0, a.total_tokens - b.total_tokens),

@@ -64,7 +64,7 @@ describe('a custom price list', () => {
       'models.a.input: must be US dollars per million tokens',
       'models.b.output: is missing',
       'models.c[1].from: must be a day such as "2026-02-03"',
-      'models.c[1].tax: is not known; there are from, input, cached_input, output',
+      'models.c[1].tax: is not known; there are from, input, cached_input, cache_write, cache_write_1h, output',
       'models.e.input: must be US dollars per million tokens',
       'models.f: must have at least one price',
       'models.d: must be the name of a model that has prices',

@@ -18,6 +18,7 @@ const line = (name: string | null, rest: boolean, input: readonly number[], cach
   total_tokens: input,
   input_tokens: input,
   cached_input_tokens: cached,
+  cache_write_tokens: cached.map(() => 0),
   output_tokens: input.map(() => 0),
   usd: input.map((tokens) => tokens / 100),
 })

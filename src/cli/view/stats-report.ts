@@ -17,11 +17,15 @@ const COLUMNS: readonly TableColumn[] = [
   { title: '', grows: true },
   { title: say('input', '入力'), right: true },
   { title: say('cached', 'キャッシュ'), right: true, isSpare: true },
+  { title: say('cache write', 'キャッシュ書き込み'), right: true, isSpare: true },
   { title: say('output', '出力'), right: true },
   { title: say('reasoning', '推論'), right: true, isSpare: true },
   { title: say('total', '合計'), right: true },
   { title: 'USD', right: true },
 ]
+
+/** Shown only where tokens were written to a cache. */
+const CACHE_WRITE_COLUMN = 3
 
 /** @param asOf the day of the prices */
 export function renderTokenReport(totals: Totals, by: TokenGrouping, asOf: string): string {
@@ -31,6 +35,9 @@ export function renderTokenReport(totals: Totals, by: TokenGrouping, asOf: strin
   const sum = [say('all', '合計'), ...usageCells(totals.usage), formatDollars(totals.cost.all)]
   const tools = Object.entries(totals.tools).sort((a, b) => b[1] - a[1])
   const columns = [{ ...COLUMNS[0], title: codeLabel(by), grows: true }, ...COLUMNS.slice(1)]
+  const hasCacheWrites = (totals.usage.cache_write_tokens ?? 0) > 0
+  const shown = <T>(row: readonly T[]): readonly T[] =>
+    hasCacheWrites ? row : row.filter((_, at) => at !== CACHE_WRITE_COLUMN)
   const summary = [
     say(plural(totals.sessions, 'session'), `会話 ${formatCount(totals.sessions)} 件`),
     say(plural(totals.messages, 'message'), `メッセージ ${formatCount(totals.messages)} 件`),
@@ -46,7 +53,7 @@ export function renderTokenReport(totals: Totals, by: TokenGrouping, asOf: strin
   const toolLine = all > 0 ? `${paint.dim(label)} ${toolText}\n` : ''
   const tokens = isZeroUsage(totals.usage)
     ? NO_TOKENS
-    : `${renderTable(columns, [...cells, sum])}${renderCacheNote(totals.usage)}${renderPriceNote(totals, asOf)}`
+    : `${renderTable(shown(columns), [...cells, sum].map(shown))}${renderCacheNote(totals.usage)}${renderPriceNote(totals, asOf)}`
   return `${paint.bold(summary)}\n${toolLine}\n${tokens}${renderEstimate(totals)}`
 }
 
@@ -101,6 +108,7 @@ const usageCells = (usage: Usage): readonly string[] =>
   [
     usage.input_tokens,
     usage.cached_input_tokens,
+    usage.cache_write_tokens ?? 0,
     usage.output_tokens,
     usage.reasoning_output_tokens,
     usage.total_tokens,

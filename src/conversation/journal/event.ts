@@ -47,6 +47,8 @@ const runs: Codec<EntryRuns> = list(tuple(number, number))
 const usage = struct<Usage>('Usage', {
   input_tokens: required(count),
   cached_input_tokens: required(count),
+  cache_write_tokens: whenSet(count),
+  cache_write_1h_tokens: whenSet(count),
   output_tokens: required(count),
   reasoning_output_tokens: required(count),
   total_tokens: required(count),

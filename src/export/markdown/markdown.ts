@@ -168,6 +168,8 @@ function renderFrontMatter(input: ExportInput, { turns, timeZone = 'UTC' }: Expo
       : {
           input: usage.input_tokens,
           cached_input: usage.cached_input_tokens,
+          ...(usage.cache_write_tokens !== undefined && { cache_write: usage.cache_write_tokens }),
+          ...(usage.cache_write_1h_tokens !== undefined && { cache_write_1h: usage.cache_write_1h_tokens }),
           output: usage.output_tokens,
           reasoning_output: usage.reasoning_output_tokens,
           total: usage.total_tokens,

@@ -76,6 +76,8 @@ export interface SeriesLine {
   readonly input_tokens: readonly number[]
   /** Cached input tokens. */
   readonly cached_input_tokens: readonly number[]
+  /** Input tokens that were written to the cache. */
+  readonly cache_write_tokens: readonly number[]
   /** Output tokens. */
   readonly output_tokens: readonly number[]
   /** Cost in US dollars. */

@@ -2,6 +2,7 @@
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { statisticsOf } from '../../conversation/history/statistics.ts'
 import { CSV_TABLES, type Patterns } from '../../model/api/stats.ts'
+import { allUsageFields } from '../../model/usage.ts'
 import type { ServerContext } from '../context.ts'
 import { addEndpoint, FILTER_PARAMETERS, flagParameter, parseSessionFilter } from '../openapi/endpoint.ts'
 import { activityItem, type CsvTable, seriesItem, statsItem, toCsv, toolItems } from '../view/stats-item.ts'
@@ -105,6 +106,7 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
               total_tokens: line.total_tokens[at] ?? 0,
               input_tokens: line.input_tokens[at] ?? 0,
               cached_input_tokens: line.cached_input_tokens[at] ?? 0,
+              cache_write_tokens: line.cache_write_tokens[at] ?? 0,
               output_tokens: line.output_tokens[at] ?? 0,
               usd: line.usd[at] ?? 0,
             })),
@@ -117,7 +119,7 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
           agents: stats.by_agent,
           sessions: stats.by_session,
         }[name]
-        return sums.map(({ name: of, usage, cost }) => ({ name: of, ...usage, ...cost }))
+        return sums.map(({ name: of, usage, cost }) => ({ name: of, ...allUsageFields(usage), ...cost }))
       }
     },
   })

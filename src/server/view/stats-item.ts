@@ -91,13 +91,20 @@ export async function seriesItem(
     const line = lines.get(key) ?? emptyLine(key, by !== undefined && key === null, starts.length)
     lines.set(key, line)
     const at = places.get(stepStart(day, step)) ?? 0
-    for (const token of ['total_tokens', 'input_tokens', 'cached_input_tokens', 'output_tokens'] as const)
-      line[token][at] = addSafely(line[token][at] ?? 0, usage[token])
+    for (const token of SERIES_TOKENS) line[token][at] = addSafely(line[token][at] ?? 0, usage[token] ?? 0)
     line.usd[at] = (line.usd[at] ?? 0) + cost.usd
   }
   const order = [...largest, null]
   return { step, starts, lines: order.flatMap((name) => lines.get(name) ?? []) }
 }
+
+const SERIES_TOKENS = [
+  'total_tokens',
+  'input_tokens',
+  'cached_input_tokens',
+  'cache_write_tokens',
+  'output_tokens',
+] as const
 
 type Writable<T> = { [K in keyof T]: T[K] extends readonly number[] ? number[] : T[K] }
 
@@ -109,6 +116,7 @@ function emptyLine(name: string | null, rest: boolean, length: number): Writable
     total_tokens: zeros(),
     input_tokens: zeros(),
     cached_input_tokens: zeros(),
+    cache_write_tokens: zeros(),
     output_tokens: zeros(),
     usd: zeros(),
   }

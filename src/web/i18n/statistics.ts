@@ -82,6 +82,7 @@ export const say = bilingualTexts({
   name: ['Name', '名前'],
   input: ['Input', '入力'],
   cached: ['Cached', 'キャッシュ'],
+  cacheWrite: ['Cache write', 'キャッシュ書き込み'],
   output: ['Output', '出力'],
   reasoning: ['Reasoning', '推論'],
   total: ['Total', '合計'],

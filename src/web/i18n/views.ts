@@ -9,6 +9,7 @@ export const say = bilingualTexts({
   tokens: ['Tokens', 'トークン'],
   input: ['Input', '入力'],
   cached: ['Cached input', 'キャッシュ入力'],
+  cacheWrite: ['Cache write', 'キャッシュ書き込み'],
   cachedShare: ['Cached', 'キャッシュ率'],
   output: ['Output', '出力'],
   reasoning: ['Reasoning', '推論'],
