@@ -24,12 +24,12 @@ export const FILE_PROBLEMS = {
     'a socket, not a regular file; give a file',
     '通常のファイルではなくソケットです。ファイルを指定してください',
   ),
-  link_loop: phrase('a symbolic link that leads back to itself', 'シンボリックリンクが自分自身に戻っています'),
+  link_loop: phrase('a symbolic link that points back to itself', 'シンボリックリンクが自分自身に戻っています'),
 } as const satisfies { readonly [kind: string]: Phrase }
 
 export const STORE_PROBLEMS = {
   missing: phrase(
-    'There is no such file. Check the path, or start the program that makes it.',
+    'No such file. Check the path, or start the program that creates it.',
     'ファイルがありません。パスを確認するか、ファイルを作るプログラムを起動してください。',
   ),
   empty: phrase(
@@ -37,39 +37,39 @@ export const STORE_PROBLEMS = {
     'ファイルが空です。プログラムがまだ何も書いていません。後でもう一度試してください。',
   ),
   special: phrase(
-    'It is a pipe, a device or a socket, not a regular file, so it was not opened. Remove it, or give the path of the database.',
+    'This is a pipe, a device or a socket, not a regular file, so it was not opened. Remove it, or give the path of the database.',
     '通常のファイルではなく、パイプ、デバイス、またはソケットなので、開きませんでした。取り除くか、データベースのパスを指定してください。',
   ),
   not_a_database: phrase(
-    'It is not an SQLite database, or it is encrypted. Check that the path names the right file.',
+    'This is not an SQLite database, or it is encrypted. Check the path.',
     'SQLite のデータベースではないか、暗号化されています。パスが正しいか確認してください。',
   ),
   cut_short: phrase(
-    'The file is shorter than its own header says. Get a whole copy of it.',
+    'The file is shorter than its header says. Get a complete copy.',
     'ファイルがヘッダーの示す長さより短くなっています。完全なコピーを用意してください。',
   ),
   corrupt: phrase(
-    'The database is damaged here; other rows may still be read. `sqlite3 FILE .recover` may save more.',
+    'The database is damaged here; other rows may still be readable. `sqlite3 FILE .recover` may save more.',
     'データベースのこの部分が壊れています。ほかの行は読めるかもしれません。`sqlite3 FILE .recover` でさらに救える場合があります。',
   ),
   busy: phrase(
-    'Another program keeps it locked. Try again when that program is idle or closed.',
+    'Another program has locked it. Try again when that program is idle or closed.',
     '別のプログラムがロックしています。そのプログラムが休んでいるか終了しているときに、もう一度試してください。',
   ),
   no_permission: phrase(
-    'Permission denied. Run as the user whom the file belongs to, or change its mode.',
+    'Permission denied. Run as the owner of the file, or change its mode.',
     '権限がありません。ファイルの所有者として実行するか、モードを変更してください。',
   ),
   replaced: phrase(
-    'The file was replaced by another one meanwhile. Open it again.',
+    'The file was replaced in the meantime. Open it again.',
     'ファイルがその間に別のものに置き換えられました。もう一度開いてください。',
   ),
   other_schema: phrase(
-    'It lacks what was looked for. Check that the file belongs to this program, in a version that is supported.',
+    'It does not have the expected tables. Check that the file belongs to this program, in a supported version.',
     '必要なものが入っていません。このプログラムのファイルか、対応している版のものか確認してください。',
   ),
   unreadable: phrase(
-    'The system could not read it. Check the disk or the network it lies on.',
+    'The system could not read it. Check the disk or network drive.',
     'システムが読み取れませんでした。ファイルのあるディスクかネットワークを確認してください。',
   ),
   no_room: phrase(
@@ -128,7 +128,7 @@ const ISSUE_TEXTS_JA: { readonly [code in IssueCode]: string } = {
 const REASON_PATTERNS: { readonly [code in IssueCode]?: readonly (readonly [said: RegExp, ja: string])[] } = {
   bad_json: [[/^not a conversation of/, 'Amazon Q や Kiro の会話ではありません']],
   cut_short: [
-    [/writer may still be at it/, '最後の行が途中で切れています。まだ書き込み中かもしれません'],
+    [/may still be writing it/, '最後の行が途中で切れています。まだ書き込み中かもしれません'],
     [
       /^the compressed data asks/,
       '圧縮データの展開に、ログとして許される以上のメモリーか時間が必要です。その前まではすべて読みました',
@@ -141,8 +141,8 @@ const REASON_PATTERNS: { readonly [code in IssueCode]?: readonly (readonly [said
     [/^the journal does not begin/, 'ジャーナルが見出しで始まっていません'],
     [/^not a conversation of/, 'Amazon Q や Kiro の会話ではありません'],
     [/not a Codex session/, 'JSON ですが、Codex の会話ではありません'],
-    [/^no NormalizedMessage/, 'NormalizedMessage ではありません'],
-    [/whose role is not known/, 'ロールが分からないメッセージです'],
+    [/^not a NormalizedMessage/, 'NormalizedMessage ではありません'],
+    [/has an unknown role/, 'ロールが分からないメッセージです'],
     [/cannot be read: (.*)/s, '読み取れない項目です。そのまま残しています（$1）'],
   ],
   orphan_result: [[/^(\d+) results/, '呼び出しが見つからないツールの結果が $1 件あります']],

@@ -75,7 +75,7 @@ describe.skipIf(!isPosix)('as input', () => {
     symlinkSync('loop.jsonl', join(folder, 'loop.jsonl'))
     expect(run(['normalize', join(folder, 'loop.jsonl')])).toMatchObject({
       code: 4,
-      err: expect.stringContaining('leads back to itself'),
+      err: expect.stringContaining('points back to itself'),
     })
     mkdirSync(join(folder, 'd.json'))
     expect(run(['validate', join(folder, 'd.json')])).toMatchObject({ code: 4, err: expect.stringContaining('folder') })

@@ -65,7 +65,7 @@ describe('issues', () => {
   })
 
   test.each([
-    ['line_too_long', 'the line is 600000001 bytes long, too long to be read', '600000001 バイト'],
+    ['line_too_long', 'the line is 600000001 bytes long: too long to read', '600000001 バイト'],
     ['orphan_result', '3 results answer no tool that was asked for', '3 件'],
     ['unknown_shape', 'written by a later version (journal 9); update fumibako', 'fumibako を更新してください'],
     ['unreadable', 'cannot be read (EIO)', '読み取れません（EIO）'],

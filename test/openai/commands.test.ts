@@ -45,7 +45,7 @@ describe('fumi detect', () => {
     expect(rows[1]).toMatch(/train\.jsonl\s+openai\s+sft\s+2\s+4\s+lines with messages/)
     expect(rows[2]).toMatch(/conversations\.json\s+openai\s+chatgpt\s+1\s+3\s+a tree/)
     expect(rows[3]).toMatch(/codex\s+rollout\s+1\s+2\s+lines with timestamp, type and payload/)
-    expect(rows[4]).toMatch(/alpaca\.json\s+–\s+alpaca\s+instruction and output/)
+    expect(rows[4]).toMatch(/alpaca\.json\s+–\s+alpaca\s+Alpaca format/)
     expect(rows[5]).toMatch(/notes\.md\s+–\s+unknown/)
   })
 

@@ -85,8 +85,7 @@ async function* readConversation(
   const first: ReadItem[] = [{ kind: 'session', session: header }]
   if (saved && !isContinued)
     first.push(issueItem(source, row, 'changed_while_read', 'no longer begins as it did; reading it from the start'))
-  if (!isUtf8(row.bytes))
-    first.push(issueItem(source, row, 'bad_utf8', 'bytes that are no UTF-8 were replaced by U+FFFD'))
+  if (!isUtf8(row.bytes)) first.push(issueItem(source, row, 'bad_utf8', 'invalid UTF-8 was replaced by U+FFFD'))
   for (const { code, reason } of [...(row.faults ?? []), ...stateFaults(document)])
     first.push(issueItem(source, row, code, reason))
   yield first

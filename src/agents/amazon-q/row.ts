@@ -63,7 +63,7 @@ function fileRow(source: Source): SourceRow | MissingRow {
   try {
     const size = statOf(source.path)?.size ?? 0
     if (size > MAX_ROW_BYTES) {
-      const reason = `the file is ${size} bytes long, too long to be read`
+      const reason = `the file is ${size} bytes long: too long to read`
       return { issue: { code: 'line_too_long', reason, path: displayPath(source) } }
     }
     return { bytes: readRegularFile(source.path), firstSeen: source.first_seen ?? modifiedAt(source.path) }

@@ -133,8 +133,8 @@ export class CodexLogParser {
     this.#line = line.number
     const { record, shape, drafts } = parsed
     if (shape === 'name') return this.#refuseNames(before)
-    if (record === NO_RECORD) this.#issue('not_an_object', 'the line holds no JSON object')
-    else if (shape === 'unknown') this.#issue('unknown_shape', 'a record of unknown shape')
+    if (record === NO_RECORD) this.#issue('not_an_object', 'the line is not a JSON object')
+    else if (shape === 'unknown') this.#issue('unknown_shape', 'a record of an unknown type')
     if (shape === 'envelope' && !fieldsOf(record['payload']))
       this.#issue('no_payload', 'the record has no payload object')
     const time = this.#clock.timeOf(recordTimestamp(record, shape), line.number, !isLegacyShape(shape))
@@ -191,7 +191,7 @@ export class CodexLogParser {
   #describe(record: Fields, shape: CodexRecordShape, copied: boolean): boolean {
     const described = this.#thread.describe(record, shape)
     if (described === 'other' && !copied)
-      this.#issue('foreign_session', 'the header of another session stands in this log')
+      this.#issue('foreign_session', 'this log contains the header of another session')
     const payload = fieldsOf(record['payload'])
     if (described === 'own' && isInvalidTime(payload?.['timestamp'], toInstant(payload?.['timestamp'])))
       this.#issue('bad_time', describeBadTime('session_meta.timestamp'))

@@ -50,7 +50,7 @@ export async function* readDocument(
     length += chunk.length
     if (length > MAX_LINE_BYTES) {
       yield [
-        toLogIssue(source, 'line_too_long', `the file is more than ${MAX_LINE_BYTES} bytes long, too long to be read`),
+        toLogIssue(source, 'line_too_long', `the file is more than ${MAX_LINE_BYTES} bytes long: too long to read`),
       ]
       return
     }

@@ -22,7 +22,7 @@ const DESCRIPTIONS: Readonly<Partial<Record<FileKind, FileDescription>>> = {
   },
   compressed: {
     format: 'rollout, compressed',
-    why: phrase('Zstandard data in a file of lines', '行のファイルを Zstandard で圧縮したもの'),
+    why: phrase('Zstandard data in a JSONL file', '行のファイルを Zstandard で圧縮したもの'),
   },
   envelope: {
     format: 'rollout',
@@ -35,7 +35,7 @@ const DESCRIPTIONS: Readonly<Partial<Record<FileKind, FileDescription>>> = {
   legacy: { format: 'rollout before 0.32', why: phrase('lines that are bare items', '項目だけの行') },
   exec: {
     format: 'exec stream',
-    why: phrase('lines as codex exec --json prints them', 'codex exec --json の出力の行'),
+    why: phrase('lines printed by codex exec --json', 'codex exec --json の出力の行'),
   },
   prompt: {
     format: 'prompt history',

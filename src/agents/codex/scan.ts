@@ -161,7 +161,7 @@ class LogScanner implements LineSink {
 
   tooLong(length: number): void {
     this.#lines++
-    this.#issue('line_too_long', `the line is ${length} bytes long, too long to be read`)
+    this.#issue('line_too_long', `the line is ${length} bytes long: too long to read`)
   }
 
   line(bytes: Buffer, from: number, to: number, ended: boolean): void {

@@ -119,7 +119,7 @@ export class JournalParser {
     const { bytes } = line
     this.#nextLine = line.number + 1
     if (!bytes) {
-      steps.push({ kind: 'line' }, this.#issue('line_too_long', 'the line is too long to be read', line.number))
+      steps.push({ kind: 'line' }, this.#issue('line_too_long', 'the line is too long to read', line.number))
       return
     }
     const { record, faults, isBlank } = parseJournalLine(line, bytes)

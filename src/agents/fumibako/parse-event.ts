@@ -276,12 +276,15 @@ function headerFault({ journal }: Fields, name: string, line: number): LineFault
   return (numberOf(journal) ?? 0) > JOURNAL_VERSION ? LATER_VERSION : undefined
 }
 
-const NUL_BYTES: LineFault = { code: 'nul_bytes', reason: 'NUL bytes, as a crash leaves them, were passed over' }
-const REPAIRED_UTF8: LineFault = { code: 'bad_utf8', reason: 'bytes that are no UTF-8 were replaced by U+FFFD' }
+const NUL_BYTES: LineFault = { code: 'nul_bytes', reason: 'NUL bytes left by a crash were skipped' }
+const REPAIRED_UTF8: LineFault = { code: 'bad_utf8', reason: 'invalid UTF-8 was replaced by U+FFFD' }
 const BAD_JSON: LineFault = { code: 'bad_json', reason: 'not JSON' }
-const CUT_SHORT: LineFault = { code: 'cut_short', reason: 'the last line is cut short; its writer may still be at it' }
-const NO_OBJECT: LineFault = { code: 'not_an_object', reason: 'JSON, but no event of a journal' }
-const NO_EVENT: LineFault = { code: 'unknown_shape', reason: 'no event of a journal' }
+const CUT_SHORT: LineFault = {
+  code: 'cut_short',
+  reason: 'the last line is incomplete; its program may still be writing it',
+}
+const NO_OBJECT: LineFault = { code: 'not_an_object', reason: 'valid JSON, but not a journal event' }
+const NO_EVENT: LineFault = { code: 'unknown_shape', reason: 'not a journal event' }
 const NO_HEADER: LineFault = { code: 'unknown_shape', reason: 'the journal does not begin with its header' }
 const LATER_VERSION: LineFault = { code: 'unknown_shape', reason: 'written by a later version; update fumibako' }
 

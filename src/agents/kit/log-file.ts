@@ -167,16 +167,16 @@ export interface LineFault {
 
 export const tooLongFault = (length: number): LineFault => ({
   code: 'line_too_long',
-  reason: `the line is ${length} bytes long, too long to be read`,
+  reason: `the line is ${length} bytes long: too long to read`,
 })
-export const NUL_BYTES: LineFault = { code: 'nul_bytes', reason: 'NUL bytes were cut off, as a crash leaves them' }
-export const REPAIRED_UTF8: LineFault = { code: 'bad_utf8', reason: 'bytes that are not UTF-8 were replaced' }
+export const NUL_BYTES: LineFault = { code: 'nul_bytes', reason: 'NUL bytes left by a crash were removed' }
+export const REPAIRED_UTF8: LineFault = { code: 'bad_utf8', reason: 'invalid UTF-8 was replaced by U+FFFD' }
 export const BAD_JSON: LineFault = { code: 'bad_json', reason: 'not JSON; the line is skipped' }
 export const CUT_SHORT: LineFault = {
   code: 'cut_short',
-  reason: 'the last line is cut short; all before it was read',
+  reason: 'the last line is truncated; everything before it was read',
 }
-const NO_OBJECT: LineFault = { code: 'not_an_object', reason: 'the line holds no JSON object' }
+const NO_OBJECT: LineFault = { code: 'not_an_object', reason: 'the line is not a JSON object' }
 
 export const issueItem = (path: string, { code, reason }: LineFault, line?: number) =>
   ({ kind: 'issue', issue: { code, reason, path, ...(line !== undefined && { line }) } satisfies Issue }) as const

@@ -95,7 +95,7 @@ class NormalizedLogParser {
     const value = parseStructure(text)
     if (value === undefined) return issue(line.ended ? BAD_JSON : CUT_SHORT)
     if (repaired) issue(REPAIRED_UTF8)
-    if (!isNormalizedMessage(value)) return issue({ code: 'unknown_shape', reason: 'no NormalizedMessage' })
+    if (!isNormalizedMessage(value)) return issue({ code: 'unknown_shape', reason: 'not a NormalizedMessage' })
     this.#addMessage(value, line, line.bytes, reads, issue)
   }
 

@@ -54,7 +54,7 @@ function* checkUnit(unit: ByteLine, layout: FileLayout, profile: Profile): Gener
     yield {
       rule: 'json',
       place: `${place}$`,
-      what: phrase('It is no JSON object or list.', 'JSON のオブジェクトでも一覧でもありません。'),
+      what: phrase('It is not a JSON object or list.', 'JSON のオブジェクトでも一覧でもありません。'),
       severity: 'error',
     }
     return
@@ -65,7 +65,7 @@ function* checkUnit(unit: ByteLine, layout: FileLayout, profile: Profile): Gener
       rule: 'conversation',
       place: `${place}$`,
       what: phrase(
-        `It holds no messages: ${SHAPE_TEXTS[checked].en}.`,
+        `It contains no messages: ${SHAPE_TEXTS[checked].en}.`,
         `メッセージがありません（${SHAPE_TEXTS[checked].ja}）。`,
       ),
       severity: 'error',

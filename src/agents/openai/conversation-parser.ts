@@ -283,13 +283,13 @@ export class ConversationParser {
 
 const NO_CONVERSATION: FileConversation = { format: 'array', models: [], branches: [{ messages: [] }] }
 const NO_FAULTS: readonly ConversationFault[] = []
-const NO_OBJECT: ConversationFault = { code: 'not_an_object', reason: 'a message that is no object' }
-const UNKNOWN_ROLE: ConversationFault = { code: 'unknown_shape', reason: 'a message whose role is not known' }
+const NO_OBJECT: ConversationFault = { code: 'not_an_object', reason: 'a message is not an object' }
+const UNKNOWN_ROLE: ConversationFault = { code: 'unknown_shape', reason: 'a message has an unknown role' }
 const BAD_CREATED: ConversationFault = { code: 'bad_time', reason: describeBadTime('the time of the conversation') }
 const BAD_STAMP: ConversationFault = { code: 'bad_time', reason: describeBadTime('the time of a message') }
 const ORPHAN_RESULT: ConversationFault = {
   code: 'orphan_result',
-  reason: 'a tool result whose call does not stand before it',
+  reason: 'a tool result has no call before it',
 }
 
 /** Some files store images outside the messages. A single message needs them. */

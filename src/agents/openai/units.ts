@@ -107,14 +107,14 @@ function parseUnitText(
   }
 }
 
-const NUL_BYTES = { code: 'nul_bytes', reason: 'NUL bytes were cut off, as a crash leaves them' } as const
-const REPAIRED_UTF8 = { code: 'bad_utf8', reason: 'bytes that are not UTF-8 were replaced' } as const
+const NUL_BYTES = { code: 'nul_bytes', reason: 'NUL bytes left by a crash were removed' } as const
+const REPAIRED_UTF8 = { code: 'bad_utf8', reason: 'invalid UTF-8 was replaced by U+FFFD' } as const
 const BAD_JSON = { code: 'bad_json', reason: 'not JSON; it is skipped' } as const
-const CUT_SHORT = { code: 'cut_short', reason: 'cut short; the whole messages before the break were read' } as const
+const CUT_SHORT = { code: 'cut_short', reason: 'truncated; all complete messages before the break were read' } as const
 const GLUED_RECORDS = { code: 'glued', reason: 'several records in one place; all were read' } as const
 const PARTLY_DAMAGED = {
   code: 'glued',
-  reason: 'a damaged record stands beside whole ones; the whole ones were read',
+  reason: 'a damaged record is next to complete ones; the complete ones were read',
 } as const
 
 /** Position of a message, with everything needed to parse it again. */
@@ -189,7 +189,7 @@ export function unitIssues(
   path: string,
 ): readonly Issue[] {
   if (parsed) return parsed.issues.map(({ code, reason }) => ({ code, reason, path, line }))
-  return [{ code: 'line_too_long', reason: `${length} bytes long, too long to be read`, path, line }]
+  return [{ code: 'line_too_long', reason: `${length} bytes long: too long to read`, path, line }]
 }
 
 /** Items of a unit in order: each header before its messages. */

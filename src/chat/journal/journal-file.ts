@@ -77,7 +77,7 @@ function readJournalFile(fd: number): JournalFileContent {
       if (fault && ended) issues.push({ code: fault.code, reason: fault.reason, line: splitter.number })
     },
     tooLong(): void {
-      issues.push({ code: 'line_too_long', reason: 'the line is too long to be read', line: splitter.number })
+      issues.push({ code: 'line_too_long', reason: 'the line is too long to read', line: splitter.number })
     },
   }
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES)

@@ -270,10 +270,10 @@ export function readEvent(line: string): ReadEventResult {
 }
 
 export function readEventValue(value: JsonValue): ReadEventResult {
-  if (!isJsonObject(value)) return { ok: false, code: 'not_an_object', reason: 'JSON, but no event of a journal' }
+  if (!isJsonObject(value)) return { ok: false, code: 'not_an_object', reason: 'valid JSON, but not a journal event' }
   const fields = new Map(jsonEntries(value))
   const name = fields.get('event')
-  if (typeof name !== 'string') return { ok: false, code: 'unknown_shape', reason: 'no event of a journal' }
+  if (typeof name !== 'string') return { ok: false, code: 'unknown_shape', reason: 'not a journal event' }
   const codec = EVENT_CODECS.get(name)
   if (!codec) {
     const at = fields.get('at')
@@ -307,7 +307,7 @@ export function readJournal(text: string): {
   return { events, issues }
 }
 
-const CUT_SHORT: EventFault = { code: 'cut_short', reason: 'the last line is cut short; all before it was read' }
+const CUT_SHORT: EventFault = { code: 'cut_short', reason: 'the last line is truncated; everything before it was read' }
 
 /** What is wrong with a readable event at its position in the journal. */
 export function findHeaderFault(event: JournalEvent, line: number): EventFault | undefined {

@@ -32,7 +32,7 @@ export const toLegalSpeakerName = (name: string): string =>
 const cleanName = (name: string): string => trimCharacters(name.replace(/[^A-Za-z0-9_-]+/g, '_'), /_/)
 
 export const unknownKeyPhrase = ({ label }: Profile): Phrase =>
-  phrase(`${label} refuses a field that it does not know.`, `${label} は知らないフィールドを受け付けません。`)
+  phrase(`${label} rejects this unknown field.`, `${label} は知らないフィールドを受け付けません。`)
 
 /** Removes fields that the server rejects. Returns the same object if there are none. */
 export function pickKnownFields(

@@ -130,7 +130,7 @@ function makeIdsUnique(calls: readonly PairedCall[], profile: Profile, report: R
         path,
         'id_duplicate',
         phrase('An earlier call has the same id.', '前の呼び出しに同じ ID があります。'),
-        phrase('gives it and its result another one', '呼び出しと結果に別の ID を付ける'),
+        phrase('assigns a new id to it and its result', '呼び出しと結果に別の ID を付ける'),
       )
     }
     times.set(call.given, Math.max(time, 1))
@@ -151,7 +151,7 @@ function reportMisplacedResults(
         entry,
         '',
         'result_orphan',
-        phrase('A tool result answers no open call.', '対応する呼び出しのないツールの結果です。'),
+        phrase('No open call has the id of this tool result.', '対応する呼び出しのないツールの結果です。'),
         OMITTED_PHRASE,
       )
     else if (owner.caller !== before)
@@ -167,8 +167,8 @@ function reportMisplacedResults(
         entry,
         '.tool_call_id',
         'result_unnamed',
-        phrase('A tool result names no call.', 'ツールの結果に呼び出しの ID がありません。'),
-        phrase('takes it for that of the last open call', '最後の未回答の呼び出しの結果とみなす'),
+        phrase('A tool result has no call id.', 'ツールの結果に呼び出しの ID がありません。'),
+        phrase('assigns it to the last open call', '最後の未回答の呼び出しの結果とみなす'),
       )
   }
 }

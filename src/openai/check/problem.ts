@@ -56,7 +56,7 @@ export interface Problem {
 /** @param path relative to the message: `.tool_calls[0].id`; empty for the message itself */
 export type ReportProblem = (path: string, code: ProblemCode, what: Phrase, repair: Phrase) => void
 
-export const OMITTED_PHRASE = phrase('leaves it out', '省く')
+export const OMITTED_PHRASE = phrase('removes it', '省く')
 
 export interface CheckedEntry {
   /** Index in the original list. An inserted message has that of the message it belongs to. */

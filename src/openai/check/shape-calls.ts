@@ -22,8 +22,8 @@ export function shapeCalls(given: unknown, profile: Profile, seed: string, repor
     report(
       '.tool_calls',
       'call_form',
-      phrase('The tool calls are no list.', 'ツールの呼び出しが一覧ではありません。'),
-      isObject(given) ? phrase('makes a list', '一覧にする') : phrase('leaves them out', '省く'),
+      phrase('The tool calls are not a list.', 'ツールの呼び出しが一覧ではありません。'),
+      isObject(given) ? phrase('wraps it in a list', '一覧にする') : phrase('removes them', '省く'),
     )
   return list.flatMap((call, at) => {
     const reportCall: ReportProblem = (path, ...rest) => report(`.tool_calls[${at}]${path}`, ...rest)
@@ -32,7 +32,7 @@ export function shapeCalls(given: unknown, profile: Profile, seed: string, repor
     reportCall(
       '',
       'call_form',
-      phrase('A tool call is no object.', 'ツールの呼び出しがオブジェクトではありません。'),
+      phrase('A tool call is not an object.', 'ツールの呼び出しがオブジェクトではありません。'),
       OMITTED_PHRASE,
     )
     return []
@@ -50,10 +50,10 @@ function shapeCall(call: Fields, profile: Profile, seed: string, report: ReportP
       '',
       'call_form',
       phrase(
-        'A tool call lacks its type, or its fields stand beside it.',
+        'A tool call has no type, or its fields are next to it.',
         'ツールの呼び出しに種類がないか、フィールドが外側にあります。',
       ),
-      phrase(`makes it a ${kind} call`, `${kind} の呼び出しにする`),
+      phrase(`converts it to a ${kind} call`, `${kind} の呼び出しにする`),
     )
   const outer = pickKnownFields(call, ['id', 'type', kind, ...flatKeys], profile, report)
   const inner = pickKnownFields(
@@ -71,12 +71,15 @@ function shapeCall(call: Fields, profile: Profile, seed: string, report: ReportP
   }
   const input = shapeInput(inner[text], reportInner)
   if (profile.customCalls) return { ...rest, id, type: 'custom', custom: { ...inner, name, input } }
-  const what = phrase(`${profile.label} knows no custom tools.`, `${profile.label} はカスタムツールを扱えません。`)
+  const what = phrase(
+    `${profile.label} does not support custom tools.`,
+    `${profile.label} はカスタムツールを扱えません。`,
+  )
   report(
     '',
     'call_custom',
     what,
-    phrase('makes it a function call with the argument `input`', '引数 `input` を持つ関数の呼び出しにする'),
+    phrase('converts it to a function call with the argument `input`', '引数 `input` を持つ関数の呼び出しにする'),
   )
   const functionFields = { ...omitFields(inner, [text]), name, arguments: toJsonText({ input }) }
   return { ...rest, id, type: 'function', function: functionFields }
@@ -93,7 +96,7 @@ function shapeInput(given: unknown, report: ReportProblem): string {
   report(
     '.input',
     'arguments_form',
-    phrase('The input of a tool is no text.', 'ツールの入力が文字列ではありません。'),
+    phrase('The input of a tool is not a string.', 'ツールの入力が文字列ではありません。'),
     phrase('writes it as JSON text', 'JSON の文字列として書く'),
   )
   return given === undefined || given === null ? '' : toJsonText(given)
@@ -106,7 +109,7 @@ function shapeName(name: string, profile: Profile, report: ReportProblem): strin
       '.name',
       'tool_name_illegal',
       phrase(
-        `${profile.label} does not take the name of this tool.`,
+        `${profile.label} rejects the name of this tool.`,
         `${profile.label} はこのツールの名前を受け付けません。`,
       ),
       phrase(`renames it to ${legal}`, `${legal} に変える`),
@@ -119,7 +122,12 @@ function shapeArguments(given: unknown, profile: Profile, report: ReportProblem)
     const repair = isObject(given)
       ? phrase('writes them as JSON text', 'JSON の文字列として書く')
       : phrase('writes `{}`', '`{}` を書く')
-    report('.arguments', 'arguments_form', phrase('The arguments are no text.', '引数が文字列ではありません。'), repair)
+    report(
+      '.arguments',
+      'arguments_form',
+      phrase('The arguments are not a string.', '引数が文字列ではありません。'),
+      repair,
+    )
     return isObject(given) ? toJsonText(given) : '{}'
   }
   if (profile.arguments === 'text' || isObject(parseStructure(given))) return given
@@ -128,10 +136,12 @@ function shapeArguments(given: unknown, profile: Profile, report: ReportProblem)
     '.arguments',
     'arguments_form',
     phrase(
-      `${profile.label} takes only arguments that are a JSON object.`,
+      `${profile.label} requires arguments to be a JSON object.`,
       `${profile.label} は JSON オブジェクトの引数だけを受け付けます。`,
     ),
-    isEmpty ? phrase('writes `{}`', '`{}` を書く') : phrase('makes them the argument `input`', '引数 `input` にする'),
+    isEmpty
+      ? phrase('writes `{}`', '`{}` を書く')
+      : phrase('moves them into the argument `input`', '引数 `input` にする'),
   )
   return isEmpty ? '{}' : toJsonText({ input: given })
 }
@@ -143,7 +153,7 @@ function shapeId(given: unknown, profile: Profile, seed: string, report: ReportP
       '.id',
       'id_missing',
       phrase('A tool call has no id.', 'ツールの呼び出しに ID がありません。'),
-      phrase('makes one', '作る'),
+      phrase('generates one', '作る'),
     )
     return makeCallId(seed, profile)
   }
@@ -158,7 +168,7 @@ export function shapeCallId(id: string, path: string, profile: Profile, report: 
       path,
       'id_illegal',
       phrase(
-        `${profile.label} does not take an id of this length or form.`,
+        `${profile.label} rejects an id of this length or form.`,
         `${profile.label} はこの長さや形の ID を受け付けません。`,
       ),
       phrase(`renames it to ${legal}`, `${legal} に変える`),

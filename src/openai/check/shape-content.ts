@@ -15,7 +15,7 @@ export function shapeContent(content: unknown, role: Role, profile: Profile, rep
     report(
       '.content',
       'content_type',
-      phrase('The content is neither a text nor a list of parts.', '内容が文字列でも部分の一覧でもありません。'),
+      phrase('The content is neither a string nor a list of parts.', '内容が文字列でも部分の一覧でもありません。'),
       phrase('writes it as JSON text', 'JSON の文字列として書く'),
     )
     return toJsonText(content)
@@ -27,8 +27,8 @@ export function shapeContent(content: unknown, role: Role, profile: Profile, rep
   report(
     '.content',
     'content_empty',
-    phrase('The content is a list without parts.', '内容が空の一覧です。'),
-    phrase('leaves the list out', '一覧を省く'),
+    phrase('The content is an empty list.', '内容が空の一覧です。'),
+    phrase('removes the list', '一覧を省く'),
   )
   return null
 }
@@ -44,7 +44,7 @@ function shapePart(given: unknown, role: Role, profile: Profile, report: ReportP
       '',
       'part_empty',
       phrase(`A part of type ${type} is empty.`, `種類 ${type} の部分が空です。`),
-      phrase('leaves the part out', 'その部分を省く'),
+      phrase('removes the part', 'その部分を省く'),
     )
     return []
   }
@@ -54,12 +54,12 @@ function shapePart(given: unknown, role: Role, profile: Profile, report: ReportP
     report(
       '.image_url.url',
       'image_refused',
-      phrase(`${profile.label} takes no such image.`, `${profile.label} はこの画像を受け付けません。`),
-      phrase('puts a note in its place', '注記に置き換える'),
+      phrase(`${profile.label} does not accept this image.`, `${profile.label} はこの画像を受け付けません。`),
+      phrase('replaces it with a note', '注記に置き換える'),
     )
   } else {
     const what = phrase(
-      `${profile.label} takes no part of type ${type} from the role ${role}.`,
+      `${profile.label} accepts no part of type ${type} with role ${role}.`,
       `${profile.label} はロール ${role} から種類 ${type} の部分を受け付けません。`,
     )
     report(
@@ -67,8 +67,8 @@ function shapePart(given: unknown, role: Role, profile: Profile, report: ReportP
       'part_refused',
       what,
       type === 'refusal'
-        ? phrase('makes it a text', '文字列にする')
-        : phrase('puts a note in its place', '注記に置き換える'),
+        ? phrase('converts it to a string', '文字列にする')
+        : phrase('replaces it with a note', '注記に置き換える'),
     )
   }
   return [toTextPart(describePart(shaped)) as unknown as Fields]
@@ -90,8 +90,8 @@ function toTypedPart(given: unknown, report: ReportProblem): Fields | undefined 
     report(
       '',
       'part_type',
-      phrase('A part is a bare text.', '部分が文字列のままです。'),
-      phrase('makes it a text part', '文字列の部分にする'),
+      phrase('A part is a plain string.', '部分が文字列のままです。'),
+      phrase('wraps it in a text part', '文字列の部分にする'),
     )
     return { type: 'text', text: given }
   }
@@ -101,13 +101,13 @@ function toTypedPart(given: unknown, report: ReportProblem): Fields | undefined 
   const type = ALIASES.get(declared ?? '') ?? TYPES_BY_KEY.find((key) => part?.[key] !== undefined)
   const repair =
     type === undefined
-      ? phrase('leaves the part out', 'その部分を省く')
-      : phrase(`makes it a part of type ${type}`, `種類 ${type} の部分にする`)
+      ? phrase('removes the part', 'その部分を省く')
+      : phrase(`converts it to a part of type ${type}`, `種類 ${type} の部分にする`)
   report(
     '.type',
     'part_type',
     phrase(
-      'The type of a part is missing or not one of chat completions.',
+      'The type of a part is missing or not part of chat completions.',
       '部分の種類がないか、Chat Completions のものではありません。',
     ),
     repair,
@@ -139,10 +139,10 @@ function shapeText(part: Fields, key: string, report: ReportProblem): Fields | u
     `.${key}`,
     'part_type',
     phrase(
-      `The text of a part is no text, or not in \`${key}\`.`,
+      `The text of a part is not a string, or not in \`${key}\`.`,
       `部分の文字列が文字列でないか、\`${key}\` にありません。`,
     ),
-    phrase('writes it there as text', '文字列としてそこに書く'),
+    phrase('moves it there as text', '文字列としてそこに書く'),
   )
   return { ...rest, [key]: stringOf(declared) ?? toJsonText(declared) }
 }
@@ -153,7 +153,7 @@ function shapeImage(part: Fields, report: ReportProblem): Fields | undefined {
     report(
       '.image_url',
       'image_form',
-      phrase('An image is a bare address.', '画像がアドレスだけです。'),
+      phrase('An image is a plain URL.', '画像がアドレスだけです。'),
       phrase('writes it as an object', 'オブジェクトとして書く'),
     )
   const image = address === undefined ? fieldsOf(part['image_url']) : { url: address }
@@ -166,10 +166,10 @@ function shapeImage(part: Fields, report: ReportProblem): Fields | undefined {
     '.image_url.detail',
     'image_form',
     phrase(
-      'The detail of an image is none that chat completions know.',
+      'The image detail is not a value of chat completions.',
       '画像の detail が Chat Completions のものではありません。',
     ),
-    isOriginal ? phrase('asks for high detail', 'high にする') : OMITTED_PHRASE,
+    isOriginal ? phrase('sets high detail', 'high にする') : OMITTED_PHRASE,
   )
   return { ...part, image_url: isOriginal ? { ...rest, detail: 'high' } : rest }
 }
@@ -184,8 +184,8 @@ function shapeFile(part: Fields, report: ReportProblem): Fields | undefined {
   report(
     '',
     'file_flat',
-    phrase('The fields of a file stand beside its type.', 'ファイルのフィールドが種類の隣にあります。'),
-    phrase('puts them into `file`', '`file` に入れる'),
+    phrase('The fields of a file are next to its type.', 'ファイルのフィールドが種類の隣にあります。'),
+    phrase('moves them into `file`', '`file` に入れる'),
   )
   const fields = Object.entries({ file_id, file_data, filename }).filter(([, value]) => nonEmptyStringOf(value))
   return { ...rest, file: Object.fromEntries(fields) }

@@ -20,16 +20,16 @@ export function shapeRole(message: Fields, profile: Profile, report: ReportProbl
     report(
       '.role',
       'role_unknown',
-      phrase('The role is none of chat completions.', 'ロールが Chat Completions のものではありません。'),
-      phrase(`takes it for ${role}`, `${role} とみなす`),
+      phrase('The role is not a role of chat completions.', 'ロールが Chat Completions のものではありません。'),
+      phrase(`changes it to ${role}`, `${role} とみなす`),
     )
   const sent = profile.roles[role]
   if (sent !== role)
     report(
       '.role',
       'role_refused',
-      phrase(`${profile.label} knows no role ${role}.`, `${profile.label} はロール ${role} を扱えません。`),
-      phrase(`makes it ${sent}`, `${sent} にする`),
+      phrase(`${profile.label} has no role ${role}.`, `${profile.label} はロール ${role} を扱えません。`),
+      phrase(`changes it to ${sent}`, `${sent} にする`),
     )
   return sent
 }
@@ -70,7 +70,7 @@ export function shapeFields(message: Fields, role: Role, profile: Profile, repor
         `.${key}`,
         'unknown_key',
         phrase(
-          'What only a way back needs is nothing for a server.',
+          'This field only serves to convert back; servers do not need it.',
           '逆変換だけに必要な情報は、サーバーには不要です。',
         ),
         OMITTED_PHRASE,
@@ -82,7 +82,7 @@ export function shapeFields(message: Fields, role: Role, profile: Profile, repor
         `.${key}`,
         'key_misplaced',
         phrase(
-          `${profile.label} takes no such field with the role ${role}.`,
+          `${profile.label} does not accept this field with role ${role}.`,
           `${profile.label} はロール ${role} でこのフィールドを受け付けません。`,
         ),
         OMITTED_PHRASE,
@@ -103,7 +103,7 @@ function shapeName(fields: Fields, user: unknown, role: Role, profile: Profile, 
   const asName = isFree ? toLegalSpeakerName(nonEmptyStringOf(user) ?? '') : ''
   if (user !== undefined) {
     const what = phrase(
-      '`user` is no field of a message: the API calls it `name`.',
+      'Messages have no field `user`: the API calls it `name`.',
       'メッセージに `user` というフィールドはありません。API では `name` です。',
     )
     report(
@@ -118,7 +118,7 @@ function shapeName(fields: Fields, user: unknown, role: Role, profile: Profile, 
   const { name, ...rest } = fields
   const legal = isSpeaker ? toLegalSpeakerName(nonEmptyStringOf(name) ?? '') : (nonEmptyStringOf(name) ?? '')
   if (legal === name) return fields
-  const what = phrase(`${profile.label} does not take the name.`, `${profile.label} はこの名前を受け付けません。`)
+  const what = phrase(`${profile.label} rejects the name.`, `${profile.label} はこの名前を受け付けません。`)
   report(
     '.name',
     'name_illegal',
@@ -138,8 +138,8 @@ function shapeReasoning(message: Fields, role: Role, profile: Profile, report: R
       report(
         `.${one}`,
         'reasoning_key',
-        phrase(`${profile.label} does not take thoughts back here.`, `${profile.label} はここで思考を受け取りません。`),
-        phrase('leaves them out', '省く'),
+        phrase(`${profile.label} does not accept reasoning here.`, `${profile.label} はここで思考を受け取りません。`),
+        phrase('removes them', '省く'),
       )
     return {}
   }
@@ -147,8 +147,11 @@ function shapeReasoning(message: Fields, role: Role, profile: Profile, report: R
     report(
       `.${given[0]}`,
       'reasoning_key',
-      phrase(`${profile.label} reads thoughts from \`${key}\`.`, `${profile.label} は思考を \`${key}\` から読みます。`),
-      phrase('writes them there', 'そこに書く'),
+      phrase(
+        `${profile.label} reads reasoning from \`${key}\`.`,
+        `${profile.label} は思考を \`${key}\` から読みます。`,
+      ),
+      phrase('moves them there', 'そこに書く'),
     )
   return { [key]: reasoning }
 }
@@ -195,8 +198,11 @@ function modernizeFunctionCall(message: Fields, profile: Profile, report: Report
     report(
       '.function_call',
       'legacy_function',
-      phrase(`${profile.label} knows no function calls of old.`, `${profile.label} は古い関数呼び出しを扱えません。`),
-      phrase('makes it a tool call', 'ツールの呼び出しにする'),
+      phrase(
+        `${profile.label} does not support the old function_call field.`,
+        `${profile.label} は古い関数呼び出しを扱えません。`,
+      ),
+      phrase('converts it to a tool call', 'ツールの呼び出しにする'),
     )
     const toolCall = { id: idOf(call['name']), type: 'function', function: call }
     return { ...rest, tool_calls: [...(Array.isArray(rest['tool_calls']) ? rest['tool_calls'] : []), toolCall] }
@@ -205,8 +211,11 @@ function modernizeFunctionCall(message: Fields, profile: Profile, report: Report
   report(
     '',
     'legacy_function',
-    phrase(`${profile.label} knows no function results of old.`, `${profile.label} は古い関数の結果を扱えません。`),
-    phrase('makes it a tool result', 'ツールの結果にする'),
+    phrase(
+      `${profile.label} does not support the old function role.`,
+      `${profile.label} は古い関数の結果を扱えません。`,
+    ),
+    phrase('converts it to a tool result', 'ツールの結果にする'),
   )
   return { ...message, role: 'tool', tool_call_id: idOf(message['name']) }
 }
@@ -218,7 +227,7 @@ function shapeResultId(given: unknown, profile: Profile, report: ReportProblem):
     report(
       '.tool_call_id',
       'id_illegal',
-      phrase('The id of the answered call is no text.', '対応する呼び出しの ID が文字列ではありません。'),
+      phrase('The id of the answered call is not a string.', '対応する呼び出しの ID が文字列ではありません。'),
       phrase('writes it as text', '文字列として書く'),
     )
   return { tool_call_id: shapeCallId(id, '.tool_call_id', profile, report) }
@@ -239,7 +248,7 @@ function settleContent(
     report(
       '.content',
       'content_missing',
-      phrase('All that is said is a refusal.', '内容が拒否だけです。'),
+      phrase('The message contains only a refusal.', '内容が拒否だけです。'),
       phrase('writes it as content', '内容として書く'),
     )
     return { content: refusal }
@@ -249,7 +258,7 @@ function settleContent(
       '.content',
       'content_missing',
       phrase('A tool result has no content.', 'ツールの結果に内容がありません。'),
-      phrase('writes an empty text', '空の文字列を書く'),
+      phrase('writes an empty string', '空の文字列を書く'),
     )
     return { content: '' }
   }
@@ -258,10 +267,10 @@ function settleContent(
       '.content',
       'content_missing',
       phrase(
-        `${profile.label} wants a text beside tool calls.`,
+        `${profile.label} requires text next to tool calls.`,
         `${profile.label} ではツールの呼び出しに文字列が必要です。`,
       ),
-      phrase('writes an empty text', '空の文字列を書く'),
+      phrase('writes an empty string', '空の文字列を書く'),
     )
     return { content: '' }
   }
@@ -270,7 +279,7 @@ function settleContent(
       '.content',
       'content_empty',
       phrase(
-        `${profile.label} wants no empty text beside tool calls.`,
+        `${profile.label} rejects empty text next to tool calls.`,
         `${profile.label} ではツールの呼び出しに空の文字列を添えられません。`,
       ),
       phrase('writes null', 'null を書く'),

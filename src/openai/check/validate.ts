@@ -22,8 +22,8 @@ export function dropEmptyMessages(
       entry,
       '.content',
       code,
-      phrase('A message has neither words nor calls.', 'メッセージに内容も呼び出しもありません。'),
-      phrase('leaves the message out', 'メッセージを省く'),
+      phrase('A message has neither text nor tool calls.', 'メッセージに内容も呼び出しもありません。'),
+      phrase('removes the message', 'メッセージを省く'),
     )
     return false
   })
@@ -40,10 +40,10 @@ export function joinSystemMessages(
   if (profile.system === 'anywhere' || !first || (first === entries[0] && more.length === 0)) return entries
   for (const entry of first === entries[0] ? more : [first, ...more]) {
     const what = phrase(
-      `${profile.label} takes instructions only in one message before all others.`,
+      `${profile.label} accepts instructions only in one message at the start.`,
       `${profile.label} は、先頭の 1 メッセージにある指示だけを受け付けます。`,
     )
-    report(entry, '', 'system_position', what, phrase('joins them there', '先頭にまとめる'))
+    report(entry, '', 'system_position', what, phrase('merges them into it', '先頭にまとめる'))
   }
   const content = [first, ...more].map(({ message }) => allTextOf(message['content'])).join('\n\n')
   const joined = more.length === 0 ? first : { ...first, message: { ...first.message, content } }
@@ -63,8 +63,8 @@ export function cutAfterLastAssistant(
       entry,
       '',
       'end_not_assistant',
-      phrase('Training ends with a message of the assistant.', '学習例は assistant のメッセージで終わります。'),
-      phrase('leaves the message out', 'メッセージを省く'),
+      phrase('A training example must end with an assistant message.', '学習例は assistant のメッセージで終わります。'),
+      phrase('removes the message', 'メッセージを省く'),
     )
   return entries.slice(0, end)
 }
@@ -123,7 +123,7 @@ function toCheckedEntries(
     { at, message: {} },
     '',
     'not_a_message',
-    phrase('This is no message.', 'メッセージではありません。'),
+    phrase('This is not a message.', 'メッセージではありません。'),
     OMITTED_PHRASE,
   )
   return []

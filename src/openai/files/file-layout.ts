@@ -113,7 +113,7 @@ export function describeFileHead(head: string): FileKind | undefined {
     format,
     isConversation,
     why: phrase(
-      `${SHAPE_TEXTS[format].en}; ${others} of the first ${records} records are other`,
+      `${SHAPE_TEXTS[format].en}; ${others} of the first ${records} records differ`,
       `${SHAPE_TEXTS[format].ja}。先頭 ${records} 件のうち ${others} 件は別の形`,
     ),
   }

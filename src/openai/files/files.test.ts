@@ -78,7 +78,7 @@ describe('a file is detected by its content', () => {
     ]
     expect(describeFileHead(mixed.map((one) => json(one)).join('\n'))).toMatchObject({
       format: 'sft',
-      why: expect.objectContaining({ en: expect.stringContaining('2 of the first 4 records are other') }),
+      why: expect.objectContaining({ en: expect.stringContaining('2 of the first 4 records differ') }),
     })
     const log = { timestamp: '2026-01-02T03:04:05.000Z', type: 'response_item', payload: {} }
     expect(describeFileHead(`${json({ messages: conversation })}\n${json(log)}\n`)).toMatchObject({

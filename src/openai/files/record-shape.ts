@@ -22,20 +22,20 @@ export const SHAPE_TEXTS: Readonly<Record<FileFormat | ForeignShape, Phrase>> = 
   array: phrase('a list of messages, each with a role', 'ロールを持つメッセージのリスト'),
   messages: phrase('objects with messages, each with a role', 'messages を持つオブジェクト。各メッセージにロール'),
   sft: phrase('lines with messages, each with a role', '1 行ごとに messages。各メッセージにロール'),
-  dpo: phrase('a preferred and a rejected answer beside each other', '選ばれた応答と選ばれなかった応答の組'),
+  dpo: phrase('pairs of a preferred and a rejected answer', '選ばれた応答と選ばれなかった応答の組'),
   'batch-request': phrase(
     'custom_id, method, url and a body with messages',
     'custom_id・method・url と、messages を持つ body',
   ),
   'batch-response': phrase(
-    'custom_id and a response with the answer in its body',
+    'custom_id and a response whose body has the answer',
     'custom_id と、body に応答を持つ response',
   ),
   'chat.completion': phrase(
-    'object is chat.completion, the answers are its choices',
+    'a chat.completion object; the answers are in choices',
     'object が chat.completion。応答は choices',
   ),
-  response: phrase('object is response, the answers are its output', 'object が response。応答は output'),
+  response: phrase('a response object; the answers are in output', 'object が response。応答は output'),
   sharegpt: phrase('conversations, each entry with from and value', 'conversations。各項目に from と value'),
   llamafactory: phrase('messages whose parts have type and value', '各部分が type と value を持つメッセージ'),
   trajectory: phrase(
@@ -50,9 +50,9 @@ export const SHAPE_TEXTS: Readonly<Record<FileFormat | ForeignShape, Phrase>> = 
     'chat_messages with sender, as Claude.ai exports it',
     'Claude.ai のエクスポート（sender を持つ chat_messages）',
   ),
-  'agent-record': phrase('a record of the log of another program', '別のプログラムのログの記録'),
+  'agent-record': phrase('a log record of another program', '別のプログラムのログの記録'),
   chunk: phrase(
-    'pieces of a streamed answer (chat.completion.chunk), not whole messages',
+    'chunks of a streamed answer (chat.completion.chunk), not complete messages',
     'ストリームの断片（chat.completion.chunk）。完全なメッセージではない',
   ),
   message: phrase(
@@ -60,7 +60,7 @@ export const SHAPE_TEXTS: Readonly<Record<FileFormat | ForeignShape, Phrase>> = 
     '1 件 1 メッセージ。会話はそのリスト: [{…}, {…}]',
   ),
   alpaca: phrase(
-    'instruction and output, as Alpaca has them: no messages with roles',
+    'Alpaca format (instruction and output): no messages with roles',
     'Alpaca 形式の instruction と output。ロールを持つメッセージではない',
   ),
   'prompt-completion': phrase(
@@ -71,8 +71,8 @@ export const SHAPE_TEXTS: Readonly<Record<FileFormat | ForeignShape, Phrase>> = 
     'chosen and rejected as plain text: no messages with roles',
     '文字列の chosen と rejected。ロールを持つメッセージではない',
   ),
-  json: phrase('JSON, but no messages with roles in it', 'JSON だが、ロールを持つメッセージがない'),
-  'not-an-object': phrase('no JSON object or list', 'JSON のオブジェクトでもリストでもない'),
+  json: phrase('JSON without messages that have roles', 'JSON だが、ロールを持つメッセージがない'),
+  'not-an-object': phrase('not a JSON object or list', 'JSON のオブジェクトでもリストでもない'),
 }
 
 const FOREIGN_SHAPES: ReadonlySet<string> = new Set<ForeignShape>([

@@ -55,7 +55,7 @@ function loadState(bytes: Buffer | undefined, report: AmazonQReport): Conversati
     report(
       'loads',
       '$',
-      phrase('It is longer than 128 MB, which is not looked into.', '128 MB を超えるため、中を調べません。'),
+      phrase('It is longer than 128 MB and was not checked.', '128 MB を超えるため、中を調べません。'),
     )
   else if (!isUtf8(bytes)) report('utf8', '$')
   else {
@@ -64,7 +64,7 @@ function loadState(bytes: Buffer | undefined, report: AmazonQReport): Conversati
     report(
       'loads',
       read.path,
-      phrase(`The program does not load it: ${read.reason}.`, `プログラムが読み込めません: ${read.reason}`),
+      phrase(`The program cannot load it: ${read.reason}.`, `プログラムが読み込めません: ${read.reason}`),
     )
   }
   return undefined
@@ -82,7 +82,7 @@ function checkState(state: ConversationState, report: AmazonQReport): void {
         'history_length',
         path,
         phrase(
-          `It has ${history.length} pairs; of more than ${MAX_PAIRS}, the oldest are not sent.`,
+          `It has ${history.length} pairs; beyond ${MAX_PAIRS}, the oldest are not sent.`,
           `${history.length} 組あります。${MAX_PAIRS} 組を超えると、古いものは送られません。`,
         ),
       )
@@ -206,7 +206,7 @@ function checkMatch(
     report(
       'results_match',
       place,
-      phrase('Two of the tool uses before it have one id.', '直前の呼び出しのうち 2 つが同じ ID です。'),
+      phrase('Two tool uses before it have the same id.', '直前の呼び出しのうち 2 つが同じ ID です。'),
     )
   let unmatched = 0
   for (const { tool_use_id } of results) if (!open.delete(tool_use_id)) unmatched++
@@ -215,7 +215,7 @@ function checkMatch(
       'results_match',
       place,
       phrase(
-        `${unmatched} of its results answer no tool use before it.`,
+        `${unmatched} results answer no tool use before it.`,
         `結果のうち ${unmatched} 件は、直前のどの呼び出しにも対応しません。`,
       ),
     )
@@ -224,7 +224,7 @@ function checkMatch(
       'results_match',
       place,
       phrase(
-        `${open.size} of the tool uses before it have no result.`,
+        `${open.size} tool uses before it have no result.`,
         `直前の呼び出しのうち ${open.size} 件に結果がありません。`,
       ),
     )
@@ -243,7 +243,7 @@ function checkUserMessage(message: UserMessage, place: string, report: AmazonQRe
         'result_size',
         `${place}.content`,
         phrase(
-          `Result ${at + 1} has ${size} bytes; ${MAX_TOOL_RESPONSE_SIZE} are taken.`,
+          `Result ${at + 1} has ${size} bytes; the limit is ${MAX_TOOL_RESPONSE_SIZE}.`,
           `結果 ${at + 1} は ${size} バイトです。上限は ${MAX_TOOL_RESPONSE_SIZE} バイトです。`,
         ),
       )
@@ -261,7 +261,7 @@ function checkPrompt(prompt: string, place: string, report: AmazonQReport): void
       'prompt_size',
       place,
       phrase(
-        `The prompt has ${size} bytes; ${MAX_USER_MESSAGE_SIZE} are taken.`,
+        `The prompt has ${size} bytes; the limit is ${MAX_USER_MESSAGE_SIZE}.`,
         `依頼は ${size} バイトです。上限は ${MAX_USER_MESSAGE_SIZE} バイトです。`,
       ),
     )
@@ -275,7 +275,7 @@ function checkImages(images: readonly ImageBlock[], place: string, report: Amazo
       'image_count',
       place,
       phrase(
-        `It has ${images.length} images; ${MAX_NUMBER_OF_IMAGES_PER_REQUEST} are taken.`,
+        `It has ${images.length} images; the limit is ${MAX_NUMBER_OF_IMAGES_PER_REQUEST}.`,
         `画像が ${images.length} 枚あります。上限は ${MAX_NUMBER_OF_IMAGES_PER_REQUEST} 枚です。`,
       ),
     )
@@ -286,13 +286,13 @@ function checkImages(images: readonly ImageBlock[], place: string, report: Amazo
 
 function checkImage({ format, source }: ImageBlock, place: string, report: AmazonQReport): void {
   if (source === 'Unknown')
-    return report('image_format', place, phrase('The image has no bytes.', '画像にデータがありません。'))
+    return report('image_format', place, phrase('The image is empty.', '画像にデータがありません。'))
   if (source.Bytes.length > MAX_IMAGE_SIZE)
     report(
       'image_size',
       place,
       phrase(
-        `The image has ${source.Bytes.length} bytes; ${MAX_IMAGE_SIZE} are taken.`,
+        `The image has ${source.Bytes.length} bytes; the limit is ${MAX_IMAGE_SIZE}.`,
         `画像は ${source.Bytes.length} バイトです。上限は ${MAX_IMAGE_SIZE} バイトです。`,
       ),
     )
@@ -300,7 +300,7 @@ function checkImage({ format, source }: ImageBlock, place: string, report: Amazo
     report(
       'image_format',
       place,
-      phrase(`The bytes are not those of a ${format} image.`, `${format} の画像のデータではありません。`),
+      phrase(`The data is not a ${format} image.`, `${format} の画像のデータではありません。`),
     )
 }
 

@@ -23,7 +23,7 @@ export function checkSessionMeta(payload: Fields, place: string, report: CodexRe
   for (const name of ['id', 'timestamp', 'cwd', 'originator', 'cli_version'])
     if (typeof payload[name] !== 'string') report('header_fields', `${place}.${name}`)
   if (typeof payload['id'] === 'string' && !isUuid(payload['id']))
-    report('header_fields', `${place}.id`, phrase('The id of a session is a UUID.', '会話の ID は UUID です。'))
+    report('header_fields', `${place}.id`, phrase('A session id must be a UUID.', '会話の ID は UUID です。'))
   if (typeof payload['timestamp'] === 'string' && !toInstant(payload['timestamp']))
     report('header_fields', `${place}.timestamp`, shouldBe('a time', '時刻'))
   const provider = payload['model_provider']
@@ -142,7 +142,7 @@ const KIND_MESSAGES: { readonly [kind in FieldKind]: Phrase } = {
   list: shouldBe('a list', '一覧'),
   'list?': shouldBe('a list or null', '一覧か null'),
   object: shouldBe('an object', 'オブジェクト'),
-  any: phrase('It should be there.', '必要な項目です。'),
+  any: phrase('This field is required.', '必要な項目です。'),
   output: shouldBe('a text or a list of parts', '文字列か、部分の一覧'),
 }
 
@@ -200,7 +200,7 @@ function checkMessageItem(item: Fields, place: string, report: CodexReport): voi
       'part_role',
       `${place}.content[${at}].type`,
       phrase(
-        `A message of the role ${role} has no such part.`,
+        `A message with role ${role} cannot have this part.`,
         `ロール ${role} のメッセージに、この種類の部分は置けません。`,
       ),
     )

@@ -51,7 +51,7 @@ class CallOutputChecker {
       this.#report(
         'output_kind',
         `${place}.type`,
-        phrase(`The call is one that is answered by ${call.wants}.`, `この呼び出しには ${call.wants} で答えます。`),
+        phrase(`This call must be answered by ${call.wants}.`, `この呼び出しには ${call.wants} で答えます。`),
       )
     else if (!call && this.#calls.has(id)) this.#report('output_once', `${place}.call_id`)
     else if (!call) this.#report('output_call', `${place}.call_id`)
@@ -163,7 +163,7 @@ class CodexLogChecker {
     if (path !== undefined) checkFileName(path, this.#id, this.#report)
     if (this.isForeign) return
     if (this.#records === 0)
-      this.#report('header_first', 'the end', phrase('The file holds no line.', 'ファイルに行がありません。'))
+      this.#report('header_first', 'the end', phrase('The file is empty.', 'ファイルに行がありません。'))
     if (!this.#isEnded) this.#report('final_newline', 'the end')
     this.#calls.end()
     this.#prompts.end()
@@ -196,7 +196,7 @@ function checkFileName(path: string, id: string | undefined, report: CodexReport
     report(
       'file_name',
       'name',
-      phrase('The name holds another id than the header.', '名前の ID が見出しの ID と違います。'),
+      phrase('The id in the file name differs from the id in the header.', '名前の ID が見出しの ID と違います。'),
     )
   const below = DATED_FOLDER.exec(parts.slice(0, -1).join('/'))?.[1]
   if (below !== undefined && below !== `${year}/${month}/${day}`)
@@ -204,7 +204,7 @@ function checkFileName(path: string, id: string | undefined, report: CodexReport
       'file_folder',
       'name',
       phrase(
-        `The folders should be sessions/${year}/${month}/${day}.`,
+        `The folder should be sessions/${year}/${month}/${day}.`,
         `フォルダーは sessions/${year}/${month}/${day} である必要があります。`,
       ),
     )

@@ -106,7 +106,7 @@ function isRecord(value: unknown, line: string): boolean {
 const GLUED_RECORDS = { code: 'glued', reason: 'several records on one line; all were read' } as const
 const PARTLY_DAMAGED = {
   code: 'glued',
-  reason: 'a damaged record shares its line with whole ones; the whole ones were read',
+  reason: 'a damaged record shares its line with complete ones; the complete ones were read',
 } as const
 
 export interface ParsedRecord {
