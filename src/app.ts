@@ -57,6 +57,7 @@ export type { IndexStatistics } from './index/statistics.ts'
 export type { LoadedMessage } from './messages/message-store.ts'
 export type { DeepSearchEvent } from './search/deep-search.ts'
 export type { MessageHit, Snippet } from './search/hit.ts'
+export { describeQuery, type QueryDescription } from './search/query/describe-query.ts'
 export { type Period, parsePeriod } from './search/query/filters.ts'
 export type { SearchAnswer, SearchOptions } from './search/search.ts'
 export { type EventBus, MISSED_EVENTS } from './sync/event-bus.ts'
@@ -170,6 +171,12 @@ export class App {
 
   session(id: SessionId): SessionEntry | undefined {
     return this.index.get(id)
+  }
+
+  /** Ids of every agent that this version knows, and of those in the index. */
+  async agentIds(): Promise<readonly AgentId[]> {
+    const indexed = this.index.choices().agents.map(({ value }) => value)
+    return [...new Set([...(await agentIds()), ...indexed])].sort()
   }
 
   /** Finds sessions by id, by the agent's own id, or by a prefix of either. Returns a few candidates. */

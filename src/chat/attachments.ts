@@ -1,6 +1,6 @@
 /** Files attached to a prompt by `@path` or beforehand: images, documents, texts. */
-import { statSync } from 'node:fs'
-import { basename, join, resolve } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
 import {
   CONTEXT_ENTRY_END_HEADER,
   CONTEXT_ENTRY_START_HEADER,
@@ -9,8 +9,9 @@ import {
 } from '../conversation/limits.ts'
 import type { ImageBlock, ImageFormat } from '../conversation/message.ts'
 import { readRegularFile, specialKindAt } from '../lib/files/regular-file.ts'
-import { isFile } from '../lib/files/safe-fs.ts'
+import { isFile, listEntries } from '../lib/files/safe-fs.ts'
 import { describeSystemError, isSystemError } from '../lib/files/system-error.ts'
+import { nearestName } from '../model/nearest-name.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import { mimeOf, toDataUri } from '../openai/media.ts'
 import type { FilePart } from '../openai/message.ts'
@@ -38,13 +39,55 @@ const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024
 
 /** Existing files that a prompt names: `@notes.md`, `@"my notes.md"`, or a dropped image path. Includes pipes and devices, which are reported later. */
 export function attachmentPathsIn(prompt: string, workspace: Workspace): readonly string[] {
-  const named = [...prompt.matchAll(/(?:^|\s)@(?:"([^"]+)"|(\S+))/g)].map((match) => match[1] ?? match[2] ?? '')
+  const named = namesIn(prompt).flatMap(({ name, isQuoted }) => (isQuoted ? name : [name, withoutPunctuation(name)]))
   const imagePaths = [...prompt.matchAll(/(?:^|\s)((?:~?\/|\.{1,2}\/)\S+\.(?:png|jpe?g|gif|webp))(?=\s|$)/gi)].map(
     (match) => match[1] ?? '',
   )
   const files = [...named, ...imagePaths].map((one) => resolveTypedPath(one, workspace))
-  return [...new Set(files)].filter((path) => isFile(path) || specialKindAt(path) !== undefined)
+  return [...new Set(files)].filter(canAttach)
 }
+
+const canAttach = (path: string): boolean => isFile(path) || specialKindAt(path) !== undefined
+
+const namesIn = (prompt: string): readonly { readonly name: string; readonly isQuoted: boolean }[] =>
+  [...prompt.matchAll(/(?:^|\s)@(?:"([^"]+)"|(\S+))/g)].map(([, quoted, plain = '']) => ({
+    name: quoted ?? plain,
+    isQuoted: quoted !== undefined,
+  }))
+
+/** Without the punctuation of the sentence around it. */
+const withoutPunctuation = (name: string): string => name.replace(/[.,;:!?)\]}>、。，．！？）」』]{1,4}$/, '')
+
+/** Looks like a path: `./a`, `~/a`, `/a`, or with an extension. A name such as `@alice` or `@types/node` does not. */
+const LOOKS_LIKE_PATH = /^(?:~?\/|\.{1,2}\/)[^()<>{}"'`@]+$|^[^()<>{}"'`@:]*[^()<>{}"'`@:./]\.[A-Za-z][A-Za-z0-9]{0,7}$/
+
+/** One note for each path that the user named and that is not a file. */
+export function missingAttachmentNotes(typed: string, workspace: Workspace): readonly Phrase[] {
+  const missing = namesIn(typed).flatMap(({ name, isQuoted }) => {
+    const path = isQuoted ? name : withoutPunctuation(name)
+    const isFound = [name, path].some((one) => canAttach(resolveTypedPath(one, workspace)))
+    return !isFound && (isQuoted || LOOKS_LIKE_PATH.test(path)) ? path : []
+  })
+  return [...new Set(missing)].map((path) => omittedText(path, missingText(resolveTypedPath(path, workspace))))
+}
+
+function missingText(path: string): Phrase {
+  if (existsSync(path))
+    return phrase(
+      'it is a folder. Name a file in it, or let the model read it with a tool',
+      'フォルダーです。中のファイルを指定するか、モデルにツールで読ませてください',
+    )
+  const nearest = nearestFile(path)
+  return nearest === undefined
+    ? phrase('no such file', 'ファイルがありません')
+    : phrase(`no such file. Did you mean ${nearest}?`, `ファイルがありません。${nearest} のことですか？`)
+}
+
+const nearestFile = (path: string): string | undefined =>
+  nearestName(
+    basename(path),
+    listEntries(dirname(path)).map(({ name }) => name),
+  )
 
 export const resolveTypedPath = (word: string, { cwd, home }: Workspace): string =>
   word.startsWith('~/') ? join(home, word.slice(2)) : resolve(cwd, word)

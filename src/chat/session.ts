@@ -194,12 +194,15 @@ export class ChatSession {
         'prompt',
         phrase(`Sent the saved prompt: ${resolved.source}`, `登録した文章で依頼しました：${resolved.source}`),
       )
-    const { readAttachments, filterAttachable, attachmentPathsIn } = await import('./attachments.ts')
+    const { readAttachments, filterAttachable, attachmentPathsIn, missingAttachmentNotes } = await import(
+      './attachments.ts'
+    )
     const named = resolved.mayAttach ? attachmentPathsIn(text, setup.workspace) : []
     const typed = [...this.attachments.splice(0), ...attachmentPathsIn(resolved.typed, setup.workspace)]
     const { paths, notes } = filterAttachable([...new Set([...typed, ...named])], typed, setup.workspace)
     const attached = readAttachments(paths)
-    for (const note of [...notes, ...attached.notes]) yield noticeEvent('attached', note)
+    const missing = missingAttachmentNotes(resolved.typed, setup.workspace)
+    for (const note of [...missing, ...notes, ...attached.notes]) yield noticeEvent('attached', note)
     await setup.services.ready()
     setup.services.beforeTurn(text)
     const hooks = hookContext(await setup.services.promptHooks(text, signal), 'userPromptSubmit') ?? ''

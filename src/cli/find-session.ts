@@ -301,3 +301,13 @@ export const noSessionError = (path: string): AppError =>
     `${path} contains no conversation. Run fumi normalize to see what is wrong with it.`,
     `${path} に会話がありません。原因は fumi normalize で分かります。`,
   )
+
+/** @param turns how many turns the session has */
+export const noSuchTurnError = (turn: number, turns: number): AppError =>
+  turns === 0
+    ? new AppError('bad_usage', 'the session has no turns.', 'この会話にはターンがありません。')
+    : new AppError(
+        'bad_usage',
+        `there is no turn ${turn}: the session has ${turns === 1 ? '1 turn' : `turns 1 to ${turns}`}.`,
+        `ターン ${turn} はありません。この会話のターンは${turns === 1 ? ' 1 だけ' : ` 1〜${turns} `}です。`,
+      )

@@ -267,8 +267,11 @@ export function readFilterChoices(db: Db): FilterChoices {
     agents: all(`SELECT t.agent AS value, count(*) AS count FROM ${conversations}`),
     projects: all(`SELECT t.project AS value, count(*) AS count FROM ${conversations} AND t.project IS NOT NULL`),
     models: all('SELECT w.text AS value, count(*) AS count FROM model_of m JOIN word w ON w.id = m.model_id'),
+    // The first pass knows the tools of a source, the second those of a session.
     tools: all(
-      'SELECT w.text AS value, count(DISTINCT u.session_id) AS count FROM tool_use u JOIN word w ON w.id = u.tool_id',
+      `SELECT value, count(DISTINCT session) AS count FROM (
+        SELECT w.text AS value, u.session_id AS session FROM tool_use u JOIN word w ON w.id = u.tool_id
+        UNION ALL SELECT j.key, t.id FROM session t JOIN source o ON o.id = t.source_id, json_each(o.tools) j WHERE t.indexed = 0)`,
     ),
   }
 }

@@ -46,6 +46,20 @@ describe('non-interactive', () => {
     expect(readdirSync(place.cwd)).toEqual(['it'])
   })
 
+  test('a name in --trust-tools that matches no tool is an error', async () => {
+    const server = await chatServer(answer('Hello.'))
+    const place = chatHome()
+    const trusting = (names: string) =>
+      fumiChat(at(server.baseURL, '--no-interactive', '--trust-tools', names, 'Hi'), place)
+    expect(await trusting('fs_read,fs_wirte')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('unknown tool "fs_wirte" in --trust-tools. Did you mean fs_write? Available: '),
+    })
+    expect(await trusting('@nosuch/tool')).toMatchObject({ code: 2 })
+    expect(server.asked).toEqual([])
+    expect(await trusting('fs_*, execute_bash')).toMatchObject({ code: 0 })
+  })
+
   test('piped input is attached', async () => {
     const server = await chatServer(answer('A diff.'))
     await fumiChat(at(server.baseURL, '--no-interactive', 'What is this?'), chatHome(), '+ a line\n')

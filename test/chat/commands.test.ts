@@ -256,6 +256,24 @@ test('/attach and @path attach images, documents and texts', async () => {
   expect(readState(serializeState(session.state), { mode: 'strict' })).toMatchObject({ ok: true })
 })
 
+test('a path that is not a file is reported with the nearest name, other words with @ are not', async () => {
+  const server = await modelServer(answer('Ok.'), answer('Ok.'), answer('Ok.'))
+  const session = chatSession(server)
+  const { cwd } = session.setup.workspace
+  writeFileSync(join(cwd, 'notes.txt'), 'Remember the milk.')
+  mkdirSync(join(cwd, 'src'))
+  const notices = async (prompt: string) =>
+    (await sendLine(session, prompt)).flatMap((event) => (event.kind === 'notice' ? event.text : []))
+  expect(await notices('Compare @note.txt with @missing.pdf and @./src/ and @"my plan"')).toEqual([
+    'note.txt not attached: no such file. Did you mean notes.txt?',
+    'missing.pdf not attached: no such file',
+    './src/ not attached: it is a folder. Name a file in it, or let the model read it with a tool',
+    'my plan not attached: no such file',
+  ])
+  expect(await notices('See @notes.txt, please (or @notes.txt).')).toEqual(['attached notes.txt (18 bytes)'])
+  expect(await notices('Ask @alice to use @types/node and @app.route("/") of ann@example.org')).toEqual([])
+})
+
 test('content that a server does not accept is omitted with a notice', async () => {
   const server = await modelServer(answer('Ok.'))
   const session = chatSession({ ...server, profile: 'ollama' })

@@ -85,7 +85,7 @@ describe('fumi list', () => {
     const ids = (...args: readonly string[]) => json('list', ...args).sessions.map((one: { cwd: string }) => one.cwd)
     expect(ids('--project', '/w/timer')).toEqual(['/w/timer'])
     expect(ids('--project', 'other')).toEqual(['/w/other'])
-    expect(ids('--project', '/w/tim')).toEqual([])
+    expect(run('list', '--project', '/w/tim')).toMatchObject({ code: 0, out: 'No matching sessions.\n' })
     expect(ids('--tool', 'apply_patch')).toEqual(['/w/timer'])
     expect(ids('--since', '2027')).toEqual([])
     expect(ids('--until', '2026-02-03', '--sort', 'title')).toEqual(['/w/other', '/w/timer'])
@@ -95,6 +95,30 @@ describe('fumi list', () => {
       err: expect.stringContaining('invalid date for --since'),
     })
     expect(run('list', '--project', 'nowhere')).toMatchObject({ code: 0, out: 'No matching sessions.\n' })
+  })
+
+  test.each(['list', 'stats'])('%s reports filters that cannot match', (command) => {
+    const { put, run } = machine()
+    put(1, first())
+    expect(run(command, '--agent', 'cdex')).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('unknown agent "cdex". Did you mean codex? Available: amazon-q, codex'),
+    })
+    expect(run(command, '--agent', 'kiro').err).not.toContain('unknown agent')
+    expect(run(command, '--tool', 'aply_patch').err).toContain(
+      'no session uses the tool "aply_patch". Did you mean apply_patch?',
+    )
+    expect(run(command, '--tool', 'apply_patch').err).toBe('')
+    expect(run(command, '--model', 'gtp-5').err).toContain('no session uses the model "gtp-5"')
+    expect(run(command, '--project', 'tmer').err).toContain(
+      'no session is from the directory "tmer". Did you mean timer?',
+    )
+    expect(run(command, '--since', '2026-03-01', '--until', '2026-02-01')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('--since 2026-03-01 is after --until 2026-02-01'),
+    })
+    expect(run(command, '--since', '2026-02-01', '--until', '2026-02-01')).toMatchObject({ code: 0 })
   })
 
   test('keeps indexed data of a deleted log', () => {
@@ -120,6 +144,25 @@ describe('fumi list', () => {
 })
 
 describe('fumi search', () => {
+  test('reports filters that cannot match, and words that only look like filters', () => {
+    const { put, run } = machine()
+    put(1, first())
+    expect(run('search', 'timer', 'agent:cdex')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('unknown agent "cdex". Did you mean codex?'),
+    })
+    expect(run('search', 'timer', '--agent', 'cdex')).toMatchObject({ code: 2 })
+    expect(run('search', 'timer', 'agent:Codex').err).toBe('')
+    expect(run('search', 'timer', 'badfilter:x').err).toBe(
+      'fumi: there is no filter "badfilter:", so badfilter:x is searched as text.\n',
+    )
+    expect(run('search', 'timer', 'agnet:codex').err).toContain('Did you mean agent:?')
+    expect(run('search', 'https://example.com', 'std::vector', 'C:\\timer', '"error: x"').err).toBe('')
+    expect(run('search', 'ring', 'tool:aply_patch').err).toContain('Did you mean apply_patch?')
+    expect(run('search', 'ring', 'tag:work').err).toContain('no session has the tag "work".')
+    expect(run('search', 'ring', '--since', '2026-03-01', '--until', '2026-02-01')).toMatchObject({ code: 2 })
+  })
+
   test('finds words, parts of identifiers and Japanese, in their context', () => {
     const { put, json, run } = machine()
     put(1, first())

@@ -41,6 +41,36 @@ describe('what is written', () => {
     await expect(shown).toMatchFileSnapshot(join(FIXTURES, 'golden', `${name}.${format}`))
   })
 
+  test('the extension selects the format, and one that no format has is an error', () => {
+    const { home, run } = exporting()
+    for (const [name, start] of [
+      ['a.htm', '<!doctype html>'],
+      ['a.markdown', '---'],
+      ['a.text', 'W'],
+      ['no-extension', '---'],
+    ] as const) {
+      expect(run(KETTLE, '-o', join(home, name))).toMatchObject({ code: 0 })
+      expect(readFileSync(join(home, name), 'utf8').slice(0, start.length)).toBe(start)
+    }
+    const path = join(home, 'a.pdf')
+    expect(run(KETTLE, '-o', path)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('no format writes .pdf files. Use one of .md, .html, .txt, .json, .jsonl'),
+    })
+    expect(existsSync(path)).toBe(false)
+    expect(run(KETTLE, '-o', path, '--format', 'md')).toMatchObject({ code: 0 })
+  })
+
+  test('turns that do not exist are an error, and nothing is written', () => {
+    const { home, run } = exporting()
+    const path = join(home, 'a.md')
+    expect(run(KETTLE, '--turns', '99', '-o', path)).toMatchObject({
+      code: 2,
+      err: expect.stringMatching(/there is no turn 99: the session has turns 1 to \d+\./),
+    })
+    expect(existsSync(path)).toBe(false)
+  })
+
   test('json contains the output of show --json', () => {
     const { run, fumi: other } = exporting()
     expect(JSON.parse(run(KETTLE, '--format', 'json').out)).toEqual(JSON.parse(other('show', KETTLE, '--json').out))

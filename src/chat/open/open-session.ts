@@ -39,6 +39,7 @@ import { ChatServices } from '../services.ts'
 import { ChatSession } from '../session.ts'
 import { ChatSetup } from '../setup.ts'
 import { SeenFiles } from '../tools/files/seen-files.ts'
+import { checkTrustedNames } from '../tools/permission/check-trusted.ts'
 import { refusedCommandPhrase } from '../tools/shell/execute-bash.ts'
 import { type ChatTool, errorResult, type ToolRunResult, type Workspace } from '../tools/tool.ts'
 import { createBuiltInTools, findMissingTools } from '../tools/tool-set.ts'
@@ -120,6 +121,10 @@ export async function openChatSession(options: ChatSessionOptions): Promise<Open
     services = started
     const sandboxing = await probing
     const builtIn = chooseTools(answerer, createBuiltInTools(seen, { environment, sandboxing }))
+    if (options.trusted) {
+      const { servers, untrusted } = findMcpServers(agent, workspace, (file) => trust.isTrusted(file))
+      checkTrustedNames(options.trusted, builtIn, [...servers.keys(), ...(untrusted?.servers.keys() ?? [])])
+    }
     const { place: agentPlace } = found
     const setupOptions = {
       place: workspace,

@@ -29,7 +29,7 @@ import {
   refuseOverwriting,
   saveExport,
 } from '../export-files.ts'
-import { type ChosenLog, noSessionError, resolveLog, type SessionSelector } from '../find-session.ts'
+import { type ChosenLog, noSessionError, noSuchTurnError, resolveLog, type SessionSelector } from '../find-session.ts'
 import { localize, say } from '../language.ts'
 import { writeErr, writeOut } from '../output.ts'
 import { printIssues } from '../report-issues.ts'
@@ -116,10 +116,27 @@ async function exportSessions(app: App, names: readonly string[], options: Optio
   await writeExports(app, names, EXPORT_FORMAT_ENTRIES[name], target, options)
 }
 
+/** Markdown for a path without an extension; throws for an extension that no format has. */
 function formatFromPath(output: string | undefined): ExportFormatName {
-  const extension = output === undefined ? '' : extname(output).slice(1).toLowerCase()
-  return EXPORT_FORMAT_NAMES.find((name) => EXPORT_FORMAT_ENTRIES[name].extension === extension) ?? 'md'
+  const extension = output === undefined || isFolderTarget(output) ? '' : extname(output).slice(1).toLowerCase()
+  if (extension === '') return 'md'
+  const name = OTHER_EXTENSIONS.get(extension) ?? EXPORT_FORMAT_NAMES.find((one) => extensionOf(one) === extension)
+  if (name) return name
+  const known = EXPORT_FORMAT_NAMES.map((one) => `.${extensionOf(one)}`).join(', ')
+  throw new AppError(
+    'bad_usage',
+    `no format writes .${extension} files. Use one of ${known}, or specify the format with --format.`,
+    `.${extension} を書く形式はありません。${known.replaceAll(', ', '、')} のいずれかにするか、--format で形式を指定してください。`,
+  )
 }
+
+const extensionOf = (name: ExportFormatName): string => EXPORT_FORMAT_ENTRIES[name].extension
+
+const OTHER_EXTENSIONS: ReadonlyMap<string, ExportFormatName> = new Map([
+  ['markdown', 'md'],
+  ['htm', 'html'],
+  ['text', 'txt'],
+])
 
 type ExportTarget =
   | { readonly kind: 'stream' }
@@ -163,7 +180,7 @@ async function writeExports(
     for (const name of sessions) {
       const one = await attempts.at(name, () => resolveLog(app, name, options))
       if (!one) continue
-      const ready = await attempts.at(name, () => prepareExport(app, one, privacy))
+      const ready = await attempts.at(name, () => prepareExport(app, one, options.turns, privacy))
       issues.push(...(ready?.issues ?? []))
       if (ready) yield { name, material: ready.material }
     }
@@ -276,10 +293,17 @@ interface PreparedExport {
 }
 
 /** Reads the session for its outline. Exporting reads the messages again, and redaction once more. */
-async function prepareExport(app: App, { log, id }: ChosenLog, privacy?: Privacy): Promise<PreparedExport> {
+async function prepareExport(
+  app: App,
+  { log, id }: ChosenLog,
+  turns: TurnRange | undefined,
+  privacy?: Privacy,
+): Promise<PreparedExport> {
   const collector = new OutlineCollector()
   const overview = await readOverview(log, id, (message) => collector.add(message))
   if (!overview.session) throw noSessionError(log.source.path)
+  const outline = collector.outline()
+  if (turns && turns.from > outline.turns) throw noSuchTurnError(turns.from, outline.turns)
   const annotation = app.annotations.get(id)
   const input: ExportInput = {
     session: overview.session,
@@ -287,7 +311,7 @@ async function prepareExport(app: App, { log, id }: ChosenLog, privacy?: Privacy
     ...(annotation && {
       mark: { name: annotation.name, starred: annotation.starred, tags: annotation.tags, note: annotation.note },
     }),
-    outline: collector.outline(),
+    outline,
     messages: readSessionMessages(log, overview),
   }
   const privateInput = privacy ? await privacy.apply(input, () => readSessionMessages(log, overview)) : input

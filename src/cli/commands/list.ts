@@ -7,6 +7,7 @@ import type { Issue } from '../../model/issue.ts'
 import { phrase } from '../../model/phrase.ts'
 import { defineCommand, JSON_OPTION } from '../define-command.ts'
 import { listLogSessions } from '../find-session.ts'
+import { checkAgent, checkFilterOptions } from '../index-queries/check-filters.ts'
 import {
   addFilterOptions,
   type FilterOptions,
@@ -83,6 +84,8 @@ async function listSessions(app: App, paths: readonly string[], options: Options
       'with a path, only the filters --agent, --starred and --tag work, and sorting does not. Omit the path to use the others.',
       'パスを指定した一覧では、絞り込みは --agent、--starred、--tag だけ使え、並べ替えはできません。ほかを使うにはパスを省いてください。',
     )
+  if (isIndexed) await checkFilterOptions(app, options)
+  else if (options.agent !== undefined) await checkAgent(app, options.agent)
   const { total, sessions, issues } = isIndexed
     ? listFromIndex(app, filter, limit, options)
     : await listFromLogs(app, paths, limit, options)

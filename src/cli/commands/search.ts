@@ -4,6 +4,7 @@ import type { App, MessageHit, SearchAnswer } from '../../app.ts'
 import { incompleteReasonOf, queryFaultInJapanese } from '../../model/code-texts.ts'
 import { AppError } from '../../model/error.ts'
 import { defineCommand, JSON_OPTION } from '../define-command.ts'
+import { checkQueryFilters } from '../index-queries/check-filters.ts'
 import { addQueryOptions, buildQueryText, parseLimit, type QueryOptions } from '../index-queries/filters.ts'
 import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { say } from '../language.ts'
@@ -58,6 +59,7 @@ export function searchCommand(program: Command): void {
 async function search(app: App, words: readonly string[], options: Options): Promise<void> {
   const query = buildQueryText(words, options)
   if (options.sync) await refreshIndex(app, 'both', 'an index')
+  await checkQueryFilters(app, query)
   if (options.deep) await searchDeep(app, query, options)
   else await searchIndex(app, query, options)
   const issues = app.index.unreadable(options.agent)

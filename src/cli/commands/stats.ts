@@ -12,9 +12,10 @@ import { cacheShareOf } from '../../model/usage.ts'
 import { countTotals, type LogTotals } from '../count-totals.ts'
 import { defineCommand, JSON_OPTION } from '../define-command.ts'
 import { findAllLogs, findLogsAt } from '../find-logs.ts'
+import { checkFilterOptions } from '../index-queries/check-filters.ts'
 import { addFilterOptions, type FilterOptions, hasSessionFilters, toSessionFilter } from '../index-queries/filters.ts'
 import { refreshIndex } from '../index-queries/refresh-index.ts'
-import { localize } from '../language.ts'
+import { localize, say } from '../language.ts'
 import { writeErr } from '../output.ts'
 import { printReport } from '../pager.ts'
 import { createLogProgress } from '../progress.ts'
@@ -68,10 +69,13 @@ async function printStatistics(app: App, paths: readonly string[], options: Opti
       'with a path, filters and --by tool, hour or weekday do not work. Omit the path to use them.',
       'パスを指定した集計では、絞り込みと --by tool、hour、weekday は使えません。使うにはパスを省いてください。',
     )
+  if (isIndexed) await checkFilterOptions(app, options)
   const sum = isIndexed ? await countFromIndex(app, filter, options) : await countFromLogs(app, paths, prices, options)
   await printIssues(sum.issues)
   if (sum.totals.sessions === 0 && !hasSessionFilters(options))
     throw incompleteError(sum.issues) ?? noSessionsError(paths)
+  if (sum.totals.sessions === 0)
+    await writeErr(`fumi: ${say('no sessions match these filters.', '条件に合う会話がありません。')}\n`)
   await printReport(
     options.json,
     () => toStatsJson(sum, options, prices),

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { type Period, parsePeriod, type SessionFilter } from '../../app.ts'
 import type { FilterQuery } from '../../model/api/envelope.ts'
 import { AppError } from '../../model/error.ts'
+import type { Instant } from '../../model/ids.ts'
 import { say } from '../language.ts'
 
 export type FilterOptions = FilterQuery
@@ -45,14 +46,37 @@ export const hasSessionFilters = (options: FilterOptions): boolean =>
   )
 
 export function toSessionFilter({ agent, project, model, tool, since, until }: FilterOptions): SessionFilter {
+  const period = parsePeriodOptions({ since, until })
   return {
     ...(agent !== undefined && { agents: [agent] }),
     ...(project !== undefined && { project: resolveProject(project) }),
     ...(model !== undefined && { model }),
     ...(tool !== undefined && { tool }),
-    ...(since !== undefined && { since: Date.parse(parsePeriodOption('--since', since).from) }),
-    ...(until !== undefined && { until: Date.parse(parsePeriodOption('--until', until).until) }),
+    ...(period.from !== undefined && { since: Date.parse(period.from) }),
+    ...(period.until !== undefined && { until: Date.parse(period.until) }),
   }
+}
+
+/** Throws if the period is empty. */
+function parsePeriodOptions({
+  since,
+  until,
+}: {
+  readonly since: string | undefined
+  readonly until: string | undefined
+}): {
+  readonly from: Instant | undefined
+  readonly until: Instant | undefined
+} {
+  const from = since === undefined ? undefined : parsePeriodOption('--since', since).from
+  const end = until === undefined ? undefined : parsePeriodOption('--until', until).until
+  if (from !== undefined && end !== undefined && from >= end)
+    throw new AppError(
+      'bad_usage',
+      `--since ${since} is after --until ${until}, so nothing can match. Swap them.`,
+      `--since ${since} は --until ${until} より後なので、何も一致しません。入れ替えてください。`,
+    )
+  return { from, until: end }
 }
 
 export function parsePeriodOption(option: string, text: string): Period {
@@ -107,6 +131,7 @@ export const addQueryOptions = (command: Command): Command =>
 
 export function buildQueryText(words: readonly string[], options: QueryOptions): string {
   const { scope, role, agent, project, model, tool, since, until } = options
+  const period = parsePeriodOptions({ since, until })
   const parts = [
     ...words,
     formatFilter('--scope', 'in', scope),
@@ -115,8 +140,8 @@ export function buildQueryText(words: readonly string[], options: QueryOptions):
     formatFilter('--project', 'project', project === undefined ? undefined : resolveProject(project)),
     formatFilter('--model', 'model', model),
     formatFilter('--tool', 'tool', tool),
-    formatFilter('--since', 'after', since === undefined ? undefined : parsePeriodOption('--since', since).from),
-    formatFilter('--until', 'before', until === undefined ? undefined : parsePeriodOption('--until', until).until),
+    formatFilter('--since', 'after', period.from),
+    formatFilter('--until', 'before', period.until),
   ]
   return parts.filter((part) => part !== '').join(' ')
 }

@@ -17,7 +17,25 @@ export type Lexeme = LexemeRange &
 
 export type FilterKey = NameFilter | 'role' | 'has' | 'is' | 'before' | 'after' | 'on' | 'scope' | 'in'
 
-const FILTER_PREFIX = /^(agent|project|model|tool|session|file|tag|role|has|is|before|after|on|scope|in):/i
+export const FILTER_KEYS = [
+  'agent',
+  'project',
+  'model',
+  'tool',
+  'session',
+  'file',
+  'tag',
+  'role',
+  'has',
+  'is',
+  'before',
+  'after',
+  'on',
+  'scope',
+  'in',
+] as const satisfies readonly FilterKey[]
+
+const FILTER_PREFIX = new RegExp(`^(${FILTER_KEYS.join('|')}):`, 'i')
 const PATTERN_END = /\/([imsu]*)(?=[\s)]|$)/g
 const STAR_INSIDE = /[\p{L}\p{M}\p{N}_]\*[\p{L}\p{M}\p{N}_]/u
 /** Closing sign for each opening quotation mark. */
