@@ -313,7 +313,7 @@ describe('files that anyone could have created', () => {
   const FROM_FS = /import \{([^}]*)\} from 'node:fs(?:\/promises)?'/g
   /** Files that may use them, because what they open is our own, newly created, or checked before. */
   const ALLOWED: { readonly [path: string]: string } = {
-    'backup/file-copies.ts': 'a file in a new temporary folder',
+    'backup/file-backups.ts': 'a file in a new temporary folder',
     'agents/codex/deliver.ts': 'appends after refuseSpecialAt',
     'chat/journal/journal-file.ts': 'appends after refuseSpecialAt',
     'cli/chat/input/prompt-history.ts': 'appends after refuseSpecialAt',

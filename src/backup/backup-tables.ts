@@ -1,9 +1,11 @@
 /** The tables of the backup. */
 import type { DatabaseFormat, Db } from '../lib/sqlite/own-database.ts'
 import { EntryTable } from './entry-table.ts'
+import { FileTable } from './file-table.ts'
 import { GenerationTable, RowTable } from './generation-table.ts'
 import { LayoutTable } from './layout-table.ts'
 import { PieceTable } from './piece-table.ts'
+import { importCopies } from './take-over-copies.ts'
 
 /**
  * `entry` is a tree: each entry refers to the previous one, and a generation is the path from a root to its `head_id`.
@@ -115,12 +117,60 @@ CREATE TABLE forgotten (
 ) STRICT, WITHOUT ROWID;
 `
 
-/** The application id is `fumk` in ASCII. */
-export const BACKUP_FORMAT: DatabaseFormat = { application: 0x66756d6b, migrations: [FIRST_VERSION, FORGOTTEN_VERSION] }
+/**
+ * Complete files. `size` is the number of bytes backed up so far. `probe` identifies the file's state when all of it was
+ * backed up. A path has several files if it was replaced or truncated; only the latest one grows. A side file belongs to
+ * the file `side_of`.
+ */
+const FILES_VERSION = `
+CREATE TABLE file (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  agent TEXT NOT NULL,
+  path TEXT NOT NULL,
+  root TEXT,
+  inode INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  modified INTEGER NOT NULL,
+  probe TEXT NOT NULL,
+  first_seen TEXT,
+  side_of INTEGER REFERENCES file ON DELETE CASCADE
+) STRICT;
+CREATE INDEX file_by_path ON file (path);
+CREATE INDEX file_by_inode ON file (inode);
+CREATE INDEX file_by_owner ON file (side_of);
+
+CREATE TABLE file_piece (
+  file_id INTEGER NOT NULL REFERENCES file ON DELETE CASCADE,
+  start INTEGER NOT NULL,
+  length INTEGER NOT NULL,
+  piece_id INTEGER NOT NULL REFERENCES piece,
+  PRIMARY KEY (file_id, start)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX file_piece_by_piece ON file_piece (piece_id);
+`
+
+/**
+ * The application id is `fumk` in ASCII. Version 0.1.0 stored files in a database of their own, whose content becomes
+ * part of this one in the same transaction: if that fails, version 0.1.0 can still read both.
+ * @param directory where the earlier database may be
+ */
+export const backupFormat = (directory: string): DatabaseFormat => ({
+  application: 0x66756d6b,
+  migrations: [
+    FIRST_VERSION,
+    FORGOTTEN_VERSION,
+    (db) => {
+      db.exec(FILES_VERSION)
+      importCopies(db, directory)
+    },
+  ],
+  canShrink: true,
+})
 
 export interface BackupTables {
   readonly db: Db
   readonly pieces: PieceTable
+  readonly files: FileTable
   readonly entries: EntryTable
   readonly layouts: LayoutTable
   readonly rows: RowTable
@@ -132,6 +182,7 @@ export function backupTablesIn(db: Db): BackupTables {
   return {
     db,
     pieces,
+    files: new FileTable(db, pieces),
     entries: new EntryTable(db),
     layouts: new LayoutTable(db, pieces),
     rows: new RowTable(db),

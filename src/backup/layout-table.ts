@@ -3,7 +3,8 @@
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { getRow, getValue, getValues, runStatement } from '../lib/sqlite/statements.ts'
 import type { ByteSpan, Capture } from '../model/capture.ts'
-import { type PieceTable, packPiece, unpackPiece } from './piece-table.ts'
+import { packPiece, unpackPiece } from './pack-piece.ts'
+import type { PieceTable } from './piece-table.ts'
 
 /** A piece of a row, with the number of bytes of the frame before it. */
 export interface RecipePart {

@@ -27,7 +27,7 @@ export function backedUpSource(backedUp: BackedUpSession, database: BackupDataba
 
 const COPY_KEY_PREFIX = 'copy:'
 
-/** Key of a file that is read from its copy. */
+/** Key of a file that is read from its backup. */
 export const copyKeyOf = (id: number): string => `${COPY_KEY_PREFIX}${id}`
 
 export const isCopyKey = (key: string | undefined): key is string => key?.startsWith(COPY_KEY_PREFIX) ?? false
@@ -46,7 +46,7 @@ export function readableSource(location: ReadableLocation, database: () => Backu
     ...(session !== undefined && claim !== undefined && { claim }),
   }
   if (location.kept && isCopyKey(key)) {
-    const copy = database().copies.restore(Number(key.slice(COPY_KEY_PREFIX.length)))
+    const copy = database().files.restore(Number(key.slice(COPY_KEY_PREFIX.length)))
     return {
       agent,
       path: copy,

@@ -1,8 +1,7 @@
 /** Checks our own databases: integrity, owner and size. */
 import { join } from 'node:path'
 import { ANNOTATIONS_FORMAT } from '../annotations/annotations.ts'
-import { BACKUP_FORMAT } from '../backup/backup-tables.ts'
-import { COPIES_FORMAT } from '../backup/file-copies.ts'
+import { backupFormat } from '../backup/backup-tables.ts'
 import { listDamagedIndexes } from '../index/index-file.ts'
 import { INDEX_FORMAT } from '../index/schema.ts'
 import { checkDatabaseHealth, type DatabaseFormat } from '../lib/sqlite/own-database.ts'
@@ -42,7 +41,7 @@ const OWN_DATABASES: readonly OwnDatabase[] = [
   {
     name: 'keep',
     file: 'keep.sqlite3',
-    kind: BACKUP_FORMAT,
+    kind: backupFormat(''),
     rows: 'SELECT count(*) FROM generation',
     one: 'kept session',
     ja: '控えた会話',
@@ -54,14 +53,6 @@ const OWN_DATABASES: readonly OwnDatabase[] = [
     rows: 'SELECT count(*) FROM mark',
     one: 'marked session',
     ja: '名前・タグ・メモのある会話',
-  },
-  {
-    name: 'copies',
-    file: 'copies.sqlite3',
-    kind: COPIES_FORMAT,
-    rows: 'SELECT count(*) FROM copy',
-    one: 'copied file',
-    ja: 'コピーしたファイル',
   },
 ]
 

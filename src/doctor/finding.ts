@@ -41,7 +41,6 @@ export const SUBJECT_LABELS: { readonly [about: string]: Phrase } = {
   index: phrase('index', '索引'),
   keep: phrase('keep', '控え'),
   marks: phrase('marks', '名前とタグ'),
-  copies: phrase('copies', 'コピー'),
 }
 
 /** @param todo what the user should do */

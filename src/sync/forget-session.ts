@@ -34,7 +34,7 @@ export function forgetSession(
   }
   // Recorded first, so that every later step can be repeated after a failure.
   backup.forget({ session, claim: first.claim, first_record: first.first_record }, at)
-  backup.copies.forget(sessionSources.map(({ path }) => path))
+  backup.files.forget(sessionSources.map(({ path }) => path))
   const attempt = takeIndexLock(directory, 'forget')
   try {
     const writer = new IndexWriter(

@@ -1,4 +1,4 @@
-/** Lists all sources of this machine and, on the way, backs up or copies them as the setting `keep` requires. */
+/** Lists all sources of this machine and backs them up on the way, as the setting `keep` requires. */
 import { sep } from 'node:path'
 import type { Agent, Source } from '../agents/agent.ts'
 import { agentIdsOf } from '../agents/agent-roots.ts'
@@ -17,7 +17,7 @@ export interface SyncRoot {
 }
 
 /**
- * `volatile` backs up rows that their program overwrites. `all` also copies files that are only appended to. `none`
+ * `volatile` backs up rows that their program overwrites. `all` also backs up files that are only appended to. `none`
  * backs up nothing and reads rows from their store; existing backups stay.
  */
 export type BackupPolicy = 'volatile' | 'all' | 'none'
@@ -105,37 +105,38 @@ export function* listBackedUpSources(
 /** All sources of this machine, including those that exist only in the backup. */
 export async function* listAllSources(context: SyncContext): AsyncGenerator<FoundSource> {
   const files = new Set<string>()
-  for await (const found of copyFiles(listLiveSources(context), context)) {
+  for await (const found of backUpFiles(listLiveSources(context), context)) {
     if (!found.kept && !found.isUnlisted && found.source.key === undefined) files.add(found.source.path)
     yield found
   }
-  yield* listCopiedSources(context, files)
+  yield* listBackedUpFiles(context, files)
 }
 
-/** Copies the files that pass through. */
-export async function* copyFiles(
+/** Backs up the files that pass through. */
+export async function* backUpFiles(
   sources: AsyncIterable<FoundSource> | Iterable<FoundSource>,
-  { policy, backup }: SyncContext,
+  { policy, backup, now }: SyncContext,
 ): AsyncGenerator<FoundSource> {
   for await (const found of sources) {
     const { agent, source } = found
-    // An agent whose store cannot be listed yields the store itself as if it were a file; do not copy it.
+    const { path, root } = source
+    // An agent whose store cannot be listed yields the store itself as if it were a file; do not back it up.
     if (policy === 'all' && !found.kept && !found.isUnlisted && source.key === undefined && !agent.volatile)
-      backup.copies.copyFile(source.agent, source.path, source.root)
+      backup.files.backUp({ agent: source.agent, path, ...(root !== undefined && { root }) }, now())
     yield found
   }
 }
 
-/** Copies whose file is gone or was replaced. The latest copy of an existing file is left out. */
-function* listCopiedSources(
+/** Backed-up files that are gone or were replaced. The latest backup of an existing file is left out. */
+function* listBackedUpFiles(
   { agents, backup, isWanted }: SyncContext,
-  files: ReadonlySet<string>,
+  existing: ReadonlySet<string>,
 ): Generator<FoundSource> {
-  const copies = backup.copies.list()
-  const latest = new Map(copies.map(({ path, id }) => [path, id]))
-  for (const { id, agent: name, path, root, size, probe } of copies) {
+  const files = backup.files.list().filter(({ side_of }) => side_of === undefined)
+  const latest = new Map(files.map(({ path, id }) => [path, id]))
+  for (const { id, agent: name, path, root, size, probe } of files) {
     const agent = agents.find((one) => agentIdsOf(one).includes(name))
-    if (!agent || (files.has(path) && latest.get(path) === id) || !isWanted({ agent: name, path })) continue
+    if (!agent || (existing.has(path) && latest.get(path) === id) || !isWanted({ agent: name, path })) continue
     const source = { agent: name, path, key: copyKeyOf(id), size, fingerprint: `copy:${size}:${probe}` }
     yield { agent, kept: true, source: root === undefined ? source : { ...source, root } }
   }

@@ -11,7 +11,7 @@ import { readHead, statOf } from '../lib/files/safe-fs.ts'
 import { debug } from '../lib/logger.ts'
 import { AppError } from '../model/error.ts'
 import type { EventBus } from './event-bus.ts'
-import { copyFiles, listAllSources, listBackedUpSources, type SyncContext } from './list-sources.ts'
+import { backUpFiles, listAllSources, listBackedUpSources, type SyncContext } from './list-sources.ts'
 import type { FoundSource } from './sweep.ts'
 import { Syncer, type SyncOptions, type SyncResult } from './syncer.ts'
 import { type WatchHints, watchRoots } from './watch-roots.ts'
@@ -78,7 +78,7 @@ export function startLiveSync(options: LiveSyncOptions): LiveSync {
     if (hints.everything) return everything()
     if (hints.files.size > 0) {
       const found = [...hints.files].flatMap((path) => findAgentsForFile(path, options))
-      await synced(() => copyFiles(listFileSources(found), options), { ...shared, paths: hints.files }, all)
+      await synced(() => backUpFiles(listFileSources(found), options), { ...shared, paths: hints.files }, all)
     }
     for (const path of hints.stores)
       for (const { agent, store } of options.stores)

@@ -87,7 +87,6 @@ test('an unused machine has no problems', async () => {
       'index',
       'keep',
       'marks',
-      'copies',
     ]),
   )
   expect(findings.find(({ about }) => about === 'data directory')).toMatchObject({ state: 'note' })

@@ -122,7 +122,7 @@ describe('the index', () => {
   })
 })
 
-describe.each(['keep.sqlite3', 'marks.sqlite3', 'copies.sqlite3'])('%s', (name) => {
+describe.each(['keep.sqlite3', 'marks.sqlite3'])('%s', (name) => {
   test('is never overwritten while it has content', async () => {
     const { app } = await filled('all')
     app.annotations.change(`codex:${threadOf(1)}` as SessionId, { starred: true }, currentInstant())
@@ -140,7 +140,7 @@ describe.each(['keep.sqlite3', 'marks.sqlite3', 'copies.sqlite3'])('%s', (name) 
         try {
           app.annotations.list()
           for (const { session } of app.backup.list()) app.backup.bytes(session)
-          for (const { id } of app.backup.copies.list()) app.backup.copies.restore(id)
+          for (const { id } of app.backup.files.list()) app.backup.files.restore(id)
         } catch (error) {
           expect({ damage, seed, error }).toMatchObject({ error: { name: 'AppError' } })
         } finally {

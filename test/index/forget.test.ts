@@ -36,7 +36,7 @@ test('forgetting removes it from list, search, totals and copies; its file stays
   await app.forget(ID)
   expect(app.session(ID)).toBeUndefined()
   expect(app.changesSince(revision)).toMatchObject([{ kind: 'removed', session: ID }])
-  expect(app.backup.copies.list()).toHaveLength(1)
+  expect(app.backup.files.list()).toHaveLength(1)
   for (let n = 0; n < 2; n++) {
     await app.sync()
     expect(app.list({ kind: 'any' }).total).toBe(1)

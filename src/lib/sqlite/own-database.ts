@@ -14,8 +14,8 @@ export type Db = Connection
 export interface DatabaseFormat {
   /** Identifies the database as this kind. */
   readonly application: number
-  /** Each upgrades by one version, starting at its index. Only ever append. */
-  readonly migrations: readonly string[]
+  /** Each upgrades by one version, starting at its index, all in one transaction. Only ever append. */
+  readonly migrations: readonly (string | ((db: Db) => void))[]
   /** Frees unused pages to the disk. */
   readonly canShrink?: true
 }
@@ -25,17 +25,20 @@ const BUSY_TIMEOUT_MS = 30_000
 const MAX_WAL_BYTES = 4 << 20
 
 /** Falls back to a readable copy of a database that cannot be written. */
-export function openWritableOrCopy(path: string, format: DatabaseFormat): { readonly db: Db; close(): void } {
+export function openWritableOrCopy(
+  path: string,
+  format: DatabaseFormat,
+): { readonly db: Db; readonly isCopy: boolean; close(): void } {
   try {
     const db = openOwnDatabase(path, format)
-    return { db, close: () => db.close() }
+    return { db, isCopy: false, close: () => db.close() }
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'no_permission' || !existsSync(path)) throw error
     return withDatabaseErrors(path, () => {
       const opened = openDatabaseCopy(path, (copy) => openOwnDatabase(copy, format))
       if (!opened) throw error
       opened.db.pragma('query_only = ON')
-      return opened
+      return { ...opened, isCopy: true }
     })
   }
 }
@@ -103,7 +106,9 @@ function migrateDatabase(db: Db, path: string, format: DatabaseFormat): void {
   if (formatVersionOf(db) === format.migrations.length) return
   const migrate = db.transaction(() => {
     // Another process may have migrated it meanwhile.
-    for (const step of format.migrations.slice(checkFormatVersion(db, path, format))) db.exec(step)
+    for (const step of format.migrations.slice(checkFormatVersion(db, path, format)))
+      if (typeof step === 'string') db.exec(step)
+      else step(db)
     db.pragma(`application_id = ${format.application}`)
     db.pragma(`user_version = ${format.migrations.length}`)
   })

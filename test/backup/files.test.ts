@@ -11,7 +11,10 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { FileCopies, openFileCopies } from '../../src/backup/file-copies.ts'
+import { currentInstant } from '../../src/app.ts'
+import { openBackupDatabase } from '../../src/backup/backup-database.ts'
+import { BackupFile } from '../../src/backup/backup-file.ts'
+import { FileBackups } from '../../src/backup/file-backups.ts'
 import type { SessionId } from '../../src/model/ids.ts'
 import { contentOf } from '../index/index-content.ts'
 import { makeStore, stateOf } from '../support/amazon-q-store.ts'
@@ -53,7 +56,7 @@ test('all: a deleted log is read from its copy, even by a rebuilt index', async 
   const again = keeping('volatile', testMachine.folder)
   await again.app.sync()
   expect(await again.app.messages(ID)).toEqual(before)
-  write(rollout(THREAD), readFileSync(openFileCopies(app.directory).restore(1)))
+  write(rollout(THREAD), readFileSync(openBackupDatabase(app.directory).files.restore(1)))
   await again.app.sync()
   expect(again.app.session(ID)).toMatchObject({ gone: false, kept: false })
   expect(await again.app.messages(ID)).toEqual(before)
@@ -63,28 +66,28 @@ test('all: an append stores only the appended bytes', async () => {
   const { app, write } = keeping('all')
   const path = write(rollout(threadOf(3)), text(logOf(3, 400)))
   await app.sync()
-  const file = join(app.directory, 'copies.sqlite3')
+  const file = join(app.directory, 'keep.sqlite3')
   app.close()
   const first = statSync(file).size
-  expect(first).toBeLessThan(statSync(path).size / 4)
+  expect(first).toBeLessThan(statSync(path).size / 2)
   for (let n = 0; n < 20; n++) {
     appendFileSync(path, text([user(9000 + n, `More ${n}?`), assistant(9000 + n, 'Yes.')]))
     await app.sync()
   }
   app.close()
   expect(statSync(file).size - first).toBeLessThan(120_000)
-  const copies = openFileCopies(app.directory)
-  expect(copies.list()).toMatchObject([{ path, size: statSync(path).size }])
-  expect(readFileSync(copies.restore(copies.list()[0]?.id ?? 0)).equals(readFileSync(path))).toBe(true)
-  copies.close()
+  const { files } = openBackupDatabase(app.directory)
+  expect(files.list()).toMatchObject([{ path, size: statSync(path).size }])
+  expect(readFileSync(files.restore(files.list()[0]?.id ?? 0)).equals(readFileSync(path))).toBe(true)
+  files.close()
 })
 
 test('all: copies are removed when other logs are selected later', () => {
   const folder = tempFolder()
   const paths = ['a', 'b', 'c'].map((name) => join(folder, name))
   for (const path of paths) writeFileSync(path, path.at(-1)?.repeat(1000) ?? '')
-  const copies = new FileCopies(join(folder, 'copies.sqlite3'), 2500)
-  for (const path of paths) copies.copyFile('codex', path, undefined)
+  const copies = new FileBackups(new BackupFile(join(folder, 'keep.sqlite3')), 2500)
+  for (const path of paths) copies.backUp({ agent: 'codex', path }, currentInstant())
   const texts = (id: number): string | undefined => readFileSync(copies.restore(id), 'utf8').at(-1)
   const first = copies.restore(1)
   expect([texts(2), texts(1), copies.restore(1)]).toEqual(['b', 'a', first])
@@ -115,12 +118,12 @@ test('all: replacing, truncating or moving a file loses nothing already copied',
   expect((await app.messages(ID)).length).toBe(complete)
   expect(await kindsOf(testMachine)).toEqual(new Set(['body']))
   expect(await kindsOf(testMachine, `codex:${OTHER}` as SessionId)).toEqual(new Set(['body']))
-  const copies = app.backup.copies.list().length
+  const copies = app.backup.files.list().length
   const moved = join(folder, rollout(OTHER, 'archived_sessions'))
   mkdirSync(dirname(moved))
   renameSync(path, moved)
   await app.sync()
-  expect(app.backup.copies.list().length).toBe(copies)
+  expect(app.backup.files.list().length).toBe(copies)
   expect(app.session(`codex:${OTHER}` as SessionId)).toMatchObject({ path: moved, kept: false, gone: false })
 })
 
@@ -134,7 +137,7 @@ test('all: a file that is rewritten as it grows has one copy', async () => {
       text([header({ cwd: `/w/${'x'.repeat(1200)}` }), assistant(1, `Of ${n}`.padEnd(50)), ...texts]),
     )
     await app.sync()
-    expect(app.backup.copies.list()).toMatchObject([{ path, size: statSync(path).size }])
+    expect(app.backup.files.list()).toMatchObject([{ path, size: statSync(path).size }])
   }
 })
 
@@ -167,7 +170,7 @@ test('none: nothing is copied, rows are read from the store, and deleted session
   for (const body of bodies) expect(body.kind === 'gone' && body.reason).toMatch(/is gone|has changed|no longer/)
   expect(await app.search('first')).toMatchObject({ total: 1, hits: [{ session_id: id }] })
   expect(app.session('amazon-q:two' as SessionId)).toMatchObject({ gone: false })
-  for (const name of ['keep.sqlite3', 'copies.sqlite3']) expect(existsSync(join(app.directory, name))).toBe(false)
+  expect(existsSync(join(app.directory, 'keep.sqlite3'))).toBe(false)
 })
 
 test('none: earlier copies remain', async () => {
