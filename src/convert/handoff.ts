@@ -71,7 +71,7 @@ export async function handoff(from: ConversionSource, to: AgentId, options: Hand
   if (!targets.includes(to))
     throw new AppError(
       'bad_usage',
-      `cannot hand off to "${to}". Available: ${targets.join(', ')}.`,
+      `cannot hand over to "${to}". Available: ${targets.join(', ')}.`,
       `「${to}」には引き継げません。使えるのは ${targets.join('、')} です。`,
     )
   const agent = agentServing(to, agents)
@@ -245,7 +245,7 @@ async function deliverTo(
     ...(title !== undefined && { title }),
     backup: backups,
   })
-  if (!delivery) throw new AppError('bad_usage', `cannot hand off to "${to}".`, `「${to}」には引き継げません。`)
+  if (!delivery) throw new AppError('bad_usage', `cannot hand over to "${to}".`, `「${to}」には引き継げません。`)
   return delivery
 }
 

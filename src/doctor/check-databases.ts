@@ -43,8 +43,8 @@ const OWN_DATABASES: readonly OwnDatabase[] = [
     file: 'keep.sqlite3',
     kind: backupFormat(''),
     rows: 'SELECT count(*) FROM generation',
-    one: 'kept session',
-    ja: '控えた会話',
+    one: 'backed-up session',
+    ja: 'バックアップした会話',
   },
   {
     name: 'marks',
@@ -105,5 +105,5 @@ const RESTORE_ADVICE = phrase('Restore it from a backup if you have one.', 'バ�
 const rebuildAdvice = (path: string): Phrase =>
   phrase(
     `Move it away: mv ${path} ${path}.old. The next sync builds it again from the logs. Backups are in another file.`,
-    `別の場所へ移してください: mv ${path} ${path}.old。次の同期でログから作り直します。控えは別の場所にあります。`,
+    `別の場所へ移してください: mv ${path} ${path}.old。次の同期でログから作り直します。バックアップは別の場所にあります。`,
   )

@@ -39,7 +39,7 @@ export const SUBJECT_LABELS: { readonly [about: string]: Phrase } = {
   settings: phrase('settings', '設定'),
   store: phrase('store', 'データベース'),
   index: phrase('index', '索引'),
-  keep: phrase('keep', '控え'),
+  keep: phrase('keep', 'バックアップ'),
   marks: phrase('marks', '名前とタグ'),
 }
 

@@ -47,7 +47,7 @@ interface BuiltServer {
   close(): Promise<void>
 }
 
-/** A page that scrolls fast asks for a few dozen windows in a second. */
+/** A page that scrolls fast requests dozens of windows per second. */
 const DEFAULT_RATE: RateBucketOptions = { burst: 1000, perSecond: 200 }
 
 const ROUTES = [
@@ -66,7 +66,7 @@ export function buildServer(app: App, options: ServerOptions): BuiltServer {
   const context = new ServerContext(app, indexWatcher, options.version)
   const chats = new OpenChats(app, options)
   const api = new OpenAPIHono()
-  /** Each request is repeated once at most. */
+  /** Each request is retried at most once. */
   const repeated = new WeakSet<Request>()
   api.onError(async (error, c) => {
     const { raw } = c.req

@@ -8,19 +8,19 @@ import type { Phrase } from '../model/phrase.ts'
 import { SEE_LOG } from './api-problem.ts'
 
 export interface IndexWatcherOptions {
-  /** Milliseconds between looks at an index that another process writes. */
+  /** Milliseconds between checks of an index that another process writes. */
   readonly pollEvery?: number
   /** Milliseconds between attempts to take over from another process. */
   readonly retryEvery?: number
-  /** No watch at all: only what is asked for is done. */
+  /** Disables watching: syncs run only on request. */
   readonly idle?: boolean
 }
 
 const POLL_INTERVAL_MS = 250
 const RETRY_INTERVAL_MS = 10_000
-/** Progress is told so often, in milliseconds. */
+/** Milliseconds between progress events. */
 const PROGRESS_INTERVAL_MS = 250
-/** A request waits so long, in milliseconds, for an index that is made again. */
+/** Milliseconds that a request waits for an index that is being rebuilt. */
 const MAX_REPAIR_WAIT_MS = 10_000
 
 export class IndexWatcher {
@@ -52,7 +52,7 @@ export class IndexWatcher {
     return this.#state
   }
 
-  /** The first look at everything is under way when it returns. */
+  /** Resolves when the first sync has started. */
   async start(): Promise<void> {
     if (this.#options.idle) return
     await this.#startWatching()
@@ -65,14 +65,14 @@ export class IndexWatcher {
     await this.#watch?.close()
   }
 
-  /** Looks at everything now. @returns false while that is being done */
+  /** Starts a sync. @returns false if one is running */
   sync(): boolean {
     if (this.#state.status === 'running') return false
     void this.#run(() => this.#syncOnce())
     return true
   }
 
-  /** Makes a damaged index again. @returns whether that was done soon enough for whoever waits for it */
+  /** Rebuilds a damaged index. @returns whether it finished within the wait of a request */
   async repair(): Promise<boolean> {
     if (!this.#repairing) {
       this.#repairing = this.#run(() => this.#syncOnce()).finally(() => {
@@ -108,7 +108,7 @@ export class IndexWatcher {
     })
   }
 
-  /** Another process writes the index: what it changes is read there, until its place is free. */
+  /** Another process writes the index: reads its changes until the lock is free. */
   #pollIndex(): void {
     this.watching = 'elsewhere'
     this.#retryLater()
@@ -126,7 +126,7 @@ export class IndexWatcher {
     }, this.#options.pollEvery ?? POLL_INTERVAL_MS)
   }
 
-  /** One attempt after the other. */
+  /** Runs one attempt after another. */
   #retryLater(): void {
     const retry = async (): Promise<void> => {
       try {

@@ -1,4 +1,4 @@
-/** Opens the port: loopback or where the user says, with TLS where there is a certificate. */
+/** Opens the port: on loopback or the given address, with TLS if there is a certificate. */
 import { createServer as createPlain, type Server as HttpServer, type ServerResponse } from 'node:http'
 import { createServer as createSecure } from 'node:https'
 import { getRequestListener } from '@hono/node-server'
@@ -100,7 +100,7 @@ export async function listen(app: App, options: ListenOptions): Promise<RunningL
   }
 }
 
-/** Only sockets with unsent data are dropped: the others wait for a slow answer. */
+/** Disconnects only sockets with unsent data: others wait for a slow answer. */
 function dropStalled(http: HttpServer, milliseconds: number): void {
   http.setTimeout(milliseconds, (socket) => {
     if (socket.writableLength > 0) socket.destroy()

@@ -1,4 +1,4 @@
-/** Streams to clients: bodies made piece by piece, and events written as fast as the client reads them. */
+/** Streams to clients: bodies in pieces, and events written as fast as the client reads them. */
 import type { ServerResponse } from 'node:http'
 
 export const isEventStream = (response: Response): boolean =>
@@ -41,7 +41,7 @@ function waitForDrain(outgoing: ServerResponse): Promise<void> {
   })
 }
 
-/** Pieces as the body of a reply, made as fast as the client reads them. @param signal aborted when the client is gone */
+/** A response body from pieces, produced as fast as the client reads. @param signal aborted when the client is gone */
 export function toByteStream(pieces: AsyncIterator<Uint8Array>, signal: AbortSignal): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {

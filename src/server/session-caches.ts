@@ -1,4 +1,4 @@
-/** What was read of recent sessions: layouts, prompts and totals. All of it follows the session's revision. */
+/** Caches of recent sessions: layouts, prompts and totals, each valid for one revision of the session. */
 import type { App, SessionEntry } from '../app.ts'
 import { withYields } from '../lib/yield-loop.ts'
 import { promptMarksOf } from '../model/classify.ts'
@@ -20,7 +20,7 @@ interface CachedLayout {
   readonly layout: Layout
 }
 
-/** Layouts of recent sessions. An open page asks for the same one again and again. */
+/** Layouts of recent sessions. An open page requests the same one repeatedly. */
 export class LayoutCache {
   readonly #app: App
   readonly #cache = new LruCache<string, CachedLayout>(16)
@@ -69,7 +69,7 @@ interface CachedPrompts {
 
 const MAX_CACHED_PROMPTS = 50_000
 
-/** First lines of prompts. A growing session's outline needs each of them again and again. */
+/** First lines of prompts. The outline of a growing session needs each of them repeatedly. */
 export class PromptCache {
   readonly #app: App
   readonly #cache = new LruCache<string, CachedPrompts>(MAX_CACHED_PROMPTS, ({ prompts }) => prompts.size)
@@ -81,7 +81,7 @@ export class PromptCache {
   /** Prompts whose source is gone are missing. @param messages ids */
   async of({ id, path, size }: SessionEntry, messages: readonly string[]): Promise<ReadonlyMap<string, PromptSummary>> {
     const before = this.#cache.get(id)
-    // A log that has shrunk is another one.
+    // A log that has shrunk was replaced.
     const known =
       before && before.path === path && before.size <= size ? before.prompts : new Map<string, PromptSummary>()
     const prompts = new Map<string, PromptSummary>()
@@ -117,7 +117,7 @@ interface CachedTally {
 
 type Cursor = { readonly [key: string]: unknown }
 
-/** Larger logs are read in the background: the client asks again. */
+/** Larger logs are read in the background; the client repeats its request. */
 export const MAX_WAITED_BYTES = 4_000_000
 
 /** Totals that need the complete log: tokens of each turn, roll-backs, events, rate limits. */
@@ -160,8 +160,8 @@ export class TallyCache {
     if (!log)
       throw new AppError(
         'not_found',
-        `the log of ${id} is gone: ${entry.path}, and no copy was kept`,
-        `会話 ${id} のログ ${entry.path} がなくなっています。控えもありません。`,
+        `the log of ${id} is gone: ${entry.path}, and there is no backup`,
+        `会話 ${id} のログ ${entry.path} がなくなっています。バックアップもありません。`,
       )
     const { list } = await this.#app.prices()
     const before = this.#cache.get(id)

@@ -49,7 +49,7 @@ describe('doctor', () => {
     const { out } = run(['doctor'], 'ja')
     expect(out).toContain('✗ 設定 ')
     expect(out).toContain('閉じかっこの前にコンマを置けません')
-    expect(out).toMatch(/✗ 控え .*壊れています（.+）。\n +別の場所へ移し/)
+    expect(out).toMatch(/✗ バックアップ .*壊れています（.+）。\n +別の場所へ移し/)
     expect(out).toMatch(/✓ 索引 +まだ何もありません/)
     expect(run(['doctor', '--json'], 'ja').out).not.toMatch(JAPANESE)
   })

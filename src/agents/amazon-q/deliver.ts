@@ -110,7 +110,7 @@ function assertReplaceable(key: RowKey, { bytes, times }: StoredRow, { lastAt, m
     throw new AppError(
       'bad_usage',
       `${directory} already has a conversation, and the program stores one per directory. Choose another directory with --cwd, or pass --replace, which backs it up first.`,
-      `${directory} にはすでに会話があり、プログラムはディレクトリーごとに 1 つだけ保存します。--cwd で別のディレクトリーを指定するか、--replace で置き換えてください（先に控えを取ります）。`,
+      `${directory} にはすでに会話があり、プログラムはディレクトリーごとに 1 つだけ保存します。--cwd で別のディレクトリーを指定するか、--replace で置き換えてください（先にバックアップを取ります）。`,
     )
 }
 
@@ -193,7 +193,7 @@ export async function install(source: Source, bytes: Uint8Array, options: Instal
     throw new AppError(
       'nothing_readable',
       'the backup is not a conversation that the program can load.',
-      '控えの内容は、プログラムが読み込める会話ではありません。',
+      'バックアップの内容は、プログラムが読み込める会話ではありません。',
     )
   const key = options.directory === undefined ? sourceKey : { ...sourceKey, directory: options.directory }
   const done = withWriteLock(source.path, (database) => replaceWithBackup(database, key, ready.text, options))

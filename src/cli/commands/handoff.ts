@@ -74,7 +74,7 @@ async function handOff(app: App, name: string, options: Options): Promise<void> 
   if (!targets.includes(options.to))
     throw new AppError(
       'bad_usage',
-      `cannot hand off to "${options.to}". Available: ${targets.join(', ')}.`,
+      `cannot hand over to "${options.to}". Available: ${targets.join(', ')}.`,
       `「${options.to}」には引き継げません。引き継げるのは ${targets.join('、')} です。`,
     )
   const { log, id } = await resolveLog(app, name, options)

@@ -15,7 +15,7 @@ const JAPANESE_LABELS: { readonly [code: string]: string } = {
   cleared: 'やり直し',
   truncated: '巻き戻し',
   vanished: '削除',
-  kept: '保管',
+  kept: 'バックアップ',
   gone: '消失',
   // What a call did to a file.
   named: '参照',

@@ -45,7 +45,7 @@ export async function readChatHistory(path: string, session: string): Promise<Ch
 
 const canShow = ({ known }: LoadedMessage): boolean => known.source_type !== 'session' && known.role !== 'meta'
 
-/** As the index knows it. What came from another conversation belongs to this one too, so nothing counts as replayed. */
+/** The session as the index describes it. Messages from another session belong to this one too, so none counts as replayed. */
 function toBody(message: NormalizedMessage, facts: SessionFacts, session: string): LoadedMessage {
   const { id, role, source_type, segments, tool_call, timestamp } = message
   const { kind, isRepeat } = classify(message, facts)

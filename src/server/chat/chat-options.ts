@@ -51,7 +51,7 @@ export async function readChatOptions(
   }
 }
 
-/** Why there is none, where there is none. */
+/** Why no profile is available. */
 function resolveProfile(profile: string | undefined, chatConfig: ChatConfig): Endpoint | Phrase {
   try {
     return resolveEndpoint(profile === undefined ? {} : { profile }, chatConfig)
@@ -87,7 +87,7 @@ function profilesOf({ config }: ChatConfig): readonly ChatProfile[] {
   return [...own, ...known.filter(({ name }) => !config.profiles.has(name))]
 }
 
-/** A name and a password may stand in it, or a key behind it. */
+/** A URL may contain a password, or a key in its query. */
 function publicURL(text: string): string {
   const url = parseHttpURL(text)
   return url ? `${url.protocol}//${url.host}${url.pathname}` : ''

@@ -1,4 +1,4 @@
-/** Refuses lines over HTTP that run something unasked or name files outside the directory. */
+/** Rejects lines over HTTP that would run a program or name files outside the directory. */
 import { realpathSync } from 'node:fs'
 import { sep } from 'node:path'
 import { attachmentPathsIn } from '../../chat/attachments.ts'
@@ -9,10 +9,10 @@ import { resolveToolPath } from '../../chat/tools/files/tool-paths.ts'
 import type { Workspace } from '../../chat/tools/tool.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 
-/** Their words are paths, or stay within the directory when they are taken for one. */
+/** Arguments of these commands are paths inside the directory, or harmless if read as one. */
 const COMMANDS_WITH_PATHS: ReadonlySet<string> = new Set(['attach', 'context', 'save', 'load'])
 
-/** Why a line is refused; undefined if it is allowed. */
+/** Why a line is rejected; undefined if it is allowed. */
 export function refuseLine(line: string, session: ChatSession): Phrase | undefined {
   const { workspace } = session.setup
   if (line.startsWith('!'))
@@ -53,7 +53,7 @@ function refuseOutside(paths: readonly string[], workspace: Workspace): Phrase |
   )
 }
 
-/** Once links are followed. A pattern lies where it begins to be one. */
+/** After links are resolved. A glob is checked by its fixed beginning. */
 export function isWithinDirectory(path: string, workspace: Workspace): boolean {
   const { real } = resolveToolPath(path, workspace)
   const folder = realpathSync(workspace.cwd)

@@ -1,4 +1,4 @@
-/** What happened in an open chat since its past was read: numbered, and bounded however long a turn lasts. */
+/** Events of an open chat since its history was read: numbered, and bounded for turns of any length. */
 import { randomUUID } from 'node:crypto'
 import type { ChatEvent } from '../../model/api/chat.ts'
 
@@ -21,7 +21,7 @@ export class EventLog {
     this.#limits = limits
   }
 
-  /** Numbers are counted anew with each epoch. */
+  /** Numbers restart with each epoch. */
   get epoch(): string {
     return this.#epoch
   }
@@ -47,13 +47,13 @@ export class EventLog {
     this.#before = undefined
   }
 
-  /** The same place in this epoch, for a client that had been told everything; nothing for all others. */
+  /** The same position in this epoch for a client that had received everything; undefined for others. */
   positionOf(epoch: string, number: number): number | undefined {
     const { epoch: from, end, now } = this.#before ?? {}
     return from === epoch && end === number ? now : undefined
   }
 
-  /** Drops what later events repeat, then the oldest events, until half of the room is free. */
+  /** Drops events that later ones repeat, then the oldest, until half of the capacity is free. */
   #shorten(): void {
     const from = { epoch: this.#epoch, end: this.#events.length - 1 }
     const last = this.#events.at(-1)
@@ -82,7 +82,7 @@ const CUT_NOTICE: ChatEvent = {
 
 type Piece = Extract<ChatEvent, { kind: 'delta' | 'reasoning' }>
 
-/** Pieces become one; the output of a tool that is done is in its last event; of passing states the last one counts. */
+/** Merges text deltas, drops output of finished tools (their last event has it) and all but the last transient state. */
 function removeRepeated(events: readonly ChatEvent[]): ChatEvent[] {
   const done = new Set(events.flatMap((event) => (event.kind === 'tool_done' ? [event.id] : [])))
   const retained: ChatEvent[] = []

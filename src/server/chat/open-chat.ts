@@ -1,4 +1,4 @@
-/** A conversation that is open here: what happens in it is remembered, so that every page sees the same, whenever it comes. */
+/** A chat that is open on the server. It records its events, so that every page sees the same, whenever it connects. */
 import { relative } from 'node:path'
 import { listCheckpoints } from '../../chat/checkpoint/checkpoints.ts'
 import { toApiEvent } from '../../chat/events.ts'
@@ -23,14 +23,14 @@ interface NumberedChatEvent {
 
 /** Above this, the history is read from the journal again before the next prompt. */
 const MAX_EVENTS = 3000
-/** Pieces of one answer that come within so many milliseconds are one event. */
+/** Deltas of one answer within this many milliseconds are one event. */
 const MERGE_PIECES_MS = 25
 
 type Piece = Extract<ChatEvent, { kind: 'delta' | 'reasoning' | 'tool_output' }>
 
 export class OpenChat {
   readonly #opened: OpenedChat
-  /** Is called whenever somebody comes or goes, or something ends. */
+  /** Called when a client connects or disconnects, or a turn ends. */
   readonly #onIdle: () => void
   readonly #waiting = new Set<() => void>()
   #history: ChatHistory = { messages: [], earlier: 0 }
@@ -90,7 +90,7 @@ export class OpenChat {
     this.session.interrupt()
   }
 
-  /** When it returns, others can have the conversation. */
+  /** Afterwards, other processes can open the session. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -101,7 +101,7 @@ export class OpenChat {
     await this.#opened.close()
   }
 
-  /** From the event of an id on, or from the beginning. `undefined` after each pause in which nothing happened. */
+  /** Yields events after an id, or all of them. `undefined` after each pause without events. */
   async *events(
     since: string | undefined,
     signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** The conversations that are open here, by their ids. One that rests for a while is closed, so that others can have it. */
+/** The open chats by id. Idle chats are closed, so that other processes can open them. */
 import { realpathSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import type { App, SessionEntry } from '../../app.ts'
@@ -27,7 +27,7 @@ import { OpenChat } from './open-chat.ts'
 export interface OpenChatsOptions {
   readonly version: string
   readonly cwd?: string
-  /** Milliseconds that a conversation stays open when nobody listens and nothing runs. */
+  /** Milliseconds until a chat without clients and without a running turn is closed. */
   readonly linger?: number
 }
 
@@ -52,7 +52,7 @@ export class OpenChats {
     return realpathSync(this.#options.cwd ?? process.cwd())
   }
 
-  /** Settings are read anew: a profile that was just made can be used. */
+  /** Reads the settings again, so that a new profile can be used. */
   readChatConfig(): ChatConfig {
     const { environment } = this.#app
     return { environment, config: readConfig(environment, { agents: [] }) }
@@ -84,7 +84,7 @@ export class OpenChats {
     return directoryWarning(path, { home: environment.home, data: directory })
   }
 
-  /** Trusts a project's file in the version that the user has seen, and in no other. */
+  /** Trusts a project's file only in the version that the user has seen. */
   trustFile({ path, sha256, prompt_sha256 }: ChatTrustBody): { readonly path: string } {
     const { trust } = this
     const file = readProjectFile(path, this.cwd, trust)
@@ -165,7 +165,7 @@ export class OpenChats {
     return chat
   }
 
-  /** Counts anew from when somebody went, or something ended. */
+  /** Restarts the idle timer when a client disconnects or a turn ends. */
   #scheduleClose(id: string): void {
     clearTimeout(this.#timers.get(id))
     const chat = this.#open.get(id)
@@ -191,8 +191,8 @@ export class OpenChats {
   }
 
   /**
-   * A directory that the user chose: one that the server itself offers, no path of a client's making. One that is too wide
-   * has to be confirmed. @param also one more that is offered: what a journal or a log suggests
+   * Checks the directory that the user chose: it must be one that the server offered. One that is too wide
+   * has to be confirmed. @param one more offered directory: the suggestion of a journal or log
    */
   #checkDirectory(directory: string, { confirmed = false }: ChatBody, also?: string): string {
     const isOffered = directory === also || this.directories().some(({ path }) => path === directory)
@@ -213,7 +213,7 @@ export class OpenChats {
     return new ApiProblem('directory_needed', DIRECTORY_NEEDED, { ...needed })
   }
 
-  /** From our own memory: the journal may come from elsewhere. */
+  /** From our own records: the journal may come from elsewhere. */
   #directoryOf(id: string, body: ChatBody): string {
     const { trust } = this
     const written = journalDirectory(this.#app.directory, id)
@@ -238,7 +238,7 @@ export class OpenChats {
   async #resolveId(session: string, body: ChatBody): Promise<string> {
     const { directory } = this.#app
     const own = /^(?:fumibako:)?([\da-f-]{36})$/i.exec(session)?.[1]
-    // A chat in which nothing was said yet has no journal.
+    // A chat without prompts has no journal.
     if (own !== undefined && this.#open.get(own)?.isClosed === false) return own
     if (own !== undefined && journalDirectory(directory, own) !== null) return findJournal(directory, own)
     const entry = this.#app.session(session as SessionId)

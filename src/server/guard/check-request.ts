@@ -42,8 +42,8 @@ const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '::1']
 export const isLoopback = (host: string): boolean => LOOPBACK_NAMES.includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host)
 
 /**
- * A site that lets its own name point at this machine still sends that name as `Host`: only our own ones are answered. An
- * address is nobody's name, so that any will do where others than this machine may ask.
+ * Protects against DNS rebinding: a site whose name points at this machine sends that name as `Host`, so only our own
+ * names are accepted. An IP address cannot be rebound, so any is accepted when the server is open to other machines.
  */
 export function checkOrigin({ host, port, secure }: OriginOptions): MiddlewareHandler {
   const names = isLoopback(host) ? LOOPBACK_NAMES : [...LOOPBACK_NAMES, host.toLowerCase(), hostname().toLowerCase()]
@@ -82,7 +82,7 @@ export function checkOrigin({ host, port, secure }: OriginOptions): MiddlewareHa
 
 const OTHER_SITE = phrase('The server refuses requests from other sites.', 'ほかのサイトからの要求は拒否します。')
 
-/** A form of another site can send other content types. */
+/** Forms of other sites can only send other content types. */
 const CHANGING_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 function parseHost(host: string, defaultPort: number): { readonly name: string; readonly port: number } | undefined {
@@ -119,7 +119,7 @@ export function createRateBucket(
       const at = now()
       const before = levels.get(key) ?? { level: burst, at }
       const level = Math.min(burst, before.level + (Math.max(0, at - before.at) / 1000) * perSecond)
-      // Evicts the key that was used longest ago: its bucket is full again, or somebody tries many keys.
+      // Evicts the key that was used longest ago: its bucket is full again, or a client tries many keys.
       levels.delete(key)
       if (levels.size >= MAX_KEYS) for (const [oldest] of levels) if (levels.delete(oldest)) break
       levels.set(key, { level: level < 1 ? level : level - 1, at })
@@ -169,7 +169,7 @@ const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  // For heights and colours that the page computes; sanitised HTML has no style attributes.
+  // Allows heights and colours that the page computes; sanitised HTML has no style attributes.
   "style-src-attr 'unsafe-inline'",
   "img-src 'self' data: blob:",
   "font-src 'self'",

@@ -1,4 +1,7 @@
-/** The API token, one per data directory, and the sign-in of browsers: a code, valid once and for a minute, is exchanged for a cookie. Neither contains the token. */
+/**
+ * The API token, one per data directory, and the sign-in of browsers: a code, valid once and for a minute, is exchanged
+ * for a cookie. Neither contains the token.
+ */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { join } from 'node:path'
@@ -86,8 +89,8 @@ const MAC_BYTES = 16
 const ID_BYTES = 16
 
 /**
- * A new code. Whoever can read the token can make one, so a second process of the same user needs no request to the
- * server, and sends nothing to whatever listens at its port.
+ * Creates a code. Any process that can read the token can create one, so a second process of the same user needs no
+ * request to the server, and sends nothing to an unknown program on its port.
  * @param instance of the server that is to accept it
  */
 export function createSignInCode(token: string, instance: string, now = Date.now()): string {
@@ -123,7 +126,7 @@ export class SignIns {
   }
 
   /**
-   * A code that comes a second time, from another browser, was seen by somebody else: the session that used it first ends.
+   * A code used a second time, by another browser, has leaked: the session that used it first ends.
    * @param cookie an accepted one: its browser needs no new session, but uses the code up all the same
    */
   exchange(code: string, cookie?: string): SignInResult {
@@ -135,7 +138,7 @@ export class SignIns {
       return { kind: 'wrong' }
     const now = this.#now() / 1000
     const until = head.readUInt32BE(NONCE_BYTES)
-    // A code from the future was made before the clock was set back.
+    // A code from the future was created before the clock was set back.
     if (until < now || until > now + SIGN_IN_CODE_SECONDS + 1) return { kind: 'expired' }
     for (const [nonce, used] of this.#used) if (used.until < now) this.#used.delete(nonce)
     const nonce = head.toString('base64url')

@@ -29,7 +29,7 @@ export function buildApiDocument(app: OpenAPIHono, version: string): ApiDocument
   } as unknown as ApiDocument
 }
 
-/** Made from the types by `npm run api-docs`. */
+/** Generated from the types by `npm run api-docs`. */
 const readShapes = (): ApiDocument['components']['schemas'] =>
   JSON.parse(readFileSync(new URL('./shapes.json', import.meta.url), 'utf8')) as ApiDocument['components']['schemas']
 

@@ -114,7 +114,7 @@ async function readExportMaterial(app: App, { id, agent, path }: SessionEntry, r
   return redact ? redactMaterial(material, inOrder, peopleOnMachine(app.environment)) : material
 }
 
-/** Annotations are left out: they may name anybody. */
+/** Without annotations: they may contain names of people. */
 async function redactMaterial(
   { mark: _, ...material }: ExportInput,
   read: () => AsyncGenerator<NormalizedMessage>,

@@ -1,4 +1,4 @@
-/** A session as a whole: turns, shape, totals, search, state. */
+/** A complete session: turns, shape, totals, search, state. */
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { App, SessionEntry } from '../../app.ts'

@@ -66,7 +66,7 @@ export const messageAddress = (session: string, message: string): string =>
 const MAX_CACHED_LENGTH = 12_000_000
 const htmlCache = new LruCache<string, string>(MAX_CACHED_LENGTH, (html) => html.length)
 
-/** A text as sanitised HTML. Pages ask for the same texts again and again. */
+/** A text as sanitised HTML. Pages request the same texts repeatedly. */
 export function renderHtml(text: string): string {
   const cached = htmlCache.get(text)
   if (cached !== undefined) return cached

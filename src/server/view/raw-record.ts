@@ -162,7 +162,7 @@ function maskRecord(value: unknown): MaskResult {
   return { value: mask(plainJson(value as JsonValue), 0), masked: count }
 }
 
-/** A key of ciphertext with its value, or a run of letters as only ciphertext and images have. */
+/** A ciphertext key with its value, or a run of letters that only ciphertext and images contain. */
 const CIPHERTEXT_PATTERN = new RegExp(
   `((?:${[...SECRET_KEYS].join('|')})\\\\*"\\s*:\\s*\\\\*")([^"\\\\]+)|([A-Za-z0-9+/_=-]{200,})`,
   'g',

@@ -143,7 +143,7 @@ function entryParts({ user, assistant }: HistoryEntry, name: string, maxLength: 
   ]
 }
 
-/** The message that is sent, split where its pieces were joined. */
+/** The sent message, split where its pieces were joined. */
 function inputParts(message: UserMessage, tools: Tools): readonly RequestPart[] {
   const fullText = contentWithContext(message)
   const prompt = promptOf(message)

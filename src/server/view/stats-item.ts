@@ -178,8 +178,8 @@ export function toCsv(table: CsvTable): string {
 }
 
 /**
- * What a spreadsheet may take for a formula, also in fullwidth forms and after blanks, controls, quotes or characters without
- * width. Names come from logs, which are not trusted: such cells begin with an apostrophe.
+ * Text that a spreadsheet may read as a formula, also in fullwidth forms and after spaces, control characters, quotes or zero-width
+ * characters. Names come from logs, which are not trusted: such cells get a leading apostrophe.
  */
 const FORMULA =
   /^[\s\p{Cc}\p{Cf}\p{Zs}"'\u2018\u2019\u201c\u201d\uff02\uff07]*[=+\-@\uff1d\uff0b\uff0d\uff20\u2212\ufe62\ufe63\ufe66\ufe6b]|^[\t\r\n]/u

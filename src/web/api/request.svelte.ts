@@ -7,8 +7,8 @@ export interface RequestTarget {
 }
 
 /**
- * Asks when its component is made, and again when something changes that `target` reads. What came before stays until
- * the next has come, so that nothing on the page moves meanwhile.
+ * Sends a request when its component is created, and again when a value that `target` reads changes. The previous reply stays until
+ * the next one arrives, so that nothing on the page moves.
  */
 export class ApiRequest<Reply> {
   reply = $state.raw<Reply>()

@@ -8,14 +8,14 @@ export type ChatRow =
       readonly key: string
       readonly message: MessageItem
       readonly interrupted: boolean
-      /** What a call is about, in Japanese; without it the words are the same in both languages. */
+      /** Summary of a call in Japanese; absent if it is the same in both languages. */
       readonly gist_ja?: string
     }
-  /** Being written now. */
+  /** Still growing. */
   | { readonly kind: 'stream'; readonly key: string; readonly message: MessageItem }
   | (RowEvent & { readonly key: string })
 
-/** Events that have a row of their own, as they arrived. */
+/** Events with their own row, in order of arrival. */
 type RowEvent = Extract<
   ChatEvent,
   { kind: 'notice' | 'error' | 'output' | 'checkpoint' | 'compact_proposed' | 'compacted' | 'retry' | 'ended' }
@@ -33,7 +33,7 @@ export interface ChatView {
   readonly rows: readonly ChatRow[]
   readonly earlier: number
   readonly state: ChatState | undefined
-  /** The first one is answered first. */
+  /** In the order in which they are answered. */
   readonly asking: readonly ConsentRequest[]
   readonly trusting: { readonly id: string; readonly trust: ChatTrust } | undefined
   readonly work: ChatActivity | undefined
@@ -133,9 +133,9 @@ export function applyChatEvent(view: ChatView, event: ChatEvent): ChatView {
     case 'output':
       return addRow(view, event)
     case 'checkpoint': {
-      // Those of single tools are on no rail.
+      // Checkpoints of single tools are not in the sidebar.
       if (event.tag.includes('.')) return view
-      // Made again with more in it: the last one counts.
+      // A later checkpoint with the same tag replaces the earlier one.
       const rows = view.rows.filter((row) => row.kind !== 'checkpoint' || row.tag !== event.tag)
       return addRow({ ...view, rows }, event)
     }
@@ -177,12 +177,12 @@ function makeMessage({ state, count }: ChatView, show: Showing, more: Partial<Me
   }
 }
 
-/** Characters of one answer that are shown here; the archive shows all of them. */
+/** Maximum characters of one answer shown here; the reader shows all of them. */
 const MAX_SHOWN_CHARACTERS = 100_000
 const truncateOutput = (text: string): string =>
   text.length > MAX_SHOWN_CHARACTERS ? `${text.slice(0, MAX_SHOWN_CHARACTERS)} …` : text
 
-/** A stream goes on until something else is said. */
+/** A streamed row grows until another row starts. */
 function appendToStream(view: ChatView, show: 'answer' | 'reasoning', text: string): ChatView {
   const last = view.rows.at(-1)
   const isSame = last?.kind === 'stream' && last.message.show === show
@@ -221,7 +221,7 @@ function toolMessage(view: ChatView, { id, name, need }: ConsentRequest): Messag
 
 const cancelCall = (call: ToolCallItem): ToolCallItem => ({ ...call, status: 'cancelled' })
 
-/** The last call of this id: servers may use one again. */
+/** The last call with this id: servers may reuse ids. */
 function updateCall(view: ChatView, id: string, change: (call: ToolCallItem) => ToolCallItem): ChatView {
   const at = view.rows.findLastIndex((row) => row.kind === 'message' && row.message.tool_call?.call_id === id)
   const row = view.rows[at]
@@ -230,7 +230,7 @@ function updateCall(view: ChatView, id: string, change: (call: ToolCallItem) => 
   return { ...view, rows: view.rows.with(at, { ...row, message }) }
 }
 
-/** Of a text that grows: the paragraphs that will not change any more, and the rest. A fence that is open holds what follows. */
+/** Splits growing text into paragraphs that will not change any more, and the rest. An open fence includes all that follows. */
 export function splitSettledText(text: string): readonly [done: string, open: string] {
   let isFenced = false
   let end = 0

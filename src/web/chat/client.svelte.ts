@@ -1,4 +1,4 @@
-/** A conversation that this page holds: opened, listened to, spoken to. */
+/** The client of one open chat: opens it, receives its events, sends prompts. */
 import { SvelteMap } from 'svelte/reactivity'
 import {
   CHAT_EVENTS,
@@ -17,13 +17,13 @@ export class ChatClient {
   readonly folds = new SvelteMap<string, boolean>()
   view = $state.raw<ChatView>(EMPTY_CHAT_VIEW)
   problem = $state.raw<RequestProblem>()
-  /** Why the last words, answer or interruption were not taken. */
+  /** Why the last prompt, answer or interruption was rejected. */
   refusal = $state.raw<RequestProblem>()
   isLost = $state(false)
   onEdit: (text: string) => void = () => {}
   #source: EventSource | undefined
   #lastEventId: string | undefined
-  /** What the user chose, where the server asked for it. */
+  /** Choices of the user that the server required. */
   #directory: string | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
   #isLeft = false
@@ -36,7 +36,7 @@ export class ChatClient {
     return `/chat/${encodeURIComponent(this.id)}`
   }
 
-  /** Listens until it is closed. A page that nobody looks at holds no connection, and is told later what it missed. */
+  /** Receives events until closed. A hidden page disconnects and requests missed events later. */
   open = async (): Promise<void> => {
     clearTimeout(this.#timer)
     if (this.#source || this.#isLeft || document.hidden) return
@@ -53,7 +53,7 @@ export class ChatClient {
     const source = new EventSource(apiPath(`${this.#path}/events`, { since: this.#lastEventId }))
     this.#source = source
     for (const name of CHAT_EVENTS) if (name !== 'error') source.addEventListener(name, this.#handleEvent)
-    // An event of ours and a broken line have the same name; only the former has data.
+    // Our error events and connection errors have the same name; only ours have data.
     source.addEventListener('error', (event) => {
       if (event instanceof MessageEvent) return this.#handleEvent(event)
       this.isLost = true

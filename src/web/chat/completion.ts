@@ -1,17 +1,17 @@
-/** What can be completed in what is being typed: a command, its first word, or a file of the project. */
+/** Completes what is being typed: a command, its first argument, or a file of the project. */
 import type { ChatCommand } from '../../model/api/chat.ts'
 
 interface PromptCompletion {
   readonly kind: 'command' | 'word' | 'file'
-  /** Where what is completed begins, and what of it is there. */
+  /** Start of the completed part, and its typed characters. */
   readonly from: number
   readonly typed: string
-  /** For a command and its words, those that fit. Files are asked for. */
+  /** Matching commands or arguments. Files are requested from the server. */
   readonly choices: readonly CompletionChoice[]
 }
 
 export interface CompletionChoice {
-  /** Stands where the typed part stood. */
+  /** Replaces the typed part. */
   readonly text: string
   readonly hint: string
 }

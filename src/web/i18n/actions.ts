@@ -1,4 +1,4 @@
-/** Texts of the actions: annotation, export, conversion, hand-off, sync. */
+/** Texts of the actions: annotation, export, conversion, handoff, sync. */
 import { bilingualTexts, pluralize } from './language.svelte.ts'
 
 export const say = bilingualTexts({

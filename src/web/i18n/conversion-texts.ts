@@ -1,4 +1,4 @@
-/** Losses, repairs and warnings of a conversion, and why a hand-off is not possible. */
+/** Losses, repairs and warnings of a conversion, and why a handoff is not possible. */
 import type { LossItem, RepairItem, WarningItem } from '../../model/api/convert.ts'
 import { WARNING_TEXTS_JA } from '../../model/code-texts.ts'
 import { describeChange } from '../../model/replay/step.ts'

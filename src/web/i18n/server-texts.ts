@@ -9,17 +9,17 @@ export interface TranslatedSentence {
   readonly detail?: string
 }
 
-/** For what the server says in both languages. */
+/** For texts that the server sends in both languages. */
 export const inPageLanguage = (en: string, ja: string): string => (language.current === 'ja' ? ja : en)
 
-/** For what it says in English only. @param japanese the page's text; undefined for a code that the page does not know */
+/** For texts that it sends in English only. @param japanese the page's text; undefined for a code that the page does not know */
 export const translateSentence = (japanese: string | undefined, text: string): TranslatedSentence =>
   language.current === 'en' || japanese === undefined ? { text } : { text: japanese, detail: text }
 
 export const translateText = (japanese: string | undefined, text: string): string =>
   translateSentence(japanese, text).text
 
-/** For some codes the page knows better what to do. */
+/** Texts of the page for codes where it can give better advice. */
 export function problemText({ code, detail, detail_ja }: RequestProblem): string {
   switch (code) {
     case 'unreachable':

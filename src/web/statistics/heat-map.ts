@@ -1,6 +1,6 @@
 /** Levels and names of the heat map. */
 
-/** By the square root, so that a few very busy hours do not make all others pale. */
+/** Square root, so that a few very busy hours do not make all others pale. */
 export function heatLevel(count: number, highest: number): 0 | 1 | 2 | 3 | 4 {
   if (count <= 0 || highest <= 0) return 0
   const share = Math.sqrt(count / highest)
