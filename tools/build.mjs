@@ -9,7 +9,16 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '..')
 /** Written last. */
 const DONE = 'dist/web/samples/list.json'
-const MADE_OF = ['src', 'tools', 'samples', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'vite.config.ts']
+const MADE_OF = [
+  'src',
+  'wasm',
+  'tools',
+  'samples',
+  'package.json',
+  'tsconfig.json',
+  'tsconfig.build.json',
+  'vite.config.ts',
+]
 
 if (!process.argv.includes('--if-needed') || newest(MADE_OF) >= timeOf(DONE)) await build()
 
@@ -22,6 +31,7 @@ async function build() {
       env: { ...process.env, NODE_ENV: 'production' },
     })
   rmSync(join(root, 'dist'), { recursive: true, force: true })
+  if (newest(['wasm']) > timeOf('src/search/segments/term-table-module.ts')) run('tools/build-wasm.mjs')
   run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json')
   copyFileSync(join(root, 'src/server/openapi/shapes.json'), join(root, 'dist/server/openapi/shapes.json'))
   await import('./bundle.mjs')

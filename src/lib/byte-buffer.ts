@@ -39,9 +39,13 @@ export class ByteBuffer {
   take(): Uint8Array<ArrayBuffer> {
     const copy = new Uint8Array(this.used)
     copy.set(this.buffer.subarray(0, this.used))
+    this.clear()
+    return copy
+  }
+
+  clear(): void {
     this.used = 0
     if (this.buffer.length > MAX_KEPT_BYTES) this.#use(Buffer.allocUnsafeSlow(INITIAL_BYTES))
-    return copy
   }
 
   #use(buffer: Buffer<ArrayBuffer>): void {

@@ -1,0 +1,515 @@
+/**
+ * Collects the words of texts and writes them as a sorted list of terms with postings. Compiled to WebAssembly by
+ * `tools/build-wasm.mjs`. `test/search/plain-term-table.ts` does the same in plain TypeScript, and a test compares them
+ * byte by byte. The format is described in `src/search/segments/blocks.ts`.
+ *
+ * A document is one field of one message. The memory consists of regions that are replaced by larger copies when they
+ * are full; `reset` frees all of them at once.
+ */
+
+/** The host writes texts here, in pieces. Zeros after the piece end its last word. */
+const INPUT_BYTES: u32 = 1 << 18
+const INPUT_PADDING: u32 = 16
+/** Only the beginning of a longer word is a term. */
+const MAX_WORD_BYTES: u32 = 64
+/** A block ends before the entry that would exceed this. */
+const BLOCK_BYTES: u32 = 4000
+const MAX_FREQUENCY: u32 = 255
+const MAX_IDENTIFIER_LENGTH: u32 = 64
+
+const SEPARATOR: u8 = 0
+const LOWER: u8 = 1
+const UPPER: u8 = 2
+const DIGIT: u8 = 3
+
+/** Kinds of ASCII characters, as in `src/search/words/characters.ts`. */
+const KINDS: usize = memory.data(256)
+/** The character as stored in a term, or 0 if it separates words. One table for each kind of text. */
+const PLAIN: usize = memory.data(256)
+const ANALYSED: usize = memory.data(256)
+const ENDS: usize = memory.data(64)
+const INPUT: usize = memory.data(INPUT_BYTES + INPUT_PADDING)
+
+for (let code: u32 = 0; code < 256; code++) {
+  const isDigit = code >= 48 && code < 58
+  const isLower = code >= 97 && code < 123
+  const isUpper = code >= 65 && code < 91
+  store<u8>(KINDS + code, isLower ? LOWER : isUpper ? UPPER : isDigit ? DIGIT : SEPARATOR)
+  store<u8>(PLAIN + code, isLower || isDigit ? code : isUpper ? code | 32 : 0)
+  store<u8>(ANALYSED + code, isLower || isDigit || code >= 128 || code === 95 ? code : isUpper ? code | 32 : 0)
+}
+
+// Regions, with their sizes in bytes.
+const FIRST_SLOTS: u32 = 1 << 17
+let slots: usize = 0
+let slotMask: u32 = 0
+/** Each slot holds a hash and the number of the term plus one. */
+const SLOT_BYTES: u32 = 8
+let terms: usize = 0
+let termsEnd: usize = 0
+/** Each term has the address and length of its word, its last posting and the number of its postings. */
+const TERM_BYTES: u32 = 16
+let postings: usize = 0
+let postingsEnd: usize = 0
+/** Each posting has the number of its term, its document and, in the highest byte, the frequency. */
+const POSTING_BYTES: u32 = 8
+const DOCUMENT_MASK: u32 = 0xffffff
+let words: usize = 0
+let wordsEnd: usize = 0
+
+let top: usize = 0
+let termCount: u32 = 0
+let postingCount: u32 = 0
+let wordsUsed: usize = 0
+let document: u32 = 0
+let firstPosting: u32 = 0
+let documentLength: u32 = 0
+/** The previous piece ended inside a word. */
+let isInsideWord: bool = false
+
+// The result of `finish`.
+let blocks: usize = 0
+let blockEnds: usize = 0
+let blockCount: u32 = 0
+
+export function inputAt(): usize {
+  return INPUT
+}
+export function inputSize(): u32 {
+  return INPUT_BYTES
+}
+export function termsFound(): u32 {
+  return termCount
+}
+export function documents(): u32 {
+  return document
+}
+export function blocksAt(): usize {
+  return blocks
+}
+export function blockEndsAt(): usize {
+  return blockEnds
+}
+export function blocksFound(): u32 {
+  return blockCount
+}
+
+function allocate(bytes: usize): usize {
+  const at = top
+  top = (top + bytes + 15) & ~15
+  const missing = <i32>(top >>> 16) + 1 - memory.size()
+  if (missing > 0 && memory.grow(missing) < 0) unreachable()
+  return at
+}
+
+export function reset(): void {
+  top = (__heap_base + 15) & ~15
+  slots = allocate(FIRST_SLOTS * SLOT_BYTES)
+  slotMask = FIRST_SLOTS - 1
+  memory.fill(slots, 0, FIRST_SLOTS * SLOT_BYTES)
+  terms = allocate(1 << 21)
+  termsEnd = top
+  postings = allocate(1 << 23)
+  postingsEnd = top
+  words = allocate(1 << 21)
+  wordsEnd = top
+  wordsUsed = words
+  termCount = 0
+  postingCount = 0
+  document = 0
+}
+
+export function beginDocument(): void {
+  firstPosting = postingCount
+  documentLength = 0
+  isInsideWord = false
+}
+
+/** @returns the number of words in the document */
+export function endDocument(): u32 {
+  document++
+  return documentLength
+}
+
+/** Adds a piece of a text. @param isAnalysed the words are already folded, and parts of identifiers are among them */
+export function addPiece(length: u32, isAnalysed: bool): void {
+  const end = INPUT + length
+  store<u64>(end, 0)
+  store<u64>(end + 8, 0)
+  const folds = isAnalysed ? ANALYSED : PLAIN
+  let at = INPUT
+  if (isInsideWord) while (at < end && load<u8>(folds + load<u8>(at)) !== 0) at++
+  while (at < end) {
+    const folded = load<u8>(folds + load<u8>(at))
+    if (folded === 0) {
+      at++
+      continue
+    }
+    at = isAnalysed ? addWord(folds, at) : addIdentifier(at)
+    documentLength++
+  }
+  if (length > 0) isInsideWord = load<u8>(folds + load<u8>(end - 1)) !== 0
+}
+
+/** @returns the end of the word */
+function addWord(folds: usize, start: usize): usize {
+  if (wordsUsed + MAX_WORD_BYTES + 16 > wordsEnd) growWords()
+  let at = start
+  let to = wordsUsed
+  const limit = to + MAX_WORD_BYTES
+  for (;;) {
+    const folded = load<u8>(folds + load<u8>(at))
+    if (folded === 0) break
+    if (to < limit) store<u8>(to++, folded)
+    at++
+  }
+  const length = <u32>(to - wordsUsed)
+  // A boundary by itself is not a word.
+  if (length > 1 || load<u8>(wordsUsed) !== 95) addTerm(length)
+  return at
+}
+
+/** Adds the word and, if its kind of character changes, its parts. @returns the end of the word */
+function addIdentifier(start: usize): usize {
+  if (wordsUsed + MAX_WORD_BYTES + 16 > wordsEnd) growWords()
+  let at = start
+  let to = wordsUsed
+  const limit = to + MAX_WORD_BYTES
+  let seen: u32 = 0
+  for (;;) {
+    const code = load<u8>(at)
+    const folded = load<u8>(PLAIN + code)
+    if (folded === 0) break
+    seen |= 1 << load<u8>(KINDS + code)
+    if (to < limit) store<u8>(to++, folded)
+    at++
+  }
+  addTerm(<u32>(to - wordsUsed))
+  // More than one kind of character.
+  if ((seen & (seen - 1)) !== 0) addParts(start, at)
+  return at
+}
+
+/** The same as `identifierPartEnds` in `src/search/words/identifiers.ts`. */
+function addParts(start: usize, end: usize): void {
+  const length = <u32>(end - start)
+  let before = load<u8>(KINDS + load<u8>(start))
+  if (length > MAX_IDENTIFIER_LENGTH || before === DIGIT) return
+  let count: u32 = 0
+  let first = start
+  let hasWord = false
+  for (let at = start + 1; at < end; at++) {
+    const here = load<u8>(KINDS + load<u8>(at))
+    if (here === before && here !== UPPER) continue
+    const isBorder =
+      here === UPPER
+        ? before !== UPPER || (at + 2 < end && isLowerAt(at + 1) && isLowerAt(at + 2))
+        : here === DIGIT || before === DIGIT
+    if (isBorder) {
+      store<u8>(ENDS + count++, <u8>(at - start))
+      if (before !== DIGIT && at - first > 1) hasWord = true
+      first = at
+    }
+    before = here
+  }
+  if (count === 0) return
+  store<u8>(ENDS + count++, <u8>length)
+  if (before !== DIGIT && end - first > 1) hasWord = true
+  if (!hasWord || (count > 3 && length < count * 3)) return
+  let from = start
+  for (let part: u32 = 0; part < count; part++) {
+    const to = start + load<u8>(ENDS + part)
+    addPart(from, to)
+    from = to
+  }
+}
+
+function isLowerAt(at: usize): bool {
+  return load<u8>(KINDS + load<u8>(at)) === LOWER
+}
+
+function addPart(start: usize, end: usize): void {
+  if (wordsUsed + MAX_WORD_BYTES + 16 > wordsEnd) growWords()
+  let to = wordsUsed
+  for (let at = start; at < end; at++) store<u8>(to++, load<u8>(PLAIN + load<u8>(at)))
+  addTerm(<u32>(to - wordsUsed))
+}
+
+/** The word is at `wordsUsed`, and becomes part of the region if it is new. */
+function addTerm(length: u32): void {
+  const word = wordsUsed
+  store<u64>(word + length, 0)
+  const hash = hashOf(word, length)
+  let slot = hash & slotMask
+  for (;;) {
+    const place = slots + <usize>slot * SLOT_BYTES
+    const number = load<u32>(place, 4)
+    if (number === 0) break
+    if (load<u32>(place) === hash && isWordOf(number - 1, word, length)) return count(number - 1)
+    slot = (slot + 1) & slotMask
+  }
+  if (terms + <usize>(termCount + 1) * TERM_BYTES > termsEnd) growTerms()
+  const term = terms + <usize>termCount * TERM_BYTES
+  store<u32>(term, <u32>word)
+  store<u32>(term, length, 4)
+  store<u32>(term, 0, 12)
+  wordsUsed = word + ((length + 8) & ~7)
+  const place = slots + <usize>slot * SLOT_BYTES
+  store<u32>(place, hash)
+  store<u32>(place, termCount + 1, 4)
+  addPosting(termCount++)
+  if (termCount * 10 > slotMask * 7) growSlots()
+}
+
+function hashOf(word: usize, length: u32): u32 {
+  let hash: u64 = length
+  for (let at: u32 = 0; at < length; at += 8) {
+    // biome-ignore lint/correctness/noPrecisionLoss: a 64-bit integer here
+    hash = (hash ^ load<u64>(word + at)) * 0x9e3779b97f4a7c15
+    hash ^= hash >>> 29
+  }
+  return <u32>(hash >>> 32)
+}
+
+function isWordOf(number: u32, word: usize, length: u32): bool {
+  const term = terms + <usize>number * TERM_BYTES
+  if (load<u32>(term, 4) !== length) return false
+  const known = <usize>load<u32>(term)
+  for (let at: u32 = 0; at < length; at += 8) if (load<u64>(known + at) !== load<u64>(word + at)) return false
+  return true
+}
+
+function count(number: u32): void {
+  const last = load<u32>(terms + <usize>number * TERM_BYTES, 8)
+  if (last < firstPosting) return addPosting(number)
+  const place = postings + <usize>last * POSTING_BYTES
+  const posting = load<u32>(place, 4)
+  if (posting >>> 24 < MAX_FREQUENCY) store<u32>(place, posting + (1 << 24), 4)
+}
+
+function addPosting(number: u32): void {
+  if (postings + <usize>(postingCount + 1) * POSTING_BYTES > postingsEnd) growPostings()
+  const term = terms + <usize>number * TERM_BYTES
+  const place = postings + <usize>postingCount * POSTING_BYTES
+  store<u32>(place, number)
+  store<u32>(place, document | (1 << 24), 4)
+  store<u32>(term, postingCount++, 8)
+  store<u32>(term, load<u32>(term, 12) + 1, 12)
+}
+
+function growTerms(): void {
+  const bytes = termsEnd - terms
+  const grown = allocate(bytes * 2)
+  memory.copy(grown, terms, bytes)
+  terms = grown
+  termsEnd = top
+}
+
+function growPostings(): void {
+  const bytes = postingsEnd - postings
+  const grown = allocate(bytes * 2)
+  memory.copy(grown, postings, bytes)
+  postings = grown
+  postingsEnd = top
+}
+
+/** Words keep their addresses, so the new region continues the old one. */
+function growWords(): void {
+  words = allocate(1 << 21)
+  wordsEnd = top
+  wordsUsed = words
+}
+
+function growSlots(): void {
+  const size = (slotMask + 1) * 2
+  slots = allocate(<usize>size * SLOT_BYTES)
+  slotMask = size - 1
+  memory.fill(slots, 0, <usize>size * SLOT_BYTES)
+  for (let number: u32 = 0; number < termCount; number++) {
+    const term = terms + <usize>number * TERM_BYTES
+    const hash = hashOf(<usize>load<u32>(term), load<u32>(term, 4))
+    let slot = hash & slotMask
+    while (load<u32>(slots + <usize>slot * SLOT_BYTES, 4) !== 0) slot = (slot + 1) & slotMask
+    store<u32>(slots + <usize>slot * SLOT_BYTES, hash)
+    store<u32>(slots + <usize>slot * SLOT_BYTES, number + 1, 4)
+  }
+}
+
+// Writing the segment
+
+/** Numbers of the terms while they are sorted, each with eight bytes of its word. */
+let order: usize = 0
+let keys: usize = 0
+
+/** Writes all terms, sorted by the bytes of their words. After it, only `reset` may be called. */
+export function finish(): void {
+  order = allocate(<usize>termCount * 4)
+  keys = allocate(<usize>termCount * 8)
+  for (let at: u32 = 0; at < termCount; at++) store<u32>(order + <usize>at * 4, at)
+  sortWords(0, <i32>termCount, 0)
+  const grouped = groupPostings()
+  blocks = allocate(<usize>postingCount * 6 + <usize>termCount * (MAX_WORD_BYTES + 16) + 16)
+  blockEnds = allocate(<usize>termCount * 4 + 4)
+  blockCount = 0
+  let at = blocks
+  let start = at
+  let before: usize = 0
+  let from: u32 = 0
+  for (let place: u32 = 0; place < termCount; place++) {
+    const term = terms + <usize>load<u32>(order + <usize>place * 4) * TERM_BYTES
+    const size = load<u32>(term, 12)
+    let end = writeEntry(at, term, at === start ? 0 : before, grouped + <usize>from * 4, size)
+    if (at > start && end - start > BLOCK_BYTES) {
+      store<u32>(blockEnds + usize(blockCount++) * 4, <u32>(at - blocks))
+      start = at
+      end = writeEntry(at, term, 0, grouped + <usize>from * 4, size)
+    }
+    at = end
+    before = term
+    from += size
+  }
+  if (at > start) store<u32>(blockEnds + usize(blockCount++) * 4, <u32>(at - blocks))
+}
+
+/** Sorts a range by the words from byte `depth` on, eight bytes at a time. */
+function sortWords(from: i32, to: i32, depth: u32): void {
+  for (let at = from; at < to; at++) {
+    const term = terms + <usize>load<u32>(order + <usize>at * 4) * TERM_BYTES
+    const key = depth < load<u32>(term, 4) ? bswap<u64>(load<u64>(<usize>load<u32>(term) + depth)) : 0
+    store<u64>(keys + <usize>at * 8, key)
+  }
+  sortKeys(from, to - 1)
+  for (let first = from; first < to; ) {
+    const key = load<u64>(keys + <usize>first * 8)
+    let next = first + 1
+    while (next < to && load<u64>(keys + <usize>next * 8) === key) next++
+    if (next - first > 1 && (key & 0xff) !== 0) {
+      sortWords(first, next, depth + 8)
+      // The inner call overwrote the keys of this range only.
+    }
+    first = next
+  }
+}
+
+/** Quicksort of `keys` together with `order`. */
+function sortKeys(from: i32, to: i32): void {
+  let low = from
+  let high = to
+  while (high - low > 12) {
+    const pivot = load<u64>(keys + <usize>((low + high) >> 1) * 8)
+    let left = low
+    let right = high
+    while (left <= right) {
+      while (load<u64>(keys + <usize>left * 8) < pivot) left++
+      while (load<u64>(keys + <usize>right * 8) > pivot) right--
+      if (left <= right) swap(left++, right--)
+    }
+    if (right - low < high - left) {
+      sortKeys(low, right)
+      low = left
+    } else {
+      sortKeys(left, high)
+      high = right
+    }
+  }
+  for (let at = low + 1; at <= high; at++)
+    for (let place = at; place > low; place--) {
+      if (load<u64>(keys + <usize>(place - 1) * 8) <= load<u64>(keys + <usize>place * 8)) break
+      swap(place - 1, place)
+    }
+}
+
+function swap(a: i32, b: i32): void {
+  const keyA = keys + <usize>a * 8
+  const keyB = keys + <usize>b * 8
+  const key = load<u64>(keyA)
+  store<u64>(keyA, load<u64>(keyB))
+  store<u64>(keyB, key)
+  const orderA = order + <usize>a * 4
+  const orderB = order + <usize>b * 4
+  const number = load<u32>(orderA)
+  store<u32>(orderA, load<u32>(orderB))
+  store<u32>(orderB, number)
+}
+
+/** Groups the postings by term, in the order of the terms. */
+function groupPostings(): usize {
+  let start: u32 = 0
+  for (let place: u32 = 0; place < termCount; place++) {
+    const term = terms + <usize>load<u32>(order + <usize>place * 4) * TERM_BYTES
+    store<u32>(term, start, 8)
+    start += load<u32>(term, 12)
+  }
+  const grouped = allocate(<usize>postingCount * 4)
+  for (let at: u32 = 0; at < postingCount; at++) {
+    const posting = postings + <usize>at * POSTING_BYTES
+    const term = terms + <usize>load<u32>(posting) * TERM_BYTES
+    const place = load<u32>(term, 8)
+    store<u32>(term, place + 1, 8)
+    store<u32>(grouped + <usize>place * 4, load<u32>(posting, 4))
+  }
+  return grouped
+}
+
+/** @param before the previous term of the block, or 0. @returns the end */
+function writeEntry(to: usize, term: usize, before: usize, list: usize, size: u32): usize {
+  const word = <usize>load<u32>(term)
+  const length = load<u32>(term, 4)
+  let shared: u32 = 0
+  if (before !== 0) {
+    const known = <usize>load<u32>(before)
+    const limit = min(length, load<u32>(before, 4))
+    while (shared < limit && load<u8>(word + shared) === load<u8>(known + shared)) shared++
+  }
+  let at = to
+  store<u8>(at++, <u8>shared)
+  store<u8>(at++, <u8>(length - shared))
+  memory.copy(at, word + shared, length - shared)
+  at += length - shared
+  if (size === 1) {
+    const posting = load<u32>(list)
+    const frequency = posting >>> 24
+    at = writeNumber(at, ((posting & DOCUMENT_MASK) << 2) | (frequency > 1 ? 2 : 0))
+    if (frequency > 1) store<u8>(at++, <u8>frequency)
+    return at
+  }
+  at = writeNumber(at, (postingsLength(list, size) << 1) | 1)
+  let previous: u32 = 0
+  for (let one: u32 = 0; one < size; one++) {
+    const posting = load<u32>(list + <usize>one * 4)
+    const frequency = posting >>> 24
+    const number = posting & DOCUMENT_MASK
+    at = writeNumber(at, ((number - previous) << 1) | (frequency > 1 ? 1 : 0))
+    if (frequency > 1) store<u8>(at++, <u8>frequency)
+    previous = number
+  }
+  return at
+}
+
+function postingsLength(list: usize, size: u32): u32 {
+  let length: u32 = 0
+  let previous: u32 = 0
+  for (let one: u32 = 0; one < size; one++) {
+    const posting = load<u32>(list + <usize>one * 4)
+    const number = posting & DOCUMENT_MASK
+    let rest = (number - previous) << 1
+    do {
+      length++
+      rest >>>= 7
+    } while (rest !== 0)
+    if (posting >>> 24 > 1) length++
+    previous = number
+  }
+  return length
+}
+
+function writeNumber(to: usize, number: u32): usize {
+  let at = to
+  let rest = number
+  while (rest > 127) {
+    store<u8>(at++, <u8>((rest & 127) | 128))
+    rest >>>= 7
+  }
+  store<u8>(at++, <u8>rest)
+  return at
+}
