@@ -1,7 +1,12 @@
-/** Reading for agents whose logs are JSONL files of one session each. An adapter only interprets records. */
+/**
+ * Reading for agents whose logs are files of one session each: JSONL, or one JSON document. An adapter only interprets
+ * records.
+ */
 
+import type { OpenFile } from '../../lib/files/file-bytes.ts'
 import { checksum, sha256 } from '../../lib/hash.ts'
-import type { ByteLine } from '../../lib/lines.ts'
+import { type ByteLine, MAX_LINE_BYTES } from '../../lib/lines.ts'
+import { LastResult } from '../../lib/memoize-last.ts'
 import type { Fields } from '../../lib/unknown-values.ts'
 import { describeBadTime } from '../../model/checked-numbers.ts'
 import { classify } from '../../model/classify.ts'
@@ -20,6 +25,7 @@ import {
   parseWithCursors,
   readLinesFrom,
   readLogFile,
+  toLogIssue,
   tooLongFault,
 } from './log-file.ts'
 import { type MessageDraft, pathOf, placeMessage, promptBeginning, sessionIdentity } from './place-message.ts'
@@ -27,7 +33,7 @@ import { RecordClock, type SavedClock } from './record-clock.ts'
 import { scanFromRead } from './scan-tally.ts'
 import { type ByteSpan, changedSourceError, probeFile, readSpan } from './source-file.ts'
 
-/** Interprets records. All functions are pure except `relate`, which may change its memory. */
+/** Interprets records. `describe`, `select` and `relate` may change their memory. */
 export interface JsonlFormat<Memory extends object> {
   readonly agent: AgentId
   /** The agent's own session id, from the first record. Without one, the record's hash is used. */
@@ -38,23 +44,47 @@ export interface JsonlFormat<Memory extends object> {
   eventOf(record: Fields): string | null
   /** Drafts from the record alone. At least one; role `meta` if the record is unknown. */
   draftsOf(record: Fields): readonly MessageDraft[]
-  /** Adds what the record says about the session. */
-  describe(session: Session, record: Fields): Session
-  /** What `relate` remembers of earlier records: plain JSON, bounded in size. */
+  /** Adds what the record says about the session. Called before `select`. */
+  describe(session: Session, record: Fields, memory: Memory, source: Source): Session
+  /** What `describe`, `select` and `relate` remember of earlier records: plain JSON, bounded in size. */
   newMemory(): Memory
+  /**
+   * For logs that repeat themselves: whether each draft becomes a message. At least one of a record must, so that no
+   * record is lost. Called once per record, before `relate`.
+   */
+  select?(drafts: readonly MessageDraft[], record: Fields, memory: Memory): readonly boolean[]
   /** Metadata of a message that depends on earlier records. Called for each message in order. */
   relate?(draft: MessageDraft, record: Fields, id: string, memory: Memory): Metadata | undefined
+  /** For programs that also wrote files of one JSON document. */
+  readonly document?: DocumentFormat
 }
 
+/** A log that is one JSON document. It is read again whenever it changes. */
+export interface DocumentFormat {
+  /** By the first bytes. A document on a single line may also be read as one record. */
+  matches(head: string): boolean
+  /** The document as records: first the header, or an empty one, then the items. Undefined for other JSON. */
+  parse(text: string): ParsedDocument | undefined
+}
+
+export interface ParsedDocument {
+  readonly records: readonly Fields[]
+  /** The end is missing; `records` holds what is complete. */
+  readonly isCut?: boolean
+}
+
+/** Where the draft of a message is: in a line, or in an item of a document. */
+type Spot = readonly [...ByteSpan, part: number, item?: number]
+
 interface JsonlLocator extends Locator {
-  readonly at: readonly [...ByteSpan, part: number]
+  readonly at: Spot
   readonly line: number
   readonly time: Instant
   readonly session: string
   readonly inferred?: true
   readonly marks?: Metadata
   /** The call that a result answers. */
-  readonly call?: JsonlLocator['at']
+  readonly call?: Spot
   /** The call already had a result. */
   readonly again?: true
 }
@@ -63,7 +93,7 @@ interface JsonlCursor<Memory> extends Cursor, LogPosition {
   readonly offset: number
   readonly session: Session | null
   readonly clock: SavedClock
-  readonly calls: SavedCalls<JsonlLocator['at']>
+  readonly calls: SavedCalls<Spot>
   readonly memory: Memory
 }
 
@@ -73,6 +103,8 @@ export function jsonlAgent<Memory extends object>(
   const read = (source: Source, options: AgentReadOptions = {}): AsyncGenerator<readonly ReadItem[]> =>
     readLogFile<JsonlCursor<Memory>, ReadItem>(source, options.from, async function* (file, from) {
       const parser = new JsonlParser(format, source, file.modifiedMs, options, from)
+      if (!from && format.document?.matches((await file.head(DOCUMENT_HEAD_BYTES)).toString('utf8')))
+        return yield* readDocument(format.document, parser, source, file)
       await parser.calls.restore((spot) => toolAt(format, source, spot))
       yield* parseWithCursors(readLinesFrom(file, from), file, from, {
         follow: ({ lines }) => [parser.parseLines(lines)],
@@ -84,12 +116,40 @@ export function jsonlAgent<Memory extends object>(
     scan: (source, from) => scanFromRead(read(source, from ? { from } : {})),
     read,
     readMessage: (source, locator, options = {}) => readMessage(format, source, locator as JsonlLocator, options),
-    span: (locator) => [(locator as JsonlLocator).at[0], (locator as JsonlLocator).at[1]],
+    span: (locator) => {
+      const [offset, length, , , item] = (locator as JsonlLocator).at
+      return item === undefined ? [offset, length] : undefined
+    },
   }
 }
 
+const DOCUMENT_HEAD_BYTES = 4096
+
+async function* readDocument<Memory extends object>(
+  format: DocumentFormat,
+  parser: JsonlParser<Memory>,
+  source: Source,
+  file: OpenFile,
+): AsyncGenerator<readonly ReadItem[]> {
+  const pieces: Buffer[] = []
+  let length = 0
+  for await (const chunk of file.chunks(0)) {
+    length += chunk.length
+    if (length > MAX_LINE_BYTES) {
+      const reason = `the file is more than ${MAX_LINE_BYTES} bytes long, too long to be read`
+      return yield [toLogIssue(source, 'line_too_long', reason)]
+    }
+    pieces.push(Buffer.from(chunk))
+  }
+  const bytes = Buffer.concat(pieces)
+  const document = format.parse(bytes.toString('utf8'))
+  if (!document) return yield [toLogIssue(source, 'unknown_shape', 'JSON, but not a session of this program')]
+  yield parser.parseDocument(document, bytes)
+  if (document.isCut) yield [toLogIssue(source, 'cut_short', 'the file is cut short; its whole items were read')]
+}
+
 class JsonlParser<Memory extends object> {
-  readonly calls: CallPairing<JsonlLocator['at']>
+  readonly calls: CallPairing<Spot>
   readonly #format: JsonlFormat<Memory>
   readonly #source: Source
   readonly #options: PrivacyOptions
@@ -122,6 +182,17 @@ class JsonlParser<Memory extends object> {
     return this.#items
   }
 
+  parseDocument({ records }: ParsedDocument, bytes: Buffer): ReadItem[] {
+    this.#items = []
+    const check = checksum(bytes)
+    records.forEach((record, item) => {
+      const first = item === 0 ? bytes : Buffer.alloc(0)
+      this.#addRecord(record, { number: item, span: [0, bytes.length, check], item }, first)
+    })
+    if (this.#session) this.#items.push({ kind: 'session', session: this.#session })
+    return this.#items
+  }
+
   save(stop: LogPosition): JsonlCursor<Memory> {
     return {
       ...stop,
@@ -138,20 +209,24 @@ class JsonlParser<Memory extends object> {
     if (!bytes) return this.#issue(tooLongFault(length), number)
     const { record, faults } = parseRecordLine(line, bytes)
     for (const fault of faults) this.#issue(fault, number)
-    if (record) this.#addRecord(record, line, bytes)
+    if (record) this.#addRecord(record, { number, span: [line.offset, length, checksum(bytes)] }, bytes)
   }
 
-  #addRecord(record: Fields, { number, offset, length }: ByteLine, bytes: Buffer): void {
+  #addRecord(record: Fields, { number, span, item }: RecordPlace, bytes: Buffer): void {
     const format = this.#format
-    const { at, inferred, isBad } = this.#clock.timeOf(format.timeOf(record), number)
-    if (isBad) this.#issue({ code: 'bad_time', reason: describeBadTime('timestamp') }, number)
-    const session = format.describe(this.#session ?? this.#firstHeader(record, bytes, at), record)
+    const recordTime = this.#clock.timeOf(format.timeOf(record), number)
+    if (recordTime.isBad) this.#issue({ code: 'bad_time', reason: describeBadTime('timestamp') }, number)
+    const header = this.#session ?? this.#firstHeader(record, bytes, recordTime.at)
+    const session = format.describe(header, record, this.#memory, this.#source)
     this.#session = session
-    const check = checksum(bytes)
-    format.draftsOf(record).forEach((draft, index) => {
+    const drafts = format.draftsOf(record)
+    const selected = format.select?.(drafts, record, this.#memory)
+    drafts.forEach((draft, index) => {
+      if (selected?.[index] === false) return
       const part = index + 1
+      const { at, inferred } = draft.stamp === undefined ? recordTime : this.#clock.timeOf(draft.stamp, number)
       const id = makeMessageId(at, number, part)
-      const spot = [offset, length, check, part] as const
+      const spot: Spot = item === undefined ? [...span, part] : [...span, part, item]
       const locator: Mutable<JsonlLocator> = { at: spot, line: number, time: at, session: session.id }
       if (inferred) locator.inferred = true
       const marks = format.relate?.(draft, record, id, this.#memory)
@@ -178,7 +253,7 @@ class JsonlParser<Memory extends object> {
     return { ...identity, models: [], ancestors: [] }
   }
 
-  #callOf({ source_type, tool_call }: MessageDraft, line: number): TrackedCall<JsonlLocator['at']> | undefined {
+  #callOf({ source_type, tool_call }: MessageDraft, line: number): TrackedCall<Spot> | undefined {
     if (source_type !== 'tool_result') return undefined
     const call = tool_call?.call_id ? this.calls.get(tool_call.call_id) : undefined
     if (!call) this.#issue({ code: 'orphan_result', reason: 'a tool result has no call before it' }, line)
@@ -194,6 +269,13 @@ class JsonlParser<Memory extends object> {
   #issue(fault: LineFault, line: number): void {
     this.#items.push(issueItem(pathOf(this.#source), fault, line))
   }
+}
+
+interface RecordPlace {
+  readonly number: number
+  readonly span: ByteSpan
+  /** In a document. */
+  readonly item?: number
 }
 
 function toMessage<Memory extends object>(
@@ -213,7 +295,7 @@ function toMessage<Memory extends object>(
   const position = {
     ...{ at: time, inferred, line, part, path: pathOf(source), session, marks },
     event: format.eventOf(record),
-    stamp: format.timeOf(record),
+    stamp: draft.stamp ?? format.timeOf(record),
     extension: part === 1 ? extensions?.first : extensions?.further,
   }
   return placeMessage({ ...draft, tool_call }, position, options)
@@ -241,18 +323,23 @@ async function readMessage<Memory extends object>(
 async function draftAt<Memory extends object>(
   format: JsonlFormat<Memory>,
   source: Source,
-  [offset, length, check, part]: JsonlLocator['at'],
+  [offset, length, check, part, item]: Spot,
 ): Promise<{ readonly record: Fields; readonly draft: MessageDraft }> {
   const bytes = await readSpan(source, [offset, length, check])
-  const { record } = parseRecordLine({ number: offset === 0 ? 1 : 2, utf8: false, ended: true }, bytes)
+  const record =
+    item === undefined
+      ? parseRecordLine({ number: offset === 0 ? 1 : 2, utf8: false, ended: true }, bytes).record
+      : documentCache.get(bytes, format.agent, () => format.document?.parse(bytes.toString('utf8')))?.records[item]
   const draft = record && format.draftsOf(record)[part - 1]
   if (!record || !draft) throw changedSourceError(source)
   return { record, draft }
 }
 
+const documentCache = new LastResult<ParsedDocument | undefined>()
+
 /** Undefined if the call is no longer there. */
 const toolAt = async <Memory extends object>(
   format: JsonlFormat<Memory>,
   source: Source,
-  spot: JsonlLocator['at'],
+  spot: Spot,
 ): Promise<ToolCall | undefined> => (await draftAt(format, source, spot).catch(() => undefined))?.draft.tool_call

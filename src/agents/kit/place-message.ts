@@ -26,8 +26,19 @@ export interface MessageDraft {
   readonly metadata?: Metadata | undefined
   /** The agent's name for the role, if it differs from `role`. */
   readonly payload_role?: string | undefined
+  /** Its own time in the source, where a record holds several messages. */
+  readonly stamp?: unknown
+  /** What it says and of which item of the source, where a log repeats itself: `JsonlFormat.select` compares it. */
+  readonly key?: DraftKey
   /** Ciphertext. Only its hash leaves the adapter unless private parts are asked for. */
   readonly secret?: string | undefined
+}
+
+export interface DraftKey {
+  /** The source's own id of the message. */
+  readonly item: string
+  /** Equal in every copy. */
+  readonly what: string
 }
 
 export interface MessagePosition {

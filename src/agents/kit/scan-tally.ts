@@ -17,7 +17,8 @@ export class ScanTally {
 
   add(message: NormalizedMessage): void {
     const { isCounted, isReplayed, kind } = classify(message)
-    if (isCounted) this.#messages++
+    // A list of prompts repeats what was typed in other sessions.
+    if (isCounted && message.metadata?.prompt_of === undefined) this.#messages++
     if (kind === 'call' && !isReplayed) {
       const name = message.tool_call?.name ?? 'unknown'
       this.#tools[name] = (this.#tools[name] ?? 0) + 1
