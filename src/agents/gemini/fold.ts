@@ -26,7 +26,7 @@ export interface Fold {
 }
 
 /** `words`: the message of ours that holds its text, which a later copy of another text replaces. */
-type LiveMessage = readonly [item: string, id: string | null, words?: string]
+type LiveMessage = readonly [item: string, id: string | null, words: string | null]
 
 interface Due {
   /** By message; removed once given. */
@@ -69,7 +69,7 @@ export function select(drafts: readonly MessageDraft[], record: Fields, fold: Fo
   else if (isMessage(record)) {
     fold.isRestarted = false
     const item = String(record['id'])
-    if (!before.some(([one]) => one === item)) fold.live.push([item, null])
+    if (!before.some(([one]) => one === item)) fold.live.push([item, null, null])
   } else if ('$rewindTo' in record) rewind(stringOf(record['$rewindTo']), fold)
   if (fold.live.length > MAX_REMEMBERED) fold.live = fold.live.slice(-MAX_REMEMBERED)
   return wanted
@@ -94,10 +94,10 @@ export function relate(
       delete fold.due.usage[name]
     }
     const at = fold.live.findLastIndex(([item]) => item === key.item)
-    const [, first, words] = fold.live[at] ?? [key.item, null]
+    const [, first, words] = fold.live[at] ?? [key.item, null, null]
     const isWords = source_type === 'message'
-    if (isWords && words !== undefined) marks.duplicates = [words]
-    if (at >= 0) fold.live[at] = [key.item, first ?? id, ...(isWords ? [id] : words === undefined ? [] : [words])]
+    if (isWords && words !== null) marks.duplicates = [words]
+    if (at >= 0) fold.live[at] = [key.item, first ?? id, isWords ? id : words]
     // What the parent asks a sub-agent was not typed.
     if (fold.isSubagent && role === 'user' && source_type === 'message') marks.injected = true
   }
@@ -158,7 +158,7 @@ function replaceList(listed: readonly Fields[], fold: Fold): void {
   const before = fold.live
   const known = new Map(before.map((message) => [message[0], message]))
   const items = listed.map(({ id }) => String(id))
-  fold.live = items.map((item) => known.get(item) ?? [item, null])
+  fold.live = items.map((item) => known.get(item) ?? [item, null, null])
   const { isRestarted } = fold
   if (isRestarted) {
     // The list so far stays known: the same list follows.
