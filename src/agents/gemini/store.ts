@@ -1,6 +1,6 @@
 /** Where Gemini CLI keeps conversations: its home, the folders of projects, and files that hold the same session. */
-import { readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { readRegularFile } from '../../lib/files/regular-file.ts'
 import { findFilesBelow, isFile, isFolder, listEntries, readHead, statOf } from '../../lib/files/safe-fs.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { fieldsOf, nonEmptyStringOf, parseStructure } from '../../lib/unknown-values.ts'
@@ -93,7 +93,7 @@ function idsIn(path: string): ReadonlySet<string> {
 
 function textOf(path: string): string | undefined {
   try {
-    return isFile(path) ? readFileSync(path, 'utf8') : undefined
+    return isFile(path) ? readRegularFile(path).toString('utf8') : undefined
   } catch {
     return undefined
   }
