@@ -1,5 +1,6 @@
 /** Accounts for every record of a conversion: which values are missing in the output, and where they were preserved. */
 import type { RecordOutcome, WriterOutput } from '../agents/agent.ts'
+import { plainPortableJson } from '../lib/json/portable.ts'
 import { type Fields, isObject, parseStructure, stringOf } from '../lib/unknown-values.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { extensionOf } from '../model/replay/extension.ts'
@@ -156,7 +157,8 @@ function findMissing(
   onMissing: (path: ValuePath) => void,
 ): void {
   const present = new WrittenValues(written)
-  for (const record of records) {
+  for (const carried of records) {
+    const record = plainPortableJson(carried)
     const kind = recordKind(record)
     visitValue(
       record,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { openFile } from '../lib/files/file-bytes.ts'
 import { sha256 } from '../lib/hash.ts'
 import { digestWithout } from '../lib/json/compare.ts'
+import { plainPortableJson } from '../lib/json/portable.ts'
 import { decodeLine, splitLines } from '../lib/lines.ts'
 import { type Fields, fieldsOf, numberOf, parseStructure, stringOf, toJsonText } from '../lib/unknown-values.ts'
 import type { AgentId } from '../model/ids.ts'
@@ -89,12 +90,7 @@ function mergePart(message: NormalizedMessage, { extension }: SidecarPart, isFir
   }
 }
 
-/** Some records are stored as text to keep their numbers exact. */
-function recordElement(record: unknown): Fields {
-  const fields = fieldsOf(record) ?? {}
-  const exact = stringOf(fields['exact_json'])
-  return exact === undefined ? fields : (fieldsOf(parseStructure(exact)) ?? {})
-}
+const recordElement = (record: unknown): Fields => fieldsOf(plainPortableJson(record)) ?? {}
 
 function toOrphanMessage(
   { at, extension: { src, records = [] } }: SidecarPart,

@@ -77,6 +77,9 @@ const line = fc.oneof(
   },
 )
 
+/** As Codex spells numbers, and in an order of keys that JavaScript would change. */
+const RATE_LIMITS = '{"limits":{"secondary":{"used_percent":40.0},"10":17.0,"2":1e-7}}'
+
 /** A Codex log as text. */
 export const codexLog: fc.Arbitrary<string> = fc.array(line, { minLength: 1, maxLength: 30 }).map((lines) => {
   const meta = { id: '019c22d1-0000-7000-8000-0000000000c0', timestamp: time(0), cwd: '/w', originator: 'codex_cli_rs' }
@@ -86,9 +89,25 @@ export const codexLog: fc.Arbitrary<string> = fc.array(line, { minLength: 1, max
     payload: { ...meta, cli_version: '0.100.0', source: 'cli' },
   }
   return [first, ...lines.map((one, at) => ({ timestamp: time(at + 1), ...one }))]
-    .map((one) => `${JSON.stringify(one)}\n`)
+    .map((one) => `${JSON.stringify(one).replace('"info":null', `"info":null,"rate_limits":${RATE_LIMITS}`)}\n`)
     .join('')
 })
+
+/** The header and items of a log before the envelope. */
+const oldRecords = fc.array(fc.oneof({ weight: 5, arbitrary: item }, fc.constant({ record_type: 'state' })), {
+  minLength: 1,
+  maxLength: 20,
+})
+const OLD_HEADER = { id: '019c22d1-0000-7000-8000-0000000000c1', timestamp: time(0), instructions: null }
+
+/** A log of Codex 0.31 and before, as lines or, as the first Codex wrote it, as one document. */
+export const oldCodexLog: fc.Arbitrary<string> = fc
+  .tuple(oldRecords, fc.boolean())
+  .map(([records, isDocument]) =>
+    isDocument
+      ? JSON.stringify({ session: OLD_HEADER, items: records }, null, 2)
+      : [OLD_HEADER, ...records].map((one) => `${JSON.stringify(one)}\n`).join(''),
+  )
 
 const call = fc.tuple(callId, text).map(([id, one]) => ({
   id,

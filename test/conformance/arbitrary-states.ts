@@ -94,8 +94,8 @@ const summary = fc.constantFrom(null, null, 'What was said before.')
 /** Every field with every possible value, as text: more than the program would ever write. */
 export const wildState: fc.Arbitrary<string> = states(1).map((all) => all.map((state) => writeState(state)).join(''))
 
-/** Turns with and without tools in any order, with all surrounding fields, as text. */
-export const qState: fc.Arbitrary<string> = fc
+/** Turns with and without tools in any order, with all surrounding fields. */
+const fields = fc
   .record({
     next_message: fc.option(user),
     history,
@@ -104,18 +104,21 @@ export const qState: fc.Arbitrary<string> = fc
     model_info: fc.option(fc.constant({ model_name: 'm', model_id: 'claude-sonnet-4', context_window_tokens: 200000 })),
     mcp_enabled: fc.boolean(),
   })
-  .map((state) =>
-    JSON.stringify({
-      conversation_id: '5b1f0c52-0000-4000-8000-0000000000c2',
-      ...state,
-      valid_history_range: [0, state.history.length],
-      tools: {},
-      context_manager: null,
-      context_message_length: null,
-      file_line_tracker: {},
-      checkpoint_manager: null,
-    }),
-  )
+  .map((state) => ({
+    conversation_id: '5b1f0c52-0000-4000-8000-0000000000c2',
+    ...state,
+    valid_history_range: [0, state.history.length],
+    tools: {},
+    context_manager: null,
+    context_message_length: null,
+    file_line_tracker: {},
+    checkpoint_manager: null,
+  }))
+
+/** As a row has it, or as `/save` writes it. */
+export const qState: fc.Arbitrary<string> = fc
+  .tuple(fields, fc.constantFrom(undefined, 2))
+  .map(([state, indent]) => JSON.stringify(state, null, indent))
 
 const ANY_METADATA = {
   request_id: null,

@@ -1,5 +1,6 @@
 /** Records that must be unchanged after a round trip, by the original agent. */
 import type { Agent, Source } from '../../src/agents/agent.ts'
+import { plainPortableJson } from '../../src/lib/json/portable.ts'
 import { type Fields, fieldsOf, isObject, listOf } from '../../src/lib/unknown-values.ts'
 import { extensionOf } from '../../src/model/replay/extension.ts'
 
@@ -79,7 +80,7 @@ export async function recordsIn(
     for (const one of batch) {
       if (one.kind !== 'message' || (session !== undefined && one.message.raw.session_id !== session)) continue
       const extension = extensionOf(one.message)
-      if (extension?.src === agent.id) records.push(...(extension.records ?? []))
+      if (extension?.src === agent.id) records.push(...(extension.records ?? []).map(plainPortableJson))
     }
   return records
 }

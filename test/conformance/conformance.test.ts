@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { tempFolder } from '../support/codex-log.ts'
 import { sharedFolder } from '../support/shared-material.ts'
 import { journal } from './arbitrary-journals.ts'
-import { chatFile, codexLog } from './arbitrary-logs.ts'
+import { chatFile, codexLog, oldCodexLog } from './arbitrary-logs.ts'
 import { qState, statesBeside, wildState } from './arbitrary-states.ts'
 import { conversationOf, conversationsIn, tryAll } from './corpus.ts'
 import { Matrix } from './matrix.ts'
@@ -13,6 +13,7 @@ const folder = tempFolder()
 
 test.each([
   { kind: 'logs of Codex', made: codexLog, suffix: '.jsonl' },
+  { kind: 'logs of Codex before the envelope', made: oldCodexLog, suffix: '.jsonl' },
   { kind: 'files of chat messages', made: chatFile, suffix: '.json' },
   { kind: 'journals', made: journal, suffix: '.jsonl' },
   { kind: 'states of Amazon Q', made: qState, suffix: '.json' },

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { tempFolder } from '../support/codex-log.ts'
 import { sharedFolder } from '../support/shared-material.ts'
 import { journal } from './arbitrary-journals.ts'
-import { chatFile, codexLog } from './arbitrary-logs.ts'
+import { chatFile, codexLog, oldCodexLog } from './arbitrary-logs.ts'
 import { qState, statesBeside, wildState } from './arbitrary-states.ts'
 import { conversationOf, conversationsIn, tryAll } from './corpus.ts'
 import { Matrix } from './matrix.ts'
@@ -21,6 +21,7 @@ test('every conversation converts to every form and back', async () => {
   const generated = new Matrix()
   for (const [made, suffix] of [
     [codexLog, '.jsonl'],
+    [oldCodexLog, '.jsonl'],
     [chatFile, '.json'],
     [journal, '.jsonl'],
     [qState, '.json'],
@@ -45,11 +46,34 @@ const pageOf = (real: Matrix, generated: Matrix): string => `# Conformance
 
 - **Round trip exact**: with extensions, the conversation that comes back equals the original. For Codex: the list of response items, except ids. For message files: role, content, calls and ids of results. For Amazon Q: every entry and every field of the
   state. For the others: every record. Logs with content that their agent never writes are repaired, and not counted here.
+- **Same bytes**: with extensions, the file that comes back is the original file, byte for byte. Counted are files that Codex, Amazon Q or Kiro wrote and nothing changed since.
 - **Same content without extensions**: the texts are the same, and so are the results of the same calls. If a format must not end with a question, everything after the last answer is left out and reported.
 - **Losses reported**: with extensions nothing is lost; without them the report covers every record.
 - **No errors**: the target's checker, which is written independently of the writer, finds no error. Messages for a server are written for its profile.
 - **Own records with errors**: an agent's own records come back unchanged, including errors that the checker already finds in the original file.
 - **Warnings** are counted one by one.
+
+## What comes back
+
+| source | what is equal after converting it and converting it back |
+|---|---|
+| a log of Codex, of any version | the bytes: spelling of numbers (\`17.0\`), order of keys, and the form of its version: lines with an envelope, bare items (before 0.32), or one document (the first Codex) |
+| a conversation of Amazon Q or Kiro, as in a row or as \`/save\` writes it | the bytes, with indentation and order of fields |
+| a file of messages | role, content, calls and ids of results of every message, and the fields next to the messages; not the layout of the file |
+| a journal of fumibako | every event; the pieces of a streamed answer only if no complete answer follows |
+| a file of normalized messages | every message |
+
+This holds for conversions with extensions (the default) while the converted file is unchanged; \`--to sft\` also needs the sidecar (\`.x.json\`) beside it. After an edit, everything that was not edited comes back as it was.
+
+The bytes of a log or conversation are not the same:
+
+- with \`--no-extensions\`, \`--max-tokens\` or \`--cwd\`, and after \`fumi handoff\`. These write a log in which the conversation continues: in the current form, with another header
+- if the log is damaged. Whole records come back on lines of their own. A record that was cut short, blank lines, a byte order mark, CRLF, NUL bytes and bytes that are not UTF-8 do not come back
+- if the log is compressed (\`.zst\`): its text comes back
+- if another program wrote or changed it. A missing header, missing header fields and missing times are added, and content that Codex would not read is rewritten so that it does. Spaces and escapes that Codex does not write are not preserved
+- if it is no log: the output of \`codex exec --json\` comes back as a log
+- if Amazon Q could not load the state: missing fields are added, and entries that cannot be read are left out and reported
+- for files that contain several conversations: a conversation comes back as a file of its own
 
 ## Real structures
 

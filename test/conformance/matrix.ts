@@ -5,6 +5,8 @@ interface Cell {
   trips: number
   exact: number
   compared: number
+  identical: number
+  files: number
   said: number
   reported: number
   checked: number
@@ -15,7 +17,7 @@ interface Cell {
 }
 
 const emptyCell = (): Cell => ({
-  ...{ trips: 0, exact: 0, compared: 0, said: 0, reported: 0 },
+  ...{ trips: 0, exact: 0, compared: 0, identical: 0, files: 0, said: 0, reported: 0 },
   ...{ checked: 0, sound: 0, own: 0, warnings: 0 },
   failures: [],
 })
@@ -23,13 +25,20 @@ const emptyCell = (): Cell => ({
 export class Matrix {
   readonly #cells = new Map<string, Cell>()
 
-  add(from: string, to: string, name: string, { isExact, isSaid: isText, isReported, target }: Verdict): void {
+  add(
+    from: string,
+    to: string,
+    name: string,
+    { isExact, isIdentical, isSaid: isText, isReported, target }: Verdict,
+  ): void {
     const key = `${from} → ${to}`
     const cell = this.#cells.get(key) ?? emptyCell()
     this.#cells.set(key, cell)
     cell.trips++
     if (isExact !== undefined) cell.compared++
     if (isExact) cell.exact++
+    if (isIdentical !== undefined) cell.files++
+    if (isIdentical) cell.identical++
     if (isText) cell.said++
     if (isReported) cell.reported++
     if (target) {
@@ -41,6 +50,7 @@ export class Matrix {
     const refused = [...new Set(target?.errors)]
     const wrong = [
       isExact === false && 'not exact',
+      isIdentical === false && 'not the same bytes',
       !isText && 'not the same words',
       !isReported && 'not reported',
       refused.length > 0 && `refused: ${refused.join(' ')}`,
@@ -58,11 +68,12 @@ export class Matrix {
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([pair, one]) => {
         const back = one.compared === 0 ? '–' : `${one.exact} of ${one.compared}`
-        return `| ${pair} | ${one.trips} | ${back} | ${one.said} | ${one.reported} | ${one.checked === 0 ? '– | – | –' : `${one.sound} of ${one.checked} | ${one.own} | ${one.warnings}`} |`
+        const bytes = one.files === 0 ? '–' : `${one.identical} of ${one.files}`
+        return `| ${pair} | ${one.trips} | ${back} | ${bytes} | ${one.said} | ${one.reported} | ${one.checked === 0 ? '– | – | –' : `${one.sound} of ${one.checked} | ${one.own} | ${one.warnings}`} |`
       })
     return [
-      '| pair | conversations | round trip exact | same content without extensions | losses reported | no errors | own records with errors | warnings |',
-      '|---|--:|--:|--:|--:|--:|--:|--:|',
+      '| pair | conversations | round trip exact | same bytes | same content without extensions | losses reported | no errors | own records with errors | warnings |',
+      '|---|--:|--:|--:|--:|--:|--:|--:|--:|',
       ...rows,
       '',
     ].join('\n')

@@ -1,5 +1,5 @@
 /** Converts one conversation and back, and checks the laws. */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent, Source, WrittenForm } from '../../src/agents/agent.ts'
 import type { Report } from '../../src/convert/loss-report.ts'
@@ -8,6 +8,7 @@ import { convertLog } from '../../src/convert.ts'
 import { type CheckResult, checkerOf, checkOutput, faultsAt } from './check-output.ts'
 import { differences, isCut, readContent } from './compare-content.ts'
 import { isNative, recordsIn, selectRecordsFor } from './compare-records.ts'
+import { bytesToReturn } from './same-bytes.ts'
 
 export interface Conversation {
   readonly agent: Agent
@@ -50,6 +51,8 @@ export interface Verdict {
    * by its agent.
    */
   readonly isExact: boolean | undefined
+  /** With extensions: the file is the same, byte for byte. Undefined if its agent did not write it so. */
+  readonly isIdentical: boolean | undefined
   /** Without extensions: same texts, and same results of the same calls. */
   readonly isSaid: boolean
   /** The report lists everything that is missing. */
@@ -77,8 +80,11 @@ export async function roundTrip(
   const before = await recordsIn(from.agent, from.source, from.session)
   const there = await writeAs(from, to, form, folder, 'there')
   const bare = await writeAs(from, to, form, folder, 'bare', { withoutExtensions: true })
+  const bytes = bytesToReturn(from.agent, from.source, before)
+  const back = home && (bytes || isNative(from.agent, before)) ? await bringBack(from, there, home, folder) : undefined
   return {
-    isExact: home && isNative(from.agent, before) ? await comesBack(from, before, there, home, folder) : undefined,
+    isExact: back && isNative(from.agent, before) ? await hasSameRecords(from.agent, before, back) : undefined,
+    isIdentical: back && bytes ? back !== 'lost' && readFileSync(back.source.path).equals(bytes) : undefined,
     isSaid: await saysTheSame(from, bare),
     isReported: isKept(there.report) && isAccounted(bare.report),
     target: await checkRoundTrip(from, to, form, folder, [there, bare]),
@@ -119,19 +125,25 @@ async function isEmpty({ agent, source }: WrittenOutput): Promise<boolean> {
   return true
 }
 
-async function comesBack(
+/** Undefined for a fine-tuning example without an answer, which is empty. */
+async function bringBack(
   { agent }: Conversation,
-  before: readonly unknown[],
   there: WrittenOutput,
   home: WrittenForm,
   folder: string,
-): Promise<boolean | undefined> {
+): Promise<WrittenOutput | 'lost' | undefined> {
   const session = await sessionIn(there)
-  // A fine-tuning example without an answer is empty.
   if (session === undefined && home.name !== there.form.name && there.agent.forms?.[0] !== there.form) return undefined
-  if (session === undefined) return false
-  const again = { agent: there.agent, source: there.source, session }
-  const back = await writeAs(again, agent, home, folder, 'back')
+  if (session === undefined) return 'lost'
+  return writeAs({ agent: there.agent, source: there.source, session }, agent, home, folder, 'back')
+}
+
+async function hasSameRecords(
+  agent: Agent,
+  before: readonly unknown[],
+  back: WrittenOutput | 'lost',
+): Promise<boolean> {
+  if (back === 'lost') return false
   const compared = selectRecordsFor(agent)
   const after = await recordsIn(agent, back.source, undefined)
   return JSON.stringify(compared(after)) === JSON.stringify(compared(before))

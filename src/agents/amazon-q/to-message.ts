@@ -11,7 +11,8 @@ import {
 } from '../../conversation/to-messages/parse-entry.ts'
 import { checksum, sha256 } from '../../lib/hash.ts'
 import { digestWithout } from '../../lib/json/compare.ts'
-import { parseJson, toPortableJson } from '../../lib/json/lossless.ts'
+import { type JsonValue, parseJson, plainJson } from '../../lib/json/lossless.ts'
+import { toPortableJson } from '../../lib/json/portable.ts'
 import { findMemberRanges } from '../../lib/json/scanner.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
 import { type Fields, fieldsOf, isObject, listOf, stringOf, toJsonText } from '../../lib/unknown-values.ts'
@@ -74,7 +75,8 @@ export function entryExtensions(list: EntryList, index: number, at: number): Ele
   const entry = list.exactAt(index)
   const fields = fieldsOf(entry)
   const own = { src: AMAZON_Q, record: toPortableJson(entry ?? null), at }
-  return readElementExtensions(own, fields?.['x_conv'], () => digestWithout(fields ?? {}, 'x_conv'))
+  const written = fields?.['x_conv'] as JsonValue | undefined
+  return readElementExtensions(own, written && plainJson(written), () => digestWithout(fields ?? {}, 'x_conv'))
 }
 
 /** For messages that belong to the state, whose record is attached once, at the end. */
@@ -92,10 +94,12 @@ export function stateExtension(bytes: Buffer, { fields, history }: StateDocument
   // The state was created for another agent's conversation.
   if (own.src !== AMAZON_Q && Array.isArray(records)) return { ...own, records }
   const state: Record<string, unknown> = {}
+  const keys: string[] = []
   let start = bytes[0] === 0xef ? 3 : 0
   while ((bytes[start] ?? 99) <= 32) start++
   if (bytes[start] !== OPEN_OBJECT) return own
   for (const member of findMemberRanges(bytes, start).ranges) {
+    keys.push(member.key)
     if (member.key === 'history') continue
     const exact = parseJson(decodeUtf8(bytes.subarray(member.start, member.end)))
     if (exact.ok) state[member.key] = toPortableJson(exact.value)
@@ -104,8 +108,35 @@ export function stateExtension(bytes: Buffer, { fields, history }: StateDocument
   for (let at = 0; at < history.length; at++)
     if (!isParsedEntry(parseEntryAt(history, at)))
       unreadEntries.push({ at: at + 1, entry: toPortableJson(history.exactAt(at) ?? null) })
-  return { src: AMAZON_Q, records: [unreadEntries.length > 0 ? { state, unread: unreadEntries } : { state }] }
+  const layout = layoutOf(bytes, start, keys)
+  return {
+    src: AMAZON_Q,
+    records: [{ state, ...(layout && { layout }), ...(unreadEntries.length > 0 && { unread: unreadEntries }) }],
+  }
 }
+
+/** How the text of a state is laid out, where that is not how Amazon Q writes a row. */
+export interface StateLayout {
+  /** By two spaces, as `/save` writes files. */
+  readonly indented?: boolean
+  /** Number of fields before `history`. */
+  readonly history_at?: number
+}
+
+/** The fields before `history` in every version. */
+export const LEADING_FIELDS: readonly string[] = ['conversation_id', 'next_message']
+
+function layoutOf(bytes: Buffer, start: number, keys: readonly string[]): StateLayout | undefined {
+  const at = keys.indexOf('history')
+  const isUsual = at === LEADING_FIELDS.length && LEADING_FIELDS.every((key, index) => keys[index] === key)
+  const layout = {
+    ...(bytes[start + 1] === NEWLINE && { indented: true }),
+    ...(at >= 0 && !isUsual && { history_at: at }),
+  }
+  return Object.keys(layout).length > 0 ? layout : undefined
+}
+
+const NEWLINE = 10
 
 /** Our extension of an entry. */
 export const extensionFields = (entry: unknown): Fields | undefined => fieldsOf(fieldsOf(entry)?.['x_conv'])

@@ -11,8 +11,10 @@ import type { HistoryEntry } from '../../conversation/record.ts'
 import { transcriptLines } from '../../conversation/state.ts'
 import { Spool } from '../../lib/files/temp-files.ts'
 import { digestWithout } from '../../lib/json/compare.ts'
-import { fromPortableJson, type JsonValue, writeJson } from '../../lib/json/lossless.ts'
-import { type Fields, fieldsOf, listOf, toJsonText } from '../../lib/unknown-values.ts'
+import { JsonPieces } from '../../lib/json/json-pieces.ts'
+import { type JsonValue, writeJson } from '../../lib/json/lossless.ts'
+import { fromPortableJson } from '../../lib/json/portable.ts'
+import { type Fields, fieldsOf, isObject, listOf, toJsonText } from '../../lib/unknown-values.ts'
 import { type AgentId, isUuid } from '../../model/ids.ts'
 import { toRecordOutcomes, type WrittenExtension } from '../../model/replay/extension.ts'
 import { createWriteFunction, type UnitWriter } from '../../model/replay/replay.ts'
@@ -20,6 +22,7 @@ import { type RecordGroup, type ReplayStep, toConversionChange } from '../../mod
 import type { Session } from '../../model/session.ts'
 import type { AgentWriteOptions, WriterOutput, WrittenForm } from '../agent.ts'
 import { AMAZON_Q, KIRO } from './stores.ts'
+import { LEADING_FIELDS, type StateLayout } from './to-message.ts'
 
 export const FORMS: readonly WrittenForm[] = [
   { name: AMAZON_Q, label: 'conversation of Amazon Q CLI', label_ja: 'Amazon Q CLI の会話', suffix: '.json' },
@@ -39,6 +42,7 @@ const BEFORE_FIRST_ENTRY = 0
 /** A state written by the program itself, with what was written before it. */
 interface NativeState {
   readonly fields: StateFields
+  readonly layout: StateLayout
   readonly entries: number
   readonly lines: number
   /** All entries so far are unchanged. */
@@ -131,15 +135,17 @@ class ConversationWriter implements UnitWriter<WriterOutput> {
       if (one.kind === 'unread' || (one.kind === 'entry' && !isLoaded)) continue
       for (const fault of one.faults) this.#entryWriter.reportRepair(toConversionChange('refused_today', fault))
       if (one.kind === 'entry') this.#stateWriter.add(one.text, one.entry)
-      else this.#keepState(one.fields, one.unread)
+      else this.#keepState(one)
     }
     if (isLoaded) this.#entryWriter.reportOutcome({ records, as: records, isKept: false })
     return isLoaded
   }
 
-  #keepState(fields: StateFields, unread: number): void {
+  #keepState({ fields, layout, unread }: Extract<NativeRecord, { kind: 'state' }>): void {
     this.#state = {
       fields,
+      // A row of the program's database is compact.
+      layout: this.#options.isStandalone ? {} : layout,
       entries: this.#stateWriter.length,
       lines: this.#stateWriter.lines,
       isUnchanged: this.#isUnchanged,
@@ -174,7 +180,8 @@ class ConversationWriter implements UnitWriter<WriterOutput> {
     if (!isContinued) fields.set('transcript', [])
     if (summaries.length > 0) fields.set('latest_summary', compactSummary(summaries) as unknown as JsonValue)
     if (!native && !this.#options.withoutExtensions) fields.set('x_conv', this.#origin(rest))
-    return { fields, start, line: isUnchanged ? this.#stateWriter.lines : isContinued ? native.lines : 0 }
+    const line = isUnchanged ? this.#stateWriter.lines : isContinued ? native.lines : 0
+    return { fields, layout: native?.layout ?? {}, start, line }
   }
 
   /** Names the original agent, so that the state is not mistaken for a record. */
@@ -221,6 +228,7 @@ type NativeRecord =
   | {
       readonly kind: 'state'
       readonly fields: StateFields
+      readonly layout: StateLayout
       readonly faults: readonly string[]
       /** Number of unreadable entries in the history. */
       readonly unread: number
@@ -229,8 +237,8 @@ type NativeRecord =
   | { readonly kind: 'unread' }
 
 function parseNativeRecord(record: unknown): NativeRecord {
-  const state = fieldsOf(fieldsOf(record)?.['state'])
-  if (state) return stateRecord(state, listOf(fieldsOf(record)?.['unread']).length)
+  const { state, layout, unread } = fieldsOf(record) ?? {}
+  if (isObject(state)) return stateRecord(state, fieldsOf(layout) ?? {}, listOf(unread).length)
   const given = fromPortableJson(record)
   const strict = readValueAs(historyEntry, given, { mode: 'strict' })
   const read = strict.ok ? strict : readValueAs(historyEntry, given)
@@ -238,11 +246,12 @@ function parseNativeRecord(record: unknown): NativeRecord {
   return { kind: 'entry', entry: read.value, text: writeJson(given), faults: faultsOf(read) }
 }
 
-function stateRecord(state: { readonly [field: string]: unknown }, unread: number): NativeRecord {
+function stateRecord(state: Fields, { indented, history_at }: Fields, unread: number): NativeRecord {
   const fields = new Map(Object.entries(state).map(([key, value]) => [key, fromPortableJson(value)]))
   const given = { ...Object.fromEntries(fields), history: [] }
   const strict = readStateValue(given, { mode: 'strict' })
-  return { kind: 'state', fields, faults: strict.ok ? [] : faultsOf(readStateValue(given)), unread }
+  const layout = { indented: indented === true, ...(typeof history_at === 'number' && { history_at }) }
+  return { kind: 'state', fields, layout, faults: strict.ok ? [] : faultsOf(readStateValue(given)), unread }
 }
 
 const faultsOf = (read: Read<unknown> | NotRead): readonly string[] =>
@@ -261,6 +270,7 @@ interface EntryInfo {
 interface StateFrame {
   /** All fields of the state except its history, in order. */
   readonly fields: StateFields
+  readonly layout: StateLayout
   /** Index of the first entry that remains. */
   readonly start: number
   /** Number of the first transcript line that is not in `fields`. */
@@ -298,51 +308,54 @@ class StateWriter {
     return first < 0 ? surplus : first
   }
 
-  *write({ fields, start, line }: StateFrame): Generator<WriterOutput> {
-    const first = LEADING_FIELDS.flatMap((key) => (fields.has(key) ? memberText(key, fields.get(key) ?? null) : []))
-    yield bytesItem(`{${[...first, '"history":['].join(',')}`)
-    for (let at = start; at < this.#entries.length; at++) yield* this.#entry(at, start)
-    yield bytesItem(']')
-    for (const [key, value] of fields)
-      if (key === 'transcript') yield* this.#transcript(value, line)
-      else if (!LEADING_FIELDS.includes(key)) yield bytesItem(`,${memberText(key, value)}`)
-    yield bytesItem('}')
+  *write({ fields, layout, start, line }: StateFrame): Generator<WriterOutput> {
+    const pieces = new JsonPieces(layout.indented === true)
+    yield bytesItem(pieces.open('{'))
+    for (const key of orderedKeys(fields, layout)) {
+      yield bytesItem(pieces.next(key))
+      if (key === 'history') yield* this.#history(pieces, start)
+      else if (key === 'transcript') yield* this.#transcript(pieces, fields.get(key) ?? null, line)
+      else yield bytesItem(pieces.value(fields.get(key) ?? null))
+    }
+    yield bytesItem(pieces.close('}'))
   }
 
   close(): void {
     for (const spool of [this.#texts, this.#extensions, this.#lines]) spool.close()
   }
 
-  *#entry(at: number, start: number): Generator<WriterOutput> {
-    const comma = at === start ? '' : ','
-    const text = this.#texts.at(at)?.toString() ?? ''
-    const extensionIndex = this.#entries[at]?.extension
-    const extension = extensionIndex === undefined ? undefined : this.#extensions.at(extensionIndex)?.toString()
-    if (extension === undefined) {
-      yield bytesItem(`${comma}${text}`)
-      return
+  *#history(pieces: JsonPieces, start: number): Generator<WriterOutput> {
+    yield bytesItem(pieces.open('['))
+    for (let at = start; at < this.#entries.length; at++) {
+      const text = this.#texts.at(at)?.toString() ?? ''
+      const extensionIndex = this.#entries[at]?.extension
+      const extension = extensionIndex === undefined ? undefined : this.#extensions.at(extensionIndex)?.toString()
+      const entry = extension === undefined ? text : `${text.slice(0, -1)},"x_conv":${extension}}`
+      yield bytesItem(`${pieces.next()}${pieces.text(entry)}`)
+      // The program drops this key when it saves the conversation.
+      if (extension !== undefined)
+        yield { kind: 'sidecar', at: at - start + 1, extension: JSON.parse(extension) as WrittenExtension }
     }
-    yield bytesItem(`${comma}${text.slice(0, -1)},"x_conv":${extension}}`)
-    // The program drops this key when it saves the conversation.
-    yield { kind: 'sidecar', at: at - start + 1, extension: JSON.parse(extension) as WrittenExtension }
+    yield bytesItem(pieces.close(']'))
   }
 
-  *#transcript(before: JsonValue, line: number): Generator<WriterOutput> {
-    const earlierLines = Array.isArray(before) ? before : []
+  *#transcript(pieces: JsonPieces, before: JsonValue, line: number): Generator<WriterOutput> {
+    const earlierLines = Array.isArray(before) ? (before as readonly JsonValue[]) : []
     const surplus = earlierLines.length + this.#lines.length - line - MAX_CONVERSATION_STATE_HISTORY_LEN
-    const keptLines = earlierLines.slice(Math.max(0, surplus)).map((one) => writeJson(one))
-    yield bytesItem(`,"transcript":[${keptLines.join(',')}`)
-    let isFirst = keptLines.length === 0
-    for (let at = line + Math.max(0, surplus - earlierLines.length); at < this.#lines.length; at++) {
-      yield bytesItem(`${isFirst ? '' : ','}${this.#lines.at(at)?.toString()}`)
-      isFirst = false
-    }
-    yield bytesItem(']')
+    yield bytesItem(pieces.open('['))
+    for (const one of earlierLines.slice(Math.max(0, surplus))) yield bytesItem(`${pieces.next()}${pieces.value(one)}`)
+    for (let at = line + Math.max(0, surplus - earlierLines.length); at < this.#lines.length; at++)
+      yield bytesItem(`${pieces.next()}${this.#lines.at(at)?.toString()}`)
+    yield bytesItem(pieces.close(']'))
   }
 }
 
-const LEADING_FIELDS = ['conversation_id', 'next_message']
-
-const memberText = (key: string, value: JsonValue): string => `${JSON.stringify(key)}:${writeJson(value)}`
+/** The keys of the state in order, with its history. */
+function orderedKeys(fields: StateFields, { history_at }: StateLayout): readonly string[] {
+  const keys = [...fields.keys()].filter((key) => key !== 'history')
+  if (history_at !== undefined) return [...keys.slice(0, history_at), 'history', ...keys.slice(history_at)]
+  const leading = LEADING_FIELDS.filter((key) => fields.has(key))
+  return [...leading, 'history', ...keys.filter((key) => !leading.includes(key))]
+}
 
 const bytesItem = (text: string): WriterOutput => ({ kind: 'bytes', bytes: Buffer.from(text) })

@@ -15,9 +15,12 @@ import type { ByteSpan } from '../kit/source-file.ts'
 import type { RecordDraft } from './record/draft.ts'
 import {
   type CodexRecordShape,
+  exactRecords,
   isLegacyShape,
   NO_RECORD,
+  type ParsedLine,
   type ParsedRecord,
+  parseDocumentItem,
   parseRecord,
   parseRecords,
 } from './record/records.ts'
@@ -87,7 +90,7 @@ export class CodexLogParser {
       ...items.map((item, at) => ({ item, number: at + 1 })),
     ]
     for (const { item, number } of records)
-      this.#parseRecord(parseRecord(item), { number, span: [number, length, check] }, 0)
+      this.#parseRecord(parseDocumentItem(item, number), { number, span: [number, length, check] }, 0)
     return this.#takeItems()
   }
 
@@ -119,13 +122,17 @@ export class CodexLogParser {
     if (!bytes || length === 0) return
     const { text, repaired, nuls } = decodeLine({ number, utf8 }, bytes)
     if (nuls) this.#issue(NUL_BYTES.code, NUL_BYTES.reason)
-    const { records, issue } = text.trim() === '' ? NO_RECORDS : parseRecords(text, ended)
+    const parsedLine: ParsedLine = text.trim() === '' ? NO_RECORDS : parseRecords(text, ended)
+    const { records, issue } = parsedLine
     if (repaired) this.#issue(REPAIRED_UTF8.code, REPAIRED_UTF8.reason)
     if (issue) this.#issue(issue.code, issue.reason)
     if (records.length === 0) return
     const line: RecordLine = { number, span: [offset, length, checksum(bytes)], bytes }
+    const exact = this.#options.includeSource ? exactRecords(text, parsedLine) : records
     let part = 0
-    for (const record of records) part = this.#parseRecord(parseRecord(record), line, part)
+    records.forEach((record, at) => {
+      part = this.#parseRecord(parseRecord(record, exact[at]), line, part)
+    })
   }
 
   /** Returns the part of the line's last message so far. */
@@ -215,7 +222,7 @@ export class CodexLogParser {
   }
 }
 
-const NO_RECORDS = { records: [], issue: undefined } as const
+const NO_RECORDS = { records: [] } as const
 
 /** What a record's place in the log says about it. */
 function recordMarks(inferred: boolean, copied: boolean, ancestor: boolean): Metadata | undefined {

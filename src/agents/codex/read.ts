@@ -11,7 +11,7 @@ import { pathOf } from '../kit/place-message.ts'
 import { changedSourceError, readSpan } from '../kit/source-file.ts'
 import { type CodexCursor, CodexLogParser } from './log-parser.ts'
 import { looksLikeDocument, parseSessionDocument, type SessionDocument } from './recognize.ts'
-import { parseRecord, parseRecords } from './record/records.ts'
+import { exactRecords, type ParsedRecord, parseDocumentItem, parseRecord, parseRecords } from './record/records.ts'
 import { type CodexLocator, type LocatedDraft, type RecordPosition, toMessage } from './to-message.ts'
 
 export function read(source: Source, options: AgentReadOptions = {}): AsyncGenerator<readonly ReadItem[]> {
@@ -83,7 +83,7 @@ export async function readMessage(
   options: PrivacyOptions = {},
 ): Promise<NormalizedMessage> {
   const where = locator as CodexLocator
-  const located = await draftAt(source, where.at, where.whole)
+  const located = await draftAt(source, where.at, where.whole, options.includeSource)
   const { draft } = located
   const calledTool = where.call ? (await draftAt(source, where.call, where.whole)).draft.tool_call : undefined
   const call = calledTool && where.again ? withoutArguments(calledTool) : calledTool
@@ -103,13 +103,19 @@ async function toolAt(source: Source, position: RecordPosition): Promise<ToolCal
   return (await draftAt(source, position, undefined).catch(() => undefined))?.draft.tool_call
 }
 
-async function draftAt(source: Source, position: RecordPosition, asDocument: true | undefined): Promise<LocatedDraft> {
+async function draftAt(
+  source: Source,
+  position: RecordPosition,
+  asDocument: true | undefined,
+  isExact = false,
+): Promise<LocatedDraft> {
   const [offset, length, check, part] = position
   const bytes = await readSpan(source, [asDocument ? 0 : offset, length, check])
-  const records = asDocument ? [documentItem(bytes, offset)] : parseLineRecords(bytes, offset === 0)
+  const records = asDocument
+    ? [parseDocumentItem(documentItem(bytes, offset), offset)]
+    : parseLineRecords(bytes, offset === 0, isExact)
   let remaining = part
-  for (const record of records) {
-    const parsed = parseRecord(record)
+  for (const parsed of records) {
     const draft = parsed.drafts[remaining - 1]
     if (draft) return { parsed, draft, isFirst: remaining === 1 }
     remaining -= parsed.drafts.length
@@ -117,9 +123,12 @@ async function draftAt(source: Source, position: RecordPosition, asDocument: tru
   throw changedSourceError(source)
 }
 
-function parseLineRecords(bytes: Buffer, first: boolean): readonly unknown[] {
+function parseLineRecords(bytes: Buffer, first: boolean, isExact: boolean): readonly ParsedRecord[] {
   const line = { number: first ? 1 : 2, offset: 0, length: bytes.length, bytes, ended: true, utf8: false }
-  return parseRecords(decodeLine(line, bytes).text, true).records
+  const { text } = decodeLine(line, bytes)
+  const parsedLine = parseRecords(text, true)
+  const exact = isExact ? exactRecords(text, parsedLine) : parsedLine.records
+  return parsedLine.records.map((record, at) => parseRecord(record, exact[at]))
 }
 
 const documentCache = new LastResult<SessionDocument | undefined>()

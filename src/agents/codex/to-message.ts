@@ -48,13 +48,14 @@ export interface LocatedDraft {
 
 /** @param joined call and result in one object */
 export function toMessage(
-  { parsed: { record, shape }, draft, isFirst }: LocatedDraft,
+  { parsed, draft, isFirst }: LocatedDraft,
   { at, line, time, session, marks, role }: CodexLocator,
   joined: ToolCall | undefined,
   path: string,
   options: PrivacyOptions,
 ): NormalizedMessage {
-  const written = fieldsOf(fieldsOf(record['payload'])?.['x_conv'])
+  const { record, shape } = parsed
+  const written = fieldsOf(elementOf(record)['x_conv'])
   const tool = joined ?? draft.tool_call
   const position: Mutable<MessagePosition> = {
     at: time as Instant,
@@ -67,7 +68,7 @@ export function toMessage(
     stamp: recordTimestamp(record, shape),
     marks: written ? { ...marks, ...metadataFromExtension(written) } : marks,
   }
-  if (options.includeSource) position.extension = extensionFor(record, isFirst, position, options)
+  if (options.includeSource) position.extension = extensionFor(parsed, isFirst, position, options)
   const own = role ? { ...draft, role, segments: draft.segments.map((one) => withChannel(one, role)) } : draft
   // Most messages need no copy of their draft.
   const isOwn = tool === draft.tool_call && !written
@@ -86,16 +87,19 @@ function withStatus(tool: ToolCall, written: Fields | undefined): ToolCall {
   return isToolStatus(status) ? { ...tool, status } : tool
 }
 
+/** The part of a line that a writer fills: its payload, or all of a line before the envelope. */
+const elementOf = (record: Fields): Fields => ('payload' in record ? (fieldsOf(record['payload']) ?? {}) : record)
+
 /** The record itself, or the records of another agent that it was written from. */
 function extensionFor(
-  record: Fields,
+  { record, exact }: ParsedRecord,
   isFirst: boolean,
   position: MessagePosition,
   options: PrivacyOptions,
 ): SourceExtension {
-  const payload = fieldsOf(record['payload']) ?? {}
+  const payload = elementOf(record)
   const seal = () => digestWithout(payload, 'x_conv')
-  const { first, further } = readElementExtensions({ src: AGENT_ID, record }, payload['x_conv'], seal)
+  const { first, further } = readElementExtensions({ src: AGENT_ID, record: exact }, payload['x_conv'], seal)
   if (!isFirst) return further
   if (record['type'] !== 'compacted' || !Array.isArray(payload['replacement_history'])) return first
   return { ...first, replacement: replacementOf(payload['replacement_history'], position, options) }

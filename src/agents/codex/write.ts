@@ -1,8 +1,9 @@
 /** Writes a conversation as a log that Codex resumes. */
 import { sha256 } from '../../lib/hash.ts'
 import { digestWithout } from '../../lib/json/compare.ts'
+import { type JsonObject, writeJson } from '../../lib/json/lossless.ts'
 import { TextBatcher } from '../../lib/text.ts'
-import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../lib/unknown-values.ts'
+import { type Fields, nonEmptyStringOf } from '../../lib/unknown-values.ts'
 import { type AgentId, instantFromMs, UUID_PATTERN } from '../../model/ids.ts'
 import { ExtensionWriter, type RecordConversion, toRecordOutcomes } from '../../model/replay/extension.ts'
 import { createWriteFunction, takeOutput, type UnitWriter } from '../../model/replay/replay.ts'
@@ -11,9 +12,9 @@ import { type NameRule, UniqueCallIds, UniqueToolNames } from '../../model/repla
 import type { Session } from '../../model/session.ts'
 import type { AgentWriteOptions, WriterOutput } from '../agent.ts'
 import { AGENT_ID } from './find.ts'
-import { CODEX_ITEM_TYPES } from './record/items.ts'
-import { detectShape, isLegacyShape } from './record/records.ts'
-import { itemEvent, type LogItem, type LogNaming, stepItems } from './write-steps.ts'
+import { detectForm, OldLogText, toBareItem } from './log-form.ts'
+import { type LogLine, nativeLines } from './native-lines.ts'
+import { type LogItem, type LogNaming, stepItems } from './write-steps.ts'
 
 export const write = createWriteFunction<AgentWriteOptions, WriterOutput>(
   (session, options) => new LogWriter(session, options),
@@ -25,6 +26,8 @@ const TOOL_NAME_RULE: NameRule = { fits: /^[A-Za-z0-9_-]+$/, allowedCharacters: 
 
 /** A report of tokens without numbers: Codex looks for the one before. */
 const EMPTY_TOKEN_COUNT = { type: 'token_count', info: null, rate_limits: null }
+/** The same before the envelope. */
+const EMPTY_STATE = { record_type: 'state' }
 
 type CarriedRecords = Pick<RecordGroup, 'src' | 'records' | 'fits'>
 
@@ -40,6 +43,8 @@ class LogWriter implements UnitWriter<WriterOutput> {
   #hasHeader = false
   /** Carried by the header, which may come with the first records. */
   #opening: CarriedRecords = { src: undefined, records: [], fits: false }
+  /** Set for a log in the form of a version before the envelope. */
+  #oldText: OldLogText | undefined
 
   constructor(session: Session, options: AgentWriteOptions) {
     this.#session = session
@@ -67,30 +72,32 @@ class LogWriter implements UnitWriter<WriterOutput> {
   steps(group: RecordGroup, steps: readonly ReplayStep[]): void {
     if (this.#writeNative(group, steps[0]?.at)) return
     this.#needHeader()
-    this.#carry(
-      group,
-      steps.flatMap((step) => stepItems(step, this.#naming)),
-    )
+    const items = steps.flatMap((step) => stepItems(step, this.#naming))
+    this.#carry(group, this.#oldText ? items.flatMap(toBareItem) : items)
   }
 
   taken(): readonly WriterOutput[] {
     return takeOutput(this.#text.takeIfFull(), this.#out)
   }
 
-  /** Records that no line could carry go into an empty token report, which Codex skips. */
+  /** Records that no line could carry go into an empty record, which Codex skips. */
   end(): readonly WriterOutput[] {
     this.#needHeader()
     const x_conv = this.#extensionWriter.end()
     if (x_conv) {
-      this.#put({ type: 'event_msg', payload: { ...EMPTY_TOKEN_COUNT, x_conv } }, undefined)
+      if (this.#oldText) this.#text.push(this.#oldText.record({ ...EMPTY_STATE, x_conv }))
+      else this.#put({ type: 'event_msg', payload: { ...EMPTY_TOKEN_COUNT, x_conv } }, undefined)
       this.#reportOutcomes([{ records: x_conv.records ?? [], as: [], isKept: true }])
     }
+    if (this.#oldText) this.#text.push(this.#oldText.end())
     return takeOutput(this.#text.takeRest(), this.#out)
   }
 
   /** Writes Codex's own records of any version. Returns false when the group has other records or was changed. */
   #writeNative({ src, records, fits }: CarriedRecords, at?: string): boolean {
     if (src !== AGENT_ID || !fits) return false
+    if (!this.#hasHeader && this.#keepsForm) this.#chooseForm(records[0])
+    if (this.#oldText) return this.#writeOld(this.#oldText, records)
     const dropped: unknown[] = []
     const lines = nativeLines(records, (record) => dropped.push(record))
     if (!lines) return false
@@ -105,6 +112,26 @@ class LogWriter implements UnitWriter<WriterOutput> {
     const writtenRecords = dropped.length === 0 ? records : records.filter((record) => !isDropped.has(record))
     this.#reportOutcomes([{ records: writtenRecords, as: writtenRecords, isKept: false }])
     this.#carry({ src, records: dropped, fits }, [])
+    return true
+  }
+
+  /** Without a directory to continue in, the log stays what the version wrote that it came from. */
+  get #keepsForm(): boolean {
+    const { isStandalone, cwd, modelProvider } = this.#options
+    return !isStandalone && cwd === undefined && modelProvider === undefined
+  }
+
+  #chooseForm(first: unknown): void {
+    const form = detectForm(first)
+    if (form === 'envelope') return
+    this.#oldText = new OldLogText(form)
+    this.#hasHeader = true
+    this.#carry(this.#opening, [])
+  }
+
+  #writeOld(text: OldLogText, records: readonly unknown[]): true {
+    for (const record of records) this.#text.push(text.record(record))
+    this.#reportOutcomes([{ records, as: records, isKept: false }])
     return true
   }
 
@@ -133,7 +160,9 @@ class LogWriter implements UnitWriter<WriterOutput> {
     const extensions = this.#extensionWriter.extensionsFor(group, items, outcomes)
     items.forEach(({ type, value, at }, index) => {
       const x_conv = extensions[index]
-      this.#put({ type, payload: x_conv ? { ...value, x_conv } : value }, at)
+      const payload = x_conv ? { ...value, x_conv } : value
+      if (this.#oldText) this.#text.push(this.#oldText.record(payload))
+      else this.#put({ type, payload }, at)
     })
     this.#reportOutcomes(outcomes)
   }
@@ -142,14 +171,15 @@ class LogWriter implements UnitWriter<WriterOutput> {
     this.#out.push(...toRecordOutcomes(outcomes, 'x_conv'))
   }
 
-  /** A line with a time in Codex's own spelling keeps it. */
-  #put({ timestamp, ...line }: Omit<LogLine, 'payload'> & { readonly payload: Fields }, at: unknown): void {
+  /** A line with a time in Codex's own spelling keeps it, and its place. */
+  #put(line: LogLine, at: unknown): void {
     const own = typeof at === 'string' ? Date.parse(at) : Number.NaN
     const time = Number.isNaN(own) ? this.#last : own
-    const isOwn = typeof timestamp === 'string' && !Number.isNaN(own)
-    const stamp = isOwn ? timestamp : instantFromMs(Math.max(time, this.#last))
+    const isOwn = typeof line.timestamp === 'string' && !Number.isNaN(own)
+    const { timestamp: _, ...untimed } = line
+    const timed = isOwn ? line : { timestamp: instantFromMs(Math.max(time, this.#last)), ...untimed }
     this.#last = Math.max(this.#last, time)
-    this.#text.push(`${JSON.stringify({ timestamp: stamp, ...line })}\n`)
+    this.#text.push(`${writeJson(timed as JsonObject)}\n`)
   }
 }
 
@@ -177,84 +207,4 @@ function sessionMeta(session: Session, { cwd, newId, modelProvider }: AgentWrite
 function withoutReferences(header: Fields): Fields {
   const { history_base: _, forked_from_ordinal_exclusive: __, ...own } = header
   return own
-}
-
-interface LogLine {
-  readonly timestamp?: unknown
-  readonly type: string
-  readonly payload: Fields
-  readonly [key: string]: unknown
-}
-
-/**
- * One line per record; items without an envelope get their event. Returns undefined if any record is conversation that
- * Codex would not read.
- * @param drop called with empty records that have no equivalent in current logs
- */
-function nativeLines(records: readonly unknown[], drop: (record: unknown) => void): readonly LogLine[] | undefined {
-  const lines: LogLine[] = []
-  for (const record of records) {
-    const line = isObject(record) ? nativeLine(record) : undefined
-    if (line === 'empty' || line === undefined) {
-      if (line === undefined && isObject(record) && detectShape(record) !== 'unknown') return undefined
-      drop(record)
-    } else lines.push(...withEvent(line, isObject(record) && isLegacyShape(detectShape(record))))
-  }
-  return lines
-}
-
-/** Codex writes the event of an answer before the item, and that of a prompt after it. */
-function withEvent(line: LogLine, isBare: boolean): readonly LogLine[] {
-  const payload = isBare && line.type === 'response_item' ? itemEvent(line.payload) : undefined
-  if (!payload) return [line]
-  const event: LogLine = { timestamp: line.timestamp, type: 'event_msg', payload }
-  return payload['type'] === 'agent_message' ? [event, line] : [line, event]
-}
-
-function nativeLine(record: Fields): LogLine | 'empty' | undefined {
-  const shape = detectShape(record)
-  if (shape === 'envelope') {
-    const payload = fieldsOf(record['payload'])
-    const type = stringOf(record['type'])
-    if (!payload || type === undefined) return undefined
-    if (type !== 'response_item') return record as LogLine
-    const item = readableItem(payload)
-    return item === payload ? (record as LogLine) : item && { ...record, type, payload: item }
-  }
-  if (!isLegacyShape(shape)) return undefined
-  if (shape === 'header') return { timestamp: record['timestamp'], type: 'session_meta', payload: record }
-  if (typeof record['record_type'] === 'string') return isMarker(record) ? 'empty' : undefined
-  const item = readableItem(record)
-  return item && { timestamp: record['timestamp'], type: 'response_item', payload: item }
-}
-
-/** Bookkeeping of logs before the envelope: `{"record_type":"state"}`. */
-const isMarker = ({ record_type, role }: Fields): boolean =>
-  !CODEX_ITEM_TYPES.has(String(record_type)) && role === undefined
-
-const READABLE_PARTS: ReadonlySet<unknown> = new Set(['input_text', 'input_image', 'input_audio', 'output_text'])
-const READABLE_ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'developer', 'system'])
-
-/** The item, if Codex reads it unchanged. */
-function readableItem(payload: Fields): Fields | undefined {
-  const { type } = payload
-  if (type === 'message') {
-    const parts = listOf(payload['content'])
-    const isRead =
-      Array.isArray(payload['content']) && parts.every((part) => READABLE_PARTS.has(fieldsOf(part)?.['type']))
-    return isRead && READABLE_ROLES.has(payload['role']) ? withoutNullId(payload) : undefined
-  }
-  // Items of unknown types are not conversation: Codex skips them.
-  const isUnread = type === undefined ? 'role' in payload : FOREIGN_TYPES.has(type)
-  return isUnread ? undefined : withoutNullId(payload)
-}
-
-/** Types that other programs export and Codex never read. */
-const FOREIGN_TYPES: ReadonlySet<unknown> = new Set(['tool_call', 'tool_result', 'function_result'])
-
-/** Logs before the envelope contain null ids. */
-function withoutNullId(payload: Fields): Fields {
-  if (payload['id'] !== null) return payload
-  const { id: _, ...rest } = payload
-  return rest
 }

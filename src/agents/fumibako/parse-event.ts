@@ -12,15 +12,8 @@ import {
 } from '../../conversation/to-messages/entry-drafts.ts'
 import { isParsedEntry, type ParsedEntry, parseEntryAt } from '../../conversation/to-messages/parse-entry.ts'
 import { digestOfText } from '../../lib/json/compare.ts'
-import {
-  isJsonObject,
-  JsonMap,
-  type JsonValue,
-  jsonEntries,
-  parseJson,
-  toPortableJson,
-  writeJson,
-} from '../../lib/json/lossless.ts'
+import { isJsonObject, JsonMap, type JsonValue, jsonEntries, parseJson, writeJson } from '../../lib/json/lossless.ts'
+import { toPortableJson } from '../../lib/json/portable.ts'
 import { type ByteLine, decodeLine } from '../../lib/lines.ts'
 import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../lib/unknown-values.ts'
 import { NumberCheck } from '../../model/checked-numbers.ts'

@@ -1,6 +1,5 @@
 /** Lossless JSON: parses and writes JSON without changing the spelling of numbers or the order of keys. */
 
-import { isObject } from '../unknown-values.ts'
 import { type JsonFailure, scanLossyTokens } from './scan-lossy-tokens.ts'
 
 /** A number whose spelling JavaScript would change: `1.0`, `1e100`, `18446744073709551615`, `-0`. */
@@ -267,16 +266,4 @@ function toNumberMark(text: string, marks: JsonMarks): string {
 /** Converts either form of an object to a map in key order. */
 export function toJsonMap<T>(object: ReadonlyMap<string, T> | { readonly [key: string]: T }): JsonMap<T> {
   return new JsonMap(jsonEntries(object))
-}
-
-export function toPortableJson(value: JsonValue): unknown {
-  const text = writeJson(value)
-  return text === JSON.stringify(value) ? value : { exact_json: text }
-}
-
-/** Restores the original spelling. */
-export function fromPortableJson(value: unknown): JsonValue {
-  const text = isObject(value) ? value['exact_json'] : undefined
-  const exact = typeof text === 'string' ? parseJson(text) : undefined
-  return exact?.ok ? exact.value : ((value ?? null) as JsonValue)
 }

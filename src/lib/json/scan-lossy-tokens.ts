@@ -40,7 +40,7 @@ const SMALL_E = 101
 const ZERO = 48
 const NINE = 57
 const UNDERSCORE = 95
-const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+export const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
 /** Invalid JSON stays invalid: only tokens in valid positions are replaced. */
 export function scanLossyTokens(text: string, duplicates: boolean): LossyTokenScan {

@@ -62,7 +62,7 @@ interface Case {
 }
 
 const broken: Readonly<Record<CodexRule, string | Case>> = {
-  file_name: { text: text(good), path: `2026/rollout-2026-01-02T03-04-05-${ID.replace('019c', '019d')}.jsonl` },
+  file_name: { text: text(good), path: NAME.replace('019c', '019d') },
   file_folder: { text: text(good), path: NAME.replace('01/02', '01/03') },
   old_format: text([{ id: ID, timestamp: '2025-08-01T00:00:00.000Z', instructions: null }, { record_type: 'state' }]),
   byte_order_mark: `\uFEFF${text(good)}`,
@@ -133,6 +133,13 @@ describe('a log for Codex', () => {
       [],
     )
   })
+
+  test.each(['back.jsonl', 'out/rollout.jsonl', `rollout-2026-01-02T03-04-05-${ID.replace('019c', '019d')}.jsonl`])(
+    'may have any name outside of the folders of Codex: %s',
+    async (path) => {
+      expect(await check(Buffer.from(text(good)), path)).toEqual([])
+    },
+  )
 
   test.each(Object.entries(broken))('breaks only %s', async (rule, given) => {
     const { text: log, path } = typeof given === 'string' ? { text: given, path: NAME } : { path: NAME, ...given }

@@ -106,13 +106,20 @@ describe('fumi validate --target', () => {
       code: 0,
       out: expect.stringContaining('0 errors, 1 warning'),
     })
-    const { code, out } = fumi(['validate', '--target', 'codex', '--json', file('log.jsonl', log)])
+    const old = [{ id: ID, timestamp: '2025-08-01T00:00:00.000Z', instructions: null }, { record_type: 'state' }]
+    const { code, out } = fumi(['validate', '--target', 'codex', '--json', file('log.jsonl', old)])
     expect(code).toBe(1)
     expect(JSON.parse(out)).toEqual({
       path: expect.any(String),
       target: 'codex',
-      findings: [{ rule: 'file_name', place: 'name', what: expect.any(String), severity: 'error' }],
+      findings: [{ rule: 'old_format', place: 'line 1', what: expect.any(String), severity: 'error' }],
     })
+  })
+
+  test('the name of a file is the name of its owner, except in the folders of Codex', () => {
+    expect(fumi(['validate', '--target', 'codex', file('back.jsonl', log)])).toMatchObject({ code: 0 })
+    const { code, out } = fumi(['validate', '--target', 'codex', file('sessions/2026/01/02/back.jsonl', log)])
+    expect({ code, out }).toEqual({ code: 0, out: expect.stringContaining('0 errors, 1 warning') })
   })
 
   test('standard input has no name to be checked', () => {

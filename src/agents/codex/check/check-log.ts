@@ -184,13 +184,19 @@ const ROLLOUT_NAME = new RegExp(
 )
 /** Archived sessions are in one folder without dates. */
 const DATED_FOLDER = /(?:^|\/)sessions\/(.+)$/
+const STORE_FOLDER = /(?:^|\/)(?:sessions\/\d{4}\/\d\d\/\d\d|archived_sessions)$/
 
-/** @param id the session id, if the log contains it */
+/**
+ * A name matters only in Codex's own folders, where Codex finds a log by it.
+ * @param id the session id, if the log contains it
+ */
 function checkFileName(path: string, id: string | undefined, report: CodexReport): void {
+  if (path.endsWith('.zst')) report('compressed', 'name')
   const parts = path.split(/[/\\]/)
+  const folder = parts.slice(0, -1).join('/')
+  if (!STORE_FOLDER.test(folder)) return
   const match = ROLLOUT_NAME.exec(parts.at(-1) ?? '')
   if (!match) return report('file_name', 'name')
-  if (path.endsWith('.zst')) report('compressed', 'name')
   const [, year, month, day, named] = match
   if (id !== undefined && named?.toLowerCase() !== id.toLowerCase())
     report(
@@ -198,7 +204,7 @@ function checkFileName(path: string, id: string | undefined, report: CodexReport
       'name',
       phrase('The id in the file name differs from the id in the header.', '名前の ID が見出しの ID と違います。'),
     )
-  const below = DATED_FOLDER.exec(parts.slice(0, -1).join('/'))?.[1]
+  const below = DATED_FOLDER.exec(folder)?.[1]
   if (below !== undefined && below !== `${year}/${month}/${day}`)
     report(
       'file_folder',

@@ -10,16 +10,16 @@ export const shouldBe = (en: string, ja: string): Phrase => phrase(`It should be
 const SHOULD_BE_TEXT = ['It should be a text.', '文字列である必要があります。'] as const
 
 export const CODEX_RULES = {
-  /** The name contains the session id, by which the program finds the file. */
-  file_name: error(
-    'The name is not `rollout-YYYY-MM-DDThh-mm-ss-<uuid>.jsonl`.',
-    '名前が `rollout-YYYY-MM-DDThh-mm-ss-<uuid>.jsonl` の形ではありません。',
+  /** In Codex's folders, the program finds the file by the session id in its name. */
+  file_name: warning(
+    'Codex finds a log in this folder by its name: `rollout-YYYY-MM-DDThh-mm-ss-<uuid>.jsonl`.',
+    'このフォルダーのログは、Codex が `rollout-YYYY-MM-DDThh-mm-ss-<uuid>.jsonl` という名前で探します。',
   ),
   /** The folders above are the date in the name. */
   file_folder: warning(),
   old_format: error(
-    'This is the format of Codex 0.31 and before, which is not listed any more.',
-    'Codex 0.31 以前の形式です。今の版では一覧に出ません。',
+    'This is the format of Codex 0.31 and before, which is not listed any more. To continue it, run fumi handoff.',
+    'Codex 0.31 以前の形式です。今の版では一覧に出ません。続けるには fumi handoff を使ってください。',
   ),
   byte_order_mark: error('The file begins with a byte order mark.', 'ファイルがバイト順マークで始まっています。'),
   utf8: error('It holds bytes that are not UTF-8.', 'UTF-8 ではないバイトがあります。'),

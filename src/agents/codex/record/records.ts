@@ -1,5 +1,6 @@
 /** The records of a line: their shape selects the function that interprets each of them on its own. */
 
+import { portableJsonOf } from '../../../lib/json/portable.ts'
 import { salvageObjects } from '../../../lib/json/salvage.ts'
 import {
   type Fields,
@@ -79,9 +80,14 @@ export function eventTypeOf(record: Fields): string | null {
   return nonEmptyStringOf(record['record_type']) ?? stringOf(record['type']) ?? null
 }
 
-interface ParsedLine {
+export interface ParsedLine {
   readonly records: readonly unknown[]
   readonly issue?: LineFault
+}
+
+/** The records of a line with their spelling, as conversions carry them. Salvaged records have lost it. */
+export function exactRecords(text: string, { records, issue }: ParsedLine): readonly unknown[] {
+  return records.length === 1 && issue === undefined ? [portableJsonOf(text, records[0])] : records
 }
 
 /** @param ended the line has its newline */
@@ -111,16 +117,22 @@ const PARTLY_DAMAGED = {
 
 export interface ParsedRecord {
   readonly record: Fields
+  /** The record as conversions carry it. */
+  readonly exact: unknown
   readonly shape: CodexRecordShape
   readonly drafts: readonly RecordDraft[]
 }
 
-export function parseRecord(value: unknown): ParsedRecord {
+export function parseRecord(value: unknown, exact: unknown = value): ParsedRecord {
   if (!isObject(value))
-    return { record: NO_RECORD, shape: 'unknown', drafts: [metaDraft(null, { value: valueKind(value) })] }
+    return { record: NO_RECORD, exact, shape: 'unknown', drafts: [metaDraft(null, { value: valueKind(value) })] }
   const shape = detectShape(value)
-  return { record: value, shape, drafts: recordDrafts(value, shape) }
+  return { record: value, exact, shape, drafts: recordDrafts(value, shape) }
 }
+
+/** The header of a log that is one JSON document is carried under its key, so that the document can be written again. */
+export const parseDocumentItem = (item: unknown, number: number): ParsedRecord =>
+  parseRecord(item, number === 0 ? { session: item } : item)
 
 /** The record of a line that holds JSON but no object. */
 export const NO_RECORD: Fields = {}
