@@ -1,5 +1,5 @@
 /** Finds text that identifies people: e-mail addresses, users in paths of home directories, known user names. */
-import type { RedactionSpan } from './secrets.ts'
+import type { RedactionSpan } from './find/span.ts'
 
 export interface People {
   /** User names, also found as words outside of paths. */
@@ -60,7 +60,7 @@ const HOME_PATH = new RegExp(
 )
 /** An escape sequence before the address is part of the surrounding text. */
 const EMAIL =
-  /(?:(\\[nrtbf])|(?<![A-Za-z0-9._%+-]))([A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24})/g
+  /(?:(\\[nrtbf])|(?<![A-Za-z0-9._%+-]|:\/\/))([A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.){1,8}[A-Za-z]{2,24})/g
 /** File names of images, names of systemd units, and the user of a repository's address look like addresses. */
 const NOT_EMAIL = /^git@|@\dx\.\w+$|\.(?:service|socket|timer|target|mount|slice)$/i
 

@@ -1,9 +1,10 @@
 /** Replaces secrets and personal data in messages by placeholders. */
 import type { NormalizedMessage } from '../model/normalized.ts'
 import type { Session } from '../model/session.ts'
+import { mergeSpans, type RedactionSpan } from './find/span.ts'
 import { escapePattern, findPeople, findUsersInPaths, type People, searchableNames, wordsPattern } from './people.ts'
 import { isDataUri, rewriteMessage, rewriteSession, type TextRewriter } from './rewrite-message.ts'
-import { findSecrets, type RedactionSpan } from './secrets.ts'
+import { findSecrets } from './secrets.ts'
 
 export interface RedactionResult {
   readonly redactions: readonly Redaction[]
@@ -217,27 +218,11 @@ function createEdits(
   placeholders: Placeholders,
 ): readonly TextEdit[] {
   const others = people.filter((one) => !secrets.some((span) => span.start < one.end && one.start < span.end))
-  return mergeOverlapping([...secrets, ...others]).map(({ start, end, kind }) => ({
+  return mergeSpans([...secrets, ...others]).map(({ start, end, kind }) => ({
     start,
     end,
     text: placeholders.take(text.slice(start, end), kind),
   }))
-}
-
-/** The first of several overlapping spans determines the kind. */
-function mergeOverlapping(spans: readonly RedactionSpan[]): readonly RedactionSpan[] {
-  if (spans.length < 2) return spans
-  const ranks = spans.map((span, rank) => ({ ...span, rank })).sort((a, b) => a.start - b.start || a.rank - b.rank)
-  const merged: typeof ranks = []
-  for (const span of ranks) {
-    const last = merged.at(-1)
-    if (!last || span.start >= last.end) merged.push(span)
-    else {
-      const first = span.rank < last.rank ? span : last
-      merged[merged.length - 1] = { ...first, start: last.start, end: Math.max(last.end, span.end) }
-    }
-  }
-  return merged
 }
 
 function applyEdits(text: string, edits: readonly TextEdit[]): string {

@@ -1,0 +1,228 @@
+/** Finds values that a name gives away: settings, headers, source code, options, addresses, markup, tables. */
+import { findNearName } from './near-names.ts'
+import { isReference } from './placeholder.ts'
+import { isSecretValue, looksRandom, type ValueForm } from './plausible-value.ts'
+import {
+  BARE_VALUE,
+  CONNECTION_VALUE,
+  LINE_VALUE,
+  QUERY_VALUE,
+  type ReadValue,
+  readBare,
+  readQuoted,
+} from './read-value.ts'
+import { type NameStrength, strengthOfName } from './secret-names.ts'
+import { findInSentence } from './sentences.ts'
+import type { RedactionSpan } from './span.ts'
+
+const MAX_NAME = 80
+
+const isNameCode = (code: number): boolean =>
+  (code >= 97 && code <= 122) ||
+  (code >= 65 && code <= 90) ||
+  (code >= 48 && code <= 57) ||
+  code === 95 ||
+  code === 45 ||
+  code === 46
+
+interface Name {
+  readonly start: number
+  readonly end: number
+  readonly text: string
+  readonly strength: NameStrength
+}
+
+/**
+ * Examines the name at a position. Returns where it ends, so that each name is examined once.
+ * @param at of a letter in the name
+ */
+export function findAssigned(text: string, at: number, spans: RedactionSpan[]): number {
+  let start = at
+  while (start > 0 && at - start < MAX_NAME && isNameCode(text.charCodeAt(start - 1))) start--
+  // The letter of an escape sequence is no part of the name.
+  if (text[start - 1] === '\\' && /[nrtbf]/.test(text[start] ?? '') && start < at) start++
+  let end = at + 3
+  while (end < text.length && end - start < 2 * MAX_NAME && isNameCode(text.charCodeAt(end))) end++
+  while (end > at && /[.-]/.test(text[end - 1] ?? '')) end--
+  if (end - start >= 2 * MAX_NAME) return end
+  const written = text.slice(start, end)
+  const name = written.replace(/^[-.]+/, '')
+  const strength = strengthOf(text, start, name)
+  if (strength === undefined) {
+    findNearName(text, start, end, undefined, spans)
+    return end
+  }
+  const found = readAssigned(text, { start, end, text: written, strength })
+  if (found) spans.push(found)
+  else {
+    if (strength !== 'weak') findInSentence(text, { start, end, strength }, spans)
+    findNearName(text, start, end, strength, spans)
+  }
+  return end
+}
+
+/** A short name gets its meaning from the word before: `API key`, `access token`. */
+function strengthOf(text: string, start: number, name: string): NameStrength | undefined {
+  if (SHORT_NAME.test(name)) {
+    const before = WORD_BEFORE.exec(text.slice(Math.max(0, start - 24), start))?.[1]
+    if (before !== undefined) return strengthOfName(`${before}_${name}`) ?? strengthOfName(name)
+  }
+  return strengthOfName(name)
+}
+
+const SHORT_NAME = /^(?:keys?|tokens?|codes?|phrase|secret|string|words)$/i
+const WORD_BEFORE = /([A-Za-z]{3,16})[ \t]$/
+
+function readAssigned(text: string, name: Name): RedactionSpan | undefined {
+  const isFlag = /^--?[A-Za-z]/.test(name.text) && /[\s"'=([,]|^$/.test(text.charAt(name.start - 1))
+  if (text[name.start - 1] === '<' && text[name.end] === '>') return readElement(text, name)
+  SEPARATOR.lastIndex = name.end
+  const separator = SEPARATOR.exec(text)
+  if (!separator) return isFlag ? readOption(text, name) : readAfterBlank(text, name)
+  const sign = separator[1] ?? ''
+  const at = name.end + separator[0].length
+  if (/^authorization$/i.test(name.text.replace(/^proxy-/i, ''))) return readAuthorization(text, at)
+  if (sign === '|' && !isTableRow(text, name.start)) return undefined
+  const quoted = readQuoted(text, at)
+  // Two arguments of a call, or items of a list.
+  if (sign === ',')
+    return quoted && /["'`]/.test(text[name.end] ?? '') && !IS_KEY.test(text.slice(quoted.next, quoted.next + 12))
+      ? judge(text, quoted, name.strength, 'quoted')
+      : undefined
+  if (quoted) return judge(text, withoutScheme(text, quoted), name.strength, 'quoted')
+  return readUnquoted(text, name, at, sign, separator[0])
+}
+
+const isTableRow = (text: string, at: number): boolean =>
+  /^\s*\|/.test(text.slice(text.lastIndexOf('\n', at - 1) + 1, at))
+
+/** A text behind which a colon or an equals sign stands is a name itself. */
+const IS_KEY = /^\\{0,7}["'`]?\s{0,3}[:=]/
+
+/** What stands between a name and its value. A quoted value may be on the next line. */
+const SEPARATOR =
+  /(?:\\{0,7}["'`\])*]){0,3}(?:[ \t]?[([][^()[\]\n]{1,30}[)\]])?[?!]?(?:[ \t]{0,24}(=>|:=|\?=|\+=|={1,3}|::?|->|!=|＝|：|,|\|)|(?:\\{0,7}["'])?[,;]?\s{1,24}\\{0,7}["']?(?:value|content|Value|default)\\{0,7}["']?[ \t]?([:=]))[ \t]{0,24}(?:\r?\n[ \t]{0,24}(?=["'`]))?(?:\*\*[ \t]?|[|>][-+]?[ \t]*\r?\n[ \t]+)?/y
+
+function readUnquoted(
+  text: string,
+  name: Name,
+  at: number,
+  sign: string,
+  separator: string,
+): RedactionSpan | undefined {
+  const before = text.charAt(name.start - 1)
+  if (before === '?' || before === '&') {
+    const value = readBare(text, at, QUERY_VALUE)
+    return value && judge(text, value, name.strength === 'weak' ? 'token' : name.strength, 'flag')
+  }
+  const line = text.slice(text.lastIndexOf('\n', name.start - 1) + 1, name.start)
+  const isAssigned = sign === '=' && !/\s/.test(separator) && /^[A-Z][A-Z\d_]*$/.test(name.text)
+  if (isAssigned || LINE_START.test(line.slice(-80))) {
+    const value = readBare(text, at, LINE_VALUE)
+    if (value && (isAssigned || LINE_END.test(text.slice(value.next, value.next + 80))))
+      return judge(text, cutShell(text, value, isAssigned), name.strength, 'line')
+  }
+  if (before === ';' || sign === '=') {
+    const value = readBare(text, at, CONNECTION_VALUE)
+    if (value && (before === ';' || /^;\s?[A-Za-z][\w ]*=/.test(text.slice(value.next, value.next + 60))))
+      return judge(text, value, name.strength, 'flag')
+  }
+  const scheme = SCHEME.exec(text.slice(at, at + 12))?.[0].length ?? 0
+  const value = readBare(text, at + scheme, BARE_VALUE)
+  if (!value || /[([{]/.test(text[value.next] ?? '')) return undefined
+  // A header, an option or a field of a form.
+  const isFree = scheme > 0 || name.text.startsWith('-') || /^x-/i.test(name.text)
+  return judge(text, value, name.strength, isFree ? 'flag' : 'bare')
+}
+
+const LINE_START =
+  /^\s*(?:[-*#;>$%+]{0,3}\s*)?(?:(?:export|set|setx|ENV|ARG|env|declare -x|set -[gx]+|\$env:|-e|--env|--build-arg|Environment=|readonly|local|\d+[:|→]?)\s*)*["']?[\w ]{0,24}$/
+const LINE_END = /^[ \t]*(?:[#\\].*)?(?:\r?\n|$|\\[nr])/
+
+/** Behind `NAME=value`, a shell or a connection string may continue. */
+function cutShell(text: string, value: ReadValue, isAssigned: boolean): ReadValue {
+  const written = text.slice(value.start, value.end)
+  const field = written.search(/;\s?(?:[\w ]*=|\w{0,2}$)/)
+  if (field > 0) return { ...value, end: value.start + field }
+  if (!isAssigned || LINE_END.test(text.slice(value.next, value.next + 80))) return value
+  const cut = written.search(/[;|&<>]/)
+  return cut < 0 ? value : { ...value, end: value.start + cut }
+}
+
+function readElement(text: string, name: Name): RedactionSpan | undefined {
+  const start = name.end + 1
+  const end = text.indexOf('<', start)
+  if (end < 0 || end - start > 4000) return undefined
+  const cdata = text.startsWith('<![CDATA[', end) ? 9 : 0
+  const from = cdata ? end + cdata : start
+  const to = cdata ? text.indexOf(']]>', from) : end
+  return to < 0 ? undefined : judge(text, { start: from, end: to, next: to }, name.strength, 'quoted')
+}
+
+/** `--password X`, also as two items of a list. */
+function readOption(text: string, name: Name): RedactionSpan | undefined {
+  OPTION_GAP.lastIndex = name.end
+  const gap = OPTION_GAP.exec(text)?.[0].length
+  if (gap === undefined) return undefined
+  const at = name.end + gap
+  const value = readQuoted(text, at) ?? readBare(text, at, LINE_VALUE)
+  return value && judge(text, withoutScheme(text, value), name.strength === 'weak' ? 'token' : name.strength, 'flag')
+}
+
+const OPTION_GAP = /[ \t]+(?:\\\r?\n[ \t]*)?/y
+
+/** `PASSWORD 'x'` of SQL, `password x` of netrc and of configuration files. */
+function readAfterBlank(text: string, name: Name): RedactionSpan | undefined {
+  if (!/[ \t]/.test(text[name.end] ?? '')) return undefined
+  let at = name.end
+  while (/[ \t]/.test(text[at] ?? '')) at++
+  const line = text.slice(Math.max(0, name.start - 120), name.start)
+  const isNetrc = /\b(?:login|machine|user|username|account)\s+\S+\s+$/.test(line)
+  const quoted = readQuoted(text, at)
+  if (quoted)
+    return name.strength === 'password' || name.strength === 'strong'
+      ? judge(text, quoted, name.strength, 'sentence')
+      : undefined
+  const value = readBare(text, at, LINE_VALUE)
+  if (!value) return undefined
+  if (isNetrc && name.strength === 'password') return judge(text, value, 'password', 'line')
+  const written = text.slice(value.start, value.end)
+  const isLikely =
+    looksRandom(written) ||
+    (name.strength === 'password' &&
+      /\d/.test(written) &&
+      /[a-z]/i.test(written) &&
+      written.length >= 8 &&
+      /[A-Z!@#$%^&*?~]/.test(written))
+  return isLikely ? judge(text, value, name.strength, 'bare') : undefined
+}
+
+const SCHEME = /^(?:bearer|basic|token|apikey|api-key|negotiate|sso-key|key|bot|jwt|digest|ssws)\s{1,4}/i
+
+function withoutScheme(text: string, value: ReadValue): ReadValue {
+  const scheme = SCHEME.exec(text.slice(value.start, Math.min(value.end, value.start + 14)))?.[0].length ?? 0
+  return scheme === 0 ? value : { ...value, start: value.start + scheme }
+}
+
+/** Everything behind the scheme is secret, whatever it looks like. */
+function readAuthorization(text: string, at: number): RedactionSpan | undefined {
+  AUTHORIZATION.lastIndex = at
+  const found = AUTHORIZATION.exec(text)
+  const value = found?.[1]
+  if (found === null || value === undefined || isReference(value) || !/\d|[A-Z].*[a-z].*[A-Z]|=$/.test(value))
+    return undefined
+  const start = at + found[0].length - value.length
+  return judge(text, { start, end: start + value.length, next: 0 }, 'password', 'flag', 'authorization')
+}
+
+const AUTHORIZATION = /(?:\\{0,7}["'`])?(?:[A-Za-z][\w-]{2,20}\s{1,4})?([^\s"'`<>{}()\\,]{8,4000})/y
+
+function judge(
+  text: string,
+  { start, end }: ReadValue,
+  strength: NameStrength,
+  form: ValueForm,
+  kind = 'setting',
+): RedactionSpan | undefined {
+  return isSecretValue(text.slice(start, end), strength, form) ? { start, end, kind } : undefined
+}

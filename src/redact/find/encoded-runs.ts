@@ -1,0 +1,73 @@
+/** Finds runs of base64 and hexadecimal digits, and what they encode. */
+
+export interface EncodedRun {
+  readonly start: number
+  readonly end: number
+  /** Undefined if the bytes are no text. */
+  readonly decoded: string | undefined
+}
+
+const MIN_RUN = 20
+const IS_DIGIT = new Uint8Array(128)
+for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-')
+  IS_DIGIT[character.charCodeAt(0)] = 1
+const HEX = /^(?:[0-9a-f]{2}){16,}$|^(?:[0-9A-F]{2}){16,}$/
+const MAX_DECODED = 2_000_000
+
+export function encodedRunsOf(text: string): readonly EncodedRun[] {
+  const runs: EncodedRun[] = []
+  let start = 0
+  for (let at = 0; at <= text.length; at++) {
+    const code = at < text.length ? text.charCodeAt(at) : 32
+    if (code < 128 && IS_DIGIT[code] === 1) continue
+    if (at - start >= MIN_RUN) {
+      const end = endOfRun(text, at)
+      const run = text.slice(start, end)
+      const decoded = decode(run)
+      if (decoded !== undefined || isBinaryRun(run)) runs.push({ start, end, decoded })
+      at = end
+    }
+    start = at + 1
+  }
+  return runs
+}
+
+/** Lines of base64 belong together. */
+const NEXT_LINE = /(?:\\n|\r?\n)[A-Za-z0-9+/_-]{20,}|(?:\\n|\r?\n)[A-Za-z0-9+/_-]{1,76}(?==|[\s"']|$)|={1,2}/y
+
+function endOfRun(text: string, at: number): number {
+  let end = at
+  while (true) {
+    NEXT_LINE.lastIndex = end
+    const next = NEXT_LINE.exec(text)?.[0]
+    if (next === undefined) return end
+    end += next.length
+    if (next.startsWith('=') || next.length < MIN_RUN) return end
+  }
+}
+
+/** Shorter runs may be hashes and ids; longer ones carry bytes that cannot be examined. */
+const MIN_BINARY = 600
+
+function decode(run: string): string | undefined {
+  if (HEX.test(run)) return toText(Buffer.from(run, 'hex'))
+  if (/^[a-z_/-]+$|^[A-Z_/-]+$|^[A-Za-z]+$/.test(run) && run.length < 40) return undefined
+  // A look at the first bytes spares most runs the rest.
+  if (!isLikelyText(Buffer.from(run.slice(0, 16), 'base64'))) return undefined
+  return toText(Buffer.from(run.slice(0, MAX_DECODED).replace(/\\n|\s/g, ''), 'base64'))
+}
+
+function isLikelyText(bytes: Uint8Array): boolean {
+  for (const byte of bytes) if (byte < 9 || byte === 127 || (byte > 13 && byte < 32 && byte !== 27)) return false
+  return bytes.length > 0
+}
+
+function toText(bytes: Buffer): string | undefined {
+  if (!isLikelyText(bytes)) return undefined
+  const text = bytes.toString('utf8')
+  return text.includes('\ufffd') ? undefined : text
+}
+
+/** Whether a long run is a path, a name or a chain of words rather than bytes. */
+export const isBinaryRun = (run: string): boolean =>
+  run.length >= MIN_BINARY && /\d/.test(run) && /[A-Z]/.test(run) && /[a-z]/.test(run) && new Set(run).size >= 20

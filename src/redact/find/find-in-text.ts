@@ -1,0 +1,75 @@
+/** Finds secrets in one text with all layers: documented formats, names, prose, addresses, places, encodings. */
+import { findAssigned } from './assignments.ts'
+import { COMMAND_TRIGGERS, findInCommand } from './command-lines.ts'
+import { findInCookies } from './cookies.ts'
+import { decodedViewsOf } from './decoded-views.ts'
+import { encodedRunsOf } from './encoded-runs.ts'
+import { findInCsv, RECORD_TRIGGERS } from './records.ts'
+import { findInJapanese } from './sentences.ts'
+import { mergeSpans, type RedactionSpan } from './span.ts'
+import { TriggerTable } from './trigger-table.ts'
+import { findInUrl } from './urls.ts'
+import { findToken, startsOf, TOKEN_MATCHERS } from './vendor-tokens.ts'
+
+/** No secret is shorter. */
+const MIN_TEXT = 8
+/** Encodings within encodings. */
+const MAX_DEPTH = 3
+const JAPANESE = /[\u3040-\u30ff\u4e00-\u9fff]/
+
+/** What to do where a trigger is found. Returns the position up to which names were examined. */
+type Handler = (text: string, at: number, spans: RedactionSpan[]) => void
+
+interface Scan {
+  /** The end of the name that was examined last. */
+  named: number
+  hasNames: boolean
+}
+
+const scan: Scan = { named: 0, hasNames: false }
+
+const TRIGGERS = new TriggerTable<Handler>()
+for (const matcher of TOKEN_MATCHERS) {
+  const handler: Handler = (text, at, spans) => findToken(text, at, matcher, spans)
+  for (const start of startsOf(matcher)) TRIGGERS.add(start, handler)
+}
+const nameHandler: Handler = (text, at, spans) => {
+  if (at < scan.named) return
+  scan.named = findAssigned(text, at, spans)
+  scan.hasNames = true
+}
+/** Three letters of each word in `secret-names.ts`. */
+for (const start of 'pas pwd psw pwo ken con mot mdp wac psk sec key api tok cre mne lic jwt bea otp tot pat aut coo ses sid sig sal see pin csr xsr non web con sen acc'.split(
+  ' ',
+))
+  TRIGGERS.add(start, nameHandler)
+TRIGGERS.add('://', findInUrl)
+TRIGGERS.add('coo', findInCookies)
+for (const [start, handler] of RECORD_TRIGGERS) TRIGGERS.add(start, handler)
+for (const [start, forms] of COMMAND_TRIGGERS)
+  TRIGGERS.add(start, (text, at, spans) => findInCommand(text, at, forms, spans))
+
+/** @param depth of encodings around the text */
+export function findInText(text: string, depth = 0): readonly RedactionSpan[] {
+  if (text.length < MIN_TEXT) return []
+  const spans = findPlain(text)
+  for (const view of decodedViewsOf(text)) for (const span of findPlain(view.text)) spans.push(view.locate(span))
+  if (depth < MAX_DEPTH)
+    for (const { start, end, decoded } of encodedRunsOf(text)) {
+      const [inner] = decoded === undefined ? [] : findInText(decoded, depth + 1)
+      if (inner) spans.push({ start, end, kind: inner.kind })
+    }
+  return mergeSpans(spans)
+}
+
+function findPlain(text: string): RedactionSpan[] {
+  const spans: RedactionSpan[] = []
+  scan.named = 0
+  scan.hasNames = false
+  TRIGGERS.scan(text, (handlers, at) => {
+    for (const handler of handlers) handler(text, at, spans)
+  })
+  if (scan.hasNames && text.includes('\n')) findInCsv(text, spans)
+  if (JAPANESE.test(text)) findInJapanese(text, spans)
+  return spans
+}

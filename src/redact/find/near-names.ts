@@ -1,0 +1,61 @@
+/** Finds text without words that stands near a word for a secret, or near the name of a service whose keys have no form of their own. */
+import { isPlaceholder, isReference } from './placeholder.ts'
+import { looksRandom } from './plausible-value.ts'
+import type { NameStrength } from './secret-names.ts'
+import type { RedactionSpan } from './span.ts'
+
+/** Services whose documented keys are letters and digits only. */
+const SERVICE =
+  /(?:^|[^a-z])(?:adafruit|airtable|algolia|alibaba|asana|atlassian|beamer|bitbucket|bittrex|braintree|cloudflare|codecov|cohere|coinbase|confluent|contentful|datadog|deepgram|assemblyai|mistral|discord|droneci|dropbox|etsy|facebook|fastly|finicity|finnhub|flickr|freshbooks|gitter|heroku|hetzner|hubspot|intercom|jenkins|jfrog|jira|kraken|kucoin|linkedin|linode|lob|looker|mailchimp|mailgun|mapquest|mattermost|maxmind|meraki|messagebird|mixpanel|netlify|new ?relic|newsapi|nytimes|okta|openweather|opsgenie|pagerduty|pingdom|plaid|postmark|privateai|pubnub|pusher|rapidapi|rollbar|segment|sendbird|sentry|serpapi|shodan|sidekiq|snyk|sonar|splunk|spotify|squarespace|sumo ?logic|telegram|travis|trello|twilio|twitch|twitter|virustotal|vultr|wakatime|weatherapi|yandex|zendesk|zoom|exa|kagi|brave)(?![a-z])/i
+const KEY_WORD = /(?:key|token|secret|auth|sid|pat)s?$/i
+const SERVICE_REACH = 60
+const REACH = 100
+const CANDIDATE = /[A-Za-z0-9][\w+/=.~-]{18,400}/g
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+/** Words that say that what follows them is no secret. */
+const OTHER =
+  /\b(?:hash|sha\d*|md5|digest|checksum|commit|revision|uuid|guid|id|fingerprint|etag|integrity|version|file|path|url|branch|image|model|request|trace)\b[^\n]{0,30}$/i
+
+/** @param strength of the name between `start` and `end`, if it names a secret */
+export function findNearName(
+  text: string,
+  start: number,
+  end: number,
+  strength: NameStrength | undefined,
+  spans: RedactionSpan[],
+): void {
+  const isService = KEY_WORD.test(text.slice(Math.max(start, end - 8), end)) && isNearService(text, start, end)
+  if (isService || (strength !== undefined && strength !== 'weak')) findBehind(text, end, spans, isService)
+}
+
+function isNearService(text: string, start: number, end: number): boolean {
+  const before = text.slice(Math.max(0, start - SERVICE_REACH), end)
+  return SERVICE.test(before.slice(before.lastIndexOf('\n') + 1))
+}
+
+function findBehind(text: string, at: number, spans: RedactionSpan[], isService: boolean): void {
+  const lineEnd = text.indexOf('\n', at)
+  const reach = text.slice(at, Math.min(lineEnd < 0 ? text.length : lineEnd, at + REACH) + 400)
+  const line = lineEnd < 0 ? reach : reach.slice(0, Math.max(0, lineEnd - at))
+  for (const { 0: written, index } of line.matchAll(CANDIDATE)) {
+    if (index > REACH) return
+    const value = written.replace(/[.,;:=-]+$/, (end) => (end.startsWith('=') ? end.replace(/[^=]/g, '') : ''))
+    if (
+      OTHER.test(line.slice(0, index)) ||
+      /[\w/.@:]$/.test(line.slice(0, index)) ||
+      line[index + written.length] === '('
+    )
+      continue
+    if (!isCandidate(value, isService)) continue
+    spans.push({ start: at + index, end: at + index + value.length, kind: 'entropy' })
+    return
+  }
+}
+
+function isCandidate(value: string, isService: boolean): boolean {
+  if (value.length < 20 || isReference(value) || isPlaceholder(value)) return false
+  if (UUID.test(value)) return isService
+  if (/^[0-9a-f]+$/i.test(value)) return /\d/.test(value) && /[a-f]/i.test(value) && (isService || value.length >= 32)
+  if (/[/.]/.test(value) && /^[\w-]+(?:[/.][\w-]+)+$/.test(value) && !/[A-Z].*\d|\d.*[A-Z]/.test(value)) return false
+  return looksRandom(value)
+}
