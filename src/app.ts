@@ -11,6 +11,7 @@ import {
 import { allAgents } from './agents/load-agents.ts'
 import { openAnnotations, type SessionAnnotations } from './annotations/annotations.ts'
 import { type BackupDatabase, openBackupDatabase } from './backup/backup-database.ts'
+import { BackupPolicy } from './backup/backup-policy.ts'
 import { BackupService, type StoreContext } from './backup/backup-service.ts'
 import { readableSource, withBackupIdentity } from './backup/readable-source.ts'
 import {
@@ -38,6 +39,7 @@ import { type Log, logsAt, placesAt } from './normalize.ts'
 import type { DeepSearchEvent, DeepSearchOptions } from './search/deep-search.ts'
 import type { QueryProblem } from './search/query/query.ts'
 import type { Search, SearchAnswer, SearchOptions } from './search/search.ts'
+import { BackupOperations } from './sync/backup-operations.ts'
 import { EventBus } from './sync/event-bus.ts'
 import type { SyncContext, SyncRoot } from './sync/list-sources.ts'
 import type { SyncOutcome, WatchIndexOptions, WatchOutcome } from './sync/live-sync.ts'
@@ -46,6 +48,8 @@ import type { SyncOptions } from './sync/syncer.ts'
 export type { ConfiguredRoot } from './agents/agent-roots.ts'
 export type { AnnotationChange, SessionAnnotation } from './annotations/annotations.ts'
 export type { StoreBackup } from './backup/backup-service.ts'
+export type { AgentBackupStatus, BackupStatus } from './backup/backup-status.ts'
+export type { FileBackup } from './backup/file-backups.ts'
 export type { BackedUpSession, BackupResult } from './backup/records.ts'
 export { type DoctorFinding, SUBJECT_LABELS } from './doctor/finding.ts'
 export { IndexDamagedError, markIndexIfDamaged } from './index/index-file.ts'
@@ -80,11 +84,13 @@ export class App {
   readonly #options: AppOptions
   #config: Promise<Configuration> | undefined
   readonly backupService: BackupService
+  readonly backups: BackupOperations
   readonly messageStore: MessageStore
   #search: Promise<Search> | undefined
   readonly events = new EventBus()
   #backup: BackupDatabase | undefined
   #annotations: SessionAnnotations | undefined
+  readonly #withoutBackup = new Set<string>()
 
   constructor(environment: HostEnvironment = thisMachine(), options: AppOptions = {}) {
     this.environment = environment
@@ -97,6 +103,11 @@ export class App {
       context: () => this.#backupContext(),
       database: () => this.backup,
       now: currentInstant,
+    })
+    this.backups = new BackupOperations({
+      directory: this.directory,
+      context: () => this.#syncContext(),
+      logs: logsAt,
     })
   }
 
@@ -248,12 +259,36 @@ export class App {
     return this.index.changesSince(revision, limit)
   }
 
+  /** What is backed up, by agent and settings. */
+  async backupPolicy(): Promise<BackupPolicy> {
+    const { keep, agents, backup } = await this.config()
+    const { projects, skip, limit } = backup
+    const settings = { keep, agents, projects, skip, ...(limit !== undefined && { limit }) }
+    return new BackupPolicy(settings, this.environment)
+  }
+
+  /** Paths of files that were not backed up because the backup has reached its limit. */
+  get filesWithoutBackup(): readonly string[] {
+    return [...this.#withoutBackup]
+  }
+
   async #syncContext(): Promise<SyncContext> {
-    const { agents: agentSettings, keep: policy } = await this.config()
+    const { agents: agentSettings } = await this.config()
     const places: SyncRoot[] = (await this.roots()).map(({ agent, path }) => ({ agent, root: path }))
     for (const root of this.#options.roots ?? []) places.push(...(await placesAt(root)))
     const wanted: SyncContext['isWanted'] = (source) => isSourceEnabled(source, agentSettings)
-    return { agents: await allAgents(), places, policy, backup: this.backup, now: currentInstant, isWanted: wanted }
+    return {
+      agents: await allAgents(),
+      places,
+      policy: await this.backupPolicy(),
+      backup: this.backup,
+      now: currentInstant,
+      isWanted: wanted,
+      onFile: (source, { change }) => {
+        if (change === 'full') this.#withoutBackup.add(source.path)
+        else this.#withoutBackup.delete(source.path)
+      },
+    }
   }
 
   /** Logs at the paths, or in the folders of all agents. */

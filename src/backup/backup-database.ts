@@ -29,12 +29,14 @@ import type {
   SessionMatch,
 } from './records.ts'
 
+export const BACKUP_FILE = 'keep.sqlite3'
+
 /**
  * Throws an AppError if there is a backup that cannot be used.
  * @param directory the data directory; it and the file are created with the first backup
  */
 export function openBackupDatabase(directory: string): BackupDatabase {
-  return new BackupDatabase(join(directory, 'keep.sqlite3'))
+  return new BackupDatabase(join(directory, BACKUP_FILE))
 }
 
 /** Every method that writes is atomic and waits for other writing processes. */

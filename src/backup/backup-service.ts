@@ -13,6 +13,7 @@ import { logSourceFailure, toSourceFailure } from '../lib/failure.ts'
 import type { Instant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { BackupDatabase } from './backup-database.ts'
+import type { FileBackup, FileBackupOptions } from './file-backups.ts'
 import { backedUpSource } from './readable-source.ts'
 import type { BackedUpSession, BackupResult, EndedSession } from './records.ts'
 import { type RestoreResult, restoreSession } from './restore.ts'
@@ -89,6 +90,8 @@ export interface StoreBackup {
 
 export interface BackUpOptions {
   readonly now: () => Instant
+  /** All current rows of the store, if only some are backed up: missing ones count as vanished. */
+  readonly existing?: readonly Source[]
   /** Called after each row. */
   readonly onRow?: (source: Source) => void
 }
@@ -105,28 +108,27 @@ export async function backUpStore(
   return backUpSources(agent, store, sources, database, options)
 }
 
-/** @param sources all current rows of the store: missing ones count as vanished */
+/** @param sources all current rows of the store, or those of `existing` that are backed up */
 export async function backUpSources(
   agent: Agent,
   store: string,
   sources: readonly Source[],
   database: BackupDatabase,
-  { now, onRow }: BackUpOptions,
+  { now, onRow, existing = sources }: BackUpOptions,
 ): Promise<StoreBackup> {
   const fingerprints = database.fingerprints(store)
   const results: BackupResult[] = []
   const issues: Issue[] = []
-  const seen: string[] = []
+  const seen = existing.flatMap(({ key }) => key ?? [])
   let untouched = 0
   for (const source of sources) {
     const { key, fingerprint } = source
-    if (key !== undefined) seen.push(key)
     if (key !== undefined && fingerprint !== undefined && fingerprints.get(key) === fingerprint) untouched++
     else results.push(...(await backUpRowSafely(agent, source, database, now(), issues)))
     onRow?.(source)
   }
   // A store that could not be listed yields one source without a key. Nothing can then be said about missing rows.
-  const isListed = sources.every(({ key }) => key !== undefined)
+  const isListed = existing.every(({ key }) => key !== undefined)
   const swept = isListed ? database.sweep(store, seen, now()) : []
   const ended = [...results.flatMap((put) => put.ended), ...swept]
   return { store, rows: seen.length, untouched, puts: results, ended, issues }
@@ -164,6 +166,27 @@ async function backUpRow(
       ? database.put(captured.capture, from, at)
       : database.putUnreadable(captured.bytes, from, at),
   ]
+}
+
+/** A side file may be written after the log's last line. */
+const SIDE_FILES_SETTLED_MS = 86_400_000
+
+/** Backs up a log with its side files. */
+export async function backUpFile(
+  agent: Agent,
+  source: Source,
+  database: BackupDatabase,
+  options: FileBackupOptions,
+): Promise<FileBackup> {
+  const { agent: id, path, root } = source
+  const done = database.files.backUp({ agent: id, path, ...(root !== undefined && { root }) }, options)
+  const { file, change } = done
+  if (!agent.originals?.sideFiles || !file) return done
+  if (change === 'unchanged' && Date.now() - file.modified > SIDE_FILES_SETTLED_MS) return done
+  let stored_bytes = done.stored_bytes
+  for await (const side of agent.originals.sideFiles(source))
+    stored_bytes += database.files.backUp({ agent: id, path: side, side_of: file.id }, options).stored_bytes
+  return { ...done, stored_bytes }
 }
 
 export interface BackupServiceOptions {

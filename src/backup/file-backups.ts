@@ -33,6 +33,29 @@ export interface FileLocation {
   readonly side_of?: number
 }
 
+export interface FileBackup {
+  readonly change:
+    | 'new'
+    | 'grown'
+    /** Rewritten or truncated: the earlier content stays where the new one does not contain it. */
+    | 'replaced'
+    | 'unchanged'
+    /** It cannot be read now, or another process is backing it up. */
+    | 'skipped'
+    /** The backup has reached its limit. */
+    | 'full'
+  /** The file in the backup, if it is there. */
+  readonly file?: BackedUpFile
+  /** Compressed bytes added to the backup. */
+  readonly stored_bytes: number
+}
+
+export interface FileBackupOptions {
+  readonly at: Instant
+  /** Nothing is added to a database of this many bytes. */
+  readonly limit?: number | undefined
+}
+
 export class FileBackups {
   readonly #file: BackupFile
   #restored: TempFolder | undefined
@@ -62,27 +85,42 @@ export class FileBackups {
     )
   }
 
-  /**
-   * Backs up what is new in a file. One that cannot be read is skipped until the next call.
-   * @returns the file in the backup
-   */
-  backUp(location: FileLocation, at: Instant): BackedUpFile | undefined {
+  /** Backs up what is new in a file. */
+  backUp(location: FileLocation, options: FileBackupOptions): FileBackup {
     const stat = statOf(location.path)
     const known = this.#latest(location)
-    if (!stat?.isFile() || (known && known.probe === fileProbeOf(stat))) return known
+    const as = (change: FileBackup['change']): FileBackup => ({
+      change,
+      stored_bytes: 0,
+      ...(known && { file: known }),
+    })
+    if (!stat?.isFile()) return as('skipped')
+    if (known && known.probe === fileProbeOf(stat)) return as('unchanged')
+    if (options.limit !== undefined && this.usedBytes() >= options.limit) return as('full')
     try {
       const fd = openRegularFile(location.path)
       try {
-        return this.#backUpOpenFile(fd, location, known, at)
+        return this.#backUpOpenFile(fd, location, known, options.at) ?? as('skipped')
       } finally {
         closeSync(fd)
       }
     } catch (error) {
-      if (isSystemError(error)) return known
+      if (isSystemError(error)) return as('skipped')
       return withDatabaseErrors(this.#file.path, () => {
         throw error
       })
     }
+  }
+
+  /** Bytes of the database that hold something. */
+  usedBytes(): number {
+    return this.#file.read(
+      () => 0,
+      ({ db }) => {
+        const pragma = (name: string): number => Number(db.pragma(name, { simple: true }))
+        return (pragma('page_count') - pragma('freelist_count')) * pragma('page_size')
+      },
+    )
   }
 
   #latest({ agent, path }: FileLocation): BackedUpFile | undefined {
@@ -92,24 +130,30 @@ export class FileBackups {
     )
   }
 
-  #backUpOpenFile(fd: number, location: FileLocation, known: BackedUpFile | undefined, at: Instant) {
+  /** Undefined if another process is backing up the same file. */
+  #backUpOpenFile(
+    fd: number,
+    location: FileLocation,
+    known: BackedUpFile | undefined,
+    at: Instant,
+  ): FileBackup | undefined {
     const stat = fstatSync(fd)
     const before = known ?? this.#findRenamed(stat, location.agent)
     const change = before ? this.#compare(fd, stat, before) : 'another'
     const last = before && change === 'grown' ? this.#lastPiece(before.id) : undefined
     let file = before && change === 'grown' ? before : undefined
-    let reached = last?.start ?? 0
-    for (const { pieces, end, isLast } of cutFile(fd, reached)) {
+    let stored_bytes = 0
+    for (const { pieces, end, isLast } of cutFile(fd, last?.start ?? 0)) {
       const state = { size: end, modified: Math.trunc(stat.mtimeMs), probe: isLast ? fileProbeOf(stat) : '' }
       const from = file
       const written = this.#file.write((tables) => writePieces(tables, location, stat.ino, from, pieces, state, at))
-      // Another process is backing up the same file.
-      if (!written) return known
-      file = written
-      reached = end
+      if (!written) return undefined
+      file = written.file
+      stored_bytes += written.stored_bytes
     }
     if (before && change === 'rewritten') this.#file.write(({ files }) => files.drop(before.id))
-    return file
+    const changed = change === 'grown' ? 'grown' : 'replaced'
+    return { change: before ? changed : 'new', stored_bytes, ...(file && { file }) }
   }
 
   #lastPiece(file: number): FilePiece | undefined {
@@ -203,14 +247,30 @@ export class FileBackups {
     return path
   }
 
-  /** Deletes all backups of these paths. */
-  forget(paths: readonly string[]): void {
-    if (!this.#file.exists()) return
-    const dropped = new Set(paths)
+  /** All files with the compressed bytes of their pieces. Shared pieces are counted for each file. */
+  listWithSizes(): readonly (BackedUpFile & { readonly stored_bytes: number })[] {
+    return this.#file.read<ReturnType<FileBackups['listWithSizes']>>(
+      () => [],
+      ({ files }) => {
+        const sizes = files.storedBytes()
+        return files.list().map((file) => ({ ...file, stored_bytes: sizes.get(file.id) ?? 0 }))
+      },
+    )
+  }
+
+  /** Deletes these backups, with their side files. */
+  drop(ids: readonly number[]): void {
+    if (ids.length === 0 || !this.#file.exists()) return
     this.#file.write(({ files }) => {
-      for (const { id, path } of files.list()) if (dropped.has(path)) files.drop(id)
+      for (const id of ids) files.drop(id)
     })
     withDatabaseErrors(this.#file.path, () => this.#file.tables().db.pragma('incremental_vacuum'))
+  }
+
+  /** Deletes all backups of these paths. */
+  forget(paths: readonly string[]): void {
+    const dropped = new Set(paths)
+    this.drop(this.list().flatMap(({ id, path }) => (dropped.has(path) ? [id] : [])))
   }
 
   /** Removes restored files. */
@@ -257,15 +317,19 @@ function writePieces(
   found: CutFile['pieces'],
   state: FileState,
   at: Instant,
-): BackedUpFile | undefined {
+): { readonly file: BackedUpFile; readonly stored_bytes: number } | undefined {
   const now = before && files.get(before.id)
   if (before && (now?.size !== before.size || now.probe !== before.probe)) return undefined
   const file = before ?? files.add({ ...location, inode, size: 0, modified: 0, probe: '', first_seen: at })
   if (file.path !== location.path) files.move(file.id, location.path)
-  for (const { start, bytes } of found)
-    files.setPiece(file.id, start, bytes.length, pieces.put(sha256(bytes), bytes).id)
+  let stored_bytes = 0
+  for (const { start, bytes } of found) {
+    const { id, stored } = pieces.put(sha256(bytes), bytes)
+    files.setPiece(file.id, start, bytes.length, id)
+    stored_bytes += stored
+  }
   files.setState(file.id, state)
-  return { ...file, ...state, path: location.path }
+  return { file: { ...file, ...state, path: location.path }, stored_bytes }
 }
 
 const ID_PATTERN = /\b[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}\b/i
@@ -280,6 +344,12 @@ function removeUnlessOpen(path: string): void {
   } catch (error) {
     if (!isSystemError(error)) throw error
   }
+}
+
+/** As `probe` of a file that is completely backed up. Undefined if there is no such file. */
+export function fileProbeAt(path: string): string | undefined {
+  const stat = statOf(path)
+  return stat?.isFile() ? fileProbeOf(stat) : undefined
 }
 
 const fileProbeOf = ({ size, mtimeMs, ino }: Stats): string => `${size}:${mtimeMs}:${ino}`

@@ -101,6 +101,13 @@ export class FileTable {
     for (const id of before) if (id !== piece) this.#pieces.drop(id)
   }
 
+  /** Compressed bytes by file. */
+  storedBytes(): ReadonlyMap<number, number> {
+    const sql =
+      'SELECT file_id AS id, sum(length(body)) AS bytes FROM file_piece JOIN piece ON piece.id = piece_id GROUP BY 1'
+    return new Map(getRows<{ id: number; bytes: number }>(this.#db, sql).map(({ id, bytes }) => [id, bytes]))
+  }
+
   /** Deletes the file with its side files, and the pieces that nothing else needs. */
   drop(file: number): void {
     const pieces = getValues<number>(

@@ -4,6 +4,7 @@ import type { AgentId } from '../model/ids.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import type { ConfigProblem, JsonConfigFile } from './json-file.ts'
 import {
+  bytesOfSize,
   profileOfKey,
   type Setting,
   type SettingContext,
@@ -39,6 +40,7 @@ export interface AgentConfig {
   readonly enabled: boolean
   readonly roots: readonly string[]
   readonly skip: readonly string[]
+  readonly keep: SettingValueOf<'agents.*.keep'>
 }
 
 export interface ProfileConfig {
@@ -53,6 +55,12 @@ export interface Configuration {
   /** Path of the file, which may not exist. */
   readonly file: string
   readonly keep: SettingValueOf<'keep'>
+  readonly backup: {
+    readonly projects: readonly string[]
+    readonly skip: readonly string[]
+    /** In bytes. */
+    readonly limit: number | undefined
+  }
   readonly language: SettingValueOf<'language'>
   readonly prices: SettingValueOf<'prices'>
   readonly agents: ReadonlyMap<AgentId, AgentConfig>
@@ -95,6 +103,11 @@ export function resolveConfig(input: ConfigInput): Configuration {
   return {
     file: input.file.path,
     keep: lookup('keep'),
+    backup: {
+      projects: lookup('backup.projects'),
+      skip: lookup('backup.skip'),
+      limit: bytesOfSize(lookup('backup.limit')),
+    },
     language: lookup('language'),
     prices: lookup('prices'),
     agents: new Map(
@@ -104,6 +117,7 @@ export function resolveConfig(input: ConfigInput): Configuration {
           enabled: lookup('agents.*.enabled', id),
           roots: lookup('agents.*.roots', id),
           skip: lookup('agents.*.skip', id),
+          keep: lookup('agents.*.keep', id),
         },
       ]),
     ),

@@ -80,6 +80,32 @@ const positiveIntegerSetting: SettingType<number | null> = {
   fromText: (text) => (/^\d+$/.test(text) ? Number(text) : text),
 }
 
+const SIZE_PATTERN = /^(\d+(?:\.\d+)?)\s*(MB|GB|TB)$/i
+const BYTES_PER_UNIT: { readonly [unit: string]: number } = { mb: 1e6, gb: 1e9, tb: 1e12 }
+
+const NO_LIMIT = 'none'
+
+const sizeSetting: SettingType<string> = {
+  isList: false,
+  read: (value) =>
+    typeof value === 'string' && (value === NO_LIMIT || bytesOfSize(value) !== undefined)
+      ? valid(value)
+      : invalid(
+          phrase(
+            'must be a size such as 500MB or 20GB, or none',
+            'には 500MB や 20GB のような大きさか none を指定してください',
+          ),
+        ),
+  fromText: (text) => text,
+}
+
+/** The value of a size setting in bytes. Undefined without a limit. */
+export function bytesOfSize(text: string): number | undefined {
+  const [, amount = '', unit = ''] = SIZE_PATTERN.exec(text.trim()) ?? []
+  const bytes = BYTES_PER_UNIT[unit.toLowerCase()]
+  return bytes === undefined ? undefined : Number(amount) * bytes
+}
+
 const pathSetting: SettingType<string | null> = {
   isList: false,
   read: (value, context) => (value === null ? valid(null) : readPath(value, context)),
@@ -151,8 +177,26 @@ const SETTINGS = {
     choiceSetting('volatile', 'all', 'none'),
     'volatile',
     phrase(
-      'what to back up automatically: volatile (what programs overwrite), all, none',
-      '自動でバックアップする範囲。volatile（プログラムが上書きするもの）、all、none',
+      'what to back up automatically: volatile (what programs overwrite or delete), all, none',
+      '自動でバックアップする範囲。volatile（プログラムが上書き・削除するもの）、all、none',
+    ),
+  ),
+  'backup.projects': defineSetting(
+    pathListSetting,
+    [],
+    phrase('directories whose conversations are always backed up', '会話を常にバックアップするディレクトリー'),
+  ),
+  'backup.skip': defineSetting(
+    pathListSetting,
+    [],
+    phrase('directories whose conversations are never backed up', '会話をバックアップしないディレクトリー'),
+  ),
+  'backup.limit': defineSetting(
+    sizeSetting,
+    '50GB',
+    phrase(
+      'no files are added to the backup beyond this size; nothing is deleted',
+      'バックアップがこの大きさになると、ファイルを追加しない。削除はしない',
     ),
   ),
   language: defineSetting(
@@ -182,6 +226,14 @@ const SETTINGS = {
     pathListSetting,
     [],
     phrase('files and folders to ignore, with everything below them', '読まないファイルとフォルダー（その下もすべて）'),
+  ),
+  'agents.*.keep': defineSetting(
+    choiceSetting('auto', 'all', 'none'),
+    'auto',
+    phrase(
+      'what to back up of it: auto (as the setting keep says), all, none',
+      'バックアップする範囲。auto（設定 keep に従う）、all、none',
+    ),
   ),
   profile: defineSetting(textSetting, null, phrase('default profile of fumi chat', 'fumi chat の既定のプロファイル')),
   'chat.compact': defineSetting(

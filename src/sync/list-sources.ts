@@ -3,7 +3,9 @@ import { sep } from 'node:path'
 import type { Agent, Source } from '../agents/agent.ts'
 import { agentIdsOf } from '../agents/agent-roots.ts'
 import type { BackupDatabase } from '../backup/backup-database.ts'
-import { backUpSources, backUpStore } from '../backup/backup-service.ts'
+import type { BackupPolicy } from '../backup/backup-policy.ts'
+import { backUpFile, backUpSources, backUpStore } from '../backup/backup-service.ts'
+import type { FileBackup } from '../backup/file-backups.ts'
 import { copyKeyOf } from '../backup/readable-source.ts'
 import type { BackupFilter } from '../backup/records.ts'
 import { logSourceFailure, toSourceFailure } from '../lib/failure.ts'
@@ -16,12 +18,6 @@ export interface SyncRoot {
   readonly root: string
 }
 
-/**
- * `volatile` backs up rows that their program overwrites. `all` also backs up files that are only appended to. `none`
- * backs up nothing and reads rows from their store; existing backups stay.
- */
-export type BackupPolicy = 'volatile' | 'all' | 'none'
-
 /** Where to look for sources, and how to back them up. */
 export interface SyncContext {
   readonly agents: readonly Agent[]
@@ -29,6 +25,8 @@ export interface SyncContext {
   /** What to back up while listing. */
   readonly policy: BackupPolicy
   readonly backup: BackupDatabase
+  /** Called with each file that was or would have been backed up. */
+  readonly onFile?: (source: Source, backup: FileBackup) => void
   readonly now: () => Instant
   /** False for sources that the user excluded. */
   isWanted(source: Pick<Source, 'agent' | 'path'>): boolean
@@ -49,35 +47,43 @@ export async function* listLiveSources(context: SyncContext): AsyncGenerator<Fou
       yield { agent, source: { agent: agent.id, path: root }, isUnlisted: true }
     }
   }
-  yield* listBackedUpSources(context, policy === 'none' ? { alive: false } : {})
+  // Rows that are no longer backed up are read from their store.
+  for (const found of listBackedUpSources(context))
+    if (found.isEnded || policy.decide(found.agent, found.source.agent).kept) yield found
 }
 
 async function* sourcesInRoot({ agent, root }: SyncRoot, context: SyncContext): AsyncGenerator<FoundSource> {
   const { policy, backup, now } = context
-  if (isMissing(root) && policy !== 'none') await backUpEmptiedStores(agent, root, context)
+  if (isMissing(root)) await backUpEmptiedStores(agent, root, context)
   if (!statOf(root)) return
   const stores = new Map<string, Source[]>()
   for await (const source of agent.find(root)) {
     if (!context.isWanted(source)) continue
-    if (policy === 'none' || !agent.volatile || source.key === undefined) yield { agent, source }
+    if (!agent.volatile || source.key === undefined) yield { agent, source }
     else {
       const rows = stores.get(source.path)
       if (rows) rows.push(source)
       else stores.set(source.path, [source])
     }
   }
-  for (const [store, rows] of stores) await backUpSources(agent, store, rows, backup, { now })
-  if (policy !== 'none') await backUpEmptiedStores(agent, root, context, stores)
+  for (const [store, rows] of stores) {
+    const kept: Source[] = []
+    for (const source of rows)
+      if ((await policy.decideFor(agent, source)).kept) kept.push(source)
+      else yield { agent, source }
+    if (kept.length > 0) await backUpSources(agent, store, kept, backup, { now, existing: rows })
+  }
+  await backUpEmptiedStores(agent, root, context, stores)
 }
 
 /** A store without rows may have been emptied or deleted. Its sessions then exist only in the backup. */
 async function backUpEmptiedStores(
   agent: Agent,
   root: string,
-  { backup, now, isWanted }: SyncContext,
+  { backup, now, isWanted, policy }: SyncContext,
   listed: ReadonlyMap<string, unknown> = new Map(),
 ): Promise<void> {
-  if (!agent.volatile) return
+  if (!agent.volatile || !policy.decide(agent).kept) return
   const below = root.endsWith(sep) ? root : root + sep
   const backedUp = backup
     .list({ alive: true })
@@ -94,11 +100,12 @@ async function backUpEmptiedStores(
 export function* listBackedUpSources(
   { agents, backup, isWanted }: SyncContext,
   filter: BackupFilter = {},
-): Generator<FoundSource> {
-  for (const { agent: id, store, session, revision, size, kind } of backup.list(filter)) {
+): Generator<FoundSource & { readonly isEnded: boolean }> {
+  for (const { agent: id, store, session, revision, size, kind, ended_at } of backup.list(filter)) {
     const agent = agents.find((one) => one.volatile && agentIdsOf(one).includes(id))
     if (!agent || kind !== 'conversation' || !isWanted({ agent: id, path: store })) continue
-    yield { agent, kept: true, source: { agent: id, path: store, key: session, size, fingerprint: `kept:${revision}` } }
+    const source = { agent: id, path: store, key: session, size, fingerprint: `kept:${revision}` }
+    yield { agent, kept: true, source, isEnded: ended_at !== undefined }
   }
 }
 
@@ -115,14 +122,17 @@ export async function* listAllSources(context: SyncContext): AsyncGenerator<Foun
 /** Backs up the files that pass through. */
 export async function* backUpFiles(
   sources: AsyncIterable<FoundSource> | Iterable<FoundSource>,
-  { policy, backup, now }: SyncContext,
+  context: SyncContext,
 ): AsyncGenerator<FoundSource> {
+  const { policy, backup, onFile } = context
   for await (const found of sources) {
-    const { agent, source } = found
-    const { path, root } = source
+    const { agent, source, kept, isUnlisted } = found
     // An agent whose store cannot be listed yields the store itself as if it were a file; do not back it up.
-    if (policy === 'all' && !found.kept && !found.isUnlisted && source.key === undefined && !agent.volatile)
-      backup.files.backUp({ agent: source.agent, path, ...(root !== undefined && { root }) }, now())
+    const isFile = !kept && !isUnlisted && source.key === undefined && !agent.volatile
+    if (isFile && (await policy.decideFor(agent, source)).kept) {
+      const done = await backUpFile(agent, source, backup, { at: context.now(), limit: policy.settings.limit })
+      onFile?.(source, done)
+    }
     yield found
   }
 }

@@ -3,8 +3,8 @@
  * read.
  */
 import { sep } from 'node:path'
-import type { Agent } from '../agents/agent.ts'
-import { backUpStore } from '../backup/backup-service.ts'
+import type { Agent, Source } from '../agents/agent.ts'
+import { backUpSources } from '../backup/backup-service.ts'
 import { removeIndex } from '../index/index-file.ts'
 import { type IndexLock, type LockHolder, takeIndexLock } from '../index/lock.ts'
 import { readHead, statOf } from '../lib/files/safe-fs.ts'
@@ -119,14 +119,17 @@ function toAppError(error: unknown): AppError {
   )
 }
 
-interface FoundFile {
+export interface FoundFile {
   readonly agent: Agent
   readonly root: string
   readonly path: string
 }
 
 /** Agents that may own a file. A wrong guess is corrected by the next full sweep. */
-function findAgentsForFile(path: string, { places, isWanted }: SyncContext): readonly FoundFile[] {
+export function findAgentsForFile(
+  path: string,
+  { places, isWanted }: Pick<SyncContext, 'places' | 'isWanted'>,
+): readonly FoundFile[] {
   const file = statOf(path)
   if (!file?.isFile()) return []
   const near = places.filter(({ root }) => path === root || path.startsWith(root.endsWith(sep) ? root : root + sep))
@@ -140,13 +143,20 @@ function findAgentsForFile(path: string, { places, isWanted }: SyncContext): rea
 /** Rows from the backup, or from the store itself. */
 async function* listStoreRows(agent: Agent, store: string, context: SyncContext): AsyncGenerator<FoundSource> {
   const { policy, backup } = context
-  if (policy === 'none') for await (const source of agent.find(store)) yield { agent, source }
-  else await backUpStore(agent, store, backup, context)
-  yield* listBackedUpSources(context, policy === 'none' ? { store, alive: false } : { store })
+  const rows: Source[] = []
+  for await (const source of agent.find(store)) rows.push(source)
+  const kept: Source[] = []
+  for (const source of rows)
+    if ((await policy.decideFor(agent, source)).kept) kept.push(source)
+    else yield { agent, source }
+  if (kept.length > 0 || policy.decide(agent).kept)
+    await backUpSources(agent, store, kept, backup, { now: context.now, existing: rows })
+  for (const found of listBackedUpSources(context, { store }))
+    if (found.isEnded || policy.decide(agent, found.source.agent).kept) yield found
 }
 
 /** Files only: rows of stores have their own watch. */
-async function* listFileSources(foundFiles: readonly FoundFile[]): AsyncGenerator<FoundSource> {
+export async function* listFileSources(foundFiles: readonly FoundFile[]): AsyncGenerator<FoundSource> {
   for (const { agent, root, path } of foundFiles)
     for await (const source of agent.find(path))
       if (source.key === undefined) yield { agent, source: { ...source, root } }

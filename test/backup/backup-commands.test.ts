@@ -124,7 +124,7 @@ describe('backing up', () => {
     const home = tempFolder()
     const { code, err } = fumi(['keep'], { env: { HOME: home, XDG_DATA_HOME: home, FUMI_HOME: join(home, 'f') } })
     expect(code).toBe(3)
-    expect(err).toContain('Amazon Q')
+    expect(err).toContain('fumi config keep all')
     expect(existsSync(join(home, 'f'))).toBe(false)
   })
 })

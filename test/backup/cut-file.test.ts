@@ -24,9 +24,9 @@ test('a fork costs only what it does not share with its parent', () => {
   writeFileSync(parent, `{"id":"one"}\n${shared}`)
   writeFileSync(fork, `{"id":"another","forked_from":"one"}\n{"more":"in front"}\n${shared}${lines(9000, 20)}`)
   const backup = openBackupDatabase(join(folder, 'data'))
-  backup.files.backUp({ agent: 'codex', path: parent }, at(0))
+  backup.files.backUp({ agent: 'codex', path: parent }, { at: at(0) })
   const first = sizeOf(backup)
-  backup.files.backUp({ agent: 'codex', path: fork }, at(0))
+  backup.files.backUp({ agent: 'codex', path: fork }, { at: at(0) })
   for (const { id, path } of backup.files.list()) expect(bytesOf(backup, id).equals(readFileSync(path))).toBe(true)
   expect(sizeOf(backup) - first).toBeLessThan(first * 0.8)
 })
@@ -40,13 +40,13 @@ test('a file backed up as it grows has the pieces of one backed up at once', () 
     appendFileSync(grown, lines(n * 700, 700 - n))
     // In the middle of a line.
     appendFileSync(grown, '{"half":')
-    backup.files.backUp({ agent: 'codex', path: grown }, at(n))
+    backup.files.backUp({ agent: 'codex', path: grown }, { at: at(n) })
     appendFileSync(grown, '1}\n')
   }
-  backup.files.backUp({ agent: 'codex', path: grown }, at(20))
+  backup.files.backUp({ agent: 'codex', path: grown }, { at: at(20) })
   const before = sizeOf(backup)
   writeFileSync(copy, readFileSync(grown))
-  backup.files.backUp({ agent: 'codex', path: copy }, at(20))
+  backup.files.backUp({ agent: 'codex', path: copy }, { at: at(20) })
   expect(backup.files.list()).toHaveLength(2)
   for (const { id } of backup.files.list()) expect(bytesOf(backup, id).equals(readFileSync(grown))).toBe(true)
   expect(sizeOf(backup) - before).toBeLessThan(20_000)
@@ -59,7 +59,7 @@ test('a document that is saved again and again has one backup; a shorter one lea
   const save = (messages: readonly string[], n: number): void => {
     const sessionId = '0b1c2d3e-0000-4000-8000-000000000001'
     writeFileSync(path, JSON.stringify({ sessionId, lastUpdated: at(n), messages }, null, 2))
-    backup.files.backUp({ agent: 'codex', path }, at(n))
+    backup.files.backUp({ agent: 'codex', path }, { at: at(n) })
   }
   for (let n = 1; n < 6; n++)
     save(

@@ -87,7 +87,7 @@ test('all: copies are removed when other logs are selected later', () => {
   const paths = ['a', 'b', 'c'].map((name) => join(folder, name))
   for (const path of paths) writeFileSync(path, path.at(-1)?.repeat(1000) ?? '')
   const copies = new FileBackups(new BackupFile(join(folder, 'keep.sqlite3')), 2500)
-  for (const path of paths) copies.backUp({ agent: 'codex', path }, currentInstant())
+  for (const path of paths) copies.backUp({ agent: 'codex', path }, { at: currentInstant() })
   const texts = (id: number): string | undefined => readFileSync(copies.restore(id), 'utf8').at(-1)
   const first = copies.restore(1)
   expect([texts(2), texts(1), copies.restore(1)]).toEqual(['b', 'a', first])

@@ -6,6 +6,7 @@ import type { SessionId } from '../../model/ids.ts'
 import { phrase } from '../../model/phrase.ts'
 import { toSingleLine } from '../../model/tool-summary.ts'
 import { defineCommand, JSON_LINES_OPTION } from '../define-command.ts'
+import { reportFullBackup } from '../index-queries/refresh-index.ts'
 import { say } from '../language.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
 import { createSyncProgressBar } from '../progress.ts'
@@ -50,6 +51,7 @@ async function syncIndex(app: App, options: Options): Promise<void> {
     bar.stop()
     if (outcome.kind === 'held') throw indexLockedError(outcome)
     await printSummary(app, outcome.synced, performance.now() - start, options)
+    await reportFullBackup(app)
     if (options.watch) await watchChanges(app, options)
   } finally {
     bar.stop()

@@ -1,6 +1,7 @@
 /** Updates the index before a command reads it. */
 import type { App } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
+import { fullBackupLine } from '../backup/status.ts'
 import { localize, say } from '../language.ts'
 import { writeErr } from '../output.ts'
 import { createSyncProgressBar } from '../progress.ts'
@@ -15,6 +16,7 @@ export async function refreshIndex(app: App, passes: 'first' | 'both', needs?: '
     // Another process that holds the lock is already updating the index; its results so far are usable.
     const outcome = await app.sync({ passes, onProgress: bar.show })
     bar.stop()
+    await reportFullBackup(app)
     if (outcome.kind === 'held' && app.index.epoch === undefined) await reportIndexLocked(outcome.by?.pid)
   } catch (error) {
     bar.stop()
@@ -24,6 +26,11 @@ export async function refreshIndex(app: App, passes: 'first' | 'both', needs?: '
     )
   }
   return app.index.epoch !== undefined
+}
+
+/** What the last sync could not back up. */
+export async function reportFullBackup({ filesWithoutBackup }: App): Promise<void> {
+  if (filesWithoutBackup.length > 0) await writeErr(`fumi: ${fullBackupLine(filesWithoutBackup.length)}`)
 }
 
 const reportIndexLocked = (pid: number | undefined): Promise<void> =>

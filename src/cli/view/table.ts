@@ -90,3 +90,9 @@ export const plural = (n: number, word: string, several = `${word}s`): string =>
   `${formatCount(n)} ${n === 1 ? word : several}`
 
 export const formatCount = (n: number): string => n.toLocaleString('en-US')
+
+export function formatBytes(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  if (bytes < 1e6) return `${(bytes / 1000).toFixed(1)} kB`
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`
+}
