@@ -77,7 +77,7 @@ describe('fumi config', () => {
     const shadowed = fumi(['config', 'keep', 'volatile'], { env: { ...env, FUMI_KEEP: 'none' } })
     expect(shadowed.err).toContain('FUMI_KEEP overrides the file')
     expect(run('config', '--unset', 'keep').out).toContain('(default)')
-    expect(JSON.parse(run('config', 'agents.codex', '--json').out).settings).toHaveLength(3)
+    expect(JSON.parse(run('config', 'agents.codex', '--json').out).settings).toHaveLength(4)
     if (process.platform !== 'win32') expect(statSync(env.FUMI_HOME).mode & 0o777).toBe(0o700)
   })
 

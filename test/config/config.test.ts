@@ -82,8 +82,13 @@ describe('a setting', () => {
     )
     const { agents, problems } = read()
     expect(problems).toEqual([])
-    expect(agents.get('kiro')).toEqual({ enabled: false, roots: [], skip: [] })
-    expect(agents.get('codex')).toEqual({ enabled: true, roots: ['/home/me/old/.codex', '/mnt/b'], skip: [] })
+    expect(agents.get('kiro')).toEqual({ enabled: false, roots: [], skip: [], keep: 'auto' })
+    expect(agents.get('codex')).toEqual({
+      enabled: true,
+      roots: ['/home/me/old/.codex', '/mnt/b'],
+      skip: [],
+      keep: 'auto',
+    })
     expect(agents.get('amazon-q')?.skip).toEqual(['/x', '/here/rel'])
   })
 
@@ -100,13 +105,16 @@ describe('a setting', () => {
 
 describe('what is wrong with the file', () => {
   test.each([
-    ['{"kep": "all"}', 'config.json: kep is not a setting. Available: keep, language, prices, profile, chat, agents'],
+    [
+      '{"kep": "all"}',
+      'config.json: kep is not a setting. Available: keep, backup, language, prices, profile, chat, agents',
+    ],
     ['{"keep": 1}', 'config.json: keep must be one of "volatile", "all", "none"'],
     ['{"agents": []}', 'config.json: agents must be an object with amazon-q, codex, kiro'],
     ['{"agents": {"codx": {}}}', 'config.json: agents.codx is not a setting. Available: amazon-q, codex, kiro'],
     [
       '{"agents": {"codex": {"root": []}}}',
-      'config.json: agents.codex.root is not a setting. Available: enabled, roots, skip',
+      'config.json: agents.codex.root is not a setting. Available: enabled, roots, skip, keep',
     ],
     ['{"agents": {"codex": {"enabled": "yes"}}}', 'config.json: agents.codex.enabled must be true or false'],
     [
@@ -124,7 +132,7 @@ describe('what is wrong with the file', () => {
     ['{"keep": "all", "keep": "none"}', 'config.json: keep occurs twice; the last value is used'],
     [
       '{"__proto__": {"keep": "all"}}',
-      'config.json: __proto__ is not a setting. Available: keep, language, prices, profile, chat, agents',
+      'config.json: __proto__ is not a setting. Available: keep, backup, language, prices, profile, chat, agents',
     ],
     [
       '{\n  // mine\n  "keep": "all"\n}',
