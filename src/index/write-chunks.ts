@@ -140,7 +140,8 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
   const countIssues = db.prepare('SELECT count(*) FROM issue WHERE source_id = ? AND pass = 2').pluck()
   const advance = db.prepare(
     `UPDATE session SET cursor = coalesce(?, cursor), read_bytes = ?, cut_bytes = cut_bytes + ?, cut_after = ?, indexed = ?, revision = ?,
-       spoke_at = coalesce(?, spoke_at), last_at = coalesce(?, spoke_at, iif(?, started_at, last_at)) WHERE id = ?`,
+       spoke_at = coalesce(?, spoke_at),
+       last_at = iif(header ->> 'last_at' IS NULL, coalesce(?, spoke_at, iif(?, started_at, last_at)), last_at) WHERE id = ?`,
   )
   const extend = db.prepare(
     `UPDATE session SET first_row = min(coalesce(first_row, :low), :low), last_row = max(coalesce(last_row, :high), :high) WHERE id = :session`,

@@ -9,7 +9,7 @@ import { type ByteLine, MAX_LINE_BYTES } from '../../lib/lines.ts'
 import { LastResult } from '../../lib/memoize-last.ts'
 import type { Fields } from '../../lib/unknown-values.ts'
 import { describeBadTime } from '../../model/checked-numbers.ts'
-import { classify } from '../../model/classify.ts'
+import { classify, withoutInjectedText } from '../../model/classify.ts'
 import { type AgentId, type Instant, makeMessageId } from '../../model/ids.ts'
 import type { Metadata } from '../../model/metadata.ts'
 import type { Mutable, NormalizedMessage, ToolCall } from '../../model/normalized.ts'
@@ -30,10 +30,10 @@ import {
 } from './log-file.ts'
 import { type MessageDraft, pathOf, placeMessage, promptBeginning, sessionIdentity } from './place-message.ts'
 import { RecordClock, type SavedClock } from './record-clock.ts'
-import { scanFromRead } from './scan-tally.ts'
+import { type LineTally, scanFromRead } from './scan-tally.ts'
 import { type ByteSpan, changedSourceError, probeFile, readSpan } from './source-file.ts'
 
-/** Interprets records. `describe`, `select` and `relate` may change their memory. */
+/** Interprets records. `describe`, `select`, `relate` and `isSilent` may change their memory. */
 export interface JsonlFormat<Memory extends object> {
   readonly agent: AgentId
   /** The agent's own session id, from the first record. Without one, the record's hash is used. */
@@ -42,8 +42,8 @@ export interface JsonlFormat<Memory extends object> {
   timeOf(record: Fields): unknown
   /** The agent's name for the type of record: `raw.event_type`. */
   eventOf(record: Fields): string | null
-  /** Drafts from the record alone. At least one; role `meta` if the record is unknown. */
-  draftsOf(record: Fields): readonly MessageDraft[]
+  /** Drafts from the record alone, and from side files of the source. At least one; role `meta` if the record is unknown. */
+  draftsOf(record: Fields, source: Source): readonly MessageDraft[]
   /** Adds what the record says about the session. Called before `select`. */
   describe(session: Session, record: Fields, memory: Memory, source: Source): Session
   /** What `describe`, `select` and `relate` remember of earlier records: plain JSON, bounded in size. */
@@ -54,7 +54,14 @@ export interface JsonlFormat<Memory extends object> {
    */
   select?(drafts: readonly MessageDraft[], record: Fields, memory: Memory): readonly boolean[]
   /** Metadata of a message that depends on earlier records. Called for each message in order. */
-  relate?(draft: MessageDraft, record: Fields, id: string, memory: Memory): Metadata | undefined
+  relate?(draft: MessageDraft, record: Fields, id: string, memory: Memory, source: Source): Metadata | undefined
+  /**
+   * Whether a complete line surely adds nothing to header, counts and usage, judged by a few of its bytes. The first pass
+   * counts it as a line without parsing it. May note in the memory what `settle` needs of it.
+   */
+  isSilent?(bytes: Buffer, memory: Memory): boolean
+  /** Adds what the memory says about the session. Called after some lines, and at the end. */
+  settle?(session: Session, memory: Memory): Session
   /** For programs that also wrote files of one JSON document. */
   readonly document?: DocumentFormat
 }
@@ -100,12 +107,16 @@ interface JsonlCursor<Memory> extends Cursor, LogPosition {
 export function jsonlAgent<Memory extends object>(
   format: JsonlFormat<Memory>,
 ): Pick<Agent, 'probe' | 'scan' | 'read' | 'readMessage' | 'span'> {
-  const read = (source: Source, options: AgentReadOptions = {}): AsyncGenerator<readonly ReadItem[]> =>
+  const readLines = (
+    source: Source,
+    options: AgentReadOptions,
+    tally: LineTally | undefined,
+  ): AsyncGenerator<readonly ReadItem[]> =>
     readLogFile<JsonlCursor<Memory>, ReadItem>(source, options.from, async function* (file, from) {
-      const parser = new JsonlParser(format, source, file.modifiedMs, options, from)
+      const parser = new JsonlParser(format, source, file.modifiedMs, options, from, tally)
       if (!from && format.document?.matches((await file.head(DOCUMENT_HEAD_BYTES)).toString('utf8')))
         return yield* readDocument(format.document, parser, source, file)
-      await parser.calls.restore((spot) => toolAt(format, source, spot))
+      if (!tally) await parser.calls.restore((spot) => toolAt(format, source, spot))
       yield* parseWithCursors(readLinesFrom(file, from), file, from, {
         follow: ({ lines }) => [parser.parseLines(lines)],
         cursor: (stop) => [{ kind: 'cursor', cursor: parser.save(stop) }],
@@ -113,8 +124,11 @@ export function jsonlAgent<Memory extends object>(
     })
   return {
     probe: probeFile,
-    scan: (source, from) => scanFromRead(read(source, from ? { from } : {})),
-    read,
+    scan: (source, from) => {
+      const tally = format.isSilent && { silent: 0 }
+      return scanFromRead(readLines(source, { withoutHashes: true, ...(from && { from }) }, tally), tally)
+    },
+    read: (source, options = {}) => readLines(source, options, undefined),
     readMessage: (source, locator, options = {}) => readMessage(format, source, locator as JsonlLocator, options),
     span: (locator) => {
       const [offset, length, , , item] = (locator as JsonlLocator).at
@@ -155,6 +169,8 @@ class JsonlParser<Memory extends object> {
   readonly #options: PrivacyOptions
   readonly #clock: RecordClock
   readonly #memory: Memory
+  /** In the first pass, with silent lines. */
+  readonly #tally: LineTally | undefined
   #session: Session | undefined
   #items: ReadItem[] = []
 
@@ -164,7 +180,9 @@ class JsonlParser<Memory extends object> {
     writtenMs: number,
     options: PrivacyOptions,
     saved: JsonlCursor<Memory> | undefined,
+    tally?: LineTally,
   ) {
+    this.#tally = tally
     this.#format = format
     this.#source = source
     this.#options = options
@@ -178,6 +196,7 @@ class JsonlParser<Memory extends object> {
     this.#items = []
     const before = this.#session
     for (const line of lines) this.#parseLine(line)
+    if (this.#session && this.#format.settle) this.#session = this.#format.settle(this.#session, this.#memory)
     if (this.#session && this.#session !== before) this.#items.push({ kind: 'session', session: this.#session })
     return this.#items
   }
@@ -189,6 +208,7 @@ class JsonlParser<Memory extends object> {
       const first = item === 0 ? bytes : Buffer.alloc(0)
       this.#addRecord(record, { number: item, span: [0, bytes.length, check], item }, first)
     })
+    if (this.#session && this.#format.settle) this.#session = this.#format.settle(this.#session, this.#memory)
     if (this.#session) this.#items.push({ kind: 'session', session: this.#session })
     return this.#items
   }
@@ -207,9 +227,14 @@ class JsonlParser<Memory extends object> {
   #parseLine(line: ByteLine): void {
     const { bytes, length, number } = line
     if (!bytes) return this.#issue(tooLongFault(length), number)
+    if (this.#tally && this.#session && line.ended && this.#format.isSilent?.(bytes, this.#memory)) {
+      this.#tally.silent++
+      return
+    }
     const { record, faults } = parseRecordLine(line, bytes)
     for (const fault of faults) this.#issue(fault, number)
-    if (record) this.#addRecord(record, { number, span: [line.offset, length, checksum(bytes)] }, bytes)
+    if (record)
+      this.#addRecord(record, { number, span: [line.offset, length, this.#tally ? 0 : checksum(bytes)] }, bytes)
   }
 
   #addRecord(record: Fields, { number, span, item }: RecordPlace, bytes: Buffer): void {
@@ -219,7 +244,7 @@ class JsonlParser<Memory extends object> {
     const header = this.#session ?? this.#firstHeader(record, bytes, recordTime.at)
     const session = format.describe(header, record, this.#memory, this.#source)
     this.#session = session
-    const drafts = format.draftsOf(record)
+    const drafts = format.draftsOf(record, this.#source)
     const selected = format.select?.(drafts, record, this.#memory)
     drafts.forEach((draft, index) => {
       if (selected?.[index] === false) return
@@ -229,7 +254,7 @@ class JsonlParser<Memory extends object> {
       const spot: Spot = item === undefined ? [...span, part] : [...span, part, item]
       const locator: Mutable<JsonlLocator> = { at: spot, line: number, time: at, session: session.id }
       if (inferred) locator.inferred = true
-      const marks = format.relate?.(draft, record, id, this.#memory)
+      const marks = format.relate?.(draft, record, id, this.#memory, this.#source)
       if (marks) locator.marks = marks
       const called = this.#callOf(draft, number)
       if (called) {
@@ -238,7 +263,9 @@ class JsonlParser<Memory extends object> {
       }
       const message = toMessage(format, record, draft, called?.tool, locator, this.#source, this.#options)
       const { call_id } = draft.tool_call ?? {}
-      if (draft.source_type === 'tool_call' && draft.tool_call && call_id)
+      // The first pass counts calls alone, and silent lines hold their results.
+      if (this.#tally) {
+      } else if (draft.source_type === 'tool_call' && draft.tool_call && call_id)
         this.calls.open(call_id, id, spot, draft.tool_call)
       else if (called && call_id) this.calls.answer(call_id, called)
       this.#notePrompt(message)
@@ -256,13 +283,15 @@ class JsonlParser<Memory extends object> {
   #callOf({ source_type, tool_call }: MessageDraft, line: number): TrackedCall<Spot> | undefined {
     if (source_type !== 'tool_result') return undefined
     const call = tool_call?.call_id ? this.calls.get(tool_call.call_id) : undefined
-    if (!call) this.#issue({ code: 'orphan_result', reason: 'a tool result has no call before it' }, line)
+    if (!call && !this.#tally)
+      this.#issue({ code: 'orphan_result', reason: 'a tool result has no call before it' }, line)
     return call
   }
 
   #notePrompt(message: NormalizedMessage): void {
     if (!this.#session || this.#session.first_prompt !== undefined || !classify(message).isTyped) return
-    const prompt = promptBeginning(message.segments.find(({ text }) => text?.trim())?.text)
+    const typed = message.segments.map(withoutInjectedText).find((text) => text.trim() !== '')
+    const prompt = promptBeginning(typed)
     if (prompt !== undefined) this.#session = { ...this.#session, first_prompt: prompt }
   }
 
@@ -330,7 +359,7 @@ async function draftAt<Memory extends object>(
     item === undefined
       ? parseRecordLine({ number: offset === 0 ? 1 : 2, utf8: false, ended: true }, bytes).record
       : documentCache.get(bytes, format.agent, () => format.document?.parse(bytes.toString('utf8')))?.records[item]
-  const draft = record && format.draftsOf(record)[part - 1]
+  const draft = record && format.draftsOf(record, source)[part - 1]
   if (!record || !draft) throw changedSourceError(source)
   return { record, draft }
 }

@@ -54,12 +54,24 @@ export const modelOf = ({ metadata }: NormalizedMessage): string | undefined =>
 export const estimateItems = (at: Instant, model: string | undefined, estimate: TokenEstimate): readonly ScanItem[] =>
   estimate.user_bytes + estimate.assistant_bytes === 0 ? [] : [{ kind: 'estimate', at, model, estimate }]
 
+/** Lines that gave no item since they were last counted. */
+export interface LineTally {
+  silent: number
+}
+
 /** For line-based logs of one session. A line counts once, however many messages and issues it gives. */
-export async function* scanFromRead(batches: AsyncIterable<readonly ReadItem[]>): AsyncGenerator<readonly ScanItem[]> {
+export async function* scanFromRead(
+  batches: AsyncIterable<readonly ReadItem[]>,
+  lines?: LineTally,
+): AsyncGenerator<readonly ScanItem[]> {
   const tally = new ScanTally()
   let last = 0
   for await (const batch of batches) {
     const found: ScanItem[] = []
+    if (lines) {
+      tally.lines += lines.silent
+      lines.silent = 0
+    }
     for (const one of batch) {
       const line = one.kind === 'message' ? one.message.raw.line_index : lineOfIssue(one)
       if (line > last) {
@@ -73,6 +85,9 @@ export async function* scanFromRead(batches: AsyncIterable<readonly ReadItem[]>)
     found.push(...tally.take())
     if (found.length > 0) yield found
   }
+  if (lines) tally.lines += lines.silent
+  const rest = tally.take()
+  if (rest.length > 0) yield rest
 }
 
 /** NUL bytes alone do not make a line. */

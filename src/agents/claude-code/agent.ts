@@ -1,0 +1,44 @@
+/** Claude Code: finds, reads and counts its sessions. */
+import type { Agent } from '../agent.ts'
+import { jsonlAgent } from '../kit/jsonl-agent.ts'
+import { describe, settle } from './describe.ts'
+import { AGENT_ID, find, roots } from './find.ts'
+import { type Memory, newMemory } from './memory.ts'
+import { originals } from './originals.ts'
+import { nativeIdOf } from './paths.ts'
+import { describeFile, recognize } from './recognize.ts'
+import { draftsOf, typeOf } from './record/drafts.ts'
+import { relate } from './relate.ts'
+import { retention } from './retention.ts'
+import { isSilent } from './silent-lines.ts'
+
+const claudeCode: Agent = {
+  id: AGENT_ID,
+  label: 'Claude Code',
+  version: 1,
+  roots,
+  retention,
+  originals,
+  recognize,
+  describe: (head) => describeFile(head),
+  find,
+  ...jsonlAgent<Memory>({
+    agent: AGENT_ID,
+    nativeId: (_first, path) => nativeIdOf(path),
+    timeOf: (record) => record['timestamp'],
+    eventOf: typeOf,
+    draftsOf,
+    describe,
+    newMemory,
+    relate,
+    isSilent,
+    settle,
+  }),
+  resume: ({ native_id, cwd, relation, parent }) => ({
+    program: 'claude',
+    arguments: ['--resume', relation === 'subagent' && parent ? parent.slice(AGENT_ID.length + 1) : native_id],
+    ...(cwd !== undefined && { cwd }),
+  }),
+}
+
+export default claudeCode
