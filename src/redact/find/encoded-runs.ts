@@ -14,13 +14,15 @@ for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 const HEX = /^(?:[0-9a-f]{2}){16,}$|^(?:[0-9A-F]{2}){16,}$/
 const MAX_DECODED = 2_000_000
 
-export function encodedRunsOf(text: string): readonly EncodedRun[] {
+/** @param onRun is told every run, before it is decoded */
+export function encodedRunsOf(text: string, onRun?: (start: number, end: number) => void): readonly EncodedRun[] {
   const runs: EncodedRun[] = []
   let start = 0
   for (let at = 0; at <= text.length; at++) {
     const code = at < text.length ? text.charCodeAt(at) : 32
     if (code < 128 && IS_DIGIT[code] === 1) continue
     if (at - start >= MIN_RUN) {
+      onRun?.(start, at)
       const end = endOfRun(text, at)
       const run = text.slice(start, end)
       const decoded = decode(run)

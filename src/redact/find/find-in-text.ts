@@ -4,9 +4,10 @@ import { COMMAND_TRIGGERS, findInCommand } from './command-lines.ts'
 import { findInCookies } from './cookies.ts'
 import { decodedViewsOf } from './decoded-views.ts'
 import { encodedRunsOf } from './encoded-runs.ts'
-import { findInCsv, RECORD_TRIGGERS } from './records.ts'
+import { findIdentifiedBy, findInCsv, RECORD_TRIGGERS } from './records.ts'
 import { findInJapanese } from './sentences.ts'
 import { mergeSpans, type RedactionSpan } from './span.ts'
+import { findStructured, INFIX_TRIGGERS } from './structured-runs.ts'
 import { TriggerTable } from './trigger-table.ts'
 import { findInUrl } from './urls.ts'
 import { findToken, startsOf, TOKEN_MATCHERS } from './vendor-tokens.ts'
@@ -45,7 +46,9 @@ for (const start of 'pas pwd psw pwo ken con mot mdp wac psk sec key api tok cre
   TRIGGERS.add(start, nameHandler)
 TRIGGERS.add('://', findInUrl)
 TRIGGERS.add('coo', findInCookies)
+TRIGGERS.add('ide', findIdentifiedBy)
 for (const [start, handler] of RECORD_TRIGGERS) TRIGGERS.add(start, handler)
+for (const [start, handler] of INFIX_TRIGGERS) TRIGGERS.add(start, handler)
 for (const [start, forms] of COMMAND_TRIGGERS)
   TRIGGERS.add(start, (text, at, spans) => findInCommand(text, at, forms, spans))
 
@@ -54,11 +57,11 @@ export function findInText(text: string, depth = 0): readonly RedactionSpan[] {
   if (text.length < MIN_TEXT) return []
   const spans = findPlain(text)
   for (const view of decodedViewsOf(text)) for (const span of findPlain(view.text)) spans.push(view.locate(span))
-  if (depth < MAX_DEPTH)
-    for (const { start, end, decoded } of encodedRunsOf(text)) {
-      const [inner] = decoded === undefined ? [] : findInText(decoded, depth + 1)
-      if (inner) spans.push({ start, end, kind: inner.kind })
-    }
+  const runs = encodedRunsOf(text, (start, end) => findStructured(text, start, end, spans))
+  for (const { start, end, decoded } of depth < MAX_DEPTH ? runs : []) {
+    const [inner] = decoded === undefined ? [] : findInText(decoded, depth + 1)
+    if (inner) spans.push({ start, end, kind: inner.kind })
+  }
   return mergeSpans(spans)
 }
 

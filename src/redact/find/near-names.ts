@@ -57,5 +57,5 @@ function isCandidate(value: string, isService: boolean): boolean {
   if (UUID.test(value)) return isService
   if (/^[0-9a-f]+$/i.test(value)) return /\d/.test(value) && /[a-f]/i.test(value) && (isService || value.length >= 32)
   if (/[/.]/.test(value) && /^[\w-]+(?:[/.][\w-]+)+$/.test(value) && !/[A-Z].*\d|\d.*[A-Z]/.test(value)) return false
-  return looksRandom(value)
+  return /\d/.test(value) && looksRandom(value)
 }

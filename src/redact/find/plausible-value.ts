@@ -82,7 +82,7 @@ function hasMixedCase(value: string): boolean {
   let changes = 0
   for (let at = 1; at < letters.length; at++)
     if (isUpper(letters.charAt(at)) !== isUpper(letters.charAt(at - 1))) changes++
-  return changes >= Math.max(5, letters.length / 4)
+  return changes >= Math.max(5, letters.length / 4) && !/^[a-z]*(?:[A-Z][a-z]+)*$/.test(letters)
 }
 
 const isUpper = (character: string): boolean => character >= 'A' && character <= 'Z'
@@ -90,6 +90,7 @@ const isUpper = (character: string): boolean => character >= 'A' && character <=
 /** A name, a path of names, a call, or a type. */
 function isCode(value: string, form: ValueForm): boolean {
   if (form === 'quoted' || form === 'flag') return false
+  if (/^[A-Z][A-Z\d]*(?:_[A-Z\d]+)+$/.test(value)) return true
   if (/^[A-Za-z_$][\w$]*(?:(?:\.|\?\.|::|->)[A-Za-z_$][\w$]*)*(?:<.*|\(.*)?[!;,]?$/.test(value))
     return form === 'bare' ? /[.<(:]|->/.test(value) : /[<(]|^[A-Za-z_$]+(?:\.[A-Za-z_$]+)+$/.test(value)
   return form !== 'line' && (/[({[]$|^\W*$|\(\)|=>|\bnull\b/.test(value) || /^[(<[{]/.test(value))
@@ -98,7 +99,8 @@ function isCode(value: string, form: ValueForm): boolean {
 function isStrongValue(value: string, form: ValueForm): boolean {
   if (value.length < 8 || isVersionLike(value)) return false
   if (looksRandom(value)) return true
-  const isWritten = form === 'quoted' || form === 'line'
+  if (value.length >= 32 && entropy(value) >= 3.8 && /\d/.test(value)) return true
+  const isWritten = form === 'quoted' || form === 'line' || form === 'flag'
   return isMixed(value) && (!isWordy(value) || (isWritten && /\d/.test(value) && !/[a-z][A-Z]/.test(value)))
 }
 
@@ -128,10 +130,10 @@ export function looksRandom(value: string): boolean {
 
 /** Most of it is words: names of files, classes, packages. */
 export function isWordy(value: string): boolean {
-  const words = value.match(/[A-Z]?[a-z]{3,}|[A-Z]{4,}/g) ?? []
+  const words = value.match(/[A-Z]?[a-z]{3,}|[A-Z]{5,}/g) ?? []
   let inWords = 0
   for (const word of words) if (word.length >= 4 && /[aeiouy]/i.test(word)) inWords += word.length
-  return inWords > value.length * 0.5
+  return inWords > value.length * (/\d/.test(value) ? 0.65 : 0.5)
 }
 
 /** Bits per character. */

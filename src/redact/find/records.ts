@@ -1,5 +1,5 @@
 /** Finds secrets by their place in files: pgpass, Kubernetes secrets, SQL and CSV columns. */
-import { isPlaceholder } from './placeholder.ts'
+import { isPlaceholder, isReference } from './placeholder.ts'
 import { isSecretValue } from './plausible-value.ts'
 import { strengthOfName } from './secret-names.ts'
 import type { RedactionSpan } from './span.ts'
@@ -51,9 +51,21 @@ function findInKubernetesSecret(text: string, at: number, spans: RedactionSpan[]
   }
 }
 
+const IDENTIFIED = /identified\s+(?:with\s+\S+\s+)?by\s+(?:password\s+)?(['"])([^"'`\s;]{3,200})\1/iy
+
+/** `IDENTIFIED BY 'x'` of SQL. */
+export function findIdentifiedBy(text: string, at: number, spans: RedactionSpan[]): void {
+  IDENTIFIED.lastIndex = at
+  const found = IDENTIFIED.exec(text)
+  const value = found?.[2]
+  if (!found || value === undefined || isPlaceholder(value) || isReference(value)) return
+  const start = at + found[0].lastIndexOf(value)
+  spans.push({ start, end: start + value.length, kind: 'setting' })
+}
+
 const INSERT =
   /insert\s+into\s+[\w."`[\]]{1,80}\s*\(([^()]{1,1000})\)\s*values\s*((?:\([^()]{1,4000}\)\s*,?\s*){1,200})/iy
-const SQL_VALUE = /'((?:[^'\\]|''|\\.)*)'|"((?:[^"\\]|\\.)*)"|[^,()]+/g
+const SQL_VALUE = /'((?:[^'\\]|''|\\.)*)'|"((?:[^"\\]|\\.)*)"|[^,()'"\s][^,()]*/g
 
 function findInInsert(text: string, at: number, spans: RedactionSpan[]): void {
   INSERT.lastIndex = at
@@ -65,7 +77,6 @@ function findInInsert(text: string, at: number, spans: RedactionSpan[]): void {
   for (const row of rows.matchAll(/\(([^()]*)\)/g)) {
     let column = 0
     for (const value of (row[1] ?? '').matchAll(SQL_VALUE)) {
-      if (/^\s*$/.test(value[0])) continue
       const strength = secret[column++]
       const inner = value[1] ?? value[2]
       if (strength === undefined || inner === undefined || !isSecretValue(inner, strength, 'quoted')) continue

@@ -19,11 +19,14 @@ const STRONG_WORDS = set(
 const KEY_QUALIFIERS = set(
   'api access secret private auth client signing encryption encrypt decryption master account storage service subscription license app application deploy webhook hmac jwt shared integration management admin root recovery backup write server ingest ingestion security cipher crypto aes des session cookie signature developer consumer personal functions function host host wallet rsa ssl tls pem activation product serial hash2 salt vapid instrumentation',
 )
+const PUBLIC = set('public pub publishable primary foreign gpg pgp site')
 /** Words that show that a key is none: it finds something. */
 const KEY_OF_DATA = set(
   'public primary foreign cache sort partition object group query row dedupe s3 lookup map translation registry index hot dict idempotency publishable unique composite candidate natural column table range bucket prefix root2 shortcut keyboard arrow modifier press enter tab ctrl meta alt shift function2 dedup routing message i18n locale react list item node data json property attribute yaml toml header param parameter field config argument tag label metric event topic kafka shard hash verification verify prompt gpg pgp release error',
 )
-const TOKEN_WORDS = set('token tokens jwt bearer otp totp pat authorization')
+const TOKEN_WORDS = set(
+  'token tokens jwt bearer otp totp pat authorization sessionid phpsessid jsessionid sessid sessiontoken usertoken',
+)
 const WEAK_WORDS = set('key keys auth cookie session sess sid signature sig salt seed pin code csrf xsrf nonce webhook')
 /** If a name ends with one of them, its value is something about a secret. */
 const ABOUT = set(
@@ -95,7 +98,8 @@ const NEUTRAL = set(
   'value val str string raw plain plaintext b64 base64 encoded prod production dev development staging stage test live old new current previous next backup default primary secondary main first second local remote admin root db database a b c x v v1 v2 s',
 )
 
-function strengthOfKey(before: readonly string[]): NameStrength {
+function strengthOfKey(before: readonly string[]): NameStrength | undefined {
+  if (before.some((word) => PUBLIC.has(word))) return undefined
   if (before.some((word) => KEY_OF_DATA.has(word))) return 'weak'
   if (before.some((word) => KEY_QUALIFIERS.has(word) || STRONG_WORDS.has(word))) return 'strong'
   return before.length > 0 ? 'token' : 'weak'

@@ -69,9 +69,6 @@ function addJapanese(name: string, found: RegExpExecArray, offset: number, at: n
   const isPin = /暗証|PIN|ＰＩＮ|パスコード|認証コード|ワンタイム/.test(name) && /^\d{4,8}$/.test(value)
   const isQuoted = /[「『"'`“【]/.test(all.charAt(offset - 1))
   const isWord = /^[A-Za-z]+$/.test(value)
-  if (
-    isPin ||
-    isSecretValue(value, /トークン|キー|鍵/.test(name) ? 'strong' : 'password', isQuoted ? 'quoted' : 'sentence')
-  )
+  if (isPin || isSecretValue(value, 'password', isQuoted ? 'quoted' : 'sentence'))
     if (isPin || isQuoted || !isWord) spans.push({ start, end, kind: 'setting' })
 }
