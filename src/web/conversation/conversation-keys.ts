@@ -32,7 +32,9 @@ export function conversationKeys(reading: OpenSession, scroller: Scroller, show:
       reading.cursor = reading.rows.at(-1) ?? -1
       scroller.toEnd()
     },
-    o: () => elementAt(reading.cursor)?.querySelector<HTMLElement>('[data-fold]')?.click(),
+    o: () => elementAt(reading.cursor)?.querySelector<HTMLElement>('[data-steps], [data-fold]')?.click(),
+    O: () => reading.toggleAllGroups(),
+    w: () => reading.show(reading.view === 'words' ? 'steps' : 'words'),
     y: () => {
       const message = reading.message(reading.cursor)
       if (message) void navigator.clipboard.writeText(messageMarkdown(message))

@@ -1,17 +1,25 @@
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { MessageItem } from '../../model/api/message.ts'
 import {
   areSameRows,
+  countCalls,
   findLastBefore,
-  isMessageShown,
+  groupOf,
   layOutRows,
-  RowVisibility,
+  MIN_GROUPED_STEPS,
+  RowKinds,
+  type RowLayoutOptions,
+  rowKindOf,
   rowOfMessage,
   shapeCodeOf,
 } from './message-rows.ts'
 
-const NONE = new RowVisibility()
+const NONE = new RowKinds()
+const STEPS: RowLayoutOptions = { view: 'steps', isGroupOpen: () => undefined, isLive: false }
+const rowsOf = (shape: string, kinds = NONE, options: Partial<RowLayoutOptions> = {}): readonly number[] => [
+  ...layOutRows(shape, kinds, { ...STEPS, ...options }).rows,
+]
 const message = (more: Partial<MessageItem>): MessageItem => ({
   id: '1',
   offset: 0,
@@ -25,31 +33,84 @@ const message = (more: Partial<MessageItem>): MessageItem => ({
 })
 
 test('copies, results and silent events take no row; a run of context takes one', () => {
-  expect([...layOutRows('hiixxuddmcrxcrdaxd', NONE, false)]).toEqual([1, 5, 8, 9, 12, 15])
-  expect([...layOutRows('iuis', NONE, false)]).toEqual([0, 1, 2])
+  expect(rowsOf('hiixxuddmcrxcrdaxd')).toEqual([1, 5, 8, 9, 12, 15])
+  expect(rowsOf('iuis')).toEqual([0, 1, 2])
 })
 
 test('a loaded message overrides its shape letter', () => {
-  const read = new RowVisibility()
-  read.set(1, true)
-  read.set(2, false)
-  expect([...layOutRows('ura', read, false)]).toEqual([0, 1])
-  read.set(5000, false)
-  expect([...layOutRows(`ura${'a'.repeat(4998)}`, read, false)].slice(-2)).toEqual([4998, 4999])
+  const read = new RowKinds()
+  read.set(1, 'shown')
+  read.set(2, 'hidden')
+  expect(rowsOf('ura', read)).toEqual([0, 1])
+  read.set(5000, 'hidden')
+  expect(rowsOf(`ura${'a'.repeat(4998)}`, read).slice(-2)).toEqual([4998, 4999])
   read.clear()
-  expect([...layOutRows('ura', read, false)]).toEqual([0, 2])
+  expect(rowsOf('ura', read)).toEqual([0, 2])
+})
+
+describe('steps between two texts', () => {
+  test('share one row until the reader opens it', () => {
+    const { rows, groups } = layOutRows('umcrcrmcra', NONE, STEPS)
+    expect([...rows]).toEqual([0, 1, 9])
+    expect(groups.get(1)).toEqual({ first: 1, last: 7, steps: 5, isOpen: false })
+    expect(countCalls('umcrcrmcra', 1, 7)).toBe(3)
+    expect(rowsOf('umcrcrmcra', NONE, { isGroupOpen: (first) => first === 1 })).toEqual([0, 1, 2, 4, 6, 7, 9])
+    expect(groupOf(groups, 5)).toBe(groups.get(1))
+    expect(groupOf(groups, 9)).toBeUndefined()
+  })
+
+  test('have their own rows if they are few', () => {
+    const few = 'c'.repeat(MIN_GROUPED_STEPS - 1)
+    expect(rowsOf(`u${few}a`)).toHaveLength(few.length + 2)
+    expect(rowsOf(`u${few}ca`)).toHaveLength(3)
+  })
+
+  test('stay visible at the end of a live session', () => {
+    expect(rowsOf('ucccc', NONE, { isLive: true })).toEqual([0, 1, 2, 3, 4])
+    expect(rowsOf('ucccca', NONE, { isLive: true })).toEqual([0, 1, 5])
+  })
+
+  test('are parted by a message that is never a step, such as a compaction', () => {
+    const kinds = new RowKinds()
+    kinds.set(3, 'separate')
+    expect(rowsOf('ucmmccccca', kinds)).toEqual([0, 1, 2, 3, 4, 9])
+  })
+
+  test('include reasoning whose letter does not tell', () => {
+    const kinds = new RowKinds()
+    kinds.set(1, 'step')
+    expect(rowsOf('uxccca', kinds)).toEqual([0, 1, 5])
+  })
+
+  test('are hidden with words only, and so is context', () => {
+    expect(rowsOf('iucmcrcmia', NONE, { view: 'words' })).toEqual([1, 9])
+  })
+
+  test('each message that has a row when all groups are open is in a row or a group when they are closed', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'uaccmmersixdp') }), (shape) => {
+        const open = rowsOf(shape, NONE, { isGroupOpen: () => true })
+        const { rows, groups } = layOutRows(shape, NONE, STEPS)
+        for (const offset of open) expect(rows.includes(offset) || groupOf(groups, offset) !== undefined).toBe(true)
+        for (const { first, steps } of groups.values()) {
+          expect(rows.includes(first)).toBe(true)
+          expect(steps).toBeGreaterThanOrEqual(MIN_GROUPED_STEPS)
+        }
+      }),
+    )
+  })
 })
 
 test('with everything shown there is a row for each message', () => {
   fc.assert(
     fc.property(fc.string({ unit: fc.constantFrom(...'uacreishmxdp') }), (shape) => {
-      expect([...layOutRows(shape, NONE, true)]).toEqual(Array.from(shape, (_, at) => at))
+      expect(rowsOf(shape, NONE, { view: 'everything' })).toEqual(Array.from(shape, (_, at) => at))
     }),
   )
 })
 
 test('a message is found in its row', () => {
-  const rows = layOutRows('hiiuacra', NONE, false)
+  const { rows } = layOutRows('hiiuacra', NONE, STEPS)
   expect([0, 1, 2, 3, 4, 6, 7].map((offset) => rowOfMessage(rows, offset))).toEqual([0, 0, 0, 1, 2, 3, 4])
 })
 
@@ -72,10 +133,10 @@ test('row lists are equal only if every row is', () => {
 })
 
 test('reasoning and marker events are shown without text', () => {
-  expect(isMessageShown(message({ show: 'reasoning' }), 'x')).toBe(true)
-  expect(isMessageShown(message({ metadata: { event_kind: 'thread_rolled_back' } }), 'x')).toBe(true)
-  expect(isMessageShown(message({ metadata: { event_kind: 'token_count' } }), 'x')).toBe(false)
-  expect(isMessageShown(message({ show: 'joined' }), 'e')).toBe(false)
+  expect(rowKindOf(message({ show: 'reasoning' }), 'x')).toBe('step')
+  expect(rowKindOf(message({ metadata: { event_kind: 'thread_rolled_back' } }), 'x')).toBe('separate')
+  expect(rowKindOf(message({ metadata: { event_kind: 'token_count' } }), 'x')).toBe('hidden')
+  expect(rowKindOf(message({ show: 'joined' }), 'e')).toBe('hidden')
 })
 
 test('shape letters of new messages match those of the server', () => {

@@ -9,43 +9,116 @@ const HIDDEN_CODES = codesOf('hrxdp')
 /** Events without text that are shown nevertheless. */
 const MARKER_EVENTS = /compact|roll|abort|interrupt|undo|error/
 
-/** Whether loaded messages have a row, by offset. Overrides the shape letters. */
-export class RowVisibility {
-  #visibility = new Uint8Array(1024)
+/** Steps between two texts: reasoning, tool calls, and events with text. */
+const STEP_CODES = codesOf('cme')
+const CALL_CODES = codesOf('ce')
+/** Fewer consecutive steps have a row each. */
+export const MIN_GROUPED_STEPS = 4
 
-  set(offset: number, shown: boolean): void {
-    if (offset >= this.#visibility.length) {
+/** How a loaded message is laid out: in no row, as its shape letter says, as a step, or always in its own row. */
+export type RowKind = 'hidden' | 'shown' | 'step' | 'separate'
+
+const ROW_KINDS: readonly (RowKind | undefined)[] = [undefined, 'hidden', 'shown', 'step', 'separate']
+
+/** How loaded messages are laid out, by offset. Overrides the shape letters. */
+export class RowKinds {
+  #codes = new Uint8Array(1024)
+
+  set(offset: number, kind: RowKind): void {
+    if (offset >= this.#codes.length) {
       const larger = new Uint8Array(2 * offset)
-      larger.set(this.#visibility)
-      this.#visibility = larger
+      larger.set(this.#codes)
+      this.#codes = larger
     }
-    this.#visibility[offset] = shown ? 1 : 2
+    this.#codes[offset] = ROW_KINDS.indexOf(kind)
   }
 
-  get(offset: number): boolean | undefined {
-    const verdict = this.#visibility[offset]
-    return verdict ? verdict === 1 : undefined
+  get(offset: number): RowKind | undefined {
+    return ROW_KINDS[this.#codes[offset] ?? 0]
   }
 
   clear(): void {
-    this.#visibility.fill(0)
+    this.#codes.fill(0)
   }
 }
 
-/** @returns the offset of the first message of each row */
-export function layOutRows(shape: string, verdicts: RowVisibility, everything: boolean): Int32Array {
+/** `everything`: also hidden messages, without groups. `words`: prompts, answers and summaries only. */
+export type ConversationView = 'steps' | 'words' | 'everything'
+
+/** Consecutive steps that share one row while the group is closed. */
+export interface StepGroup {
+  /** The offset of its first message. */
+  readonly first: number
+  /** The offset of its last message. */
+  readonly last: number
+  readonly steps: number
+  readonly isOpen: boolean
+}
+
+export interface RowLayout {
+  /** The offset of the first message of each row. */
+  readonly rows: Int32Array
+  /** By the offset of their first message. */
+  readonly groups: ReadonlyMap<number, StepGroup>
+}
+
+export interface RowLayoutOptions {
+  readonly view: ConversationView
+  /** Whether the reader opened or closed a group; undefined if neither. */
+  readonly isGroupOpen: (first: number) => boolean | undefined
+  /** Leaves the last group of a growing session open. */
+  readonly isLive: boolean
+}
+
+export function layOutRows(shape: string, kinds: RowKinds, options: RowLayoutOptions): RowLayout {
+  const { view, isGroupOpen, isLive } = options
   const rows = new Int32Array(shape.length)
+  const groups = new Map<number, StepGroup>()
   let count = 0
   let isContext = false
+  /** The row of the first step since the last text; -1 without one. */
+  let firstStep = -1
+  const endSteps = (isLast: boolean): void => {
+    const [from, steps] = [firstStep, count - firstStep]
+    firstStep = -1
+    if (from < 0 || steps < MIN_GROUPED_STEPS) return
+    const first = rows[from] ?? 0
+    const isOpen = isGroupOpen(first) ?? (isLast && isLive)
+    groups.set(first, { first, last: rows[count - 1] ?? first, steps, isOpen })
+    if (!isOpen) count = from + 1
+  }
   for (let offset = 0; offset < shape.length; offset++) {
     const letter = shape.charCodeAt(offset)
-    const isShown = everything || (verdicts.get(offset) ?? !HIDDEN_CODES[letter])
-    if (!isShown) continue
-    const continuesRow = isContext && CONTEXT_CODES[letter] && !everything
+    if (view === 'everything') {
+      rows[count++] = offset
+      continue
+    }
+    const kind = kinds.get(offset) ?? (HIDDEN_CODES[letter] ? 'hidden' : 'shown')
+    if (kind === 'hidden') continue
+    const isStep = kind === 'step' || (kind === 'shown' && STEP_CODES[letter] === 1)
+    if (view === 'words' && (isStep || CONTEXT_CODES[letter])) continue
+    if (!isStep) endSteps(false)
+    const continuesRow = isContext && CONTEXT_CODES[letter]
     isContext = CONTEXT_CODES[letter] === 1
-    if (!continuesRow) rows[count++] = offset
+    if (continuesRow) continue
+    if (isStep && firstStep < 0) firstStep = count
+    rows[count++] = offset
   }
-  return rows.slice(0, count)
+  endSteps(true)
+  return { rows: rows.slice(0, count), groups }
+}
+
+/** The group that contains a message. */
+export function groupOf(groups: ReadonlyMap<number, StepGroup>, offset: number): StepGroup | undefined {
+  for (const group of groups.values()) if (group.first <= offset && offset <= group.last) return group
+  return undefined
+}
+
+/** The tool calls among these messages. */
+export function countCalls(shape: string, first: number, last: number): number {
+  let calls = 0
+  for (let offset = first; offset <= last; offset++) calls += CALL_CODES[shape.charCodeAt(offset)] ?? 0
+  return calls
 }
 
 function codesOf(letters: string): Uint8Array {
@@ -60,16 +133,22 @@ export function areSameRows(before: Int32Array, after: Int32Array): boolean {
   return true
 }
 
-export function isMessageShown(message: MessageItem, letter: string): boolean {
+export function rowKindOf(message: MessageItem, letter: string): RowKind {
   switch (message.show) {
     case 'joined':
     case 'copy':
     case 'session':
-      return false
-    case 'event':
-      return letter !== 'x' || message.flags.error === true || MARKER_EVENTS.test(eventNameOf(message))
+      return 'hidden'
+    case 'event': {
+      const isMarker = message.flags.error === true || MARKER_EVENTS.test(eventNameOf(message))
+      if (isMarker) return 'separate'
+      return letter === 'x' ? 'hidden' : 'shown'
+    }
+    case 'reasoning':
+    case 'tool':
+      return 'step'
     default:
-      return true
+      return 'separate'
   }
 }
 
@@ -103,7 +182,7 @@ export const findLastBefore = (items: readonly { readonly offset: number }[], of
   countWhile(items.length, (at) => (items[at]?.offset ?? 0) < offset) - 1
 
 /** Binary search: the number of leading items that satisfy the predicate. */
-function countWhile(count: number, predicate: (at: number) => boolean): number {
+export function countWhile(count: number, predicate: (at: number) => boolean): number {
   let low = 0
   let high = count
   while (low < high) {

@@ -4,12 +4,24 @@ import type { MessageItem, WindowReply } from '../../model/api/message.ts'
 import type { SessionDetail, SessionReply } from '../../model/api/session.ts'
 import type { ShapeReply, TurnItem, TurnsReply } from '../../model/api/turn.ts'
 import { get, type QueryParameters, type RequestProblem, type RequestResult } from '../api/client.ts'
-import { areSameRows, findLastBefore, isMessageShown, layOutRows, RowVisibility, shapeCodeOf } from './message-rows.ts'
+import {
+  areSameRows,
+  type ConversationView,
+  findLastBefore,
+  groupOf,
+  layOutRows,
+  RowKinds,
+  rowKindOf,
+  type StepGroup,
+  shapeCodeOf,
+} from './message-rows.ts'
 
 const PAGE_SIZE = 100
 /** Fills a screen. */
 const FIRST_PAGE_SIZE = 40
 const MAX_CACHED_MESSAGES = 6000
+/** Messages that the line of a closed group is computed from. */
+const MAX_GROUP_MESSAGES = 600
 /** Messages at the end that are loaded again after a change: a result may change an earlier call. */
 const TAIL_SIZE = 160
 
@@ -26,12 +38,16 @@ export class OpenSession {
   isReady = $state(false)
   /** Folds that the reader opened or closed. */
   readonly folds = new SvelteMap<string, boolean>()
-  everything = $state(false)
+  view = $state<ConversationView>('steps')
+  groups = $state.raw<ReadonlyMap<number, StepGroup>>(new Map())
   /** The message that keys apply to. */
   cursor = $state(-1)
   #version = $state(0)
   readonly #messages = new Map<number, MessageItem>()
-  readonly #visibility = new RowVisibility()
+  readonly #kinds = new RowKinds()
+  /** Groups of steps that the reader opened or closed, by their first message. */
+  readonly #groupStates = new Map<number, boolean>()
+  #areAllGroupsOpen = false
   readonly #requestedPages = new Set<number>()
   /** The page near the reader. */
   #nearPage = 0
@@ -85,11 +101,16 @@ export class OpenSession {
     this.#abort.abort()
   }
 
-  /** Loads the missing messages between two offsets. */
-  loadRange(from: number, to: number): void {
-    this.#nearPage = Math.floor(from / PAGE_SIZE)
-    for (let page = Math.floor(from / PAGE_SIZE); page <= Math.floor(Math.max(from, to) / PAGE_SIZE); page++)
-      void this.#readPage(page)
+  /** Loads the missing messages of rows. */
+  loadRows(first: number, last: number): void {
+    this.#nearPage = Math.floor((this.rows[first] ?? 0) / PAGE_SIZE)
+    const pages = new Set<number>()
+    for (let row = first; row <= last; row++) {
+      const from = this.rows[row] ?? 0
+      const to = Math.min(this.groups.get(from)?.last ?? from, from + MAX_GROUP_MESSAGES)
+      for (let page = Math.floor(from / PAGE_SIZE); page <= Math.floor(to / PAGE_SIZE); page++) pages.add(page)
+    }
+    for (const page of pages) void this.#readPage(page)
   }
 
   /** All messages of a range, for copying. */
@@ -104,9 +125,38 @@ export class OpenSession {
     return { kind: 'reply', reply: messages }
   }
 
-  showEverything(everything: boolean): void {
-    this.everything = everything
+  show(view: ConversationView): void {
+    this.view = view
     this.#layOutRows()
+  }
+
+  openGroup(first: number, isOpen: boolean): void {
+    this.#groupStates.set(first, isOpen)
+    this.#layOutRows()
+  }
+
+  /** Opens all groups, or closes them if all are open. */
+  toggleAllGroups(): void {
+    this.#areAllGroupsOpen = !this.#areAllGroupsOpen
+    this.#groupStates.clear()
+    this.#layOutRows()
+  }
+
+  /** Makes sure that a message has a row: opens its group, and leaves a view that hides it. */
+  reveal(offset: number): void {
+    if (this.view === 'words') this.show('steps')
+    const group = groupOf(this.groups, offset)
+    if (group && !group.isOpen && offset !== group.first) this.openGroup(group.first, true)
+  }
+
+  /** The loaded messages of a group. Long groups have only their first ones. */
+  messagesOf({ first, last }: StepGroup): readonly MessageItem[] {
+    const found: MessageItem[] = []
+    for (let offset = first; offset <= Math.min(last, first + MAX_GROUP_MESSAGES); offset++) {
+      const message = this.message(offset)
+      if (message) found.push(message)
+    }
+    return found
   }
 
   /** The session has changed. Updates run one after another, so that a late reply cannot overwrite a newer one. */
@@ -155,7 +205,7 @@ export class OpenSession {
 
   async #readAgain(): Promise<void> {
     this.#messages.clear()
-    this.#visibility.clear()
+    this.#kinds.clear()
     this.#requestedPages.clear()
     await this.#readShape()
     this.#version++
@@ -196,7 +246,7 @@ export class OpenSession {
   #storeMessages(messages: readonly MessageItem[]): void {
     for (const message of messages) {
       this.#messages.set(message.offset, message)
-      this.#visibility.set(message.offset, isMessageShown(message, this.shape[message.offset] ?? 'x'))
+      this.#kinds.set(message.offset, rowKindOf(message, this.shape[message.offset] ?? 'x'))
     }
     this.#version++
   }
@@ -209,7 +259,12 @@ export class OpenSession {
   }
 
   #layOutRows(): void {
-    const rows = layOutRows(this.shape, this.#visibility, this.everything)
+    const { rows, groups } = layOutRows(this.shape, this.#kinds, {
+      view: this.view,
+      isGroupOpen: (first) => this.#groupStates.get(first) ?? (this.#areAllGroupsOpen || undefined),
+      isLive: this.detail?.live === true,
+    })
+    this.groups = groups
     if (areSameRows(rows, this.rows)) return
     this.rows = rows
     this.#onrows()

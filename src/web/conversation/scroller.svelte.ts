@@ -37,6 +37,8 @@ const NEAR_END_PIXELS = 32
 const NO_ROWS: RowHeights = { offsets: new Int32Array(), heightOf: () => 0 }
 const PADDING_ABOVE = 16
 const PADDING_BELOW = 48
+/** Pixels below the top. */
+const READING_LINE = 96
 
 export class Scroller {
   items = $state.raw<readonly VisibleRow[]>([])
@@ -150,6 +152,12 @@ export class Scroller {
   get top(): { readonly row: number; readonly above: number } {
     const item = this.#virtual.getVirtualItemForOffset(this.offset)
     return item ? { row: this.#window.first + item.index, above: this.offset - item.start } : { row: 0, above: 0 }
+  }
+
+  /** The row that is being read: a little below the top, so that a row that was scrolled to the top counts. */
+  get readingRow(): number {
+    const item = this.#virtual.getVirtualItemForOffset(this.offset + READING_LINE)
+    return item ? this.#window.first + item.index : 0
   }
 
   #options(follows = false): ScrollerOptions {

@@ -1,4 +1,4 @@
-/** How far each conversation was read, stored in this browser. */
+/** How many messages each conversation had when it was last open here, stored in this browser. */
 import { readBrowserPreference, saveBrowserPreference } from '../settings/preferences.svelte.ts'
 
 const MAX_SESSIONS = 500

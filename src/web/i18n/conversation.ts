@@ -13,6 +13,18 @@ export const say = bilingualTexts({
   findNext: ['Next match', '次の一致'],
   findBefore: ['Previous match', '前の一致'],
   closeFind: ['Close search', '検索を閉じる'],
+  wordsOnly: ['Words only', '言葉だけ'],
+  wordsOnlyHint: ['Hide reasoning and tool calls (w)', '思考とツール呼び出しを隠す（w）'],
+  steps: (steps: number, calls: number) => [
+    calls === steps || calls === 0
+      ? pluralize(steps, 'step', 'steps')
+      : `${pluralize(steps, 'step', 'steps')}, ${pluralize(calls, 'tool call', 'tool calls')}`,
+    calls === steps || calls === 0 ? `${steps} ステップ` : `${steps} ステップ（ツール ${calls} 回）`,
+  ],
+  failedSteps: (count: number) => [`${count} failed`, `${count} 件失敗`],
+  moreFiles: (count: number) => [`and ${pluralize(count, 'more file', 'more files')}`, `ほか ${count} ファイル`],
+  openSteps: ['Show these steps (o; O shows all)', 'このステップを表示（o。O ですべて）'],
+  closeSteps: ['Hide these steps (o)', 'このステップを隠す（o）'],
   everything: ['Show all', 'すべて表示'],
   everythingHint: ['Include headers, duplicates and events without text', '見出し・重複・言葉のないイベントも表示'],
   follow: ['Follow', '追従'],
@@ -104,6 +116,7 @@ export const say = bilingualTexts({
   doing: ['in progress', '進行中'],
   todo: ['to do', '未着手'],
   untitled: ['Untitled', '無題'],
+  starred: ['Starred', 'スター付き'],
   live: ['live', '書き込み中'],
   call: ['Tool call', 'ツール呼び出し'],
   parent: ['Started from another session', '別の会話から始まりました'],

@@ -22,6 +22,10 @@ export const say = bilingualTexts({
   more: ['Show more', 'さらに表示'],
   lost: ['Page not found.', 'このページはありません。'],
   goHome: ['Go to sessions', '会話の一覧へ'],
+  offline: [
+    'fumi serve has stopped. Start it again; this page reconnects.',
+    'fumi serve が停止しています。もう一度起動すると、このページは自動でつながります。',
+  ],
   wrong: ['Something went wrong. Try again.', 'うまくいきませんでした。もう一度試してください。'],
   unreachable: [
     'The server does not respond. Check that fumi serve is running.',
@@ -60,6 +64,8 @@ export const say = bilingualTexts({
   keyHelp: ['show this list', 'この一覧を表示'],
   keyPrompts: ['next and previous prompt', '次・前の依頼'],
   keyFold: ['expand or collapse', '開閉'],
+  keyAllSteps: ['Show or hide all steps', 'すべてのステップを表示、または隠す'],
+  keyWords: ['Words only', '言葉だけを表示'],
   keyFind: ['find in the session', '会話の中を検索'],
   keyCopy: ['copy the message', 'メッセージをコピー'],
   keyFollow: ['follow new messages', '末尾を追う'],

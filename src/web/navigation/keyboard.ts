@@ -20,6 +20,8 @@ export function bindKeys(keys: KeyBindings): () => void {
 function handleKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return
   const { key, timeStamp } = event
+  // Keys belong to an open dialog, also while nothing in it has the focus.
+  if (document.querySelector('dialog:modal')) return
   if (isTyping(event.target) && key !== 'Escape') return
   // Enter and Space belong to the focused button or link.
   if ((key === 'Enter' || key === ' ') && event.target instanceof Element && event.target.closest('a, button, summary'))

@@ -18,15 +18,22 @@ interface NavigationOptions {
   readonly replace?: boolean
 }
 
+/** The page that the reader left for a conversation, with its query. */
+let origin = '/'
+
 export function navigate(href: string, { replace = false }: NavigationOptions = {}): void {
   const address = parseAddress(href)
   if (hrefOf(address.path, address.query) === hrefOf(current.path, current.query)) return
   if (replace) history.replaceState(history.state, '', href)
   else history.pushState(null, '', href)
   const isOtherPage = address.path !== current.path
+  if (isOtherPage && current.path !== '/session') origin = hrefOf(current.path, current.query)
   current = address
   if (isOtherPage) scrollTo(0, 0)
 }
+
+/** Leaves a conversation for the page from which it was opened, such as a search; for the list if it was opened by a link. */
+export const goBack = (): void => navigate(origin)
 
 /** Changes some query parameters; an empty text removes one. */
 export function updateQuery(

@@ -64,7 +64,6 @@ export interface ChartColours {
   readonly tones: readonly string[]
   readonly ink: string
   readonly hair: string
-  readonly paper: string
 }
 
 interface ChartInput {
@@ -89,7 +88,7 @@ export function chartOptions(drawing: ChartInput): uPlot.Options {
   return {
     width,
     height,
-    padding: [8, 4, 0, 0],
+    padding: [8, 24, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false, setScale: false }, points: { show: !isStacked, size: 7 } },
     scales: {
@@ -119,8 +118,8 @@ export function chartOptions(drawing: ChartInput): uPlot.Options {
       ...(isStacked
         ? tones.toReversed().map((tone) => ({
             fill: tone,
-            stroke: colours.paper,
-            width: 0.5,
+            stroke: tone,
+            width: 0,
             points: { show: false },
             ...(bars && { paths: bars }),
           }))

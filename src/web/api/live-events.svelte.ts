@@ -1,4 +1,4 @@
-/** Live events. A hidden page disconnects, and asks for what it missed when it is visible again. */
+/** Live events, and whether the server answers. A hidden page disconnects, and asks for what it missed when it is visible again. */
 import { LIVE_EVENTS, type LiveEvent } from '../../model/api/machine.ts'
 import { apiPath } from './client.ts'
 
@@ -9,6 +9,17 @@ let source: EventSource | undefined
 let lastEventId: string | undefined
 let retry: ReturnType<typeof setTimeout> | undefined
 const RETRY_MS = 3000
+/** A server that restarts within this time is not reported as lost. */
+const LOST_AFTER_MS = 2000
+let lostTimer: ReturnType<typeof setTimeout> | undefined
+let isLost = $state(false)
+
+/** Reactive. */
+export const connection = {
+  get isLost(): boolean {
+    return isLost
+  },
+}
 
 /** @returns a function that unsubscribes */
 export function onLiveEvent(listener: LiveListener): () => void {
@@ -32,7 +43,15 @@ function connect(): void {
   const eventSource = new EventSource(apiPath('/live', { since: lastEventId }))
   source = eventSource
   for (const name of LIVE_EVENTS) eventSource.addEventListener(name, handleMessage)
+  eventSource.onopen = () => {
+    clearTimeout(lostTimer)
+    lostTimer = undefined
+    isLost = false
+  }
   eventSource.onerror = () => {
+    lostTimer ??= setTimeout(() => {
+      isLost = true
+    }, LOST_AFTER_MS)
     // While reconnecting, the browser itself sends the id of the last event.
     if (eventSource.readyState !== EventSource.CLOSED) return
     disconnect()
