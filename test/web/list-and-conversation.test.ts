@@ -141,6 +141,11 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.getByText('1 °C lower for each 300 m').waitFor()
     expect(await outline(page).allInnerTexts()).toHaveLength(3)
     const tools = page.locator('article.tool')
+    const steps = page.locator('[data-steps]')
+    await expect
+      .poll(() => steps.allInnerTexts())
+      .toEqual([expect.stringMatching(/6 steps.*✗ 1 failed.*src\/boil\.ts/s)])
+    await page.keyboard.press('O')
     await expect.poll(() => tools.count()).toBeGreaterThan(4)
     expect(await tools.locator('[aria-expanded="true"][data-fold]').allInnerTexts()).toEqual([
       expect.stringContaining('npm test'),
@@ -198,6 +203,8 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     const { page, wrong } = await site.reader()
     await page.goto(site.url + session('019c0000-0000-7000-8000-00000000000b'))
     await rows(page).first().waitFor()
+    await page.keyboard.press('O')
+    await expect.poll(() => rows(page).count()).toBeGreaterThan(3)
     const most = await page.evaluate<number>(SCROLL)
     expect(most).toBeGreaterThan(3)
     expect(most).toBeLessThanOrEqual(40)
@@ -251,9 +258,15 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.keyboard.press('n')
     await expect.poll(() => page.locator('article.cursor').innerText()).toContain('with a test for La Paz')
     await page.keyboard.press('j')
+    await expect.poll(() => page.locator('article.cursor').innerText()).toContain('6 steps')
+    await page.keyboard.press('o')
     await expect.poll(() => page.locator('article.cursor').innerText()).toContain('update_plan')
+    await page.keyboard.press('j')
     await page.keyboard.press('o')
     await expect.poll(() => page.locator('article.cursor [data-fold]').getAttribute('aria-expanded')).toBe('true')
+    await page.keyboard.press('w')
+    await expect.poll(() => page.locator('article.tool').count()).toBe(0)
+    await page.keyboard.press('w')
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
     await page.keyboard.press('Escape')
@@ -261,6 +274,40 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.keyboard.press('h')
     await expect.poll(() => new URL(page.url()).pathname).toBe('/')
     expect(wrong).toEqual([])
+    await page.context().close()
+  })
+
+  test('returns from a conversation to the filtered list and its place', async () => {
+    const { page, wrong } = await site.reader({ viewport: { width: 1280, height: 300 } })
+    await page.goto(`${site.url}?by=project`)
+    const row = page.locator('a[data-row]').nth(6)
+    await row.scrollIntoViewIfNeeded()
+    await page.waitForTimeout(200)
+    const [before, name] = [(await row.boundingBox())?.y ?? 0, await row.innerText()]
+    for (const leave of [() => page.keyboard.press('Escape'), () => page.goBack()]) {
+      await row.click()
+      await title(page).waitFor()
+      await leave()
+      await expect.poll(() => page.url()).toMatch(/\/\?by=project$/)
+      await row.waitFor()
+      await expect.poll(async () => Math.abs(((await row.boundingBox())?.y ?? 0) - before)).toBeLessThan(4)
+      expect(await row.innerText()).toBe(name)
+    }
+    expect(wrong).toEqual([])
+    await page.context().close()
+  })
+
+  test('Escape closes the second step of a conversion, and not the conversation', async () => {
+    const { page } = await site.reader()
+    await page.goto(site.url + session(SAMPLE))
+    await title(page).waitFor()
+    await page.keyboard.press('c')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Preview' }).click()
+    await dialog.getByRole('link', { name: 'Save file' }).waitFor()
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    expect(new URL(page.url()).pathname).toBe('/session')
     await page.context().close()
   })
 
