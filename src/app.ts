@@ -50,6 +50,7 @@ export type { AnnotationChange, SessionAnnotation } from './annotations/annotati
 export type { StoreBackup } from './backup/backup-service.ts'
 export type { AgentBackupStatus, BackupStatus } from './backup/backup-status.ts'
 export type { FileBackup } from './backup/file-backups.ts'
+export type { BackedUpFile } from './backup/file-table.ts'
 export type { BackedUpSession, BackupResult } from './backup/records.ts'
 export { type DoctorFinding, SUBJECT_LABELS } from './doctor/finding.ts'
 export { IndexDamagedError, markIndexIfDamaged } from './index/index-file.ts'
@@ -107,6 +108,7 @@ export class App {
     this.backups = new BackupOperations({
       directory: this.directory,
       context: () => this.#syncContext(),
+      index: this.index,
       logs: logsAt,
     })
   }
@@ -282,6 +284,7 @@ export class App {
       places,
       policy: await this.backupPolicy(),
       backup: this.backup,
+      environment: this.environment,
       now: currentInstant,
       isWanted: wanted,
       onFile: (source, { change }) => {

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import { sha256 } from '../lib/hash.ts'
+import { withDatabaseErrors } from '../lib/sqlite/own-database.ts'
 import type { Capture } from '../model/capture.ts'
 import { type Instant, makeSessionId, type SessionId } from '../model/ids.ts'
 import { BackupFile } from './backup-file.ts'
@@ -28,6 +29,8 @@ import type {
   RowOrigin,
   SessionMatch,
 } from './records.ts'
+import type { Restored } from './restored-table.ts'
+import { NOTHING_TO_VERIFY, type VerifyOptions, type VerifyReport, verifyBackup } from './verify.ts'
 
 export const BACKUP_FILE = 'keep.sqlite3'
 
@@ -158,6 +161,30 @@ export class BackupDatabase {
       () => false,
       (tables) => isForgottenRow(tables, capture),
     )
+  }
+
+  /** Remembers what was put back, so that it can be undone. */
+  addRestored(restored: Restored): void {
+    this.#file.write((tables) => tables.restored.add(restored))
+  }
+
+  /** @param session the complete id; default: any */
+  lastRestored(session?: string): (Restored & { readonly id: number }) | undefined {
+    return this.#file.read<ReturnType<BackupDatabase['lastRestored']>>(
+      () => undefined,
+      ({ restored }) => restored.last(session),
+    )
+  }
+
+  removeRestored(id: number): void {
+    this.#file.write((tables) => tables.restored.remove(id))
+  }
+
+  /** Checks everything that is stored. @param onProgress called with the share of pieces checked */
+  verify(options: VerifyOptions = {}): VerifyReport {
+    return this.#file.exists()
+      ? withDatabaseErrors(this.path, () => verifyBackup(this.#file, options))
+      : NOTHING_TO_VERIFY
   }
 
   close(): void {

@@ -5,6 +5,7 @@ import { FileTable } from './file-table.ts'
 import { GenerationTable, RowTable } from './generation-table.ts'
 import { LayoutTable } from './layout-table.ts'
 import { PieceTable } from './piece-table.ts'
+import { RestoredTable } from './restored-table.ts'
 import { importCopies } from './take-over-copies.ts'
 
 /**
@@ -150,6 +151,54 @@ CREATE INDEX file_piece_by_piece ON file_piece (piece_id);
 `
 
 /**
+ * `restored` is what was put back where, so that it can be undone. `machine` names other machines whose sessions are
+ * here; `file.machine` and `store.machine` refer to it, and their paths begin with its name. `received` is the state of
+ * each session that came from one. `exchange_folder` lists the folders that this machine wrote to. `moved_project` says
+ * where the directory of earlier sessions is now.
+ */
+const EXCHANGE_VERSION = `
+CREATE TABLE restored (
+  id INTEGER PRIMARY KEY,
+  at TEXT NOT NULL,
+  session TEXT NOT NULL,
+  agent TEXT NOT NULL,
+  path TEXT NOT NULL,
+  key TEXT,
+  hash TEXT NOT NULL,
+  created TEXT NOT NULL,
+  backup TEXT
+) STRICT;
+
+CREATE TABLE machine (
+  id TEXT PRIMARY KEY,
+  name TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+ALTER TABLE file ADD COLUMN machine TEXT REFERENCES machine;
+ALTER TABLE store ADD COLUMN machine TEXT REFERENCES machine;
+
+CREATE TABLE received (
+  machine TEXT NOT NULL REFERENCES machine,
+  item TEXT NOT NULL,
+  state TEXT NOT NULL,
+  file_id INTEGER REFERENCES file ON DELETE CASCADE,
+  PRIMARY KEY (machine, item)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE exchange_folder (
+  path TEXT PRIMARY KEY,
+  written_at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE moved_project (
+  old TEXT PRIMARY KEY,
+  new TEXT NOT NULL,
+  at TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+ALTER TABLE forgotten ADD COLUMN erased INTEGER NOT NULL DEFAULT 0;
+`
+
+/**
  * The application id is `fumk` in ASCII. Version 0.1.0 stored files in a database of their own, whose content becomes
  * part of this one in the same transaction: if that fails, version 0.1.0 can still read both.
  * @param directory where the earlier database may be
@@ -159,8 +208,9 @@ export const backupFormat = (directory: string): DatabaseFormat => ({
   migrations: [
     FIRST_VERSION,
     FORGOTTEN_VERSION,
+    FILES_VERSION,
     (db) => {
-      db.exec(FILES_VERSION)
+      db.exec(EXCHANGE_VERSION)
       importCopies(db, directory)
     },
   ],
@@ -171,6 +221,7 @@ export interface BackupTables {
   readonly db: Db
   readonly pieces: PieceTable
   readonly files: FileTable
+  readonly restored: RestoredTable
   readonly entries: EntryTable
   readonly layouts: LayoutTable
   readonly rows: RowTable
@@ -183,6 +234,7 @@ export function backupTablesIn(db: Db): BackupTables {
     db,
     pieces,
     files: new FileTable(db, pieces),
+    restored: new RestoredTable(db),
     entries: new EntryTable(db),
     layouts: new LayoutTable(db, pieces),
     rows: new RowTable(db),

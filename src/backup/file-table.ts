@@ -18,6 +18,8 @@ export interface BackedUpFile {
   readonly first_seen?: Instant
   /** The file that this side file belongs to. */
   readonly side_of?: number
+  /** The other machine that it came from; its path begins with the machine's name. Absent: this one. */
+  readonly machine?: string
 }
 
 export interface FilePiece {
@@ -31,7 +33,7 @@ export interface FilePiece {
 /** How far a file is backed up, and what state it had then. */
 export type FileState = Pick<BackedUpFile, 'size' | 'modified' | 'probe'>
 
-const SELECT_FILE = 'SELECT id, agent, path, root, inode, size, modified, probe, first_seen, side_of FROM file'
+const SELECT_FILE = 'SELECT id, agent, path, root, inode, size, modified, probe, first_seen, side_of, machine FROM file'
 const SELECT_PIECE = `SELECT start, length, piece_id AS piece, lower(hex(hash)) AS hash
   FROM file_piece JOIN piece ON piece.id = piece_id WHERE file_id = ?`
 
@@ -65,9 +67,16 @@ export class FileTable {
 
   /** @param wanted an unused number for the file */
   add(file: Omit<BackedUpFile, 'id'>, wanted?: number): BackedUpFile {
-    const sql = `INSERT INTO file (id, agent, path, root, inode, size, modified, probe, first_seen, side_of)
-      VALUES (:id, :agent, :path, :root, :inode, :size, :modified, :probe, :first_seen, :side_of)`
-    const id = insertRow(this.#db, sql, { id: wanted ?? null, root: null, first_seen: null, side_of: null, ...file })
+    const sql = `INSERT INTO file (id, agent, path, root, inode, size, modified, probe, first_seen, side_of, machine)
+      VALUES (:id, :agent, :path, :root, :inode, :size, :modified, :probe, :first_seen, :side_of, :machine)`
+    const id = insertRow(this.#db, sql, {
+      id: wanted ?? null,
+      root: null,
+      first_seen: null,
+      side_of: null,
+      machine: null,
+      ...file,
+    })
     return { id, ...file }
   }
 
@@ -121,17 +130,19 @@ export class FileTable {
   }
 }
 
-interface FileRow extends Omit<BackedUpFile, 'root' | 'first_seen' | 'side_of'> {
+interface FileRow extends Omit<BackedUpFile, 'root' | 'first_seen' | 'side_of' | 'machine'> {
   readonly root: string | null
   readonly first_seen: Instant | null
   readonly side_of: number | null
+  readonly machine: string | null
 }
 
-const toBackedUpFile = ({ root, first_seen, side_of, ...rest }: FileRow): BackedUpFile => ({
+const toBackedUpFile = ({ root, first_seen, side_of, machine, ...rest }: FileRow): BackedUpFile => ({
   ...rest,
   ...(root !== null && { root }),
   ...(first_seen !== null && { first_seen }),
   ...(side_of !== null && { side_of }),
+  ...(machine !== null && { machine }),
 })
 
 const toBackedUpFileOrUndefined = (row: FileRow | undefined): BackedUpFile | undefined => row && toBackedUpFile(row)

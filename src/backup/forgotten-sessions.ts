@@ -39,7 +39,12 @@ export function forgetBackup(
   at: Instant,
 ): void {
   const { db, generations } = tables
-  db.prepare('INSERT OR REPLACE INTO forgotten VALUES (?, ?, ?, ?)').run(session, claim, first_record, at)
+  db.prepare('INSERT OR REPLACE INTO forgotten (session, claim, first_record, forgotten_at) VALUES (?, ?, ?, ?)').run(
+    session,
+    claim,
+    first_record,
+    at,
+  )
   const generation = generations.named(session)
   if (!generation) return
   const { id, conversation_id: conversation } = generation

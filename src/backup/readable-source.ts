@@ -32,6 +32,10 @@ export const copyKeyOf = (id: number): string => `${COPY_KEY_PREFIX}${id}`
 
 export const isCopyKey = (key: string | undefined): key is string => key?.startsWith(COPY_KEY_PREFIX) ?? false
 
+/** The number in such a key. */
+export const copyIdOf = (key: string | undefined): number | undefined =>
+  isCopyKey(key) ? Number(key.slice(COPY_KEY_PREFIX.length)) : undefined
+
 export interface ReadableLocation extends SourceLocation {
   readonly root?: string
   /** As in `Source`. */

@@ -1,10 +1,13 @@
 /** Restores a conversation to its store, after saving what it replaces. */
 import type { Agent, Source } from '../agents/agent.ts'
 import { writeBackupFile } from '../lib/files/atomic-file.ts'
+import { readRegularFile } from '../lib/files/regular-file.ts'
+import { sha256 } from '../lib/hash.ts'
 import { AppError } from '../model/error.ts'
 import { type Instant, instantFromMs } from '../model/ids.ts'
 import type { BackupDatabase } from './backup-database.ts'
 import type { BackedUpSession } from './records.ts'
+import type { Restored } from './restored-table.ts'
 
 export interface RestoreOptions {
   readonly now: Date
@@ -55,6 +58,17 @@ export async function restoreSession(
       instantFromMs(now.getTime()) as Instant,
     )
   if (directory === undefined) await checkRestored(agent, source, loadable.text)
+  const key = directory ?? session.key
+  database.addRestored({
+    at: instantFromMs(now.getTime()) as Instant,
+    session: session.session,
+    agent: session.agent,
+    path: session.store,
+    key,
+    hash: sha256((await capturedText(agent, { ...source, key })) ?? loadable.text),
+    created: [],
+    ...(backup !== undefined && { backup }),
+  })
   return { store: session.store, backup, repairs: loadable.repairs }
 }
 
@@ -67,4 +81,32 @@ async function checkRestored(agent: Agent, source: Source, text: string): Promis
     `another program changed ${source.path} right afterwards. Run fumi list to see what it contains now.`,
     `${source.path} は直後に別のプログラムが書き換えました。今の内容は fumi list で確認してください。`,
   )
+}
+
+async function capturedText(agent: Agent, source: Source): Promise<Uint8Array | undefined> {
+  const captured = await agent.volatile?.capture(source)
+  return captured?.kind === 'conversation' ? captured.capture.bytes : undefined
+}
+
+/** Puts back the row that a restored one replaced. Throws AppError with nothing changed. */
+export async function undoInstalledRow(agent: Agent, record: Restored, now: Date, backups: string): Promise<void> {
+  const { path, key, hash, backup, session } = record
+  const source: Source = { agent: record.agent, path, ...(key !== undefined && { key }) }
+  if (backup === undefined)
+    throw new AppError(
+      'nothing_readable',
+      `Restoring ${session} replaced nothing in ${path}. Delete the conversation in its program.`,
+      `${session} を戻したとき、${path} で置き換えたものはありません。そのプログラムで会話を削除してください。`,
+    )
+  const current = await capturedText(agent, source)
+  if (current === undefined || sha256(current) !== hash)
+    throw new AppError(
+      'busy',
+      `${path} was changed after ${session} was restored, so it stays. What it replaced is in ${backup}.`,
+      `${path} は ${session} を戻した後に変更されたため、そのままにします。置き換えた内容は ${backup} にあります。`,
+    )
+  await agent.volatile?.install(source, readRegularFile(backup), {
+    now,
+    backup: (row) => void writeBackupFile(backups, row, now),
+  })
 }

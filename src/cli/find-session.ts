@@ -108,6 +108,15 @@ export async function findSession(app: App, name: string, within?: string): Prom
   return matching.find(({ session }) => session.id === id) as LogSession
 }
 
+/** The header of an indexed session. Throws `not_found`. */
+export async function findIndexed(app: App, name: string): Promise<Session> {
+  await refreshIndex(app, 'first', 'an index')
+  const { id } = onlySession(name, app.findSessions(name), app.index.unreadable())
+  const session = app.index.header(id)
+  if (session) return session
+  throw new AppError('not_found', `no session matches ${name}.`, `${name} という会話はありません。`)
+}
+
 /** Shorter names match too much. */
 const MIN_NAME_LENGTH = 4
 

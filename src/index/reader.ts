@@ -166,12 +166,15 @@ export class IndexReader {
   }
 
   /** All sources that contain the session, starting with the preferred one. */
-  allSourcesOf(
-    id: SessionId,
-  ): readonly { readonly path: string; readonly claim: string; readonly first_record: string }[] {
-    const sql = `SELECT s.path, s.claim, s.first_record FROM session t JOIN source s ON s.session_id = t.id
+  allSourcesOf(id: SessionId): readonly {
+    readonly path: string
+    readonly key: string | null
+    readonly claim: string
+    readonly first_record: string
+  }[] {
+    const sql = `SELECT s.path, s.key, s.claim, s.first_record FROM session t JOIN source s ON s.session_id = t.id
       WHERE t.name = ? AND s.claim IS NOT NULL ORDER BY s.id = t.source_id DESC`
-    return this.read((db) => db.prepare(sql).all(id) as { path: string; claim: string; first_record: string }[], [])
+    return this.read((db) => db.prepare(sql).all(id) as ReturnType<IndexReader['allSourcesOf']>, [])
   }
 
   /** Sessions with a higher revision, oldest change first. */

@@ -1,19 +1,31 @@
 /** What commands and pages do with the backup as a whole: fill it with files, watch, report, make room. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Agent, Source } from '../agents/agent.ts'
+import type { Agent, ResumeCommand, Source } from '../agents/agent.ts'
+import { agentServing } from '../agents/agent-roots.ts'
 import { BACKUP_FILE } from '../backup/backup-database.ts'
 import { readBackupOverview } from '../backup/backup-overview.ts'
 import { backUpFile } from '../backup/backup-service.ts'
 import { agentStatuses, type BackupStatus } from '../backup/backup-status.ts'
 import { fileProbeAt } from '../backup/file-backups.ts'
+import type { BackedUpFile } from '../backup/file-table.ts'
 import { type PruneStep, planPrune } from '../backup/prune.ts'
+import { copyIdOf } from '../backup/readable-source.ts'
+import { undoInstalledRow } from '../backup/restore.ts'
+import { type InstalledFile, installFile, undoInstalledFile } from '../backup/restore-file.ts'
+import type { Restored } from '../backup/restored-table.ts'
+import type { VerifyOptions, VerifyReport } from '../backup/verify.ts'
+import type { IndexReader } from '../index/reader.ts'
+import { AppError } from '../model/error.ts'
+import type { SessionId } from '../model/ids.ts'
+import type { Session } from '../model/session.ts'
 import type { SyncContext } from './list-sources.ts'
 import type { BackupWatch, BackupWatchOptions } from './watch-backup.ts'
 
 export interface BackupOperationsOptions {
   readonly directory: string
   readonly context: () => Promise<SyncContext>
+  readonly index: IndexReader
   /** Logs at a path that the user named. */
   readonly logs: (path: string) => AsyncIterable<FoundLog>
 }
@@ -94,6 +106,77 @@ export class BackupOperations {
         if (source.key === undefined && isWanted(source) && (await policy.decideFor(agent, source)).kept)
           yield source.path
     }
+  }
+
+  /** Backed-up files of an indexed session, the one with the most content first. */
+  async filesOf(session: SessionId): Promise<readonly BackedUpFile[]> {
+    const { backup } = await this.#options.context()
+    const sources = this.#options.index.allSourcesOf(session)
+    const ids = new Set(sources.map(({ key }) => copyIdOf(key ?? undefined)))
+    const paths = new Set(sources.map(({ path }) => path))
+    return backup.files
+      .list()
+      .filter(({ id, path, side_of }) => side_of === undefined && (ids.has(id) || paths.has(path)))
+      .sort((a, b) => b.size - a.size || b.id - a.id)
+  }
+
+  /** Puts a backed-up file where its program resumes it. Throws AppError with nothing changed. */
+  async installFile(
+    session: Session,
+    file: BackedUpFile,
+    options: { readonly directory?: string; readonly mayReplaceLonger: boolean },
+  ): Promise<InstalledFile & { readonly resume?: ResumeCommand }> {
+    const { backup, agents, environment, now } = await this.#options.context()
+    const agent = agentServing(file.agent, agents)
+    const { cwd } = session
+    const { directory } = options
+    if (directory !== undefined && cwd === undefined)
+      throw new AppError(
+        'nothing_readable',
+        `${session.id} has no directory that could be replaced. Restore it without --directory and --here.`,
+        `${session.id} には置き換えるディレクトリーがありません。--directory と --here を付けずに戻してください。`,
+      )
+    const paths = new Set([file.path])
+    const all = backup.files.list()
+    const owners = new Set(all.filter(({ path }) => paths.has(path)).map(({ id }) => id))
+    const side = all.filter(({ side_of }) => side_of !== undefined && owners.has(side_of))
+    const installed = installFile(agent, file, side, backup.files, {
+      environment,
+      now: new Date(now()),
+      backups: join(this.#options.directory, 'backups'),
+      native_id: session.native_id,
+      session: session.id,
+      mayReplaceLonger: options.mayReplaceLonger,
+      ...(directory !== undefined &&
+        cwd !== undefined &&
+        directory !== cwd && { directory: { from: cwd, to: directory } }),
+    })
+    backup.addRestored(installed.record)
+    const resume = agent.resume?.({ ...session, ...(directory !== undefined && { cwd: directory }) })
+    return resume ? { ...installed, resume } : installed
+  }
+
+  /** Undoes the last restore, or the last one of a session. Throws AppError with nothing changed. */
+  async undoRestore(session?: string): Promise<Restored> {
+    const { backup, agents, environment, now } = await this.#options.context()
+    const last = backup.lastRestored(session)
+    if (!last)
+      throw new AppError(
+        'not_found',
+        session === undefined ? 'There is no restore to undo.' : `There is no restore of ${session} to undo.`,
+        session === undefined ? '取り消せる復元はありません。' : `${session} には取り消せる復元がありません。`,
+      )
+    const { id, ...restored } = last
+    const agent = agentServing(last.agent, agents)
+    if (last.key === undefined) undoInstalledFile(agent, restored, environment)
+    else await undoInstalledRow(agent, restored, new Date(now()), join(this.#options.directory, 'backups'))
+    backup.removeRestored(id)
+    return restored
+  }
+
+  /** Checks everything in the backup. */
+  async verify(options: VerifyOptions): Promise<VerifyReport> {
+    return (await this.#options.context()).backup.verify(options)
   }
 
   /** What would be dropped: what the settings no longer ask for, then the oldest, until the backup is below its limit. */

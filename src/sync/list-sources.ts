@@ -1,6 +1,6 @@
 /** Lists all sources of this machine and backs them up on the way, as the setting `keep` requires. */
 import { sep } from 'node:path'
-import type { Agent, Source } from '../agents/agent.ts'
+import type { Agent, HostEnvironment, Source } from '../agents/agent.ts'
 import { agentIdsOf } from '../agents/agent-roots.ts'
 import type { BackupDatabase } from '../backup/backup-database.ts'
 import type { BackupPolicy } from '../backup/backup-policy.ts'
@@ -25,6 +25,7 @@ export interface SyncContext {
   /** What to back up while listing. */
   readonly policy: BackupPolicy
   readonly backup: BackupDatabase
+  readonly environment: HostEnvironment
   /** Called with each file that was or would have been backed up. */
   readonly onFile?: (source: Source, backup: FileBackup) => void
   readonly now: () => Instant

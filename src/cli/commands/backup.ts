@@ -6,6 +6,7 @@ import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
 import { pruneBackup } from '../backup/prune.ts'
 import { fullBackupLine, printStatus } from '../backup/status.ts'
+import { verifyBackup } from '../backup/verify.ts'
 import { defineCommand, JSON_LINES_OPTION } from '../define-command.ts'
 import { localize, say } from '../language.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
@@ -17,6 +18,7 @@ import { codeLabel, shortId } from '../view/text.ts'
 interface Options {
   readonly watch?: boolean
   readonly status?: boolean
+  readonly verify?: boolean
   readonly prune?: boolean
   readonly yes?: boolean
   readonly json?: boolean
@@ -42,13 +44,24 @@ export function backupCommand(program: Command): void {
       '何をなぜバックアップしているか、その量、なければ失われるものを表示',
     )
     .option(
+      '--verify',
+      'check every piece of the backup, and repair it where the original is still there',
+      'バックアップのすべての断片を確認し、元のファイルがあれば修復',
+    )
+    .option(
       '--prune',
       'show what would be dropped to get below the limit, and drop it after confirmation',
       '上限を下回るために削除するものを表示し、確認してから削除',
     )
     .option('--yes', 'with --prune, skip the confirmation', '--prune と使い、確認を省く')
     .option(...JSON_LINES_OPTION)
-    .examples('fumi backup', 'fumi backup --status', 'fumi backup --watch', 'fumi backup ~/old/data.sqlite3')
+    .examples(
+      'fumi backup',
+      'fumi backup --status',
+      'fumi backup --verify',
+      'fumi backup --watch',
+      'fumi backup ~/old/data.sqlite3',
+    )
     .note(
       'fumi list shows what is backed up; fumi restore restores it.',
       'バックアップした会話は fumi list で見られ、fumi restore で戻せます。',
@@ -59,6 +72,7 @@ export function backupCommand(program: Command): void {
 async function backUp(app: App, paths: readonly string[], options: Options): Promise<void> {
   const json = options.json === true
   if (options.status) return printStatus(app, json)
+  if (options.verify) return verifyBackup(app, json)
   if (options.prune) return pruneBackup(app, { yes: options.yes === true, json })
   const done = await backUpAll(app, paths)
   const files = new FileTotals()

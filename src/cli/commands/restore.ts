@@ -1,4 +1,4 @@
-/** `fumi restore`: restores a backed-up conversation to a file or to its store. */
+/** `fumi restore`: gives a backed-up conversation back, as a file or at the place where its program resumes it. */
 import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
@@ -7,9 +7,10 @@ import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
 import { specialKindAt } from '../../lib/files/regular-file.ts'
 import { isSystemError, toWriteError } from '../../lib/files/system-error.ts'
 import { AppError } from '../../model/error.ts'
-import { defineCommand, FORCE_OPTION, JSON_OPTION, SESSION_ID } from '../define-command.ts'
+import { findBackedUpFile, installBackedUpFile, writeBackedUpFile } from '../backup/restore-file.ts'
+import { defineCommand, JSON_OPTION, SESSION_ID } from '../define-command.ts'
 import { existsError } from '../export-files.ts'
-import { matchByName } from '../find-session.ts'
+import { findIndexed, matchByName } from '../find-session.ts'
 import { say } from '../language.ts'
 import { writeData, writeErr, writeOut, writeOutJson } from '../output.ts'
 
@@ -17,31 +18,52 @@ interface Options {
   readonly to?: string
   readonly install?: boolean
   readonly directory?: string
+  readonly here?: boolean
+  readonly copy?: string
+  readonly undo?: boolean
   readonly force?: boolean
   readonly json?: boolean
 }
 
 export function restoreCommand(program: Command): void {
   defineCommand(program, 'restore', 'restore a conversation from the backup', 'バックアップした会話を戻す')
-    .argument('<session>', ...SESSION_ID)
+    .argument('[session]', ...SESSION_ID)
     .option(
       '--to <file>',
-      'write a file that /load reads; - writes to standard output',
-      '/load で読めるファイルに書き込む。- は標準出力',
+      'write the original file, or a row as a file that /load reads; - writes to standard output',
+      '元のファイルを書き込む。データベースの行は /load で読めるファイルにする。- は標準出力',
     )
     .option(
       '--install',
-      "put it back into its program's store, replacing the current conversation",
-      '元の保存場所に戻し、今ある会話と置き換える',
+      'put it back where its program resumes it, replacing what is there now',
+      'プログラムが再開できる場所に戻し、今あるものと置き換える',
+    )
+    .option(
+      '--here',
+      'install it for the current directory, with its paths rewritten',
+      '今のディレクトリーで再開できるように、パスを書き換えて戻す',
     )
     .option(
       '--directory <path>',
       'with --install, use this directory instead of the original one',
       '--install と使い、元のディレクトリーの代わりにここに戻す',
     )
-    .option(...FORCE_OPTION)
+    .option(
+      '--copy <number>',
+      'restore this one of several backups of the file (default: the one with the most content)',
+      'ファイルのバックアップが複数あるとき、この番号のものを戻す（既定: 内容が最も多いもの）',
+    )
+    .option(
+      '--undo',
+      'undo the last --install, of this session or of any',
+      '直前の --install を取り消す。会話を指定すればその会話のもの',
+    )
+    .option('--force', 'overwrite an existing file, also a longer one', '既存のファイルを、より長いものでも上書き')
     .option(...JSON_OPTION)
     .examples(
+      `fumi restore codex:019c22d1 --install             ${say('a deleted or truncated log', '消えた、または切り詰められたログ')}`,
+      `fumi restore codex:019c22d1 --here                ${say('resume it in this directory', 'このディレクトリーで再開する')}`,
+      'fumi restore --undo',
       `fumi restore amazon-q:1b4e28ba --to talk.json      ${say('then in q chat:', 'その後、q chat で:')} /load talk.json`,
       `fumi restore amazon-q:1b4e28ba --install          ${say('then in the directory:', 'その後、元のディレクトリーで:')} q chat --resume`,
     )
@@ -52,16 +74,34 @@ export function restoreCommand(program: Command): void {
     .runWithApp(restore)
 }
 
-async function restore(app: App, name: string, options: Options): Promise<void> {
-  if ((options.to === undefined) === !options.install)
+async function restore(app: App, name: string | undefined, options: Options): Promise<void> {
+  if (options.undo) return undoRestore(app, name, options)
+  const isInstalled = options.install === true || options.here === true
+  if ((options.to === undefined) === !isInstalled || name === undefined)
     throw new AppError(
       'bad_usage',
-      "specify a destination: --to <file>, or --install for the program's store.",
-      '戻す先を指定してください。--to <ファイル>、または元の保存場所なら --install です。',
+      "specify a session and a destination: --to <file>, --install for its program's place, or --here for this directory.",
+      '会話と戻す先を指定してください。--to <ファイル>、元の場所なら --install、今のディレクトリーなら --here です。',
     )
+  const directory = options.here ? process.cwd() : options.directory && resolve(options.directory)
+  const to = options.to ?? '-'
   const backup = findBackup(name, app.backup.list())
-  if (options.install) await installBackup(app, backup, options)
-  else await writeRestored(app, backup, options.to ?? '-', options)
+  if (backup && isInstalled) return installBackup(app, backup, directory, options)
+  if (backup) return writeRestored(app, backup, to, options)
+  const found = await findBackedUpFile(app, name, options.copy)
+  if (isInstalled) await installBackedUpFile(app, found, directory, options)
+  else await writeBackedUpFile(app, found, to, options)
+}
+
+async function undoRestore(app: App, name: string | undefined, options: Options): Promise<void> {
+  const session = name === undefined ? undefined : (await findIndexed(app, name)).id
+  const { path, backup, session: id } = await app.backups.undoRestore(session)
+  if (options.json) return writeOutJson({ undone: id, path, ...(backup !== undefined && { restored: backup }) })
+  const what =
+    backup === undefined
+      ? say(`Removed ${path} again.`, `${path} を取り除きました。`)
+      : say(`${path} is as it was before.`, `${path} を元に戻しました。`)
+  await writeOut(`${what}\n`)
 }
 
 async function writeRestored(app: App, backup: BackedUpSession, to: string, options: Options): Promise<void> {
@@ -106,11 +146,13 @@ function saveNewFile(path: string, text: string, force: boolean): void {
   }
 }
 
-async function installBackup(app: App, backup: BackedUpSession, options: Options): Promise<void> {
-  const done = await app.backupService.restore(
-    backup,
-    options.directory === undefined ? undefined : resolve(options.directory),
-  )
+async function installBackup(
+  app: App,
+  backup: BackedUpSession,
+  directory: string | undefined,
+  options: Options,
+): Promise<void> {
+  const done = await app.backupService.restore(backup, directory)
   if (options.json) return writeOutJson({ session: backup.session, ...done })
   for (const repair of done.repairs) await writeErr(`${say('repaired', '修正:')} ${repair}\n`)
   await writeOut(
@@ -125,20 +167,14 @@ async function installBackup(app: App, backup: BackedUpSession, options: Options
     )
 }
 
-function findBackup(name: string, all: readonly BackedUpSession[]): BackedUpSession {
+/** Undefined if no row matches. */
+function findBackup(name: string, all: readonly BackedUpSession[]): BackedUpSession | undefined {
   const found = matchByName(name, all, ({ session, native_id }) => [session, native_id])
-  const [only, ...more] = found
-  if (!only)
-    throw new AppError(
-      'not_found',
-      `no backup of ${name}. Run fumi list --ended to see what was backed up, or fumi backup to back up more.`,
-      `${name} のバックアップはありません。バックアップした会話は fumi list --ended で見られ、fumi backup で増やせます。`,
-    )
-  if (more.length > 0)
+  if (found.length > 1)
     throw new AppError(
       'bad_usage',
       `${name} matches ${found.length} backups. Type more characters of the id.`,
       `${name} で始まるバックアップが ${found.length} 件あります。ID をもっと長く指定してください。`,
     )
-  return only
+  return found[0]
 }
