@@ -38,7 +38,7 @@ import { createLocalDay, type DayFormatter, localHourOf, type Totals, utcHourOf 
 import { type Log, logsAt, placesAt } from './normalize.ts'
 import type { DeepSearchEvent, DeepSearchOptions } from './search/deep-search.ts'
 import type { QueryProblem } from './search/query/query.ts'
-import type { Search, SearchAnswer, SearchOptions } from './search/search.ts'
+import type { Search, SearchAnswer, SearchOptions, SessionCountsAnswer } from './search/search.ts'
 import { BackupOperations } from './sync/backup-operations.ts'
 import { EventBus } from './sync/event-bus.ts'
 import type { SyncContext, SyncRoot } from './sync/list-sources.ts'
@@ -62,9 +62,9 @@ export type { IndexStatistics } from './index/statistics.ts'
 export type { LoadedMessage } from './messages/message-store.ts'
 export type { DeepSearchEvent } from './search/deep-search.ts'
 export type { MessageHit, Snippet } from './search/hit.ts'
-export { describeQuery } from './search/query/describe-query.ts'
+export { describeQuery, type QueryDescription } from './search/query/describe-query.ts'
 export { type Period, parsePeriod } from './search/query/filters.ts'
-export type { SearchAnswer, SearchOptions } from './search/search.ts'
+export type { SearchAnswer, SearchOptions, SessionCountsAnswer } from './search/search.ts'
 export { MISSED_EVENTS } from './sync/event-bus.ts'
 export type { SyncOutcome, WatchIndexOptions, WatchOutcome } from './sync/live-sync.ts'
 export type { IndexSyncProgress } from './sync/syncer.ts'
@@ -219,6 +219,11 @@ export class App {
 
   async search(query: string, options: SearchOptions = {}): Promise<SearchAnswer> {
     return (await this.searchService()).search(query, options)
+  }
+
+  /** Number of matching messages of each session that has any, newest session first. */
+  async countMatches(query: string): Promise<SessionCountsAnswer> {
+    return (await this.searchService()).countBySession(query)
   }
 
   /** Yields the result of `search`, then everything found outside the index. */

@@ -1,5 +1,6 @@
 /** Converts between bytes and text, makes text safe to print, and batches texts for writing. */
 import { isAscii, isUtf8, transcode } from 'node:buffer'
+import { removeEscapeSequences } from '../model/escape-sequences.ts'
 import { toReadable } from '../model/hostile-characters.ts'
 
 /** Replaces invalid bytes by U+FFFD. Three times as fast as the usual conversion on text that is not ASCII. */
@@ -23,14 +24,7 @@ export const toPrintable = (text: string): string => toReadable(removeEscapes(te
 /** Makes foreign text safe for the user's own prompt: removes escape sequences and control characters. */
 export const toTypable = (text: string): string => removeEscapes(text).replaceAll(CONTROL_CHARACTERS, '')
 
-const removeEscapes = (text: string): string => text.replaceAll(/\r\n?/g, '\n').replaceAll(ESCAPE_SEQUENCE, '')
-
-/**
- * Colours, cursor movements, titles and links that end on the same line, character sets. Incomplete sequences stay
- * visible.
- */
-const ESCAPE_SEQUENCE =
-  /\u001b(?:\[[0-9:;<=>?]*[ -/]*[@-~]|\][^\u0007\u001b\n]{0,4096}(?:\u0007|\u001b\\)|[()][0-9A-Z])/g
+const removeEscapes = (text: string): string => removeEscapeSequences(text.replaceAll(/\r\n?/g, '\n'))
 
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g
 

@@ -1,7 +1,14 @@
 /** Checks candidates of the index against the message bodies and turns those that match into hits. */
 import type { LoadedMessage, MessageStore } from '../messages/message-store.ts'
 import type { SessionId } from '../model/ids.ts'
-import { bestSnippet, DEFAULT_SNIPPET_LENGTH, hitBaseOf, type MessageHit, searchFieldsOf } from './hit.ts'
+import {
+  bestSnippet,
+  DEFAULT_SNIPPET_LENGTH,
+  hitBaseOf,
+  type MessageHit,
+  matchesKeysOnly,
+  searchFieldsOf,
+} from './hit.ts'
 import { matchesQuery, PatternTimeLimit } from './matching.ts'
 import type { ParsedQuery } from './query/query.ts'
 import type { SearchCandidate } from './text-index/candidates.ts'
@@ -45,7 +52,8 @@ export async function checkCandidates(
     const mustCheck = isDoubtful || hasPatterns || (isTruncated && query.mustNot.length > 0)
     if (mustCheck && !matchesQuery(query, fields, time)) return []
     const { scope, snippet, score } = bestSnippet(query, fields, length, time)
-    return { hit: { ...base, scope, snippet }, score, row }
+    const keysOnly = matchesKeysOnly(query, loaded.message, scope)
+    return { hit: { ...base, scope, snippet, ...(keysOnly && { keys_only: true }) }, score, row }
   }
   const check = (): readonly CheckedHit[] => candidates.flatMap((one, at) => checkOne(one, messages[at]))
   const hits = hasPatterns ? time.run(check) : check()

@@ -4,9 +4,9 @@ import type { IndexedMessage } from '../index/records.ts'
 import { assertNever } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { NormalizedMessage, Role, SourceType } from '../model/normalized.ts'
-import { searchableTextOf } from '../model/searchable-text.ts'
+import { type SearchableTextOptions, searchableTextOf } from '../model/searchable-text.ts'
 import { findTouchedFiles } from '../model/touched-files.ts'
-import { findPattern, PatternTimeLimit } from './matching.ts'
+import { findPattern, matchesQuery, PatternTimeLimit } from './matching.ts'
 import type { ParsedQuery, QueryNode, QueryTerm, ScopedFields, SearchScope } from './query/query.ts'
 import { normalise, removeIgnored } from './words/characters.ts'
 import {
@@ -277,6 +277,8 @@ export interface MessageHit {
   readonly scope: SearchScope
   /** Absent if the source is gone. */
   readonly snippet?: Snippet
+  /** Only names of arguments or of fields in output match, not their values or anything that was said. */
+  readonly keys_only?: true
 }
 
 /** UTF-16 units. */
@@ -298,6 +300,7 @@ export function hitFromMessage(
   const { id, timestamp, role, source_type, tool_call } = message
   const { scope, snippet: excerpt } = bestSnippet(query, fields, DEFAULT_SNIPPET_LENGTH)
   const tool = tool_call?.name
+  const keysOnly = matchesKeysOnly(query, message, scope)
   return {
     session_id: session,
     message_id: id,
@@ -307,11 +310,23 @@ export function hitFromMessage(
     ...(typeof tool === 'string' && { tool }),
     scope,
     snippet: excerpt,
+    ...(keysOnly && { keys_only: true }),
   }
 }
 
-export function searchFieldsOf(message: NormalizedMessage, query: ParsedQuery): ScopedFields {
-  const { context, ...searchable } = searchableTextOf(message)
+/** @param scope the field that shows best why the message matches */
+export const matchesKeysOnly = (query: ParsedQuery, message: NormalizedMessage, scope: SearchScope): boolean =>
+  (scope === 'arguments' || scope === 'output') &&
+  query.must !== undefined &&
+  query.patterns.length === 0 &&
+  !matchesQuery(query, searchFieldsOf(message, query, { withoutKeys: true }))
+
+export function searchFieldsOf(
+  message: NormalizedMessage,
+  query: ParsedQuery,
+  options?: SearchableTextOptions,
+): ScopedFields {
+  const { context, ...searchable } = searchableTextOf(message, options)
   const files = findTouchedFiles(message)
   return {
     ...searchable,

@@ -5,7 +5,8 @@ import type { SessionEntry } from '../index/records.ts'
 import type { SessionFilter } from '../index/session-filter.ts'
 import { readOffsets } from '../index/session-layout.ts'
 import { readSessionEntries } from '../index/session-list.ts'
-import { prepareFirstColumn } from '../lib/sqlite/statements.ts'
+import type { Db } from '../lib/sqlite/own-database.ts'
+import { prepareCached, prepareFirstColumn } from '../lib/sqlite/statements.ts'
 import type { MessageStore } from '../messages/message-store.ts'
 import type { SessionId } from '../model/ids.ts'
 import { type CandidateCheckOptions, type CheckedHit, checkCandidates } from './check-candidates.ts'
@@ -58,6 +59,16 @@ export type MessageMatchesAnswer =
   | QueryProblem
   | { readonly kind: 'found'; readonly spots: readonly MessageMatch[]; readonly complete: boolean }
 
+export type SessionCountsAnswer =
+  | QueryProblem
+  | {
+      readonly kind: 'found'
+      /** Number of messages. */
+      readonly total: number
+      readonly complete: boolean
+      readonly sessions: readonly { readonly session: SessionEntry; readonly messages: number }[]
+    }
+
 export type MatchingSessionsAnswer = QueryProblem | { readonly kind: 'found'; readonly sessions: readonly SessionId[] }
 
 const DEFAULT_HITS = 20
@@ -69,6 +80,7 @@ const MAX_CHECKED_MESSAGES = 2000
 const MESSAGES_PER_CHECK = 50
 const MAX_MATCHES = 10_000
 const MAX_MATCHING_ROWS = 20_000
+const MAX_COUNTED_MATCHES = 10_000_000
 /** The same for searches that return all matches at once. */
 const MATCHES_PER_CHECK = 200
 
@@ -94,7 +106,7 @@ export class Search {
       order === 'newest' && options.after === undefined && (await this.#searchNewest(query, options, limit))
     const known = this.#index.read((db): IndexAnswer => {
       const rows = newest ? newest.rows : findRows(db, query, { limit: MAX_COUNTED_ROWS + 1, filter })
-      const titles = findSessionsByTitle(db, query, { limit: DEFAULT_HITS, more, filter })
+      const titles = isAboutMessages(query) ? [] : findSessionsByTitle(db, query, { limit, more, filter })
       return { rows, titles, left: countUnindexed(db, query, filter) }
     }, EMPTY_INDEX_ANSWER)
     const wanted = order === 'relevance' ? MAX_RANKED_ROWS : limit
@@ -150,6 +162,39 @@ export class Search {
       return known.map(({ id, row }) => ({ message_id: id, offset: offsets.get(row) ?? 0 }))
     }, [])
     return { kind: 'found', spots: matches, complete: left.sessions === 0 && rows.length <= MAX_MATCHES }
+  }
+
+  /** Number of matching messages of each session that has any, newest session first. */
+  async countBySession(text: string, filter?: SessionFilter): Promise<SessionCountsAnswer> {
+    const query = this.#parse(text)
+    if (query.kind === 'problem') return query
+    const { rows, left } = this.#index.read(
+      (db): IndexAnswer => ({
+        rows: findRows(db, query, { limit: MAX_COUNTED_MATCHES, filter }),
+        titles: [],
+        left: countUnindexed(db, query, filter),
+      }),
+      EMPTY_INDEX_ANSWER,
+    )
+    const time = new PatternTimeLimit()
+    const isSure = query.patterns.length === 0 && query.mustNot.length === 0
+    const matching: number[] = isSure ? [...rows] : []
+    for (let at = 0; !isSure && at < rows.length; at += MATCHES_PER_CHECK)
+      for (const { row } of await this.#check(query, rows.slice(at, at + MATCHES_PER_CHECK), { time }))
+        matching.push(row)
+    const counts = this.#index.read((db) => readMatchesBySession(db, matching), [])
+    const ids = counts.map(({ id }) => id)
+    const entries = this.#index.read((db) => readSessionEntries(db, ids), [])
+    const sessions = new Map(entries.map((one) => [one.id, one]))
+    return {
+      kind: 'found',
+      total: matching.length,
+      complete: left.sessions === 0 && !time.isExhausted && rows.length < MAX_COUNTED_MATCHES,
+      sessions: counts.flatMap(({ id, messages }) => {
+        const session = sessions.get(id)
+        return session ? { session, messages } : []
+      }),
+    }
   }
 
   /** Sessions with a matching message, title or annotation. */
@@ -228,6 +273,16 @@ export class Search {
     const candidates = this.#index.read((db) => readCandidates(db, rows), [])
     return checkCandidates(this.#messages, query, candidates, options)
   }
+}
+
+/** Whether a filter selects single messages, which a title cannot satisfy. */
+const isAboutMessages = ({ filters }: ParsedQuery): boolean =>
+  filters.some(({ kind }) => kind === 'role' || kind === 'tool' || kind === 'file' || kind === 'has')
+
+function readMatchesBySession(db: Db, rows: readonly number[]): readonly { id: SessionId; messages: number }[] {
+  const sql = `SELECT t.name AS id, count(*) AS messages FROM json_each(?) j CROSS JOIN message m ON m.id = j.value
+    JOIN session t ON t.id = m.session_id GROUP BY t.id ORDER BY max(m.id) DESC`
+  return prepareCached(db, sql).all(JSON.stringify(rows)) as { id: SessionId; messages: number }[]
 }
 
 interface IndexAnswer {

@@ -103,7 +103,7 @@ describe('fumi list', () => {
     expect(run(command, '--agent', 'cdex')).toMatchObject({
       code: 2,
       out: '',
-      err: expect.stringContaining('unknown agent "cdex". Did you mean codex? Available: amazon-q, codex'),
+      err: expect.stringMatching(/unknown agent "cdex"\. Did you mean codex\? Available: amazon-q, .*codex/),
     })
     expect(run(command, '--agent', 'kiro').err).not.toContain('unknown agent')
     expect(run(command, '--tool', 'aply_patch').err).toContain(
@@ -143,7 +143,111 @@ describe('fumi list', () => {
   })
 })
 
+/** A session in which `timeout` is a name of arguments in one call, a value in another, and a word of the prompt. */
+const timeouts = () => [
+  header({ id: ID(3), cwd: '/w/timer' }),
+  user(1, 'Why is there a timeout?'),
+  shellCall(2, 'c1', { command: ['cat', 'timeout.ts'] }),
+  result(3, 'c1', '\u001b[1m\u001b[31merror:\u001b[0m the \u001b[33mtimeout\u001b[0m is over'),
+  ...[4, 6, 8].flatMap((second) => [
+    shellCall(second, `k${second}`, { command: ['ls'], timeout_ms: 10_000 }),
+    result(second + 1, `k${second}`, 'ok'),
+  ]),
+]
+
+const shellCall = (second: number, id: string, args: object): string =>
+  line(second, 'response_item', {
+    type: 'function_call',
+    name: 'shell',
+    call_id: id,
+    arguments: JSON.stringify(args),
+  })
+
 describe('fumi search', () => {
+  test('matches in names of arguments come after all others, and none is lost', () => {
+    const { put, json } = machine()
+    put(3, timeouts())
+    const kinds = (...args: readonly string[]) =>
+      json('search', 'timeout', ...args).hits.map((hit: { scope: string; keys_only: boolean }) =>
+        hit.keys_only ? 'key' : hit.scope,
+      )
+    for (const sort of ['newest', 'relevance']) {
+      const all = ['arguments', 'key', 'key', 'key', 'output', 'prompt']
+      expect(kinds('--sort', sort).toSorted()).toEqual(all)
+      expect(kinds('--sort', sort).slice(3)).toEqual(['key', 'key', 'key'])
+      expect(kinds('--sort', sort, '-n', '0').toSorted()).toEqual(all)
+      expect(kinds('--sort', sort, '-n', '2')).not.toContain('key')
+    }
+    expect(kinds('--deep')).toEqual(['output', 'arguments', 'prompt', 'key', 'key', 'key'])
+    expect(json('search', 'timeout_ms').total).toBe(3)
+  })
+
+  test('snippets contain the match and no escape sequences', () => {
+    const { put, json, run } = machine()
+    put(3, timeouts())
+    const [hit] = json('search', 'timeout', '--scope', 'output').hits
+    expect(hit.snippet).toBe('error: the timeout is over')
+    expect(hit.highlights).toEqual([[11, 18]])
+    expect(run('search', 'timeout', '--scope', 'output').out).toContain('    error: the timeout is over\n')
+  })
+
+  test('titles follow the limit and the filters of messages; names that the user gave come first', () => {
+    const { put, json, run } = machine()
+    put(1, first())
+    put(2, [header({ id: ID(2), cwd: '/w/timer' }), user(1, 'Another timer.')])
+    const titles = (...args: readonly string[]) => json('search', 'timer', ...args).titles.length
+    expect(titles()).toBe(2)
+    expect(titles('-n', '1')).toBe(1)
+    for (const filter of [['--role', 'tool'], ['--tool', 'apply_patch'], ['has:error'], ['file:timer.ts']])
+      expect(titles(...filter)).toBe(0)
+    run('mark', ID(1), '--name', 'The bell affair', '--tag', 'work')
+    const { out } = run('search', 'ring')
+    expect(out).toContain('The bell affair  codex:019c0000-0000 · /w/timer · #work\n')
+    expect(out).not.toContain('Why does the timer ring twice?  ')
+    expect(json('search', 'ring').sessions).toMatchObject([
+      { name: 'The bell affair', title: 'Why does the timer ring twice?' },
+    ])
+  })
+
+  test('says which words it took as filters', () => {
+    const { put, json, run } = machine()
+    put(1, first())
+    expect(run('search', 'ring -agent:kiro', '--project', '/w/timer', 'role:user').out).toContain(
+      '\nFilters: -agent:kiro role:user project:/w/timer\n',
+    )
+    expect(run('search', 'ring').out).not.toContain('Filters')
+    expect(json('search', 'ring', 'agent:codex').filters).toEqual([{ key: 'agent', value: 'codex', not: false }])
+  })
+
+  test('lists and counts sessions, and shows messages around a hit', () => {
+    const { put, json, run } = machine()
+    put(1, first())
+    put(3, timeouts())
+    const [timer, timeout] = [`codex:${ID(1)}`, `codex:${ID(3)}`]
+    expect(run('search', 'timeout', '-l')).toMatchObject({ code: 0, out: `${timeout}\n` })
+    expect(run('search', 'the', '--count').out).toBe(`${timer}\t2\n${timeout}\t1\n`)
+    expect(run('search', 'the', '--count', '-n', '1').out).toBe(`${timer}\t2\n`)
+    expect(run('search', '/[Tt]he/', '--count').out).toBe(`${timer}\t2\n${timeout}\t2\n`)
+    expect(run('search', 'the', '-c', '--deep').out).toBe(run('search', 'the', '-c').out)
+    expect(json('search', 'the', '--count')).toMatchObject({
+      total: 3,
+      complete: true,
+      sessions: [
+        { id: timer, matches: 2 },
+        { id: timeout, matches: 1 },
+      ],
+    })
+    const [hit] = json('search', 'over', '-C', '1').hits
+    expect(hit).toMatchObject({
+      before: [{ role: 'tool', tool: 'shell' }],
+      after: [{ role: 'tool', tool: 'shell' }],
+    })
+    expect(run('search', 'twice', '--scope', 'prompts', '-C', '2').out).toMatch(
+      /prompt {2}2\n {4}Why does the timer ring twice\?\n {4}3 {2}apply_patch .*\n {4}4 {2}apply_patch .*\n/,
+    )
+    expect(run('search', 'x', '-C', 'many')).toMatchObject({ code: 2 })
+  })
+
   test('reports filters that cannot match, and words that only look like filters', () => {
     const { put, run } = machine()
     put(1, first())

@@ -1,27 +1,31 @@
 /** `fumi search`: searches the messages of all sessions. */
-import type { Command } from 'commander'
-import type { App, MessageHit, SearchAnswer } from '../../app.ts'
+import { type Command, InvalidArgumentError } from 'commander'
+import { type App, describeQuery, type MessageHit, type SearchAnswer } from '../../app.ts'
 import { incompleteReasonOf, queryFaultInJapanese } from '../../model/code-texts.ts'
 import { AppError } from '../../model/error.ts'
 import { defineCommand, JSON_OPTION } from '../define-command.ts'
 import { checkQueryFilters } from '../index-queries/check-filters.ts'
+import { countDeep, fetchAnswer, type HitContext, readContexts } from '../index-queries/fetch-hits.ts'
 import { addQueryOptions, buildQueryText, parseLimit, type QueryOptions } from '../index-queries/filters.ts'
 import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { say } from '../language.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
-import { printReport } from '../pager.ts'
+import { openPager, printReport } from '../pager.ts'
 import { printIssues, reportIncomplete } from '../report-issues.ts'
+import { toAnswerJson, toHitJson, toSessionJson } from '../view/search-json.ts'
 import { plural } from '../view/table.ts'
 
 interface Options extends QueryOptions {
   readonly sort: 'newest' | 'relevance'
   readonly limit?: string
   readonly deep?: boolean
+  readonly list?: boolean
+  readonly count?: boolean
+  readonly context?: number
   readonly sync: boolean
   readonly json?: boolean
 }
 
-type FoundAnswer = Extract<SearchAnswer, { kind: 'found' }>
 type SearchProblem = Extract<SearchAnswer, { kind: 'problem' }>
 
 export function searchCommand(program: Command): void {
@@ -44,6 +48,16 @@ export function searchCommand(program: Command): void {
       'maximum number of hits; 0 for all (default: 20; with --deep: all)',
       '表示件数の上限。0 で全件（既定: 20、--deep では全件）',
     )
+    .option(
+      '-C, --context <n>',
+      'show this many messages before and after each hit',
+      '各件の前後のメッセージをこの数だけ表示',
+      {
+        parse: parseContext,
+      },
+    )
+    .option('-l, --list', 'print only the sessions that match', '一致した会話だけを表示')
+    .option('-c, --count', 'print only the number of hits in each session', '会話ごとの件数だけを表示')
     .option('--no-sync', 'search without updating the index first', '索引を更新せずに検索')
     .option(...JSON_OPTION)
     .examples(
@@ -51,6 +65,8 @@ export function searchCommand(program: Command): void {
       `fumi search '"connection refused"' --since 7d`,
       'fumi search 検索 --scope prompts',
       'fumi search getUserName --project . --json',
+      'fumi search timeout -C 2',
+      'fumi search TODO --count',
       "fumi search 'panic has:error' --deep",
     )
     .runWithApp(search)
@@ -60,7 +76,8 @@ async function search(app: App, words: readonly string[], options: Options): Pro
   const query = buildQueryText(words, options)
   if (options.sync) await refreshIndex(app, 'both', 'an index')
   await checkQueryFilters(app, query)
-  if (options.deep) await searchDeep(app, query, options)
+  if (options.list || options.count) await printSessions(app, query, options)
+  else if (options.deep) await searchDeep(app, query, options)
   else await searchIndex(app, query, options)
   const issues = app.index.unreadable(options.agent)
   const missing = issues.filter((issue) => incompleteReasonOf(issue) !== undefined)
@@ -78,45 +95,70 @@ async function search(app: App, words: readonly string[], options: Options): Pro
 async function searchIndex(app: App, query: string, options: Options): Promise<void> {
   const limit = parseLimit(options.limit, 20)
   const answer = await fetchAnswer(app, query, options.sort, limit)
+  if (answer.kind === 'problem') throw await toQueryError(query, answer)
+  const description = describeQuery(query)
+  const contexts = await readContexts(app, answer.hits, options.context)
   await printReport(
     options.json,
-    () => toAnswerJson(answer),
-    async () => (await import('../view/search-report.ts')).renderSearchReport(answer),
+    () => toAnswerJson(answer, description, contexts),
+    async () => (await import('../view/search-report.ts')).renderSearchReport(answer, description, contexts),
   )
 }
 
-/** Hits per query when all hits are wanted. */
-const PAGE_SIZE = 500
-
-/** @param limit 0 for all */
-async function fetchAnswer(app: App, query: string, order: Options['sort'], limit: number): Promise<FoundAnswer> {
-  const ask = async (after?: number): Promise<FoundAnswer> => {
-    const options = { order, limit: limit || PAGE_SIZE, ...(after !== undefined && { after }) }
-    const answer = await app.search(query, options)
-    if (answer.kind === 'problem') throw await toQueryError(query, answer)
-    return answer
-  }
-  const first = await ask()
-  if (limit > 0 || first.next === undefined) return first
-  const hits = [...first.hits]
-  const sessions = new Map(first.sessions.map((one) => [one.id, one]))
-  let last = first
-  while (last.next !== undefined) {
-    last = await ask(last.next)
-    hits.push(...last.hits)
-    for (const one of last.sessions) sessions.set(one.id, one)
-  }
-  return { ...first, hits, sessions: [...sessions.values()], total: hits.length, total_is: 'exact' }
+/** `--list` and `--count`: sessions only, newest first. */
+async function printSessions(app: App, query: string, options: Options): Promise<void> {
+  const limit = parseLimit(options.limit, 0)
+  const found = options.deep ? await countDeep(app, query) : await app.countMatches(query)
+  if (found.kind === 'problem') throw await toQueryError(query, found)
+  const sessions = limit === 0 ? found.sessions : found.sessions.slice(0, limit)
+  const { total, complete } = found
+  const annotations = new Map(app.annotations.list().map((one) => [one.session, one]))
+  if (options.json)
+    return writeOutJson({
+      total,
+      complete,
+      sessions: sessions.map(({ session, messages }) => ({
+        ...toSessionJson(session, annotations.get(session.id)),
+        matches: messages,
+      })),
+    })
+  // A program gets complete ids; a person gets titles.
+  if (!process.stdout.isTTY)
+    return writeOut(
+      sessions
+        .map(({ session, messages }) => `${options.count ? `${session.id}\t${messages}` : session.id}\n`)
+        .join(''),
+    )
+  const { renderSessionCounts } = await import('../view/search-report.ts')
+  await openPager()
+  const rows = sessions.map(({ session, messages }) => ({
+    named: { session, annotation: annotations.get(session.id) },
+    ...(options.count && { messages }),
+  }))
+  await writeOut(renderSessionCounts(rows))
+  await writeErr(`${formatFound(total, complete)}\n`)
 }
 
-/** Prints hits as they are found. */
+/** Prints hits as they are found, and matches in names of arguments at the end. */
 async function searchDeep(app: App, query: string, options: Options): Promise<void> {
   const limit = parseLimit(options.limit, 0)
-  const { renderHit } = await import('../view/search-report.ts')
+  const { renderFilters, renderHit } = await import('../view/search-report.ts')
+  const description = describeQuery(query)
+  const annotations = new Map(app.annotations.list().map((one) => [one.session, one]))
   const hits: MessageHit[] = []
+  const keyHits: MessageHit[] = []
+  const contexts = new Map<MessageHit, HitContext>()
   let isComplete = true
   let unread = 0
   let shownSession: string | undefined
+  const take = async (hit: MessageHit): Promise<void> => {
+    hits.push(hit)
+    for (const [one, context] of await readContexts(app, [hit], options.context)) contexts.set(one, context)
+    if (options.json) return
+    const session = hit.session_id === shownSession ? undefined : app.session(hit.session_id)
+    await writeOut(renderHit(hit, session && { session, annotation: annotations.get(session.id) }, contexts.get(hit)))
+    shownSession = hit.session_id
+  }
   for await (const event of app.deepSearch(query)) {
     if (event.kind === 'problem') throw await toQueryError(query, event)
     if (event.kind === 'end') unread = event.unread
@@ -125,17 +167,27 @@ async function searchDeep(app: App, query: string, options: Options): Promise<vo
       isComplete = false
       break
     }
-    hits.push(event.hit)
-    if (options.json) continue
-    const { session_id } = event.hit
-    await writeOut(renderHit(event.hit, session_id === shownSession ? undefined : app.session(session_id)))
-    shownSession = session_id
+    if (event.hit.keys_only) keyHits.push(event.hit)
+    else await take(event.hit)
+  }
+  for (const hit of keyHits) {
+    if (limit > 0 && hits.length === limit) isComplete = false
+    else await take(hit)
   }
   isComplete &&= unread === 0
   const total_is = isComplete ? 'exact' : 'at_least'
   if (options.json)
-    await writeOutJson({ total: hits.length, total_is, complete: isComplete, hits: hits.map(toHitJson) })
-  else await writeErr(`${formatFound(hits.length, isComplete)}${unread === 0 ? '' : ` ${formatUnread(unread)}`}\n`)
+    await writeOutJson({
+      total: hits.length,
+      total_is,
+      complete: isComplete,
+      filters: description.filters,
+      hits: hits.map((hit) => toHitJson(hit, contexts)),
+    })
+  else
+    await writeErr(
+      `${formatFound(hits.length, isComplete)}${unread === 0 ? '' : ` ${formatUnread(unread)}`}\n${renderFilters(description.filters)}`,
+    )
 }
 
 function formatFound(hits: number, isComplete: boolean): string {
@@ -161,29 +213,12 @@ async function toQueryError(query: string, problem: SearchProblem): Promise<AppE
   return new AppError('bad_usage', `${what}: ${advice}.${place}`, `${queryFaultInJapanese(problem)}${place}`)
 }
 
-const toAnswerJson = ({ total, total_is, complete, left: unindexed, hits, titles, sessions }: FoundAnswer): object => ({
-  total,
-  total_is,
-  complete,
-  left: unindexed,
-  hits: hits.map(toHitJson),
-  titles: titles.map(({ id }) => id),
-  sessions: sessions.map(({ id, agent, title, project, started_at, last_at, path }) => ({
-    id,
-    agent,
-    title: title ?? null,
-    cwd: project ?? null,
-    started_at,
-    last_at,
-    path,
-  })),
-})
+function parseContext(text: string): number {
+  const count = Number(text)
+  if (Number.isInteger(count) && count >= 0 && count <= MAX_CONTEXT) return count
+  throw new InvalidArgumentError(
+    say(`Use a whole number from 0 to ${MAX_CONTEXT}.`, `0〜${MAX_CONTEXT} の整数を指定してください。`),
+  )
+}
 
-const toHitJson = ({ snippet, ...hit }: MessageHit): object => ({
-  ...hit,
-  tool: hit.tool ?? null,
-  snippet: snippet?.text ?? null,
-  highlights: snippet?.highlights ?? [],
-  cut_before: snippet?.cutBefore ?? false,
-  cut_after: snippet?.cutAfter ?? false,
-})
+const MAX_CONTEXT = 100

@@ -1,74 +1,159 @@
 /** Renders search results by session, with snippets. */
 
 import stringWidth from 'string-width'
-import type { MessageHit, SearchAnswer, SessionEntry, Snippet } from '../../app.ts'
-import { toSingleLine } from '../../model/tool-summary.ts'
+import type {
+  LoadedMessage,
+  MessageHit,
+  QueryDescription,
+  SearchAnswer,
+  SessionAnnotation,
+  SessionEntry,
+  Snippet,
+} from '../../app.ts'
+import { withoutInjectedText } from '../../model/classify.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import { qualifiedToolName, summarizeToolCall, toSingleLine } from '../../model/tool-summary.ts'
+import { type StyledSpan, WordWrapper } from '../chat/output/styled-text.ts'
+import type { HitContext } from '../index-queries/fetch-hits.ts'
 import { say } from '../language.ts'
 import { paint } from './paint.ts'
-import { formatCount, plural, terminalWidth, truncate } from './table.ts'
-import { codeLabel, formatDateTime, shortId, toTerminalLine, toTerminalText } from './text.ts'
+import { formatCount, plural, truncate } from './table.ts'
+import { codeLabel, formatDateTime, messageReference, shortId, toTerminalLine, toTerminalText } from './text.ts'
+import { outputWidth } from './text-width.ts'
 
 type FoundAnswer = Extract<SearchAnswer, { kind: 'found' }>
 
-export function renderSearchReport(answer: FoundAnswer): string {
-  const { hits, titles, sessions } = answer
+/** A session with the name and tags that the user gave it. */
+export interface NamedSession {
+  readonly session: SessionEntry
+  readonly annotation: SessionAnnotation | undefined
+}
+
+const NO_CONTEXT: HitContext = { before: [], after: [] }
+
+/** @param contexts by hit */
+export function renderSearchReport(
+  answer: FoundAnswer,
+  description: QueryDescription,
+  contexts: ReadonlyMap<MessageHit, HitContext>,
+): string {
+  const { hits, titles, sessions, marks } = answer
   const bySession = new Map<string, MessageHit[]>()
   for (const hit of hits) {
     const others = bySession.get(hit.session_id)
     if (others) others.push(hit)
     else bySession.set(hit.session_id, [hit])
   }
-  const known = new Map(sessions.map((one) => [one.id as string, one]))
-  const blocks = [...bySession].map(([id, found]) => {
-    const [first, ...rest] = found.map((hit, at) => renderHit(hit, at === 0 ? known.get(id) : undefined))
-    return [first, ...rest].join('')
-  })
-  const named = titles.filter(({ id }) => !bySession.has(id)).map((one) => `${renderSessionLine(one)}\n`)
+  const annotations = new Map(marks.map((one) => [one.session as string, one]))
+  const withName = (session: SessionEntry): NamedSession => ({ session, annotation: annotations.get(session.id) })
+  const known = new Map(sessions.map((one) => [one.id as string, withName(one)]))
+  const blocks = [...bySession].map(([id, found]) =>
+    found
+      .map((hit, at) => renderHit(hit, at === 0 ? known.get(id) : undefined, contexts.get(hit) ?? NO_CONTEXT))
+      .join(''),
+  )
+  const named = titles.filter(({ id }) => !bySession.has(id)).map((one) => `${renderSessionLine(withName(one))}\n`)
   const titled = named.length > 0 ? `${paint.dim(say('matching titles', 'タイトルの一致'))}\n${named.join('')}\n` : ''
-  return `${blocks.join('\n')}${blocks.length > 0 ? '\n' : ''}${titled}${renderSummary(answer)}`
+  return `${blocks.join('\n')}${blocks.length > 0 ? '\n' : ''}${titled}${renderSummary(answer, description)}`
 }
 
 /** @param session printed before the hit; set for the first hit of a session */
-export function renderHit(hit: MessageHit, session: SessionEntry | undefined): string {
+export function renderHit(hit: MessageHit, session: NamedSession | undefined, context = NO_CONTEXT): string {
   const head = session ? `${renderSessionLine(session)}\n` : ''
-  const who = hit.tool === undefined ? codeLabel(hit.scope) : `${codeLabel(hit.scope)} ${toTerminalLine(hit.tool)}`
-  const where = `  ${paint.dim(`${formatDateTime(hit.timestamp)}  ${who}`)}`
-  return `${head}${where}\n    ${hit.snippet ? renderSnippet(hit.snippet) : paint.dim(say('(log deleted)', '（元のログがありません）'))}\n`
+  const scope = hit.tool === undefined ? codeLabel(hit.scope) : `${codeLabel(hit.scope)} ${toTerminalLine(hit.tool)}`
+  const place = `${formatDateTime(hit.timestamp)}  ${scope}  ${messageReference(hit.message_id)}`
+  const snippet = hit.snippet ? renderSnippet(hit.snippet) : paint.dim(say('(log deleted)', '（元のログがありません）'))
+  return [
+    head,
+    ...context.before.map(renderNeighbour),
+    `  ${paint.dim(place)}\n    ${snippet}\n`,
+    ...context.after.map(renderNeighbour),
+  ].join('')
 }
 
-function renderSessionLine({ id, title, project, gone }: SessionEntry): string {
-  const name = toSingleLine(toTerminalText(title ?? say('(no prompt)', '（依頼なし）')))
-  const facts = [shortId(id), project === undefined ? '' : toTerminalLine(project), gone ? codeLabel('gone') : '']
+/** One line for a message around a hit. */
+function renderNeighbour(loaded: LoadedMessage): string {
+  if (loaded.kind !== 'body') return ''
+  const { message } = loaded
+  const label = message.tool_call ? toTerminalLine(qualifiedToolName(message.tool_call)) : codeLabel(message.role)
+  const start = `    ${messageReference(message.id)}  ${label}  `
+  return `${paint.dim(start + truncate(neighbourText(message), Math.max(20, outputWidth() - stringWidth(start))))}\n`
+}
+
+const neighbourText = ({ tool_call, segments }: NormalizedMessage): string =>
+  tool_call
+    ? toTerminalLine(summarizeToolCall(tool_call))
+    : toSingleLine(toTerminalText(segments.map(withoutInjectedText).join('\n')))
+
+/** Sessions only, each with its number of matches if there is a count. */
+export const renderSessionCounts = (
+  counts: readonly { readonly named: NamedSession; readonly messages?: number }[],
+): string =>
+  counts
+    .map(
+      ({ named, messages }) =>
+        `${messages === undefined ? '' : `${formatCount(messages).padStart(6)}  `}${renderSessionLine(named)}\n`,
+    )
+    .join('')
+
+const MAX_FACTS_WIDTH = 60
+
+/** The user's own name comes before the title of the log. */
+function renderSessionLine({ session: { id, title, project, gone }, annotation }: NamedSession): string {
+  const name = annotation?.name ?? title ?? say('(no prompt)', '（依頼なし）')
+  const star = annotation?.starred ? '★ ' : ''
+  const facts = [
+    shortId(id),
+    project === undefined ? '' : toTerminalLine(project),
+    ...(annotation?.tags.map((tag) => `#${toTerminalLine(tag)}`) ?? []),
+    gone ? codeLabel('gone') : '',
+  ]
     .filter(Boolean)
     .join(' · ')
-  const availableWidth = Math.max(20, terminalWidth() - Math.min(stringWidth(facts), 60) - 2)
-  return `${paint.bold(truncate(name, availableWidth))}  ${paint.dim(truncate(facts, 60))}`
+  const width = outputWidth()
+  const factsWidth = width === Number.POSITIVE_INFINITY ? width : MAX_FACTS_WIDTH
+  const availableWidth = Math.max(20, width - Math.min(stringWidth(facts), factsWidth) - 2)
+  const line = star + toSingleLine(toTerminalText(name))
+  return `${paint.bold(truncate(line, availableWidth))}  ${paint.dim(truncate(facts, factsWidth))}`
 }
 
 const WHITESPACE = /\s+/g
+const SNIPPET_INDENT = '    '
 
-/** On one line, with the matches highlighted. */
+/** Wrapped, with the matches highlighted. */
 function renderSnippet({ text, highlights, cutBefore, cutAfter }: Snippet): string {
+  const spans: StyledSpan[] = [{ text: cutBefore ? '…' : '', styles: [] }]
   let at = 0
-  let line = ''
   for (const [start, end] of highlights) {
-    line += toOneLine(text.slice(at, start)) + paint.yellow(paint.bold(toOneLine(text.slice(start, end))))
+    spans.push({ text: toOneLine(text.slice(at, start)), styles: [] })
+    spans.push({ text: toOneLine(text.slice(start, end)), styles: ['match'] })
     at = end
   }
-  line += toOneLine(text.slice(at))
-  return `${cutBefore ? '…' : ''}${line.trim()}${cutAfter ? '…' : ''}`
+  spans.push({ text: toOneLine(text.slice(at)).trimEnd(), styles: [] }, { text: cutAfter ? '…' : '', styles: [] })
+  const wrapper = new WordWrapper(outputWidth(), SNIPPET_INDENT, SNIPPET_INDENT.length)
+  return (wrapper.add(spans) + wrapper.end()).trimStart()
 }
 
 const toOneLine = (text: string): string => toTerminalText(text).replaceAll(WHITESPACE, ' ')
 
-function renderSummary({ total, total_is, hits, complete, left: unindexed }: FoundAnswer): string {
+function renderSummary(answer: FoundAnswer, { filters }: QueryDescription): string {
+  const { total, total_is, hits, complete, left: unindexed } = answer
   const none = say('No matches.', '見つかりませんでした。')
-  if (total === 0 && complete) return `${none}\n`
   const rest = say(
     ` ${formatUnindexedSize(unindexed.bytes)} of long output and unread logs are not in the index. Pass --deep to search them.`,
     `長い出力と未読のログ ${formatUnindexedSize(unindexed.bytes)} は索引にありません。--deep で探せます。`,
   )
-  return paint.dim(`${total === 0 ? none : formatFoundCount(total, total_is, hits.length)}${complete ? '' : rest}\n`)
+  const found = `${total === 0 ? none : formatFoundCount(total, total_is, hits.length)}${complete ? '' : rest}\n`
+  return (total === 0 && complete ? found : paint.dim(found)) + renderFilters(filters)
+}
+
+/** Says which words of the query were not searched, because they are filters. */
+export function renderFilters(filters: QueryDescription['filters']): string {
+  if (filters.length === 0) return ''
+  const words = filters.map(
+    ({ key, value, not }) => `${not ? '-' : ''}${key}:${/\s/.test(value) ? `"${value}"` : value}`,
+  )
+  return paint.dim(`${say('Filters', '条件')}: ${toTerminalLine(words.join(' '))}\n`)
 }
 
 function formatFoundCount(total: number, total_is: FoundAnswer['total_is'], shownCount: number): string {

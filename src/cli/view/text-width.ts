@@ -19,3 +19,7 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 /** The characters that a user sees. */
 export const splitGraphemes = (text: string): readonly string[] =>
   SINGLE_UNIT_TEXT.test(text) ? text.split('') : Array.from(segmenter.segment(text), ({ segment }) => segment)
+
+/** Columns of the terminal. A pipe has no limit unless COLUMNS sets one, so that programs get complete lines. */
+export const outputWidth = (): number =>
+  process.stdout.columns ?? (Number(process.env['COLUMNS']) || Number.POSITIVE_INFINITY)

@@ -79,6 +79,9 @@ export function shortId(id: string): string {
   return toTerminalLine(`${agent}${native.slice(0, 13)}${generation}`)
 }
 
+/** What `fumi show --at` needs to find a message in its session: the line and part of the record. */
+export const messageReference = (id: string): string => toTerminalLine(id.slice(id.lastIndexOf('#') + 1))
+
 /** Local time, to the minute. */
 export function formatDateTime(at: string): string {
   const date = new Date(at)

@@ -2,7 +2,7 @@
 import { paint } from '../../view/paint.ts'
 import { splitGraphemes, textWidth } from '../../view/text-width.ts'
 
-export type TextStyle = 'bold' | 'italic' | 'struck' | 'code' | 'link' | 'dim' | 'heading'
+export type TextStyle = 'bold' | 'italic' | 'struck' | 'code' | 'link' | 'dim' | 'heading' | 'match'
 
 export interface StyledSpan {
   readonly text: string
@@ -17,6 +17,7 @@ const STYLE_FUNCTIONS: { readonly [look in TextStyle]: (text: string) => string 
   link: paint.underline,
   dim: paint.dim,
   heading: (text) => paint.bold(paint.cyan(text)),
+  match: (text) => paint.yellow(paint.bold(text)),
 }
 
 const applyStyles = ({ text, styles }: StyledSpan): string =>
