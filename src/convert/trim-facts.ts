@@ -1,6 +1,7 @@
 /** Collects facts for a summary without a model: prompts, touched files, commands, open todos. */
 import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../lib/unknown-values.ts'
 import type { NormalizedMessage, ToolCall } from '../model/normalized.ts'
+import { commandOf, toolKindOf } from '../model/tool-names.ts'
 import { toShellText } from '../model/tool-summary.ts'
 import { findTouchedFiles } from '../model/touched-files.ts'
 
@@ -14,12 +15,13 @@ interface Todo {
 class TodoTracker {
   #todos: readonly Todo[] = []
 
-  add({ name, arguments_json, input_json }: ToolCall): void {
+  add(call: ToolCall): void {
+    const { name, arguments_json, input_json } = call
     const given = fieldsOf(arguments_json ?? input_json)
     if (!given) return
     // `update_plan` of Codex and similar tools give the complete list each time.
     const fullList = [given['plan'], given['todos']].find((one) => Array.isArray(one))
-    if (fullList && name !== null && /plan|todo/i.test(name)) this.#todos = listOf(fullList).flatMap(parseTodo)
+    if (fullList && toolKindOf(call) === 'plan') this.#todos = listOf(fullList).flatMap(parseTodo)
     else if (name === 'todo_list') this.#todos = applyTodoCommand(this.#todos, given)
   }
 
@@ -155,17 +157,11 @@ function moveToEnd(map: Map<string, string>, key: string, value: string): void {
 const segmentText = ({ segments }: NormalizedMessage): string => segments.map(({ text }) => text ?? '').join('\n')
 
 /** Patches are listed by their files instead. */
-function shellCommandIn({ arguments_json }: ToolCall): string | undefined {
-  const given = fieldsOf(arguments_json)
-  const command = given?.['command'] ?? given?.['cmd']
+function shellCommandIn(call: ToolCall): string | undefined {
+  const command = commandOf(call)
   const text = Array.isArray(command) ? toShellText(command) : command
-  if (typeof text !== 'string' || text.trim() === '' || /^\s*apply_patch\b/.test(text)) return undefined
-  return isToolCommand(given) ? undefined : shortLine(text)
+  return typeof text !== 'string' || text.trim() === '' || /^\s*apply_patch\b/.test(text) ? undefined : shortLine(text)
 }
-
-/** `{"command":"create","path":…}` is a command of a tool, not of a shell. */
-const isToolCommand = (given: ReturnType<typeof fieldsOf>): boolean =>
-  given !== undefined && ['path', 'tasks', 'file_text', 'completed_indices', 'new_tasks'].some((key) => key in given)
 
 function shortLine(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ').trim()

@@ -31,6 +31,8 @@ export interface Session {
   /** The session from which this one was forked or spawned. */
   readonly parent?: SessionId
   readonly relation?: 'fork' | 'subagent'
+  /** Id of the tool call in the parent's session that started this one. */
+  readonly parent_call?: string
   readonly nickname?: string
   /** Sessions whose headers were copied into this log. */
   readonly ancestors: readonly SessionId[]

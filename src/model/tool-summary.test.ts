@@ -33,6 +33,22 @@ test('read calls are summarized by their files', () => {
   ).toBe('a.ts, b.png')
 })
 
+test('a search is summarized by its pattern, an agent by its task, a list of steps by the current one', () => {
+  const summary = (name: string, args: object): string =>
+    summarizeToolCall({ call_id: null, status: 'pending', name, arguments_json: args, arguments: JSON.stringify(args) })
+  expect(summary('Grep', { pattern: 'tea', path: '/src' })).toBe('tea')
+  expect(summary('Glob', { pattern: '**/*.md' })).toBe('**/*.md')
+  expect(summary('Agent', { description: 'Visit the shop', prompt: 'Go and …', subagent_type: 'x' })).toBe(
+    'Visit the shop',
+  )
+  const todos = [
+    { content: 'Boil', status: 'completed' },
+    { content: 'Pour', status: 'in_progress' },
+  ]
+  expect(summary('TodoWrite', { todos })).toBe('2/2 Pour')
+  expect(summary('Read', { file_path: '/a.ts', limit: 5 })).toBe('/a.ts')
+})
+
 test('a duration never has sixty seconds', () => {
   expect([0, 999.4, 999.6, 59_949, 59_999, 119_400, 119_999].map(formatShortDuration)).toEqual([
     '0ms',

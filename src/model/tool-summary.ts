@@ -1,5 +1,6 @@
 /** Summarizes tool calls in a few words. */
 import type { ToolCall } from './normalized.ts'
+import { toolKindOf } from './tool-names.ts'
 
 export function formatShortDuration(ms: number): string {
   if (ms < 999.5) return `${Math.round(ms)}ms`
@@ -18,16 +19,28 @@ export function summarizeToolCall(call: ToolCall): string {
   if (files.length > 0) return files.join(', ')
   if (input !== '') return toSingleLine(input)
   const json = call.arguments_json as { readonly [key: string]: unknown } | undefined
-  if (Array.isArray(json?.['plan'])) return summarizePlan(json['plan'])
+  const steps = json?.['plan'] ?? json?.['todos']
+  if (Array.isArray(steps)) return summarizePlan(steps)
   const paths = Array.isArray(json?.['operations']) ? pathsOfOperations(json['operations']) : []
   if (paths.length > 0) return toSingleLine(paths.join(', '))
   if (typeof json?.['path'] === 'string' && EDIT_COMMANDS.has(json['command'])) return toSingleLine(json['path'])
-  for (const key of ['command', 'cmd', 'path', 'file_path', 'query', 'url', 'chars', 'message', 'prompt']) {
+  for (const key of SUMMARY_KEYS_BY_KIND[toolKindOf(call) ?? 'read'] ?? SUMMARY_KEYS) {
     const value = json?.[key]
     if (typeof value === 'string' && value !== '') return toSingleLine(value)
     if (Array.isArray(value)) return toSingleLine(toShellText(value))
   }
   return toSingleLine(call.arguments ?? '')
+}
+
+const SUMMARY_KEYS = [
+  ...['command', 'cmd', 'path', 'file_path', 'filePath', 'absolute_path', 'notebook_path', 'query', 'pattern', 'url'],
+  ...['chars', 'message', 'description', 'prompt', 'skill'],
+]
+
+/** A search is told by what it looks for, another agent by its task. */
+const SUMMARY_KEYS_BY_KIND: { readonly [kind in string]?: readonly string[] } = {
+  search: ['pattern', 'query', ...SUMMARY_KEYS],
+  agent: ['description', 'title', 'message', ...SUMMARY_KEYS],
 }
 
 /** Commands of tools that change files. */
@@ -40,9 +53,9 @@ const pathsOfOperations = (
   operations.flatMap((one) => one?.path ?? one?.image_paths ?? []).filter((path) => typeof path === 'string')
 
 /** The step in progress. */
-function summarizePlan(plan: readonly { readonly step?: unknown; readonly status?: unknown }[]): string {
-  const at = plan.findIndex((one) => one?.status === 'in_progress')
-  const step = plan[at]?.step
+function summarizePlan(plan: readonly { readonly [key: string]: unknown }[]): string {
+  const at = plan.findIndex((one) => one?.['status'] === 'in_progress')
+  const step = plan[at]?.['step'] ?? plan[at]?.['content'] ?? plan[at]?.['description']
   return `${at < 0 ? plan.length : at + 1}/${plan.length}${typeof step === 'string' ? ` ${toSingleLine(step)}` : ' steps'}`
 }
 

@@ -1,6 +1,7 @@
 /** The files that a tool call names, and what it changes in each, as far as the call itself says it. */
 
 import type { NormalizedMessage } from './normalized.ts'
+import { toolKindOf } from './tool-names.ts'
 
 export type FileTouchKind = 'named' | 'added' | 'updated' | 'deleted'
 
@@ -13,6 +14,8 @@ const PATH_KEYS = new Set([
   'path',
   'file_path',
   'filepath',
+  'filePath',
+  'absolute_path',
   'file',
   'filename',
   'target_file',
@@ -32,7 +35,10 @@ export function findTouchedFiles({ source_type, tool_call }: NormalizedMessage):
   const patch = tool_call.input ?? tool_call.arguments ?? ''
   if (patch.includes('*** ')) addFromPatch(patch.replaceAll('\\n', '\n'), found)
   const json = tool_call.arguments_json ?? tool_call.input_json
-  if (json) addFromValue(json, found, 0)
+  const kind = toolKindOf(tool_call)
+  const command = (json as Fields | undefined)?.['command']
+  const isChange = (kind === 'edit' || kind === 'write') && command !== 'view'
+  if (json) addFromValue(json, found, !isChange ? 'named' : command === 'create' ? 'added' : 'updated', 0)
   return found.size === 0 ? NO_FILES : Array.from(found, ([path, kind]) => ({ path, how: kind }))
 }
 
@@ -45,13 +51,15 @@ function addFromPatch(text: string, found: Map<string, FileTouchKind>): void {
   }
 }
 
-function addFromValue(value: object, found: Map<string, FileTouchKind>, depth: number): void {
+type Fields = { readonly [key: string]: unknown }
+
+function addFromValue(value: object, found: Map<string, FileTouchKind>, how: FileTouchKind, depth: number): void {
   if (depth > 4) return
   for (const key in value) {
     const one = (value as { [key: string]: unknown })[key]
     if (PATH_KEYS.has(key))
-      for (const path of Array.isArray(one) ? one : [one]) if (isPath(path)) addFile(found, path, 'named')
-    if (typeof one === 'object' && one !== null) addFromValue(one, found, depth + 1)
+      for (const path of Array.isArray(one) ? one : [one]) if (isPath(path)) addFile(found, path, how)
+    if (typeof one === 'object' && one !== null) addFromValue(one, found, how, depth + 1)
   }
 }
 
@@ -60,7 +68,8 @@ const isPath = (value: unknown): value is string =>
 
 function addFile(found: Map<string, FileTouchKind>, path: string, kind: FileTouchKind): void {
   if (path === '' || path.length > MAX_PATH_LENGTH || found.size >= MAX_FILES) return
-  if (kind !== 'named' || !found.has(path)) found.set(path, kind)
+  // What a patch says of a file is more exact than that a tool for changes names it.
+  if (!found.has(path) || (kind !== 'named' && found.get(path) === 'named')) found.set(path, kind)
 }
 
 /** Resolves a path relative to the directory in which the call ran. */
@@ -118,10 +127,17 @@ function patchPartOf(patch: string, path: string): string | undefined {
 }
 
 /** Argument names that tools use for the old text. */
-const OLD_TEXT_KEYS = ['old_str', 'old_string', 'old_text']
-const NEW_TEXT_KEYS = ['new_str', 'new_string', 'new_text', 'file_text', 'content']
+const OLD_TEXT_KEYS = ['old_str', 'old_string', 'old_text', 'oldString', 'oldText', 'old_source']
+const NEW_TEXT_KEYS = [
+  ...['new_str', 'new_string', 'new_text', 'newString', 'newText', 'new_source', 'file_text', 'content'],
+]
 
 function diffOfEdit(call: Record<string, unknown>): string | undefined {
+  const { edits } = call
+  if (Array.isArray(edits)) {
+    const parts = edits.flatMap((edit) => (typeof edit === 'object' && edit !== null ? (diffOfEdit(edit) ?? []) : []))
+    return parts.length === 0 ? undefined : parts.join('\n@@\n')
+  }
   const before = firstText(call, OLD_TEXT_KEYS)
   const after = firstText(call, NEW_TEXT_KEYS)
   if (before === undefined && after === undefined) return undefined

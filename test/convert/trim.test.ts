@@ -138,7 +138,7 @@ describe('the summary', () => {
       call('4', 'apply_patch', {}, { input: patch }),
       call('5', 'shell', { command: ['apply_patch', patch] }),
     ])
-    expect(text).toContain('\nFiles:\n- c.md\n- a.md (added)\n- b.md (updated)\n')
+    expect(text).toContain('\nFiles:\n- c.md (added)\n- a.md (added)\n- b.md (updated)\n')
     expect(text).toContain('\nCommands:\n- npm test (exit 1)\n- ls -l src\n')
     expect(text).toContain('\nAsked:\n- start\n- big?')
   })

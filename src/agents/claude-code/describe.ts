@@ -80,7 +80,12 @@ function sidecarOf(source: Source): Mutable<Partial<Session>> {
     )
     const nickname = nonEmptyStringOf(meta?.['agentType'])
     const title = nonEmptyStringOf(meta?.['description'])
-    return { ...(nickname !== undefined && { nickname }), ...(title !== undefined && { title }) }
+    const call = nonEmptyStringOf(meta?.['toolUseId'])
+    return {
+      ...(call !== undefined && { parent_call: call }),
+      ...(nickname !== undefined && { nickname }),
+      ...(title !== undefined && { title }),
+    }
   } catch {
     return {}
   }

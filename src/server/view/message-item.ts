@@ -26,6 +26,8 @@ export interface MessageItemOptions {
   /** Nothing is cut. */
   readonly whole?: boolean
   isRolledBack(message: string): boolean
+  /** Id of the sub-agent's session that a call started. */
+  childOf?(call: ToolCall, result: NormalizedMessage | undefined): string | undefined
 }
 
 export function toMessageItem(
@@ -114,7 +116,9 @@ function toFlags(body: LoadedMessage, { isRolledBack }: MessageItemOptions): Mes
     ...(known.error && { error: true }),
     ...(known.image && { image: true }),
     ...(isRolledBack(known.id) && { rolled_back: true }),
-    ...(marks.includes('tangent') && { tangent: true }),
+    ...((marks.includes('tangent') || (body.kind === 'body' && body.message.metadata?.aside === true)) && {
+      tangent: true,
+    }),
     ...(marks.includes('cut') && { cut: true }),
     ...(marks.includes('pending') && { pending: true }),
   }
@@ -169,7 +173,7 @@ function toToolCallItem(
   { body, offset }: BodyAtOffset,
   { results, calls }: CallPairs,
   cuts: TextCuts,
-  { inline = false }: { readonly inline?: boolean },
+  { inline = false, childOf }: MessageItemOptions,
 ): ToolCallItem | undefined {
   if (body.kind === 'gone' || !body.message.tool_call) return undefined
   const { message, known } = body
@@ -187,6 +191,7 @@ function toToolCallItem(
   const answer = result?.body.kind === 'body' ? result.body.message : undefined
   const media = answer ? imagesOf(answer, known.session, inline) : []
   const end = answer?.tool_call ?? call
+  const child = childOf?.(call, answer)
   return {
     ...head,
     status: end.status,
@@ -196,6 +201,7 @@ function toToolCallItem(
     ...changeFields(message),
     ...(result && { joined: result.body.known.id }),
     ...(media.length > 0 && { media }),
+    ...(child !== undefined && { child_session: child }),
   }
 }
 

@@ -1,6 +1,7 @@
 /** Reads a window of a session's messages, with calls and results paired. */
 import type { LoadedMessage, SessionEntry } from '../../app.ts'
 import type { MessageItem } from '../../model/api/message.ts'
+import { toolKindOf } from '../../model/tool-names.ts'
 import type { ServerContext } from '../context.ts'
 import { type MessageItemOptions, toMessageItem } from './message-item.ts'
 
@@ -36,7 +37,7 @@ export async function readWindowItems(
   )
   const placed = await readBodies(context, messages, offset)
   const pairs = await pairWithNeighbours(context, entry, placed)
-  const options = { ...variant, isRolledBack: rolledBackTest(context, entry) }
+  const options = { ...variant, isRolledBack: rolledBackTest(context, entry), childOf: childFinder(context, entry) }
   return { items: placed.map((one) => toMessageItem(one, pairs, options)), offset, total }
 }
 
@@ -55,7 +56,12 @@ export async function readMessageItem(
   if (messages[0]?.id !== id) return undefined
   const placed = await readBodies(context, messages, offset)
   const pairs = await pairWithNeighbours(context, entry, placed)
-  const options = { ...variant, whole: true, isRolledBack: rolledBackTest(context, entry) }
+  const options = {
+    ...variant,
+    whole: true,
+    isRolledBack: rolledBackTest(context, entry),
+    childOf: childFinder(context, entry),
+  }
   return placed.map((one) => toMessageItem(one, pairs, options))[0]
 }
 
@@ -64,6 +70,35 @@ function rolledBackTest(context: ServerContext, entry: SessionEntry): MessageIte
   const facts = context.tallies.known(entry)?.facts()
   return (id) => facts?.isRolledBack({ id }) ?? false
 }
+
+/** Sub-agents are found by the call that they name, else by their id in its result. */
+function childFinder({ app }: ServerContext, entry: SessionEntry): NonNullable<MessageItemOptions['childOf']> {
+  if (entry.children === 0) return () => undefined
+  let children: readonly SubAgent[] | undefined
+  return (call, result) => {
+    if (toolKindOf(call) !== 'agent') return undefined
+    children ??= app
+      .list({ children: { of: entry.id }, limit: MAX_CHILDREN, kind: 'any' })
+      .sessions.filter(({ relation }) => relation === 'subagent')
+      .map(({ id, native_id }) => {
+        const own = native_id.replace(/^agent-/, '')
+        return { id, own, call: app.index.header(id)?.parent_call }
+      })
+    const named = children.find((one) => one.call !== undefined && one.call === call.call_id)
+    if (named) return named.id
+    const text = result && JSON.stringify([result.metadata, result.tool_call?.output])
+    return children.find(({ own }) => text?.includes(own))?.id
+  }
+}
+
+interface SubAgent {
+  readonly id: string
+  /** Its id without what only its file's name has. */
+  readonly own: string
+  readonly call: string | undefined
+}
+
+const MAX_CHILDREN = 500
 
 async function readBodies(
   { app }: ServerContext,

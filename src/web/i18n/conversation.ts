@@ -92,6 +92,8 @@ export const say = bilingualTexts({
     missing: ['no result', '結果なし'],
   },
   subagent: ['Open the sub-agent session', 'サブエージェントの会話を開く'],
+  subagentConversation: ['Conversation of the sub-agent', 'サブエージェントの会話'],
+  moreOfSubagent: ['Show more', '続きを表示'],
   sideBySide: ['side by side', '左右に並べる'],
   unified: ['unified', '一列'],
   showAll: (size: string) => [`Show all (${size})`, `すべて表示（${size}）`],

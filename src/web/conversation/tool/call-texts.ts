@@ -1,5 +1,6 @@
 /** What a tool call shows: commands as typed, indented data, output without its envelope, plans as checklists. */
 import type { ToolCallItem } from '../../../model/api/message.ts'
+import { toolKindOf } from '../../../model/tool-names.ts'
 
 type Fields = { readonly [name: string]: unknown }
 
@@ -57,7 +58,7 @@ export function checklistOf({
   input_json,
   output_json,
 }: ToolCallItem): readonly ChecklistStep[] | undefined {
-  if (!/plan|todo|task/i.test(name ?? '')) return undefined
+  if (toolKindOf({ name }) !== 'plan' && !/plan|todo|task/i.test(name ?? '')) return undefined
   for (const value of [arguments_json, input_json, output_json]) {
     const steps = findSteps(value)
     if (steps) return steps
