@@ -118,8 +118,6 @@ export interface Source {
   readonly first_entry?: number
   /** A backup to read instead of the file. */
   readonly bytes?: Uint8Array
-  /** When it was first seen, for records without a time. */
-  readonly first_seen?: Instant
   /** What `probe` would return, where `find` knows it already. */
   readonly fingerprint?: SourceFingerprint
 }
@@ -235,11 +233,14 @@ export type ReadItem =
 export type ScanItem =
   /** As in `ReadItem`. In a source of several sessions, the items after a header belong to it. */
   | { readonly kind: 'session'; readonly session: Session }
-  | { readonly kind: 'usage'; readonly at: Instant; readonly model: string | undefined; readonly usage: Usage }
+  /** The least and the greatest recorded time of the records since the last such item. */
+  | { readonly kind: 'times'; readonly first: Instant; readonly last: Instant }
+  /** `at` is null before the first recorded time of the session. */
+  | { readonly kind: 'usage'; readonly at: Instant | null; readonly model: string | undefined; readonly usage: Usage }
   /** Instead of usage, where a log counts no tokens. */
   | {
       readonly kind: 'estimate'
-      readonly at: Instant
+      readonly at: Instant | null
       readonly model: string | undefined
       readonly estimate: TokenEstimate
     }

@@ -6,23 +6,23 @@ import type { SessionId } from '../model/ids.ts'
 import type { BackupDatabase } from './backup-database.ts'
 import type { BackedUpSession } from './records.ts'
 
-/** Returns the source with its session id, numbers and time from the backup. */
+/** Returns the source with its session id and numbers from the backup. */
 export async function withBackupIdentity(agent: Agent, source: Source, database: BackupDatabase): Promise<Source> {
   if (!agent.volatile || source.key === undefined || database.list({ store: source.path }).length === 0) return source
   const captured = await agent.volatile.capture(source)
   if (captured.kind !== 'conversation') return source
-  const { session, first_number, first_seen } = database.match(captured.capture, {
+  const { session, first_number } = database.match(captured.capture, {
     store: source.path,
     key: source.key,
   })
-  return { ...source, session, first_entry: first_number, ...(first_seen !== undefined && { first_seen }) }
+  return { ...source, session, first_entry: first_number }
 }
 
 /** The last state of a session, with all entries it ever had. */
 export function backedUpSource(backedUp: BackedUpSession, database: BackupDatabase): Source {
-  const { agent, store, key, session, first_seen } = backedUp
+  const { agent, store, key, session } = backedUp
   const bytes = backedUp.kind === 'conversation' ? database.conversation(session) : database.bytes(session)
-  return { agent, path: store, key, session, first_seen, bytes }
+  return { agent, path: store, key, session, bytes }
 }
 
 const COPY_KEY_PREFIX = 'copy:'

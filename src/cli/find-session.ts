@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs'
 import { catchReaderErrors } from '../agents/catch-reader-errors.ts'
 import type { App, BackedUpSession } from '../app.ts'
-import { statOf } from '../lib/files/safe-fs.ts'
 import { AppError } from '../model/error.ts'
-import { type Instant, instantFromMs, type SessionId } from '../model/ids.ts'
+import type { Instant, SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import { phrase } from '../model/phrase.ts'
+import { TimeRange } from '../model/recorded-time.ts'
 import type { Session } from '../model/session.ts'
 import type { Log } from '../normalize.ts'
 import { findLogsAt } from './find-logs.ts'
@@ -18,9 +18,8 @@ import { incompleteError } from './report-issues.ts'
 export interface LogSession {
   readonly log: Log
   readonly session: Session
-  readonly last_at: Instant
-  /** Absent if only the beginning was read. */
-  readonly messages: number | undefined
+  readonly last_at: Instant | null
+  readonly messages: number
   /** Set if the session is in the backup and no longer in its store. */
   readonly kept: BackedUpSession | undefined
 }
@@ -35,17 +34,14 @@ export async function listLogSessions(
   const add = async (candidate: Log & { readonly kept?: BackedUpSession }): Promise<void> => {
     for (const one of candidate.unknown ? [] : await scanLog(candidate, issues)) {
       const known = found.get(one.session.id)
-      if (!known || (one.messages ?? 0) > (known.messages ?? 0)) found.set(one.session.id, one)
+      if (!known || one.messages > known.messages) found.set(one.session.id, one)
     }
   }
   for await (const log of app.findLogs(paths)) await add(log)
   for await (const candidate of app.backupService.onlyInBackup(new Set(found.keys()), paths)) await add(candidate)
-  const sessions = [...found.values()].sort((a, b) => (a.last_at < b.last_at ? 1 : -1))
+  const sessions = [...found.values()].sort((a, b) => ((a.last_at ?? '') < (b.last_at ?? '') ? 1 : -1))
   return { sessions, issues }
 }
-
-/** The header and the first prompt of a large log are within its first bytes. */
-const MAX_HEADER_BYTES = 2_000_000
 
 /** Records belong to the session whose header precedes them. */
 async function scanLog(
@@ -53,30 +49,25 @@ async function scanLog(
   issues: Issue[],
 ): Promise<readonly LogSession[]> {
   const { agent, source } = candidate
-  const seen = new Map<string, { session: Session; messages: number }>()
-  let open: { session: Session; messages: number } | undefined
-  let isComplete = true
+  const seen = new Map<string, { session: Session; messages: number; readonly times: TimeRange }>()
+  let open: { session: Session; messages: number; readonly times: TimeRange } | undefined
   for await (const batch of catchReaderErrors(source, agent.scan(source))) {
-    let offset = 0
     for (const one of batch) {
       if (one.kind === 'session') {
-        open = { session: one.session, messages: seen.get(one.session.id)?.messages ?? 0 }
+        const { messages = 0, times = new TimeRange() } = seen.get(one.session.id) ?? {}
+        open = { session: one.session, messages, times }
         seen.set(one.session.id, open)
       }
+      if (one.kind === 'times' && open) for (const at of [one.first, one.last]) open.times.add(at)
       if (one.kind === 'issue' && one.issue.code !== 'not_a_session') issues.push(one.issue)
       if (one.kind === 'counts' && open) open.messages += one.counts.messages
-      if (one.kind === 'cursor') offset = one.cursor.offset ?? 0
     }
-    const isKnown = offset > MAX_HEADER_BYTES || (offset > 0 && open?.session.first_prompt !== undefined)
-    isComplete = !(isKnown && seen.size === 1)
-    if (!isComplete) break
   }
-  const file = statOf(source.path)
-  return Array.from(seen.values(), ({ session, messages }) => ({
+  return Array.from(seen.values(), ({ session, messages, times }) => ({
     log: candidate,
-    session,
-    last_at: session.last_at ?? (file && instantFromMs(Math.trunc(file.mtimeMs))) ?? session.started_at,
-    messages: isComplete ? messages : undefined,
+    session: { ...session, started_at: session.started_at ?? times.first },
+    last_at: session.last_at ?? times.last ?? session.started_at,
+    messages,
     kept: candidate.kept,
   }))
 }

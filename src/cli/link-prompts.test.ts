@@ -12,14 +12,12 @@ const loggedPrompt = (session: string, second: number, text: string, agent = 'q'
   cwd: '/w',
   text,
   at: at(second),
-  at_inferred: false,
 })
 
 const typedList = (prompts: readonly (string | Partial<TypedPrompt>)[], agent = 'q'): TypedList => ({
   agent,
-  at: at(1000),
   prompts: prompts.map((one) => ({
-    at: undefined,
+    at: null,
     of: undefined,
     text: '',
     ...(typeof one === 'string' ? { text: one } : one),
@@ -27,7 +25,7 @@ const typedList = (prompts: readonly (string | Partial<TypedPrompt>)[], agent = 
 })
 
 const brief = (all: ReturnType<typeof linkPrompts>) =>
-  all.map(({ text, session, typed, at_inferred }) => [text, session, typed, at_inferred])
+  all.map(({ text, session, typed, at: time }) => [text, session, typed, time !== null])
 
 describe('prompts in the typed history and in a session', () => {
   test('appear once, newest first; prompts without a session appear between their neighbours', () => {
@@ -36,12 +34,12 @@ describe('prompts in the typed history and in a session', () => {
       [typedList(['/help', 'hello\r\n', '/save', 'again', '/quit'])],
     )
     expect(brief(all)).toEqual([
-      ['/quit', null, true, true],
-      ['unlisted', 'q:two', false, false],
-      ['again', 'q:two', true, false],
-      ['/save', null, true, true],
-      ['hello', 'q:one', true, false],
-      ['/help', null, true, true],
+      ['unlisted', 'q:two', false, true],
+      ['/quit', null, true, false],
+      ['again', 'q:two', true, true],
+      ['/save', null, true, false],
+      ['hello', 'q:one', true, true],
+      ['/help', null, true, false],
     ])
   })
 
@@ -56,9 +54,9 @@ describe('prompts in the typed history and in a session', () => {
       ],
     )
     expect(brief(all)).toEqual([
-      ['lost', 'q:three', true, false],
-      ['go on', 'q:two', false, false],
-      ['go on', 'q:one', true, false],
+      ['lost', 'q:three', true, true],
+      ['go on', 'q:two', false, true],
+      ['go on', 'q:one', true, true],
     ])
   })
 
@@ -80,12 +78,8 @@ describe('prompts in the typed history and in a session', () => {
         expect(all).toHaveLength(conversations.length + prompts.length - linked)
         expect(all.filter((one) => one.message_id !== null)).toHaveLength(conversations.length)
         expect(all.filter((one) => one.typed)).toHaveLength(prompts.length)
-        expect(all.map((one) => one.at)).toEqual(
-          all
-            .map((one) => one.at)
-            .sort()
-            .reverse(),
-        )
+        const times = all.flatMap((one) => one.at ?? [])
+        expect(times).toEqual(times.toSorted().reverse())
         for (const text of ['a', 'b', 'c', 'yes']) {
           const unmatched = all.filter((one) => one.text === text && one.message_id === null && one.session === null)
           const free = all.filter((one) => one.text === text && !one.typed)

@@ -8,31 +8,28 @@ export interface LoggedPrompt {
   readonly message_id: string
   readonly cwd: string | null
   readonly text: string
-  readonly at: Instant
-  readonly at_inferred: boolean
+  /** Null if the log records no time. */
+  readonly at: Instant | null
 }
 
 /** A history of typed prompts, oldest first. */
 export interface TypedList {
   readonly agent: AgentId
-  /** When the history was last written. */
-  readonly at: Instant
   readonly prompts: readonly TypedPrompt[]
 }
 
 export interface TypedPrompt {
   readonly text: string
-  /** Undefined when the history has no times. */
-  readonly at: Instant | undefined
+  /** Null if the history records no time. */
+  readonly at: Instant | null
   /** The agent's own id of the session, if the history names it. */
   readonly of: string | undefined
 }
 
 export interface LinkedPrompt {
   readonly text: string
-  readonly at: Instant
-  /** Not recorded; inferred from neighbouring prompts. */
-  readonly at_inferred: boolean
+  /** Null if neither a log nor the history records a time. */
+  readonly at: Instant | null
   readonly agent: AgentId
   /** Null when no session contains the prompt. */
   readonly session: SessionId | null
@@ -42,11 +39,18 @@ export interface LinkedPrompt {
   readonly typed: boolean
 }
 
-/** Newest first. */
+/**
+ * Newest first. A typed prompt without a time stays next to its neighbours in the history; prompts without any known
+ * neighbour come last.
+ */
 export function linkPrompts(logged: readonly LoggedPrompt[], lists: readonly TypedList[]): readonly LinkedPrompt[] {
   const links = lists.map((list) => matchTyped(list, logged))
   const linked = new Set(links.flatMap((one) => [...one.values()]))
-  const prompts: OrderedPrompt[] = logged.map((one) => ({ prompt: { ...one, typed: linked.has(one) }, order: 0 }))
+  const prompts: OrderedPrompt[] = logged.map((one) => ({
+    prompt: { ...one, typed: linked.has(one) },
+    sortAt: one.at ?? '',
+    order: 0,
+  }))
   lists.forEach((list, at) => {
     prompts.push(...unmatchedTyped(list, links[at] ?? new Map()))
   })
@@ -55,12 +59,14 @@ export function linkPrompts(logged: readonly LoggedPrompt[], lists: readonly Typ
 
 interface OrderedPrompt {
   readonly prompt: LinkedPrompt
-  /** Orders prompts of the same time, counted from the end of the history. */
+  /** The prompt's own time or that of a neighbour. Empty if there is none. */
+  readonly sortAt: string
+  /** Orders prompts of the same time; the smallest is the newest. */
   readonly order: number
 }
 
 const compareNewestFirst = (a: OrderedPrompt, b: OrderedPrompt): number =>
-  a.prompt.at === b.prompt.at ? a.order - b.order : a.prompt.at < b.prompt.at ? 1 : -1
+  a.sortAt === b.sortAt ? a.order - b.order : a.sortAt < b.sortAt ? 1 : -1
 
 /** Matches by index in the history. If a text occurs several times on both sides, the last ones match each other. */
 function matchTyped({ agent, prompts }: TypedList, logged: readonly LoggedPrompt[]): ReadonlyMap<number, LoggedPrompt> {
@@ -71,7 +77,7 @@ function matchTyped({ agent, prompts }: TypedList, logged: readonly LoggedPrompt
     else open.set(key, [one])
   }
   const needed = new Set(prompts.map(({ text }) => normalizeText(text)))
-  for (const one of [...logged].sort((a, b) => (a.at < b.at ? -1 : 1))) {
+  for (const one of [...logged].sort((a, b) => ((a.at ?? '') < (b.at ?? '') ? -1 : 1))) {
     const text = normalizeText(one.text)
     if (one.agent !== agent || !needed.has(text)) continue
     put(promptKey(undefined, text), one)
@@ -103,21 +109,26 @@ const promptKey = (session: string | undefined, text: string): string => `${sess
 
 const normalizeText = (text: string): string => text.replaceAll('\r\n', '\n').trim()
 
-/** Typed prompts that no session contains. One without a time gets the time of the next prompt that has one. */
+/**
+ * Typed prompts that no session contains. One without a time is placed before the next prompt that has one; behind the
+ * last one that has one, after it.
+ */
 function unmatchedTyped(
-  { agent, at: written, prompts }: TypedList,
+  { agent, prompts }: TypedList,
   links: ReadonlyMap<number, LoggedPrompt>,
 ): readonly OrderedPrompt[] {
   const found: OrderedPrompt[] = []
-  let before = written
+  const knownTimes = prompts.map((typed, at) => links.get(at)?.at ?? typed.at)
+  const lastKnown = knownTimes.findLastIndex((time) => time !== null)
+  let sortAt = knownTimes[lastKnown] ?? ''
   for (let at = prompts.length - 1; at >= 0; at--) {
     const typed = prompts[at]
     const logged = links.get(at)
-    before = logged?.at ?? typed?.at ?? before
+    sortAt = knownTimes[at] ?? sortAt
     if (logged || !typed) continue
     const session = typed.of === undefined ? null : makeSessionId(agent, typed.of)
-    const prompt = { text: typed.text, at: before, at_inferred: typed.at === undefined, agent, session }
-    found.push({ prompt: { ...prompt, message_id: null, cwd: null, typed: true }, order: prompts.length - at })
+    const prompt = { text: typed.text, at: typed.at, agent, session, message_id: null, cwd: null, typed: true }
+    found.push({ prompt, sortAt, order: at > lastKnown ? -at : prompts.length - at })
   }
   return found
 }

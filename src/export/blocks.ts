@@ -11,6 +11,7 @@ import {
   withoutInjectedText,
 } from '../model/classify.ts'
 import type { Media, MessageSegment, NormalizedMessage, ToolCall } from '../model/normalized.ts'
+import { recordedTime, TimeRange } from '../model/recorded-time.ts'
 import { TurnTotals } from '../model/turn.ts'
 import type { Usage } from '../model/usage.ts'
 import type { ExportImage, ExportInput, ExportOptions } from './export-input.ts'
@@ -18,16 +19,37 @@ import type { ExportOutline } from './outline.ts'
 
 export type ExportBlock =
   /** A prompt follows. Blocks before the first prompt belong to no turn. */
-  | { readonly kind: 'turn'; readonly number: number; readonly at: string; readonly marks: readonly PromptMark[] }
-  | { readonly kind: 'said'; readonly who: BlockSpeaker; readonly at: string; readonly parts: readonly MessagePart[] }
-  | { readonly kind: 'thought'; readonly at: string; readonly text: string }
+  | {
+      readonly kind: 'turn'
+      readonly number: number
+      readonly at: string | null
+      readonly marks: readonly PromptMark[]
+    }
+  | {
+      readonly kind: 'said'
+      readonly who: BlockSpeaker
+      readonly at: string | null
+      readonly parts: readonly MessagePart[]
+    }
+  | { readonly kind: 'thought'; readonly at: string | null; readonly text: string }
   /** A call, with its result if there is one. */
-  | { readonly kind: 'tool'; readonly at: string; readonly call: ToolCall; readonly parts: readonly MessagePart[] }
+  | {
+      readonly kind: 'tool'
+      readonly at: string | null
+      readonly call: ToolCall
+      readonly parts: readonly MessagePart[]
+    }
   /** Omitted context, by name. */
   | { readonly kind: 'context'; readonly names: readonly string[] }
   /** Omitted records that were copied from the parent conversation. */
   | { readonly kind: 'copied'; readonly records: number }
-  | { readonly kind: 'note'; readonly at: string; readonly what: string; readonly text: string; readonly data: object }
+  | {
+      readonly kind: 'note'
+      readonly at: string | null
+      readonly what: string
+      readonly text: string
+      readonly data: object
+    }
   | { readonly kind: 'end'; readonly number: number; readonly tally: ExportTurnTotals }
 
 export type BlockSpeaker = 'user' | 'assistant' | 'summary' | 'system' | 'context'
@@ -54,7 +76,7 @@ export async function* readBlocks(
       if (++number > to) return
       turn = new TurnCounter()
       if (number >= from)
-        yield { kind: 'turn', number, at: message.timestamp, marks: promptMarksOf(message, outline.facts) }
+        yield { kind: 'turn', number, at: recordedTime(message), marks: promptMarksOf(message, outline.facts) }
     }
     turn.add(message)
     if (number < from || (!options.all && omitted.takes(message, outline))) continue
@@ -65,7 +87,8 @@ export async function* readBlocks(
 }
 
 function toBlock(message: NormalizedMessage, outline: ExportOutline, all: boolean): ExportBlock | undefined {
-  const { id, timestamp: at, source_type, tool_call: call, metadata } = message
+  const { id, source_type, tool_call: call, metadata } = message
+  const at = recordedTime(message)
   const { kind, isRepeat } = classify(message, outline.facts)
   const who = SPEAKERS[kind]
   if (who && (all || (who !== 'system' && who !== 'context'))) {
@@ -102,19 +125,18 @@ const textIn = (segments: readonly MessageSegment[]): string => segments.map(({ 
 
 class TurnCounter {
   readonly #totals = new TurnTotals()
-  #first: string | undefined
-  #last: string | undefined
+  readonly #times = new TimeRange()
 
   add(message: NormalizedMessage): void {
     if (classify(message).isReplayed) return
-    this.#first ??= message.timestamp
-    this.#last = message.timestamp
+    this.#times.add(recordedTime(message))
     this.#totals.add(message)
   }
 
   end(number: number): readonly ExportBlock[] {
     if (number === 0) return []
-    const ms = Math.max(0, Date.parse(this.#last ?? '') - Date.parse(this.#first ?? '')) || 0
+    const { first, last } = this.#times
+    const ms = first === null || last === null ? 0 : Date.parse(last) - Date.parse(first)
     const { usage, tools, errors } = this.#totals
     return [{ kind: 'end', number, tally: { usage, tools, errors, ms } }]
   }

@@ -1,6 +1,7 @@
 /** Facts about the complete conversation that an export needs before it writes, collected in a separate pass. */
 import { classify } from '../model/classify.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
+import { recordedTime, TimeRange } from '../model/recorded-time.ts'
 import { type SessionFacts, SessionFactsCollector, UNREPEATED_EVENT } from '../model/session-facts.ts'
 import { TurnTotals } from '../model/turn.ts'
 import type { Usage } from '../model/usage.ts'
@@ -15,7 +16,8 @@ export interface ExportOutline {
   readonly usage: Usage
   /** Number of records with ciphertext. Exports omit the ciphertext. */
   readonly encrypted: number
-  readonly last_at: string | undefined
+  /** Null if no message has a recorded time. */
+  readonly last_at: string | null
 }
 
 export async function readOutline(messages: AsyncIterable<NormalizedMessage>): Promise<ExportOutline> {
@@ -35,19 +37,19 @@ export class OutlineCollector {
   readonly #totals = new TurnTotals()
   #prompts = 0
   #encrypted = 0
-  #last: string | undefined
+  readonly #times = new TimeRange()
 
   add(message: NormalizedMessage): void {
     this.#pair(message)
     this.#facts.add(message)
     this.#totals.add(message)
-    const { raw, timestamp } = message
+    const { raw } = message
     const { isReplayed, isTyped } = classify(message)
     if (isReplayed) return
     if (isTyped) this.#prompts++
     else if (classify(message, UNREPEATED_EVENT).isTyped) this.#eventPrompts.push(message.id)
     if (raw.private) this.#encrypted++
-    if (this.#last === undefined || timestamp > this.#last) this.#last = timestamp
+    this.#times.add(recordedTime(message))
   }
 
   #pair({ id, source_type, tool_call }: NormalizedMessage): void {
@@ -72,7 +74,7 @@ export class OutlineCollector {
       errors,
       usage,
       encrypted: this.#encrypted,
-      last_at: this.#last,
+      last_at: this.#times.last,
     }
   }
 }

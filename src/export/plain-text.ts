@@ -34,7 +34,12 @@ export async function* exportPlainText(input: ExportInput, options: ExportOption
 
 function renderHeader(input: ExportInput, clock: (at: string) => string): string {
   const { session, mark, outline } = input
-  const facts = [session.id, clock(session.started_at), session.models.join(', '), `${outline.turns} turns`]
+  const facts = [
+    session.id,
+    session.started_at === null ? '' : clock(session.started_at),
+    session.models.join(', '),
+    `${outline.turns} turns`,
+  ]
   const lines = [
     `${mark?.starred ? '★ ' : ''}${toSingleLine(exportTitleOf(input))}${(mark?.tags ?? []).map((tag) => ` #${tag}`).join('')}`,
     facts.filter((fact) => fact !== '').join(' · '),
@@ -47,7 +52,7 @@ function renderHeader(input: ExportInput, clock: (at: string) => string): string
 function renderBlock(block: ExportBlock, agent: string, clock: (at: string) => string, all: boolean): string {
   switch (block.kind) {
     case 'turn':
-      return `── ${block.number} · ${clock(block.at)}${formatPromptMarks(block.marks)} ──`
+      return `── ${block.number}${block.at === null ? '' : ` · ${clock(block.at)}`}${formatPromptMarks(block.marks)} ──`
     case 'said':
       return `${speakerLabel(block.who, agent)}:\n${block.parts.map(renderPart).join('\n')}`
     case 'thought':

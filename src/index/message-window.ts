@@ -16,6 +16,7 @@ import {
   roleOfKind,
   sourceTypeOfKind,
   timeOfId,
+  UNDATED,
 } from './row-encoding.ts'
 import { positionAt } from './session-layout.ts'
 import {
@@ -95,12 +96,12 @@ export function positionOfMessageId(id: string): MessagePosition {
 }
 
 export function toIndexedMessage({ id, name, line, part, kind, tool, rest, locator }: MessageRow): IndexedMessage {
-  const timestamp = instantOf(timeOfId(id) + rest)
+  const time = instantOf(timeOfId(id) + rest)
   return {
-    id: makeMessageId(timestamp, line, part),
+    id: makeMessageId(time, line, part),
     row: id,
     session: name,
-    timestamp,
+    timestamp: kind & UNDATED ? null : time,
     line,
     part,
     role: roleOfKind(kind),
@@ -111,7 +112,7 @@ export function toIndexedMessage({ id, name, line, part, kind, tool, rest, locat
     injected: (kind & INJECTED) !== 0,
     error: (kind & ERROR) !== 0,
     image: (kind & IMAGE) !== 0,
-    locator: decodeLocator(locator, { line, time: timestamp, session: name }),
+    locator: decodeLocator(locator, { line, time, session: name }),
   }
 }
 
@@ -120,7 +121,7 @@ export interface FileTouched {
   readonly how: FileTouchKind
   readonly session_id: SessionId
   readonly message_id: string
-  readonly timestamp: Instant
+  readonly timestamp: Instant | null
   readonly tool?: string
   /** Turn number: 1 starts at the first prompt, 0 is everything before it. */
   readonly turn: number

@@ -49,6 +49,12 @@ export interface ScannedPart extends ScanSums {
   readonly session: Session
 }
 
+/** The least and the greatest recorded time. Null if there is none. */
+export interface RecordedTimes {
+  readonly first: Instant | null
+  readonly last: Instant | null
+}
+
 /** Sums of the first pass over a source, or over one session in it. */
 export interface ScanSums {
   readonly history?: unknown
@@ -61,6 +67,8 @@ export interface ScanSums {
   readonly provisionalUsage: readonly ModelUsage[]
   readonly estimates: readonly ModelEstimate[]
   readonly provisionalEstimates: readonly ModelEstimate[]
+  /** Of the records that were read. */
+  readonly times: RecordedTimes
 }
 
 /** Result of the first pass over one source. */
@@ -69,8 +77,6 @@ export interface ScannedSource extends SourceLocation, ScanSums {
   readonly version: number
   readonly fingerprint: string | undefined
   readonly size: number
-  /** Milliseconds. */
-  readonly modified: number
   /** Read from the start: replaces everything stored of the source. */
   readonly fromStart: boolean
   /** Absent if the header has not changed. */
@@ -117,8 +123,6 @@ export interface SessionChunk {
   readonly rows: RowBatch
   /** Messages of earlier chunks, by line and part, that a message of this chunk repeats. */
   readonly repeated: readonly (readonly [line: number, part: number])[]
-  /** Time of the last prompt or answer. */
-  readonly spoke?: number
   /** Bytes of text that were not indexed. */
   readonly cut: number
   readonly issues: readonly Issue[]
@@ -138,8 +142,10 @@ export interface SessionEntry {
   readonly title?: string
   readonly project?: string
   readonly models: readonly string[]
-  readonly started_at: Instant
-  readonly last_at: Instant
+  /** The first time that the log records. Null if it records none. */
+  readonly started_at: Instant | null
+  /** The last time that the log records. */
+  readonly last_at: Instant | null
   readonly lines: number
   readonly messages: number
   readonly tools: number
@@ -166,7 +172,8 @@ export interface IndexedMessage {
   readonly id: string
   readonly row: number
   readonly session: SessionId
-  readonly timestamp: Instant
+  /** Null if the log records no time. */
+  readonly timestamp: Instant | null
   readonly line: number
   readonly part: number
   readonly role: Role

@@ -1,8 +1,9 @@
 /** How values are stored in rows: kinds of messages, ids derived from times, exact integers, compressed text. */
 
 import { deflateRawSync, inflateRawSync } from 'node:zlib'
-import { type Instant, instantFromMs } from '../model/ids.ts'
+import { EPOCH, type Instant, instantFromMs } from '../model/ids.ts'
 import type { NormalizedMessage, Role, SourceType } from '../model/normalized.ts'
+import { recordedTime } from '../model/recorded-time.ts'
 
 export const ROLES: readonly Role[] = ['user', 'assistant', 'tool', 'system', 'meta']
 export const SOURCE_TYPES: readonly SourceType[] = ['message', 'tool_call', 'tool_result', 'meta', 'session', 'legacy']
@@ -17,9 +18,13 @@ export const ERROR = 1 << 10
 export const IMAGE = 1 << 11
 /** Part of the text is not indexed. */
 export const TRUNCATED = 1 << 12
+/** The log records no time; that of the row only orders messages and is part of the message's id. */
+export const UNDATED = 1 << 13
 
-export function messageKindOf({ role, source_type, segments, tool_call, metadata }: NormalizedMessage): number {
+export function messageKindOf(message: NormalizedMessage): number {
+  const { role, source_type, segments, tool_call, metadata } = message
   let kind = ROLES.indexOf(role) | (SOURCE_TYPES.indexOf(source_type) << 3)
+  if (recordedTime(message) === null) kind |= UNDATED
   for (const { type } of segments) if (type === 'image') kind |= IMAGE
   if (tool_call?.status === 'error') kind |= ERROR
   if (!metadata) return kind
@@ -46,6 +51,9 @@ const LAST_MESSAGE_ID = Math.floor(Number.MAX_SAFE_INTEGER / 256)
 /** The first id for a time. */
 export const firstIdAt = (milliseconds: number): number =>
   Math.min(Math.max(FIRST_MESSAGE_ID, Math.floor(milliseconds / ID_STEP_MS)), LAST_MESSAGE_ID)
+
+/** Rows without a date have lower ids: they are in no period. */
+export const FIRST_DATED_ID = firstIdAt(Date.parse('1990-01-01T00:00:00.000Z'))
 
 /** The time of an id. Add the row's `rest` for the exact time. */
 export const timeOfId = (id: number): number => (id < FIRST_MESSAGE_ID ? 0 : id * ID_STEP_MS)
@@ -75,7 +83,15 @@ export const decompressText = (compressed: Uint8Array): string => inflateRawSync
  */
 export const QUARTER_MS = 900_000
 
-const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
+/** The quarter of what has no date. */
+export const NO_QUARTER = -1
+
+/** Stored as the time of a session without one. Sorts after every date. */
+const NO_TIME = -1
+
+export const toStoredTime = (at: Instant | null): number => (at === null ? NO_TIME : Date.parse(at))
+
+export const fromStoredTime = (stored: number): Instant | null => (stored < 0 ? null : instantOf(stored))
 
 /** Returns the epoch for an invalid time. */
 export const instantOf = (milliseconds: number): Instant => instantFromMs(milliseconds) ?? EPOCH

@@ -241,9 +241,22 @@ const ADD_CACHE_WRITES = ['session', 'usage']
   )
   .join('\n')
 
+/**
+ * Times that no log records are no longer stored: everything is read again. A session whose log is gone keeps its times.
+ * The times of a session are -1 where its log records none.
+ */
+const RECORDED_TIMES = `
+ALTER TABLE source DROP COLUMN modified;
+ALTER TABLE source ADD COLUMN first_at TEXT;
+ALTER TABLE source ADD COLUMN last_at TEXT;
+ALTER TABLE session DROP COLUMN spoke_at;
+${READ_MESSAGES_AGAIN}
+UPDATE source SET cursor = NULL;
+`
+
 /** The application id is `fumi` in ASCII. */
 export const INDEX_FORMAT: DatabaseFormat = {
   application: 0x66756d69,
-  migrations: [SESSION_TABLES + MESSAGE_TABLES, READ_MESSAGES_AGAIN, ADD_CACHE_WRITES],
+  migrations: [SESSION_TABLES + MESSAGE_TABLES, READ_MESSAGES_AGAIN, ADD_CACHE_WRITES, RECORDED_TIMES],
   canShrink: true,
 }

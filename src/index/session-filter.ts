@@ -53,7 +53,8 @@ export function filterConditions(filter: SessionFilter): SessionConditions {
   for (const role of roles)
     add('EXISTS (SELECT 1 FROM message r WHERE r.session_id = t.id AND r.kind & 7 = ?)', ROLES.indexOf(role))
   if (since !== undefined) add('t.last_at >= ?', since)
-  if (until !== undefined) add('t.started_at < ?', until)
+  // Sessions without a date are in no period.
+  if (until !== undefined) add('t.started_at BETWEEN 0 AND ? - 1', until)
   return { sql: parts.length > 0 ? parts.join(' AND ') : '1', values }
 }
 

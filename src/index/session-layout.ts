@@ -5,12 +5,14 @@ import { type Instant, makeMessageId, type SessionId } from '../model/ids.ts'
 import {
   DUPLICATE,
   ERROR,
+  fromStoredTime,
   INJECTED,
   instantOf,
   REPLAYED,
   roleOfKind,
   sourceTypeOfKind,
   timeOfId,
+  UNDATED,
 } from './row-encoding.ts'
 import {
   comparePositions,
@@ -29,8 +31,9 @@ export interface LayoutTurn {
   readonly offset: number
   /** Number of messages up to the next turn. */
   readonly messages: number
-  readonly started_at: Instant
-  readonly ended_at: Instant
+  /** Null if the log records no time of the prompt. */
+  readonly started_at: Instant | null
+  readonly ended_at: Instant | null
   readonly tools: number
   readonly errors: number
 }
@@ -90,7 +93,7 @@ export function readSessionLayout(db: Db, session: SessionId, before = EMPTY_LAY
       checkpoints.push({ line, part, offset: total, turn: turn && { ...turn }, turns: isDone.length + turns.length })
     }
     const letter = shapeCodeOf(kind, isUnsearchable)
-    if (letter === 'u') turns.push({ line, part, offset: total, messages: 0, from: at, to: at, tools: 0, errors: 0 })
+    if (letter === 'u') turns.push(beginTurn({ line, part, offset: total, at, isDated: (kind & UNDATED) === 0 }))
     const currentTurn = turns.at(-1)
     if (currentTurn) countMessage(currentTurn, kind, letter, at)
     shape += letter
@@ -151,22 +154,38 @@ interface OpenTurn extends Anchor {
   readonly offset: number
   messages: number
   readonly from: number
+  /** The greatest recorded time; -1 if there is none. */
   to: number
+  readonly isDated: boolean
   tools: number
   errors: number
 }
 
+const beginTurn = ({ at, ...start }: Anchor & { offset: number; at: number; isDated: boolean }): OpenTurn => ({
+  ...start,
+  messages: 0,
+  from: at,
+  to: start.isDated ? at : -1,
+  tools: 0,
+  errors: 0,
+})
+
 function countMessage(turn: OpenTurn, kind: number, letter: string, at: number): void {
   turn.messages++
   if (letter === 'd' || letter === 'p') return
-  if (at > turn.to) turn.to = at
+  if (at > turn.to && (kind & UNDATED) === 0) turn.to = at
   if (sourceTypeOfKind(kind) === 'tool_call') turn.tools++
   if ((kind & ERROR) !== 0) turn.errors++
 }
 
-function toLayoutTurn({ line, part, from, to, ...turn }: OpenTurn): LayoutTurn {
-  const started_at = instantOf(from)
-  return { message: makeMessageId(started_at, line, part), started_at, ended_at: instantOf(to), ...turn }
+function toLayoutTurn({ line, part, from, to, isDated, ...turn }: OpenTurn): LayoutTurn {
+  const time = instantOf(from)
+  return {
+    message: makeMessageId(time, line, part),
+    started_at: isDated ? time : null,
+    ended_at: fromStoredTime(to),
+    ...turn,
+  }
 }
 
 /** An event with text is searchable, so it is never among the unsearchable rows. */

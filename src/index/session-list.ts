@@ -11,7 +11,7 @@ import type { Session } from '../model/session.ts'
 import { toEstimatedTokens } from '../model/token-estimate.ts'
 import { cacheWrites } from '../model/usage.ts'
 import type { SessionEntry, SourceLocation } from './records.ts'
-import { instantOf } from './row-encoding.ts'
+import { fromStoredTime } from './row-encoding.ts'
 import { filterConditions, type SessionFilter } from './session-filter.ts'
 
 export type SessionOrder = 'last' | 'started' | 'messages' | 'tokens' | 'size' | 'title'
@@ -145,8 +145,8 @@ function toSessionEntry(row: EntryRow): SessionEntry {
     ...(row.title !== null && { title: row.title }),
     ...(row.project !== null && { project: row.project }),
     models,
-    started_at: instantOf(row.started_at),
-    last_at: instantOf(row.last_at),
+    started_at: fromStoredTime(row.started_at),
+    last_at: fromStoredTime(row.last_at),
     lines: row.lines,
     messages: row.messages,
     tools: row.tools,

@@ -5,12 +5,12 @@ import type { Db } from '../lib/sqlite/own-database.ts'
 import { prepareCached, prepareFirstColumn } from '../lib/sqlite/statements.ts'
 import type { ToolStat } from '../model/api/stats.ts'
 import { addSafely } from '../model/checked-numbers.ts'
-import type { SessionId } from '../model/ids.ts'
+import type { Instant, SessionId } from '../model/ids.ts'
 import { costOfUsage, type PriceList, type Spent } from '../model/prices.ts'
 import { addEstimates } from '../model/token-estimate.ts'
 import { type DayFormatter, emptyTotals, type Totals } from '../model/totals.ts'
 import { addUsage, NO_USAGE, USAGE_FIELDS, type Usage } from '../model/usage.ts'
-import { instantOf, QUARTER_MS, safeSum } from './row-encoding.ts'
+import { instantOf, NO_QUARTER, QUARTER_MS, safeSum } from './row-encoding.ts'
 import { filterConditions, type SessionFilter } from './session-filter.ts'
 
 export interface StatisticsOptions extends SessionFilter {
@@ -48,7 +48,8 @@ export function readStatistics(db: Db, options: StatisticsOptions): IndexStatist
     ) as unknown as ToolStat[],
     ...sumByClock(readActivity(db, options), options.hourOf),
     longest: all(
-      `SELECT t.name AS session, t.last_at - t.started_at AS duration_ms, t.messages FROM session t WHERE ${sql}
+      `SELECT t.name AS session, t.last_at - t.started_at AS duration_ms, t.messages FROM session t
+       WHERE ${sql} AND t.started_at >= 0
        ORDER BY duration_ms DESC LIMIT ?`,
       options.most ?? DEFAULT_LONGEST_SESSIONS,
     ) as unknown as IndexStatistics['longest'],
@@ -82,7 +83,7 @@ export function readHistories(db: Db, filter: SessionFilter): readonly unknown[]
   return found.map((text) => JSON.parse(text) as unknown)
 }
 
-/** Prompts, answers and calls in a quarter of an hour. */
+/** Prompts, answers and calls in a quarter of an hour. Those without a date are left out. */
 export interface ActivityQuarter {
   readonly at: number
   readonly count: number
@@ -94,13 +95,13 @@ export function readActivity(db: Db, filter: SessionFilter): readonly ActivityQu
     db,
     `SELECT u.quarter * ${QUARTER_MS} AS at, sum(u.prompts + u.answers + u.calls) AS count
      FROM session t CROSS JOIN activity u ON u.session_id = t.id
-     WHERE ${sql} AND u.quarter >= ? AND u.quarter < ? GROUP BY u.quarter`,
+     WHERE ${sql} AND u.quarter > ${NO_QUARTER} AND u.quarter >= ? AND u.quarter < ? GROUP BY u.quarter`,
   ).all(...values, ...quarterRange(filter)) as ActivityQuarter[]
 }
 
-/** Inclusive start, exclusive end. */
+/** Inclusive start, exclusive end. What has no date is in no period. */
 const quarterRange = ({ since, until }: SessionFilter): readonly [number, number] => [
-  since === undefined ? 0 : Math.floor(since / QUARTER_MS),
+  since === undefined ? (until === undefined ? NO_QUARTER : 0) : Math.floor(since / QUARTER_MS),
   until === undefined ? 1e12 : Math.ceil(until / QUARTER_MS),
 ]
 
@@ -126,8 +127,12 @@ function readUsageRows(db: Db, filter: SessionFilter, name: string, by: string):
   ).all(...values, ...quarterRange(filter)) as UsageRow[]
 }
 
+/** Null for what has no date. */
+const instantOfQuarter = (quarter: number): Instant | null =>
+  quarter === NO_QUARTER ? null : instantOf(quarter * QUARTER_MS)
+
 const costOfRow = (row: UsageRow, prices: PriceList): Spent =>
-  costOfUsage(row, row.model === 'unknown' ? undefined : row.model, instantOf(row.quarter * QUARTER_MS), prices)
+  costOfUsage(row, row.model === 'unknown' ? undefined : row.model, instantOfQuarter(row.quarter), prices)
 
 export interface UsageSeriesOptions extends SessionFilter {
   readonly by?: 'agent' | 'model' | 'project'
@@ -149,7 +154,7 @@ const GROUP_COLUMNS = { agent: 't.agent', model: 'w.text', project: "coalesce(t.
 export function readUsageSeries(db: Db, { by, dayOf, prices, ...filter }: UsageSeriesOptions): readonly DayUsage[] {
   const found = new Map<string, { readonly day: string; readonly name: string; readonly sum: UsageSum }>()
   for (const row of readUsageRows(db, filter, GROUP_COLUMNS[by ?? 'none'], 'name')) {
-    const day = dayOf(instantOf(row.quarter * QUARTER_MS))
+    const day = dayOf(instantOfQuarter(row.quarter))
     const key = `${day} ${row.name}`
     const one = found.get(key) ?? { day, name: row.name, sum: new UsageSum() }
     one.sum.add(row, costOfRow(row, prices))
@@ -196,7 +201,7 @@ export function readTotals(db: Db, filter: SessionFilter, { dayOf, prices }: Ind
   const all = new UsageSum()
   for (const row of readUsageRows(db, filter, "''", 't.id')) {
     const spent = costOfRow(row, prices)
-    const day = dayOf(instantOf(row.quarter * QUARTER_MS))
+    const day = dayOf(instantOfQuarter(row.quarter))
     for (const sum of [sessions.get(row.session)?.sum, all, models.of(row.model), days.of(day)]) sum?.add(row, spent)
   }
   for (const { one, sum } of sessions.values()) {

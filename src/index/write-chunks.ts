@@ -26,11 +26,13 @@ import {
   firstIdAt,
   INJECTED,
   isSearchableKind,
+  NO_QUARTER,
   PROVISIONAL,
   QUARTER_MS,
   roleOfKind,
   sourceTypeOfKind,
   timeOfId,
+  UNDATED,
 } from './row-encoding.ts'
 import { TEXT_COLUMNS } from './schema.ts'
 import { packUnsearchable, type UnsearchableBatch, unpackUnsearchable } from './unsearchable-rows.ts'
@@ -139,18 +141,13 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
   const dropIssues = db.prepare('DELETE FROM issue WHERE source_id = ? AND pass = 2 AND (provisional = 1 OR ?)')
   const countIssues = db.prepare('SELECT count(*) FROM issue WHERE source_id = ? AND pass = 2').pluck()
   const advance = db.prepare(
-    `UPDATE session SET cursor = coalesce(?, cursor), read_bytes = ?, cut_bytes = cut_bytes + ?, cut_after = ?, indexed = ?, revision = ?,
-       spoke_at = coalesce(?, spoke_at),
-       last_at = iif(header ->> 'last_at' IS NULL, coalesce(?, spoke_at, iif(?, started_at, last_at)), last_at) WHERE id = ?`,
+    `UPDATE session SET cursor = coalesce(?, cursor), read_bytes = ?, cut_bytes = cut_bytes + ?, cut_after = ?, indexed = ?, revision = ? WHERE id = ?`,
   )
   const extend = db.prepare(
     `UPDATE session SET first_row = min(coalesce(first_row, :low), :low), last_row = max(coalesce(last_row, :high), :high) WHERE id = :session`,
   )
   const restart = db.prepare(
-    `UPDATE session SET cursor = NULL, read_bytes = 0, cut_bytes = 0, cut_after = 0, spoke_at = NULL, first_row = NULL, last_row = NULL,
-       last_at = coalesce((SELECT iif(q IS NULL, modified, min(max(modified, q * ${QUARTER_MS}), (q + 1) * ${QUARTER_MS}))
-         FROM (SELECT s.modified, (SELECT max(quarter) FROM usage WHERE source_id = s.id) AS q FROM source s WHERE s.id = session.source_id)), last_at)
-     WHERE id = ?`,
+    `UPDATE session SET cursor = NULL, read_bytes = 0, cut_bytes = 0, cut_after = 0, first_row = NULL, last_row = NULL WHERE id = ?`,
   )
 
   const isThere = db.prepare('SELECT 1 FROM session WHERE id = ? AND source_id = ?')
@@ -195,7 +192,7 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
         setKind.run(kind | DUPLICATE, id)
         const column = activityColumnOf(kind)
         const decrements = [0, 1, 2].map((one) => (one === column ? -1 : 0))
-        if (column >= 0) addActivity.run(session, Math.floor((timeOfId(id) + rest) / QUARTER_MS), 0, ...decrements)
+        if (column >= 0) addActivity.run(session, quarterOf(timeOfId(id) + rest, kind), 0, ...decrements)
       }
   }
 
@@ -270,7 +267,6 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
         writeSums(chunk.session, pendingByChunk[number] ?? [], provisional)
         const remaining = MAX_ISSUES_PER_PASS - Number(countIssues.get(chunk.source))
         for (const issue of chunk.issues.slice(0, Math.max(0, remaining))) putIssue(chunk.source, 2, provisional, issue)
-        const lastMessageAt = chunk.spoke ?? null
         advance.run(
           cursor === undefined ? null : compressText(cursor),
           chunk.read,
@@ -278,10 +274,6 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
           provisional ? chunk.cut : 0,
           chunk.done ? 1 : 0,
           revision,
-          provisional ? null : lastMessageAt,
-          lastMessageAt,
-          // Without a prompt or answer, the modification time of the file would mislead.
-          chunk.done ? 1 : 0,
           chunk.session,
         )
         // Changes of earlier rows cannot be undone, so the complete session is read again when it grows.
@@ -299,7 +291,7 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
       const type = sourceTypeOfKind(kind)
       const column = activityColumnOf(kind)
       if (column >= 0) {
-        const quarter = Math.floor(rowField(rows, row, AT_FIELD) / QUARTER_MS)
+        const quarter = quarterOf(rowField(rows, row, AT_FIELD), kind)
         const sums = quarters.get(quarter) ?? [0, 0, 0]
         sums[column as 0]++
         quarters.set(quarter, sums)
@@ -321,6 +313,8 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
     for (const [quarter, sums] of quarters) addActivity.run(session, quarter, provisional, ...sums)
   }
 }
+
+const quarterOf = (at: number, kind: number): number => (kind & UNDATED ? NO_QUARTER : Math.floor(at / QUARTER_MS))
 
 /** Column for prompts, answers or calls. Other kinds and injected text are not counted. */
 function activityColumnOf(kind: number): number {

@@ -3,13 +3,13 @@ import type { Db } from '../lib/sqlite/own-database.ts'
 import { assignSessionIds, type Instant, type SessionId } from '../model/ids.ts'
 import type { Session } from '../model/session.ts'
 import { analyse } from '../search/words/analyse.ts'
-import { exactInteger, QUARTER_MS, safeSum } from './row-encoding.ts'
+import { exactInteger, safeSum, toStoredTime } from './row-encoding.ts'
 import type { StringIds } from './write-sources.ts'
 
 interface ClaimRow {
   readonly id: number
   readonly claim: SessionId
-  readonly claim_at: Instant
+  readonly claim_at: Instant | null
   readonly first_record: string
   readonly session_id: number | null
 }
@@ -20,7 +20,8 @@ interface SourceCandidate {
   readonly lines: number
   readonly messages: number
   readonly tools: string | null
-  readonly modified: number
+  readonly first_at: Instant | null
+  readonly last_at: Instant | null
   readonly gone: number
 }
 
@@ -41,14 +42,14 @@ export function sessionWriter(db: Db, words: StringIds): SessionWriter {
   )
   const assign = db.prepare('UPDATE source SET session_id = ? WHERE id = ?')
   const candidates = db.prepare(
-    `SELECT id, header, lines, messages, tools, modified, gone FROM source WHERE session_id = ? AND header IS NOT NULL
+    `SELECT id, header, lines, messages, tools, first_at, last_at, gone FROM source WHERE session_id = ? AND header IS NOT NULL
      ORDER BY gone, gone AND id = ? DESC, lines DESC, kept, path, key`,
   )
-  const selectSession = db.prepare('SELECT source_id, name, title, spoke_at, last_at FROM session WHERE id = ?')
+  const selectSession = db.prepare('SELECT source_id, name, title FROM session WHERE id = ?')
   const used = db.prepare(
     `SELECT ${safeSum('input_tokens')} AS i, ${safeSum('cached_input_tokens')} AS c, ${safeSum('output_tokens')} AS o,
        ${safeSum('reasoning_output_tokens')} AS r, ${safeSum('total_tokens')} AS t, ${safeSum('cache_write_tokens')} AS w,
-       ${safeSum('cache_write_1h_tokens')} AS h, max(quarter) AS latest
+       ${safeSum('cache_write_1h_tokens')} AS h
      FROM usage WHERE source_id = ?`,
   )
   const selectGivenName = db.prepare('SELECT title FROM name_given WHERE agent = ? AND native_id = ?').pluck()
@@ -89,12 +90,11 @@ export function sessionWriter(db: Db, words: StringIds): SessionWriter {
         source_id: number | null
         name: SessionId
         title: string | null
-        spoke_at: number | null
-        last_at: number
       }
       const best = candidates.get(session, current.source_id) as SourceCandidate | undefined
       if (!best) return void orphan.run(revision, session)
-      const header: Session = { ...(JSON.parse(best.header) as Session), id: current.name }
+      const stored = JSON.parse(best.header) as Session
+      const header: Session = { ...stored, id: current.name, started_at: stored.started_at ?? best.first_at }
       const sum = used.get(best.id) as UsedRow
       const tools = Object.values(JSON.parse(best.tools ?? '{}') as Record<string, number>)
       const title =
@@ -103,8 +103,6 @@ export function sessionWriter(db: Db, words: StringIds): SessionWriter {
         header.first_prompt ??
         null
       const isUnread = unread || best.id !== current.source_id
-      const lastMessageAt = isUnread ? (current.spoke_at ?? estimateLastAt(sum.latest, best.modified)) : current.last_at
-      const last = header.last_at ? Date.parse(header.last_at) : lastMessageAt
       update.run(
         best.id,
         header.agent,
@@ -113,8 +111,8 @@ export function sessionWriter(db: Db, words: StringIds): SessionWriter {
         JSON.stringify(header),
         title,
         header.cwd ?? null,
-        exactInteger(Date.parse(header.started_at), 'started_at'),
-        exactInteger(last, 'last_at'),
+        exactInteger(toStoredTime(header.started_at), 'started_at'),
+        exactInteger(toStoredTime(header.last_at ?? best.last_at ?? header.started_at), 'last_at'),
         best.lines,
         best.messages,
         tools.reduce((a, b) => a + b, 0),
@@ -149,9 +147,4 @@ interface UsedRow {
   readonly t: number
   readonly w: number
   readonly h: number
-  readonly latest: number | null
 }
-
-/** The modification time alone is unreliable: the file may have been copied long after the last message. */
-const estimateLastAt = (quarter: number | null, modified: number): number =>
-  quarter === null ? modified : Math.min(Math.max(modified, quarter * QUARTER_MS), (quarter + 1) * QUARTER_MS)

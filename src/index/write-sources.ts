@@ -1,9 +1,10 @@
 /** Stores the result of the first pass over a source, and over each session of a source that holds several. */
 import type { Db } from '../lib/sqlite/own-database.ts'
-import type { SessionId } from '../model/ids.ts'
+import type { Instant, SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
+import { TimeRange } from '../model/recorded-time.ts'
 import { USAGE_FIELDS } from '../model/usage.ts'
-import type { ModelEstimate, ModelUsage, PartTask, ReadTask, ScannedSource } from './records.ts'
+import type { ModelEstimate, ModelUsage, PartTask, ReadTask, RecordedTimes, ScannedSource } from './records.ts'
 import { addOnConflict, compressText, exactInteger } from './row-encoding.ts'
 
 /** Limit for each source and pass. */
@@ -26,12 +27,12 @@ export type SourceWriter = (scanned: ScannedSource, container?: number) => PutSo
 
 export function sourceWriter(db: Db, words: StringIds): SourceWriter {
   const find = db.prepare(
-    'SELECT id, session_id, claim, first_record, version FROM source WHERE path = ? AND key = ? AND agent = ? AND kept = ?',
+    'SELECT id, session_id, claim, first_record, version, first_at, last_at FROM source WHERE path = ? AND key = ? AND agent = ? AND kept = ?',
   )
   const add = db.prepare('INSERT INTO source (path, key, agent, kept, version) VALUES (?, ?, ?, ?, 0)')
   const updateClaim = db.prepare(`UPDATE source SET claim = ?, claim_at = ?, first_record = ?, header = ? WHERE id = ?`)
   const update = db.prepare(
-    `UPDATE source SET root = ?, version = ?, fingerprint = ?, size = ?, modified = ?, gone = 0, history = coalesce(?, history),
+    `UPDATE source SET root = ?, version = ?, fingerprint = ?, size = ?, first_at = ?, last_at = ?, gone = 0, history = coalesce(?, history),
        cursor = ?, sure = ?, lines = ?, messages = ?, tools = ? WHERE id = ?`,
   )
   const setFingerprint = db.prepare('UPDATE source SET version = ?, fingerprint = ?, gone = 0 WHERE id = ?')
@@ -83,7 +84,13 @@ export function sourceWriter(db: Db, words: StringIds): SourceWriter {
   return (scanned, container) => {
     const location = [scanned.path, scanned.key ?? '', scanned.agent, scanned.kept ? 1 : 0]
     const known = find.get(...location) as
-      | { id: number; session_id: number | null; claim: string | null; first_record: string | null; version: number }
+      | ({
+          id: number
+          session_id: number | null
+          claim: string | null
+          first_record: string | null
+          version: number
+        } & StoredTimes)
       | undefined
     const source = known?.id ?? Number(add.run(...location).lastInsertRowid)
     if (container !== undefined) setContainer.run(container, source)
@@ -98,12 +105,14 @@ export function sourceWriter(db: Db, words: StringIds): SourceWriter {
     }
     if (session) updateClaim.run(session.id, session.started_at, session.first_record, JSON.stringify(session), source)
     else if (scanned.fromStart) updateClaim.run(null, null, null, null, source)
+    const times = mergeTimes(scanned.fromStart ? undefined : known, scanned.times)
     update.run(
       scanned.root ?? null,
       scanned.version,
       scanned.fingerprint ?? null,
       exactInteger(scanned.size, 'size'),
-      exactInteger(Math.trunc(scanned.modified), 'modified'),
+      times.first,
+      times.last,
       scanned.history === undefined ? null : JSON.stringify(scanned.history),
       scanned.cursor === undefined ? null : compressText(JSON.stringify(scanned.cursor)),
       JSON.stringify(scanned.sure),
@@ -133,6 +142,18 @@ export function sourceWriter(db: Db, words: StringIds): SourceWriter {
       : true
     return { source, before: known?.session_id ?? null, claims, unreadable: false, named }
   }
+}
+
+interface StoredTimes {
+  readonly first_at: Instant | null
+  readonly last_at: Instant | null
+}
+
+/** Times are ISO text, which sorts. */
+function mergeTimes(known: StoredTimes | undefined, { first, last }: RecordedTimes): RecordedTimes {
+  const times = new TimeRange()
+  for (const at of [known?.first_at, known?.last_at, first, last]) times.add(at)
+  return times
 }
 
 export type IssueWriter = (source: number, pass: 1 | 2, provisional: 0 | 1, issue: Issue) => void

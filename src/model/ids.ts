@@ -17,6 +17,9 @@ export function makeMessageId(at: Instant, line: number, part: number): string {
   return part > 1 ? `${at}#${line}.${part}` : `${at}#${line}`
 }
 
+/** From which messages without any known time count, one second per record. */
+export const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
+
 /** For case-insensitive expressions. */
 export const UUID_PATTERN = '[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}'
 
@@ -25,8 +28,8 @@ export const isUuid = (text: string): boolean => UUID_ONLY.test(text)
 
 export interface SessionClaim {
   readonly id: SessionId
-  /** Time of the source's first record. */
-  readonly at: Instant
+  /** The first time in the source. Null if it has none. */
+  readonly at: Instant | null
   /** Hash of the source's first record, hex. */
   readonly first: string
 }
@@ -47,7 +50,8 @@ export function assignSessionIds(claims: readonly SessionClaim[]): readonly Sess
 }
 
 function isOlder(a: SessionClaim, b: SessionClaim): boolean {
-  return a.at === b.at ? a.first < b.first : a.at < b.at
+  if (a.at === b.at) return a.first < b.first
+  return a.at !== null && (b.at === null || a.at < b.at)
 }
 
 /** Undefined outside the years 1970 to 9999: such a time is an error, and does not fit four-digit years. */

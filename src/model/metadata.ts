@@ -22,8 +22,9 @@ interface AdapterMetadata {
   readonly rolled_back?: readonly string[]
   /** The rollback reaches further back than the adapter remembers: `rolled_back` lacks the oldest ids. */
   readonly rolled_back_incomplete?: true
-  /** The record has no time; `timestamp` is derived from its neighbours. */
+  /** The record has no time of its own; `timestamp` is inferred, as `timestamp_basis` says. */
   readonly timestamp_inferred?: true
+  readonly timestamp_basis?: TimestampBasis
   /** The record has no role; `role` is derived from its neighbours. */
   readonly role_inferred?: true
   /** The log contains no call id; `call_id` is derived from the order of calls. */
@@ -90,6 +91,17 @@ export interface Metadata extends AdapterMetadata, SourceMetadata {
   readonly [value: string]: unknown
 }
 
+/**
+ * What an inferred `timestamp` is derived from.
+ * `request`: the recorded start of the request that carried the message.
+ * `previous`: the time of the record before it.
+ * `session`: the session's first time, plus one second per record.
+ * `file`: the file's modification time, plus one second per line; only old Codex logs without any time.
+ * `none`: the log has no earlier time; counts from 1970-01-01T00:00:00.000Z, one second per record.
+ */
+export type TimestampBasis = (typeof TIMESTAMP_BASES)[number]
+const TIMESTAMP_BASES = ['request', 'previous', 'session', 'file', 'none'] as const
+
 /** As described by the adapter; `format` is the agent's name for the part. */
 export interface Attachment {
   readonly format?: unknown
@@ -115,6 +127,7 @@ const ADAPTER_CHECKS: { readonly [key in keyof Required<AdapterMetadata>]: Check
   rolled_back: isTextList,
   rolled_back_incomplete: isTrue,
   timestamp_inferred: isTrue,
+  timestamp_basis: (value) => TIMESTAMP_BASES.some((basis) => basis === value),
   role_inferred: isTrue,
   call_id_inferred: isTrue,
   tangent: (value) => value === true || isObjectValue(value),

@@ -43,7 +43,7 @@ export const addCosts = (a: Spent, b: Spent): Spent => ({
   unpriced_tokens: addSafely(a.unpriced_tokens, b.unpriced_tokens),
 })
 
-export function costOfUsage(usage: Usage, model: string | undefined, at: Instant, list: PriceList): Spent {
+export function costOfUsage(usage: Usage, model: string | undefined, at: Instant | null, list: PriceList): Spent {
   const price = model === undefined ? undefined : findPrice(model, at, list)
   if (!price) return { usd: 0, unpriced_tokens: usage.total_tokens }
   const cached = Math.min(usage.cached_input_tokens, usage.input_tokens)
@@ -58,9 +58,12 @@ export function costOfUsage(usage: Usage, model: string | undefined, at: Instant
   return { usd: (input + usage.output_tokens * price.output) / 1e6, unpriced_tokens: 0 }
 }
 
-/** Undefined if the model is not in the list, or was used before its first price. */
-export function findPrice(model: string, at: Instant, list: PriceList): TokenPrice | undefined {
-  return cachedPrices(model, list).findLast(({ from }) => from === undefined || from <= at)
+/**
+ * Undefined if the model is not in the list, or was used before its first price.
+ * @param at null where the date is unknown: the newest price counts
+ */
+export function findPrice(model: string, at: Instant | null, list: PriceList): TokenPrice | undefined {
+  return cachedPrices(model, list).findLast(({ from }) => from === undefined || at === null || from <= at)
 }
 
 /** Cached, because logs contain few models, many times each. */

@@ -10,8 +10,9 @@ export interface Session {
   readonly first_record: string
   readonly path: string
   readonly kind: 'conversation' | 'prompts'
-  readonly started_at: Instant
-  /** Time of the last message, if known without reading the complete log. */
+  /** The first time that the log records. Null if it records none. */
+  readonly started_at: Instant | null
+  /** The last time, where not every time in the log is one of the conversation. */
   readonly last_at?: Instant
   /** A name given by a person. */
   readonly title?: string

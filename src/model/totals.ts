@@ -66,14 +66,19 @@ export function addCostTo(table: Record<string, Spent>, key: string, cost: Spent
   table[key] = addCosts(table[key] ?? NO_COST, cost)
 }
 
-export type DayFormatter = (at: Instant) => string
+/** Null is what has no date. */
+export type DayFormatter = (at: Instant | null) => string
 
-export const toUtcDay: DayFormatter = (at) => at.slice(0, 10)
+/** The day of what has no date. Sorts after every day. */
+export const NO_DAY = 'unknown'
+
+export const toUtcDay: DayFormatter = (at) => at?.slice(0, 10) ?? NO_DAY
 
 /** Local calendar days. Cached by minute, because time zones change at whole minutes. */
 export function createLocalDay(): DayFormatter {
   const dayByMinute = new Map<string, string>()
   return (at) => {
+    if (at === null) return NO_DAY
     const minute = at.slice(0, 16)
     const day = dayByMinute.get(minute) ?? toLocalDay(new Date(at))
     dayByMinute.set(minute, day)

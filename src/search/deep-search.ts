@@ -14,6 +14,7 @@ import type { MessageStore } from '../messages/message-store.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { IssueCode } from '../model/issue.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
+import { recordedTime } from '../model/recorded-time.ts'
 import { findTouchedFiles } from '../model/touched-files.ts'
 import { checkCandidates } from './check-candidates.ts'
 import { hitFromMessage, type MessageHit, searchFieldsOf } from './hit.ts'
@@ -301,5 +302,8 @@ function isMatchOf(message: NormalizedMessage, filter: QueryFilter): boolean | u
   }
 }
 
-const isInPeriod = ({ timestamp }: NormalizedMessage, { from, until }: Partial<Period>): boolean =>
-  (from === undefined || timestamp >= from) && (until === undefined || timestamp < until)
+/** Messages without a date are in no period. */
+function isInPeriod(message: NormalizedMessage, { from, until }: Partial<Period>): boolean {
+  const at = recordedTime(message)
+  return at !== null && (from === undefined || at >= from) && (until === undefined || at < until)
+}

@@ -4,6 +4,7 @@ import type { IndexedMessage } from '../index/records.ts'
 import { assertNever } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { NormalizedMessage, Role, SourceType } from '../model/normalized.ts'
+import { recordedTime } from '../model/recorded-time.ts'
 import { type SearchableTextOptions, searchableTextOf } from '../model/searchable-text.ts'
 import { findTouchedFiles } from '../model/touched-files.ts'
 import { findPattern, matchesQuery, PatternTimeLimit } from './matching.ts'
@@ -269,7 +270,8 @@ const normalLength = (text: string): number => normalFormOf(text).length
 export interface MessageHit {
   readonly session_id: SessionId
   readonly message_id: string
-  readonly timestamp: string
+  /** Null if the log records no time. */
+  readonly timestamp: string | null
   readonly role: Role
   readonly source_type: SourceType
   readonly tool?: string
@@ -297,14 +299,14 @@ export function hitFromMessage(
   session: SessionId,
   fields: ScopedFields,
 ): MessageHit {
-  const { id, timestamp, role, source_type, tool_call } = message
+  const { id, role, source_type, tool_call } = message
   const { scope, snippet: excerpt } = bestSnippet(query, fields, DEFAULT_SNIPPET_LENGTH)
   const tool = tool_call?.name
   const keysOnly = matchesKeysOnly(query, message, scope)
   return {
     session_id: session,
     message_id: id,
-    timestamp,
+    timestamp: recordedTime(message),
     role,
     source_type,
     ...(typeof tool === 'string' && { tool }),

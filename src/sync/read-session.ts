@@ -1,9 +1,10 @@
 /** The second pass over one session: its messages as index rows, in chunks that end at cursors. */
 import type { Agent, Cursor, Locator, ReadItem, Source } from '../agents/agent.ts'
 import type { PartTask, ReadTask, SessionChunk } from '../index/records.ts'
-import { AT_FIELD, KIND_FIELD, LINE_FIELD, PART_FIELD, RowBatchWriter } from '../index/row-batch.ts'
-import { DUPLICATE, messageKindOf, REPLAYED, roleOfKind, TRUNCATED } from '../index/row-encoding.ts'
+import { LINE_FIELD, PART_FIELD, RowBatchWriter } from '../index/row-batch.ts'
+import { DUPLICATE, messageKindOf, REPLAYED, TRUNCATED } from '../index/row-encoding.ts'
 import { validCountOf } from '../model/checked-numbers.ts'
+import { toInstant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { type SearchableText, searchableTextOf, TEXT_SCOPES } from '../model/searchable-text.ts'
@@ -95,17 +96,17 @@ class ChunkBuilder {
   }
 
   add(message: NormalizedMessage, locator: Locator): void {
-    const { tool_call, metadata, timestamp, source_type, raw } = message
+    const { tool_call, metadata, source_type, raw } = message
     const kind = messageKindOf(message)
     const duration = source_type === 'tool_result' ? tool_call?.duration_ms : undefined
     const row = this.#rows.add(
-      Date.parse(timestamp),
+      Date.parse(timeInId(message)),
       kind,
       partOfMessageId(message.id),
       tool_call?.name || undefined,
       duration === undefined ? undefined : Math.round(duration),
       locator,
-      { line: raw.line_index, time: timestamp, session: this.#task.name },
+      { line: raw.line_index, time: timeInId(message), session: this.#task.name },
     )
     if (metadata?.duplicates) this.#repeat(metadata.duplicates)
     if (kind & (DUPLICATE | REPLAYED)) return
@@ -135,10 +136,9 @@ class ChunkBuilder {
   }
 
   /** Returns everything added since the last call. */
-  take(): Pick<SessionChunk, 'session' | 'source' | 'rows' | 'repeated' | 'spoke' | 'cut' | 'issues'> {
+  take(): Pick<SessionChunk, 'session' | 'source' | 'rows' | 'repeated' | 'cut' | 'issues'> {
     const rows = this.#rows
     let truncated = 0
-    let lastMessageAt: number | undefined
     for (let row = 0; row < rows.count; row++) {
       if (
         this.#repeated.size > 0 &&
@@ -146,7 +146,6 @@ class ChunkBuilder {
       )
         rows.mark(row, DUPLICATE)
       else truncated += this.#addSearchableText(row)
-      if (roleOfKind(rows.get(row, KIND_FIELD)) !== 'meta') lastMessageAt = rows.get(row, AT_FIELD)
     }
     const { session, source } = this.#task
     const rowsAndIssues = {
@@ -154,7 +153,6 @@ class ChunkBuilder {
       source,
       rows: rows.take(),
       repeated: [...this.#repeated.values()],
-      ...(lastMessageAt !== undefined && { spoke: lastMessageAt }),
       cut: truncated,
       issues: this.issues,
     }
@@ -188,6 +186,10 @@ const MESSAGE_ID_POSITION = /#(\d+)(?:\.(\d+))?$/
 
 /** Message ids begin with a time. */
 const TIMESTAMP_LENGTH = '2026-01-05T08:00:00.000Z'.length
+
+/** The same as `timestamp`, except where that is the modification time of the file. */
+const timeInId = ({ id, timestamp, metadata }: NormalizedMessage): string =>
+  (metadata?.timestamp_basis === 'file' ? toInstant(id.slice(0, TIMESTAMP_LENGTH)) : undefined) ?? timestamp
 
 function partOfMessageId(id: string): number {
   const dot = id.indexOf('.', TIMESTAMP_LENGTH)

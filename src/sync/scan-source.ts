@@ -4,15 +4,18 @@ import type { Agent, Counts, Cursor, ScanItem, Source } from '../agents/agent.ts
 import type {
   ModelEstimate,
   ModelUsage,
+  RecordedTimes,
   ScannedPart,
   ScannedSource,
   SourceCounts,
   SourceLocation,
 } from '../index/records.ts'
-import { QUARTER_MS } from '../index/row-encoding.ts'
+import { NO_QUARTER, QUARTER_MS } from '../index/row-encoding.ts'
 import type { SourceFailure } from '../lib/failure.ts'
 import { statOf } from '../lib/files/safe-fs.ts'
+import type { Instant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
+import { TimeRange } from '../model/recorded-time.ts'
 import type { Session } from '../model/session.ts'
 import { addEstimates } from '../model/token-estimate.ts'
 import { addUsage } from '../model/usage.ts'
@@ -75,13 +78,11 @@ interface ScanIssues {
  * Sets no fingerprint if the file may have changed during the read: it may be moved away and restored in the meantime.
  */
 async function measureSource(agent: Agent, source: Source, task: ScanTask, { issues, provisionalIssues }: ScanIssues) {
-  const { path, bytes, key, first_seen } = source
-  const file = bytes ? undefined : statOf(path)
-  const modified = file?.mtimeMs ?? (first_seen === undefined ? 0 : Date.parse(first_seen))
-  const size = task.size ?? bytes?.length ?? file?.size ?? 0
+  const { path, bytes, key } = source
+  const size = task.size ?? bytes?.length ?? statOf(path)?.size ?? 0
   const isRead = ![...issues, ...provisionalIssues].some(({ code }) => code === 'unreadable')
   const isSame = bytes !== undefined || key !== undefined || (await agent.probe(source)) === task.fingerprint
-  return { size, modified, fingerprint: isRead && isSame ? task.fingerprint : undefined }
+  return { size, fingerprint: isRead && isSame ? task.fingerprint : undefined }
 }
 
 class ScanAccumulator {
@@ -95,6 +96,7 @@ class ScanAccumulator {
   readonly #estimates = new Map<string, ModelEstimate>()
   /** After the cursor. */
   readonly #provisionalEstimates = new Map<string, ModelEstimate>()
+  readonly #times = new TimeRange()
   readonly #titles: { native_id: string; title: string }[] = []
   readonly #issues: Issue[] = []
   /** Issues after the cursor. A line that is still being written looks damaged until it is complete. */
@@ -126,6 +128,10 @@ class ScanAccumulator {
         return
       case 'counts':
         this.#counts = addCounts(this.#counts, one.counts)
+        return
+      case 'times':
+        this.#times.add(one.first)
+        this.#times.add(one.last)
         return
       case 'usage':
         return this.#use(one)
@@ -161,6 +167,7 @@ class ScanAccumulator {
       provisionalUsage: [...this.#provisional.values()],
       estimates: [...this.#estimates.values()],
       provisionalEstimates: [...this.#provisionalEstimates.values()],
+      times: { first: this.#times.first, last: this.#times.last },
       titles: this.#titles,
       issues: this.#issues,
       provisionalIssues: this.#provisionalIssues,
@@ -180,7 +187,7 @@ function addModelEstimate(sums: Map<string, ModelEstimate>, { quarter, model, es
   sums.set(key, { quarter, model, estimate: before ? addEstimates(before.estimate, estimate) : estimate })
 }
 
-const quarterOf = (at: string): number => Math.floor(Date.parse(at) / QUARTER_MS)
+const quarterOf = (at: Instant | null): number => (at === null ? NO_QUARTER : Math.floor(Date.parse(at) / QUARTER_MS))
 
 function addCounts(sum: SourceCounts, more: Counts): SourceCounts {
   const tools = new Map(Object.entries(sum.tools))
@@ -201,6 +208,8 @@ export const issueForSource = ({ path, key }: SourcePath, { code, reason }: Sour
   ...(key !== undefined && { key }),
 })
 
+const NO_TIMES: RecordedTimes = { first: null, last: null }
+
 export const ZERO_COUNTS: SourceCounts = { lines: 0, messages: 0, tools: {} }
 
 /** No fingerprint, so that every sync tries again. */
@@ -217,7 +226,7 @@ export function failedScan(
     version,
     fingerprint: undefined,
     size,
-    modified: 0,
+    times: NO_TIMES,
     fromStart: true,
     sure: ZERO_COUNTS,
     counts: ZERO_COUNTS,

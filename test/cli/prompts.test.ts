@@ -63,7 +63,7 @@ test('a Codex prompt in both the history and a session is listed once, and injec
   expect(run('--limit', '1').out).toContain('1 older prompt not shown')
   expect(JSON.parse(run('--json', '--limit', '1').out)).toMatchObject({
     total: 2,
-    prompts: [{ text: '/status', at: at(40), at_inferred: false, agent: 'codex', message_id: null, cwd: null }],
+    prompts: [{ text: '/status', at: at(40), agent: 'codex', message_id: null, cwd: null }],
   })
 })
 

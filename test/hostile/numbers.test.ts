@@ -33,12 +33,12 @@ async function faultsOf(agent: Agent, source: Source): Promise<readonly string[]
     for (const { media } of segments) if (!isCount(media?.size_bytes ?? 0)) faults.push(`size ${media?.size_bytes}`)
     if (metadata?.['usage'] && metadata['replayed'] !== true) usage = addUsage(usage, metadata['usage'] as Usage)
   }
-  for (const { started_at, last_at } of sessions)
-    if (!TIME.test(started_at) || !TIME.test(last_at ?? started_at)) faults.push(`header ${started_at} ${last_at}`)
+  for (const { started_at } of sessions)
+    if (started_at !== null && !TIME.test(started_at)) faults.push(`header ${started_at}`)
   if (!isUsage(usage) || JSON.stringify(usage) !== JSON.stringify(scan.usage))
     faults.push(`usage ${JSON.stringify(usage)}, counted ${JSON.stringify(scan.usage)}`)
   if (!isCount(scan.lines) || !isCount(scan.messages)) faults.push(`counts ${scan.lines} ${scan.messages}`)
-  for (const { at } of scan.usages) if (!TIME.test(at)) faults.push(`counted at ${at}`)
+  for (const { at } of scan.usages) if (at !== null && !TIME.test(at)) faults.push(`counted at ${at}`)
   for (const { line = 1 } of [...issues, ...scan.issues]) if (!isCount(line)) faults.push(`issue at ${line}`)
   const last = reads.findLast((one) => one.kind === 'message')
   if (last && JSON.stringify(await agent.readMessage(source, last.locator)) !== JSON.stringify(last.message))
@@ -85,8 +85,8 @@ async function indexFaults(folder: string, logs: string, batch: readonly NumberC
   const { sessions, total } = app.list({ kind: 'any', children: 'all', limit: -1 })
   const bad = sessions.filter(
     ({ started_at, last_at, usage, lines, messages, tools, size }) =>
-      !TIME.test(started_at) ||
-      !TIME.test(last_at) ||
+      (started_at !== null && !TIME.test(started_at)) ||
+      (last_at !== null && !TIME.test(last_at)) ||
       !isUsage(usage) ||
       ![lines, messages, tools, size].every(isCount),
   )

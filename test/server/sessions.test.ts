@@ -20,7 +20,7 @@ describe('sessions', () => {
       error_count: 1,
       usage: { total_tokens: 52_116 },
       cost: { usd: expect.closeTo(0.0455, 3), unpriced_tokens: 0 },
-      duration_seconds: 169,
+      duration_seconds: 173,
       live: false,
       issue_count: 0,
     })

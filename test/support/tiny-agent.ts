@@ -28,6 +28,7 @@ const tiny: Agent = {
     const lines = linesOf(source)
     yield [
       { kind: 'session', session: sessionOf(source) },
+      { kind: 'times', first: AT, last: AT },
       { kind: 'counts', counts: { lines: lines.length, messages: lines.length, tools: {} } },
     ]
   },
@@ -48,7 +49,6 @@ const sessionOf = (source: Source): Session => ({
   path: source.path,
   kind: 'conversation',
   started_at: AT,
-  last_at: AT,
   first_prompt: linesOf(source)[0]?.replace(/^\w+: /, '') ?? '',
   models: [],
   ancestors: [],

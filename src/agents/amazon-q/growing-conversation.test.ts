@@ -16,7 +16,7 @@ const exchanges = (n: number): readonly Exchange[] => Array.from({ length: n }, 
 
 function conversation() {
   const path = join(tempFolder(), 'talk.json')
-  const source: Source = { agent: 'amazon-q', path, first_seen: '2026-01-01T00:00:00.000Z' as never }
+  const source: Source = { agent: 'amazon-q', path }
   const write = (count: number, more: object = {}): void => writeFileSync(path, stateOf('c-1', exchanges(count), more))
   return { source, write }
 }

@@ -4,11 +4,12 @@ import { basename } from 'node:path'
 import { checksum, sha256 } from '../../lib/hash.ts'
 import { LastResult } from '../../lib/memoize-last.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
-import { type Instant, instantFromMs, type SessionId } from '../../model/ids.ts'
+import type { SessionId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
 import type { AgentReadOptions, ReadItem, Source } from '../agent.ts'
 import { pathOf, sessionIdentity } from '../kit/place-message.ts'
+import { countedTime } from '../kit/record-clock.ts'
 import type { SourceRow } from './row.ts'
 import { HISTORY_FILE } from './stores.ts'
 import { type QLocator, toMessage } from './to-message.ts'
@@ -37,20 +38,20 @@ export async function* readPrompts(
   options: AgentReadOptions,
 ): AsyncGenerator<readonly ReadItem[]> {
   const prompts = parsePrompts(decodeUtf8(row.bytes))
-  const session = sessionOf(source, row, prompts)
+  const session = sessionOf(source, prompts)
   const from = Number(options.from?.['prompts'] ?? 0)
   const start = options.from?.['check'] === promptsChecksum(prompts.slice(0, from)) ? from : 0
   const reads: ReadItem[] = prompts.slice(start).map((_, at) => {
     const number = start + at + 1
-    const time = promptTime(row, number)
+    const time = countedTime(number)
     const locator: QLocator = {
       entry: number,
       part: 1,
       time,
-      inferred: true,
+      basis: 'none',
       check: promptsChecksum([prompts[number - 1] ?? '']),
     }
-    return { kind: 'message', message: messageOf(source, session.id, prompts, number, time), locator }
+    return { kind: 'message', message: messageOf(source, session.id, prompts, number), locator }
   })
   // The last line may still be growing.
   const stableCount = endsWithNewline(row.bytes) ? prompts.length : Math.max(0, prompts.length - 1)
@@ -64,23 +65,17 @@ const historyCache = new LastResult<readonly string[]>()
 export function readPromptAt(source: Source, row: SourceRow, where: QLocator): NormalizedMessage | undefined {
   const prompts = historyCache.get(row.bytes, '', () => parsePrompts(decodeUtf8(row.bytes)))
   if (promptsChecksum([prompts[where.entry - 1] ?? '']) !== where.check) return undefined
-  return messageOf(source, sessionOf(source, row, prompts).id, prompts, where.entry, where.time as Instant)
+  return messageOf(source, sessionOf(source, prompts).id, prompts, where.entry)
 }
 
-function sessionOf(source: Source, row: SourceRow, prompts: readonly string[]): Session {
+function sessionOf(source: Source, prompts: readonly string[]): Session {
   const first = sha256(prompts[0] ?? '')
   const native = `prompts-${sha256(pathOf(source)).slice(0, 16)}`
-  const identity = sessionIdentity(source, native, first, row.firstSeen, 'prompts')
+  const identity = sessionIdentity(source, native, first, null, 'prompts')
   return { ...identity, title: 'Prompt history', models: [], ancestors: [] }
 }
 
-function messageOf(
-  source: Source,
-  session: SessionId,
-  prompts: readonly string[],
-  number: number,
-  at: Instant,
-): NormalizedMessage {
+function messageOf(source: Source, session: SessionId, prompts: readonly string[], number: number): NormalizedMessage {
   const text = prompts[number - 1] ?? ''
   return toMessage(
     {
@@ -91,13 +86,10 @@ function messageOf(
       segments: [{ channel: 'input', type: 'text', format: 'input_text', text }],
       metadata: { event_kind: 'prompt_history' },
     },
-    { entry: number, part: 1, time: { at, inferred: true }, marks: {} },
+    { entry: number, part: 1, time: { at: countedTime(number), basis: 'none' }, marks: {} },
     { path: pathOf(source), session, key: undefined, before: 0 },
   )
 }
-
-const promptTime = (row: SourceRow, number: number): Instant =>
-  instantFromMs(Date.parse(row.firstSeen) + (number - 1) * 1000) ?? row.firstSeen
 
 const promptsChecksum = (prompts: readonly string[]): number => checksum(Buffer.from(prompts.join('\n')))
 

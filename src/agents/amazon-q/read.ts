@@ -81,7 +81,7 @@ async function* readConversation(
   }
   const saved = savedCursor(options.from)
   const isContinued = saved !== undefined && StateReader.canContinue(saved, document)
-  const reader = new StateReader(document, origin, row.firstSeen, options, isContinued ? saved : undefined)
+  const reader = new StateReader(document, origin, options, isContinued ? saved : undefined)
   const first: ReadItem[] = [{ kind: 'session', session: header }]
   if (saved && !isContinued)
     first.push(issueItem(source, row, 'changed_while_read', 'no longer begins as it did; reading it from the start'))
@@ -209,17 +209,17 @@ function stateMessageAt(
   where: QLocator,
   options: PrivacyOptions,
 ): NormalizedMessage | undefined {
-  const header = { ...conversationHeader(source, row, document), started_at: where.time as Instant }
+  const header = conversationHeader(source, row, document)
   const found = stateMessages(document, row, originOf(source, row, document), header, options).find(
     (one) => one.kind === 'message' && one.locator['part'] === where.part,
   )
   return found?.kind === 'message' && found.locator['check'] === where.check ? found.message : undefined
 }
 
-const positionOf = ({ entry, part, time, inferred }: QLocator) => ({
+const positionOf = ({ entry, part, time, basis }: QLocator) => ({
   entry,
   part,
-  time: { at: time as Instant, inferred: inferred === true },
+  time: { at: time as Instant, ...(basis && { basis }) },
 })
 
 function callsIn(list: EntryList, number: number | undefined, before: number): ReadonlyMap<string, ToolCall> {

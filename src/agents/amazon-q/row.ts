@@ -17,7 +17,7 @@ import { MAX_ROW_BYTES, parseRowKey, type RowKey, readTableRow } from './tables.
 export function readRow(source: Source): SourceRow | MissingRow {
   const key = source.key === undefined ? undefined : parseRowKey(source.key)
   if (source.bytes)
-    return backedUpRow(source, Buffer.from(source.bytes.buffer, source.bytes.byteOffset, source.bytes.length), key)
+    return backedUpRow(Buffer.from(source.bytes.buffer, source.bytes.byteOffset, source.bytes.length), key)
   if (key) return tableRow(source, key)
   return isDatabasePath(source.path) || isSqliteFile(readHead(source.path))
     ? unlistedStoreIssue(source)
@@ -32,8 +32,8 @@ function unlistedStoreIssue(source: Source): MissingRow {
   return { issue: { code: 'changed_while_read', reason, path: displayPath(source) } }
 }
 
-function backedUpRow(source: Source, bytes: Buffer, key: RowKey | undefined): SourceRow {
-  return { bytes, firstSeen: source.first_seen ?? modifiedAt(source.path), ...(key && { key: key.directory }) }
+function backedUpRow(bytes: Buffer, key: RowKey | undefined): SourceRow {
+  return { bytes, ...(key && { key: key.directory }) }
 }
 
 function tableRow(source: Source, key: RowKey): SourceRow | MissingRow {
@@ -52,7 +52,6 @@ function tableRow(source: Source, key: RowKey): SourceRow | MissingRow {
   )
   return {
     bytes,
-    firstSeen: source.first_seen ?? created ?? modifiedAt(source.path),
     key: key.directory,
     ...(faults.length > 0 && { faults }),
     ...(created && { columns: { created_at: created, updated_at: updated } }),
@@ -66,7 +65,7 @@ function fileRow(source: Source): SourceRow | MissingRow {
       const reason = `the file is ${size} bytes long: too long to read`
       return { issue: { code: 'line_too_long', reason, path: displayPath(source) } }
     }
-    return { bytes: readRegularFile(source.path), firstSeen: source.first_seen ?? modifiedAt(source.path) }
+    return { bytes: readRegularFile(source.path) }
   } catch (error) {
     if (!isSystemError(error)) throw error
     return { issue: { code: 'unreadable', reason: systemErrorReason(error), path: displayPath(source) } }
@@ -81,13 +80,8 @@ function problemIssue(source: Pick<Source, 'path' | 'shown'>, { kind, reason }: 
 
 const displayPath = ({ path, shown }: Pick<Source, 'path' | 'shown'>): string => shown ?? path
 
-const modifiedAt = (path: string): Instant =>
-  instantFromMs(Math.trunc(statOf(path)?.mtimeMs ?? 0)) ?? ('1970-01-01T00:00:00.000Z' as Instant)
-
 export interface SourceRow {
   readonly bytes: Buffer
-  /** Used for entries without a time. */
-  readonly firstSeen: Instant
   /** Directory of the conversation, if it is in a table. */
   readonly key?: string
   /** Columns with unusable values. */

@@ -1,6 +1,6 @@
 /** Reads everything in a conversation state except its entries: header, valid range, summary, other fields. */
 
-import { EntryClock, instantIfSet } from '../../conversation/to-messages/entry-clock.ts'
+import { EntryClock, type EntryTime, instantIfSet } from '../../conversation/to-messages/entry-clock.ts'
 import { type EntryDraft, requestFields } from '../../conversation/to-messages/entry-drafts.ts'
 import {
   type EntryList,
@@ -11,7 +11,7 @@ import {
 import { checksum, sha256 } from '../../lib/hash.ts'
 import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../lib/unknown-values.ts'
 import { describeBadNumbers, describeBadTime, isInvalidTime, validCountOf } from '../../model/checked-numbers.ts'
-import type { Instant } from '../../model/ids.ts'
+import { EPOCH, type Instant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { Metadata } from '../../model/metadata.ts'
 import type { SourceExtension } from '../../model/replay/extension.ts'
@@ -152,22 +152,26 @@ export function stateMessages(
   { includeSource }: PrivacyOptions,
 ): ReadItem[] {
   const reads: ReadItem[] = []
-  const add = (draft: EntryDraft, part: number, at: Instant, inferred: boolean, extension?: SourceExtension): void => {
-    const message = toMessage(draft, { entry: 0, part, time: { at, inferred }, marks: {} }, origin, extension)
+  const started: EntryTime = session.started_at === null ? { at: EPOCH, basis: 'none' } : { at: session.started_at }
+  const add = (draft: EntryDraft, part: number, time: EntryTime, extension?: SourceExtension): void => {
+    const message = toMessage(draft, { entry: 0, part, time, marks: {} }, origin, extension)
     const locator: QLocator = {
       entry: 0,
       part,
       check: stateChecksum(row, document),
-      time: at,
-      ...(inferred && { inferred: true as const }),
+      time: time.at,
+      ...(time.basis && { basis: time.basis }),
     }
     reads.push({ kind: 'message', message, locator })
   }
   const record = includeSource ? stateExtension(row.bytes, document) : undefined
-  add(stateDraft(document, { ...row.columns }), 1, session.started_at, false, record)
+  add(stateDraft(document, { ...row.columns }), 1, started, record)
   const summary = summaryDraft(document)
   const recordless = includeSource ? recordlessExtension(document.fields) : undefined
-  if (summary) add(summary.draft, 2, summary.at ?? session.started_at, summary.at === undefined, recordless)
+  const summaryTime: EntryTime = summary?.at
+    ? { at: summary.at }
+    : { at: started.at, basis: started.basis ?? 'session' }
+  if (summary) add(summary.draft, 2, summaryTime, recordless)
   return reads
 }
 
@@ -191,7 +195,7 @@ export function conversationHeader(source: Source, row: SourceRow, document: Sta
   const native = nonEmptyStringOf(fields['conversation_id']) ?? first.slice(0, 32)
   const model = stateModel(fields)
   const cwd = row.key ?? (entry && workingDirectoryOf(entry.user))
-  const startedAt = entry ? new EntryClock(row.firstSeen).input(entry).at : row.firstSeen
+  const startedAt = (entry && firstTimeOf(entry)) ?? row.columns?.created_at ?? null
   return {
     ...sessionIdentity(source, native, first, startedAt),
     ...(cwd !== undefined && { cwd }),
@@ -209,7 +213,6 @@ export function withEntryFacts(
   facts: {
     readonly models: ReadonlySet<string>
     readonly firstPrompt: string | undefined
-    readonly lastAt: Instant | undefined
   },
 ): Session {
   const models = facts.models.size > 0 ? [...facts.models] : session.models
@@ -217,8 +220,12 @@ export function withEntryFacts(
     ...session,
     models,
     ...(facts.firstPrompt !== undefined && { first_prompt: facts.firstPrompt }),
-    ...(facts.lastAt !== undefined && { last_at: facts.lastAt }),
   }
+}
+
+function firstTimeOf(entry: ParsedEntry): Instant | undefined {
+  const { at, basis } = new EntryClock().input(entry)
+  return basis === undefined || basis === 'request' ? at : undefined
 }
 
 function firstEntry({ history, main }: StateDocument): ParsedEntry | undefined {

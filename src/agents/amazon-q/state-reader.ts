@@ -1,6 +1,6 @@
 /** Reads the entries of a conversation, from the start or from a cursor. */
 
-import { EntryClock, type EntryTime } from '../../conversation/to-messages/entry-clock.ts'
+import { EntryClock, type SavedEntryClock } from '../../conversation/to-messages/entry-clock.ts'
 import {
   answerDrafts,
   answeredCallIds,
@@ -19,7 +19,6 @@ import {
   type UnreadEntry,
 } from '../../conversation/to-messages/parse-entry.ts'
 import { describeBadTime } from '../../model/checked-numbers.ts'
-import type { Instant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { Mutable, ToolCall } from '../../model/normalized.ts'
 import type { ElementExtensions, SourceExtension } from '../../model/replay/extension.ts'
@@ -45,7 +44,7 @@ export interface StateCursor {
   readonly check: number
   readonly start: number
   readonly shared: number | null
-  readonly last: Instant | null
+  readonly clock: SavedEntryClock
   readonly models: readonly string[]
   readonly first_prompt: string | null
   /** Tools without a result, with the entries that requested them. */
@@ -68,26 +67,16 @@ export class StateReader {
   firstPrompt: string | undefined
   readCount: number
 
-  constructor(
-    document: StateDocument,
-    origin: ConversationOrigin,
-    firstSeen: Instant,
-    options: PrivacyOptions,
-    saved?: StateCursor,
-  ) {
+  constructor(document: StateDocument, origin: ConversationOrigin, options: PrivacyOptions, saved?: StateCursor) {
     this.#document = document
     this.#origin = origin
     this.#options = options
     this.#ranges = entryRanges(document)
-    this.#clock = new EntryClock(firstSeen, saved?.last ?? undefined)
+    this.#clock = new EntryClock(saved?.clock, origin.before)
     this.readCount = saved?.entries ?? 0
     this.models = new Set(saved?.models)
     this.firstPrompt = saved?.first_prompt ?? undefined
     for (const [id, entry] of saved?.open ?? []) this.#restoreCall(id, entry)
-  }
-
-  get lastAt(): Instant | undefined {
-    return this.#clock.last
   }
 
   /** Reads at most `limit` more entries. */
@@ -143,7 +132,7 @@ export class StateReader {
         entry: number,
         part: at + 1,
         time: time.at,
-        ...inferredFlag(time),
+        ...(time.basis && { basis: time.basis }),
         ...(call !== undefined && { call }),
         next: true,
       }
@@ -164,7 +153,7 @@ export class StateReader {
       check: last && isParsedEntry(last) ? entryChecksum(last) : 0,
       start: this.#ranges.start,
       shared: this.#ranges.shared ?? null,
-      last: this.#clock.last ?? null,
+      clock: this.#clock.save(),
       models: [...this.models],
       first_prompt: this.firstPrompt ?? null,
       open: [...this.#callEntries].slice(-MAX_OPEN_CALLS),
@@ -216,7 +205,7 @@ export class StateReader {
       const position = { entry: number, part, time, marks, stamp: isInput ? entry.user['timestamp'] : undefined }
       const extension = at === recordIndex ? extensions?.first : extensions?.further
       const locator: Mutable<QLocator> = { entry: number, part, check, time: time.at }
-      if (time.inferred) locator.inferred = true
+      if (time.basis) locator.basis = time.basis
       if ('main' in marks) locator.main = firstPart
       const call = this.#callEntryOf(draft)
       if (call !== undefined) locator.call = call
@@ -292,7 +281,5 @@ export class StateReader {
 }
 
 const NO_CALLS: ReadonlyMap<string, ToolCall> = new Map()
-
-const inferredFlag = (time: EntryTime) => (time.inferred ? { inferred: true as const } : {})
 
 const keyField = (key: string | undefined) => (key === undefined ? {} : { key })

@@ -17,7 +17,7 @@ import { findMemberRanges } from '../../lib/json/scanner.ts'
 import { decodeUtf8 } from '../../lib/text.ts'
 import { type Fields, fieldsOf, isObject, listOf, stringOf, toJsonText } from '../../lib/unknown-values.ts'
 import type { SessionId } from '../../model/ids.ts'
-import type { Metadata } from '../../model/metadata.ts'
+import type { Metadata, TimestampBasis } from '../../model/metadata.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { type ElementExtensions, readElementExtensions, type SourceExtension } from '../../model/replay/extension.ts'
 import type { Locator } from '../agent.ts'
@@ -54,7 +54,7 @@ export function toMessage(
   const { path, session, key } = origin
   return placeMessage(draft, {
     at: time.at,
-    inferred: time.inferred,
+    basis: time.basis,
     line: entry,
     part,
     path,
@@ -194,7 +194,7 @@ export interface QLocator extends Locator {
   /** Detects that the entry was replaced. */
   readonly check?: number
   readonly time: string
-  readonly inferred?: true
+  readonly basis?: TimestampBasis
   /** The entry whose call a result answers. */
   readonly call?: number
   /** The entry is only in the main conversation; contains the number of its first part. */

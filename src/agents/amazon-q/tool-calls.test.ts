@@ -11,7 +11,7 @@ import amazonQ from './agent.ts'
 function sourceOf(state: string): Source {
   const path = join(tempFolder(), 'talk.json')
   writeFileSync(path, state)
-  return { agent: 'amazon-q', path, first_seen: '2026-01-01T00:00:00.000Z' as never }
+  return { agent: 'amazon-q', path }
 }
 
 /** The calls that results answer. Also checks that reading a single result gives the same. */

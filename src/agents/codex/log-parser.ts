@@ -10,7 +10,7 @@ import type { Mutable, Role } from '../../model/normalized.ts'
 import type { Cursor, PrivacyOptions, ReadItem, Source } from '../agent.ts'
 import { issueItem, type LogPosition, NUL_BYTES, REPAIRED_UTF8, tooLongFault } from '../kit/log-file.ts'
 import { pathOf } from '../kit/place-message.ts'
-import { RecordClock, type RecordTime, type SavedClock } from '../kit/record-clock.ts'
+import { RecordClock, type RecordTime, type SavedClock, timeInId } from '../kit/record-clock.ts'
 import type { ByteSpan } from '../kit/source-file.ts'
 import type { RecordDraft } from './record/draft.ts'
 import {
@@ -59,6 +59,8 @@ export class CodexLogParser {
   readonly #path: string
   readonly #options: PrivacyOptions
   readonly #clock: RecordClock
+  /** Modification time of the file. */
+  readonly #modifiedMs: number
   readonly #thread: Thread
   #lastRole: Role | undefined
   /** The log only names other sessions. */
@@ -69,7 +71,8 @@ export class CodexLogParser {
   constructor(source: Source, modifiedMs: number, options: PrivacyOptions, saved?: CodexCursor) {
     this.#path = pathOf(source)
     this.#options = options
-    this.#clock = new RecordClock(modifiedMs, saved?.clock)
+    this.#modifiedMs = modifiedMs
+    this.#clock = new RecordClock(saved?.clock)
     this.#thread = new Thread(source, saved?.thread)
     this.relations = new Relations(this.#thread, (what) => this.#issue('orphan_result', what), saved?.relations)
     this.#lastRole = saved?.lastRole ?? undefined
@@ -144,14 +147,17 @@ export class CodexLogParser {
     else if (shape === 'unknown') this.#issue('unknown_shape', 'a record of an unknown type')
     if (shape === 'envelope' && !fieldsOf(record['payload']))
       this.#issue('no_payload', 'the record has no payload object')
-    const time = this.#clock.timeOf(recordTimestamp(record, shape), line.number, !isLegacyShape(shape))
+    const stamp = recordTimestamp(record, shape)
+    const time = isLegacyShape(shape)
+      ? this.#clock.timeByLine(stamp, line.number, this.#modifiedMs)
+      : this.#clock.timeOf(stamp, line.number)
     if (time.isBad) this.#issue('bad_time', describeBadTime('timestamp'))
     const ordinal = validCountOf(record['ordinal'])
     if (isInvalidTime(record['ordinal'], ordinal)) this.#issue('bad_number', describeBadNumbers(['ordinal']))
-    this.#thread.begin(record, shape, time.at, line.bytes)
+    this.#thread.begin(record, shape, time, line.bytes)
     const copied = this.#thread.mayCopy && this.#thread.isCopy(line.bytes, Date.parse(time.at), ordinal, record)
     const ancestor = this.#describe(record, shape, copied)
-    const state = { parsed, line, time, copied, marks: recordMarks(time.inferred, copied, ancestor) }
+    const state = { parsed, line, time, copied, marks: recordMarks(copied, ancestor) }
     drafts.forEach((draft, index) => {
       if (draft.faults) this.#issue('bad_number', describeBadNumbers(draft.faults))
       this.#addMessage(draft, index === 0, before + index + 1, state)
@@ -167,13 +173,14 @@ export class CodexLogParser {
   ): void {
     const [offset, length, check] = line.span
     const at: RecordPosition = [offset, length, check, part]
-    const id = makeMessageId(time.at, line.number, part)
+    const id = makeMessageId(timeInId(time.at, time.basis, line.number), line.number, part)
     const role = draft.source_type === 'legacy' ? this.#inferRole(draft, parsed.record, parsed.shape) : undefined
     const { marks: found, tool, call } = this.relations.relate(draft, id, at, copied)
     if (role === 'user') this.relations.inferredPrompt(draft)
     const marks = this.relations.marks(draft, base, found, role)
     const session = this.#thread.header?.id ?? ''
     const locator: Mutable<CodexLocator> = { at, line: line.number, time: time.at, session }
+    if (time.basis) locator.basis = time.basis
     if (marks) locator.marks = marks
     if (call) {
       locator.call = call.spot
@@ -225,10 +232,9 @@ export class CodexLogParser {
 const NO_RECORDS = { records: [] } as const
 
 /** What a record's place in the log says about it. */
-function recordMarks(inferred: boolean, copied: boolean, ancestor: boolean): Metadata | undefined {
-  if (!inferred && !copied && !ancestor) return undefined
+function recordMarks(copied: boolean, ancestor: boolean): Metadata | undefined {
+  if (!copied && !ancestor) return undefined
   const marks: Mutable<Metadata> = {}
-  if (inferred) marks.timestamp_inferred = true
   if (copied) marks.replayed = true
   if (ancestor) marks.ancestor = true
   return marks

@@ -1,5 +1,6 @@
 /** Decides by a line's first bytes what the first pass needs of it. Where that is uncertain, the line is parsed. */
 import { MAX_TOKEN_COUNT } from '../../model/checked-numbers.ts'
+import { type Instant, toInstant } from '../../model/ids.ts'
 import type { Usage } from '../../model/usage.ts'
 
 /**
@@ -44,6 +45,29 @@ export function peekLine(bytes: Buffer, from: number, to: number): LineHint {
 /** The line's own time, or an empty text. */
 export function peekTimestamp(bytes: Buffer, from: number): string {
   return bytes[from + 2] === STAMP[2] ? bytes.toString('latin1', from + STAMP.length, from + TYPE_AT) : ''
+}
+
+/** The greatest time of lines that are not parsed. Compares bytes: a text for each line would cost too much. */
+export class LatestTimestamp {
+  readonly #bytes = Buffer.alloc(24)
+
+  peek(bytes: Buffer, from: number): void {
+    if (bytes[from + 2] !== STAMP[2]) return
+    const start = from + STAMP.length
+    for (let at = 0; at < 24; at++) {
+      const difference = (bytes[start + at] ?? 0) - (this.#bytes[at] ?? 0)
+      if (difference < 0) return
+      if (difference > 0) break
+    }
+    bytes.copy(this.#bytes, 0, start, start + 24)
+  }
+
+  /** The greatest since the last call. Null if there is none, or if it is not a time. */
+  take(): Instant | null {
+    const at = toInstant(this.#bytes.toString('latin1')) ?? null
+    this.#bytes.fill(0)
+    return at
+  }
 }
 
 const ITEMS = typeWordTable({

@@ -7,22 +7,17 @@ import { type Fields, fieldsOf, isObject, nonEmptyStringOf } from '../../lib/unk
 import { describeBadNumbers, describeBadTime, validCountOf } from '../../model/checked-numbers.ts'
 import { type Instant, toInstant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
+import { recordedTime } from '../../model/recorded-time.ts'
 import { isZeroUsage } from '../../model/usage.ts'
 import type { Cursor, ScanItem, Source } from '../agent.ts'
 import { type LogPosition, readLogFile } from '../kit/log-file.ts'
 import { pathOf } from '../kit/place-message.ts'
 import { RecordClock, type SavedClock } from '../kit/record-clock.ts'
-import { peekLine, peekTimestamp } from './peek-line.ts'
+import { TimesTally } from '../kit/scan-tally.ts'
+import { LatestTimestamp, peekLine, peekTimestamp } from './peek-line.ts'
 import { isDocument, readDocument } from './read.ts'
 import { isAnswer, type RecordDraft, type TextAuthor } from './record/draft.ts'
-import {
-  type CodexRecordShape,
-  detectShape,
-  isLegacyShape,
-  NO_RECORD,
-  parseRecords,
-  recordDrafts,
-} from './record/records.ts'
+import { type CodexRecordShape, detectShape, NO_RECORD, parseRecords, recordDrafts } from './record/records.ts'
 import { type SavedTokenMeter, TokenMeter, type TokenReport } from './record/tokens.ts'
 import { cwdIn, type SavedThread, settingsModel, Thread, typedText } from './thread.ts'
 import { recordTimestamp } from './to-message.ts'
@@ -37,7 +32,7 @@ async function* scanOpenFile(
   from: CodexScanCursor | undefined,
 ): AsyncGenerator<readonly ScanItem[]> {
   if (!from && (await isDocument(file))) return yield await scanDocument(source, file)
-  const scanner = new LogScanner(source, file.modifiedMs, from)
+  const scanner = new LogScanner(source, from)
   for await (const chunk of file.chunks(from?.offset ?? 0)) {
     const found = scanner.scan(chunk)
     const cursor = scanner.save()
@@ -51,6 +46,7 @@ async function* scanOpenFile(
 async function scanDocument(source: Source, file: OpenFile): Promise<readonly ScanItem[]> {
   const found: ScanItem[] = []
   const tools: Record<string, number> = {}
+  const times = new TimesTally()
   let messages = 0
   const records = new Set<number>()
   for await (const batch of readDocument(source, file, {})) {
@@ -59,11 +55,13 @@ async function scanDocument(source: Source, file: OpenFile): Promise<readonly Sc
       if (one.kind !== 'message') continue
       const { role, source_type, metadata, tool_call, raw } = one.message
       records.add(raw.line_index)
+      times.add(recordedTime(one.message))
       if ((role === 'user' || role === 'assistant') && metadata?.['injected'] !== true) messages++
       if (source_type === 'tool_call')
         tools[tool_call?.name ?? 'unknown'] = (tools[tool_call?.name ?? 'unknown'] ?? 0) + 1
     }
   }
+  found.push(...times.take())
   if (records.size > 0) found.push({ kind: 'counts', counts: { lines: records.size, messages, tools } })
   return found
 }
@@ -87,6 +85,8 @@ class LogScanner implements LineSink {
   #items: number
   #events: number
   #eventsCounted: number
+  readonly #times = new TimesTally()
+  readonly #latest = new LatestTimestamp()
   #lines = 0
   #messages = 0
   #tools = emptyToolCounts()
@@ -97,10 +97,10 @@ class LogScanner implements LineSink {
   #chunk: Buffer | undefined
   readonly #splitter: LineSplitter
 
-  constructor(source: Source, modifiedMs: number, saved?: CodexScanCursor) {
+  constructor(source: Source, saved?: CodexScanCursor) {
     this.#source = source
     this.#splitter = new LineSplitter({ offset: saved?.offset ?? 0, number: saved?.line ?? 1 })
-    this.#clock = new RecordClock(modifiedMs, saved?.clock)
+    this.#clock = new RecordClock(saved?.clock)
     this.#meter = new TokenMeter(saved?.meter)
     this.#thread = new Thread(source, saved?.thread)
     this.#model = saved?.model ?? undefined
@@ -152,6 +152,8 @@ class LogScanner implements LineSink {
   #report(): void {
     const session = this.#thread.header?.takeChanged()
     if (session) this.#out.push({ kind: 'session', session })
+    this.#times.add(this.#latest.take())
+    this.#out.push(...this.#times.take())
     if (this.#lines === 0 && this.#messages === 0) return
     this.#out.push({ kind: 'counts', counts: { lines: this.#lines, messages: this.#messages, tools: this.#tools } })
     this.#lines = 0
@@ -178,6 +180,7 @@ class LogScanner implements LineSink {
     this.#lines++
     this.#peeked = bytes
     this.#peekedAt = from
+    this.#latest.peek(bytes, from)
     // The buffer will be reused for the next line.
     if (bytes !== this.#chunk) this.#noteTime()
     const copied = mayCopy && this.#thread.isCopy(bytes.subarray(from, to), Date.parse(at ?? ''), undefined, undefined)
@@ -195,7 +198,9 @@ class LogScanner implements LineSink {
     if (!this.#peeked) return
     const own = toInstant(peekTimestamp(this.#peeked, this.#peekedAt))
     this.#peeked = undefined
-    if (own !== undefined) this.#clock.note(own)
+    if (own === undefined) return
+    this.#clock.note(own)
+    this.#times.add(own)
   }
 
   #parse(bytes: Buffer, ended: boolean): void {
@@ -213,17 +218,19 @@ class LogScanner implements LineSink {
         this.#out.push({ kind: 'title', native_id: String(record['id']), title: String(record['thread_name']) })
         continue
       }
-      const { at, isBad } = this.#clock.timeOf(recordTimestamp(record, shape), number, !isLegacyShape(shape))
-      if (isBad) this.#issue('bad_time', describeBadTime('timestamp'))
-      this.#thread.begin(record, shape, at, bytes)
-      const copied = this.#thread.isCopy(bytes, Date.parse(at), validCountOf(record['ordinal']), record)
+      const time = this.#clock.timeOf(recordTimestamp(record, shape), number)
+      if (time.isBad) this.#issue('bad_time', describeBadTime('timestamp'))
+      if (!time.basis) this.#times.add(time.at)
+      this.#thread.begin(record, shape, time, bytes)
+      const copied = this.#thread.isCopy(bytes, Date.parse(time.at), validCountOf(record['ordinal']), record)
       this.#thread.describe(record, shape)
       this.#noteModel(record)
       if (record['type'] === 'turn_context') continue
       for (const draft of recordDrafts(record, shape)) {
         if (draft.faults) this.#issue('bad_number', describeBadNumbers(draft.faults))
         if (!copied && isAnswer(draft)) this.#meter.noteAnswer()
-        if (draft.fact?.kind === 'tokens') this.#measure(draft.fact.report, at, copied)
+        if (draft.fact?.kind === 'tokens')
+          this.#measure(draft.fact.report, time.basis === 'none' ? null : time.at, copied)
         if (!copied) this.#count(draft, shape)
       }
     }
@@ -259,7 +266,7 @@ class LogScanner implements LineSink {
     this.#tools[name] = (this.#tools[name] ?? 0) + 1
   }
 
-  #measure(report: TokenReport, at: Instant, copied: boolean): void {
+  #measure(report: TokenReport, at: Instant | null, copied: boolean): void {
     const usage = this.#meter.add(report, copied, this.#thread.start)
     if (!isZeroUsage(usage)) this.#out.push({ kind: 'usage', at, model: report.model ?? this.#model, usage })
   }

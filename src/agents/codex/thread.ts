@@ -7,6 +7,7 @@ import type { Mutable } from '../../model/normalized.ts'
 import { parseGitInfo, type Session } from '../../model/session.ts'
 import type { Source } from '../agent.ts'
 import { promptBeginning, sessionIdentity } from '../kit/place-message.ts'
+import type { RecordTime } from '../kit/record-clock.ts'
 import { CopyDetector, type SavedCopyDetector } from './copy-detector.ts'
 import { findThreadLog } from './find.ts'
 import type { RecordDraft } from './record/draft.ts'
@@ -51,11 +52,20 @@ export class Thread {
   }
 
   /** The first record decides the session's identity. */
-  begin(record: Fields, shape: CodexRecordShape, at: Instant, bytes: Buffer | undefined): SessionHeader {
-    if (this.#header) return this.#header
+  begin(
+    record: Fields,
+    shape: CodexRecordShape,
+    { at, basis }: Pick<RecordTime, 'at' | 'basis'>,
+    bytes: Buffer | undefined,
+  ): SessionHeader {
+    const recorded = basis ? null : at
+    if (this.#header) {
+      if (recorded !== null) this.#header.start(recorded)
+      return this.#header
+    }
     const first = sha256(bytes ?? toJsonText(record)).slice(0, 16)
     const kind = shape === 'prompt' ? 'prompts' : 'conversation'
-    const startedAt = toInstant(fieldsOf(record['payload'])?.['timestamp']) ?? at
+    const startedAt = toInstant(fieldsOf(record['payload'])?.['timestamp']) ?? recorded
     const identity = sessionIdentity(this.#source, nativeIdOf(record) ?? first, first, startedAt, kind)
     this.#header = new SessionHeader({ ...identity, models: [], ancestors: [] })
     return this.#header
@@ -198,6 +208,11 @@ class SessionHeader {
     if (name === undefined || this.#models.has(name)) return
     this.#models.add(name)
     this.#dirty = true
+  }
+
+  /** The first time in a log whose first records have none. */
+  start(at: Instant): void {
+    if (this.#session.started_at === null) this.#set('started_at', at)
   }
 
   title(name: unknown): void {

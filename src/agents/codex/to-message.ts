@@ -2,7 +2,7 @@
 import { digestWithout } from '../../lib/json/compare.ts'
 import { type Fields, fieldsOf } from '../../lib/unknown-values.ts'
 import type { Instant } from '../../model/ids.ts'
-import type { Metadata } from '../../model/metadata.ts'
+import type { Metadata, TimestampBasis } from '../../model/metadata.ts'
 import {
   isToolStatus,
   type MessageSegment,
@@ -28,6 +28,7 @@ export interface CodexLocator extends Locator {
   readonly line: number
   readonly time: string
   readonly session: string
+  readonly basis?: TimestampBasis
   readonly marks?: Metadata
   /** The call that a result answers. */
   readonly call?: RecordPosition
@@ -49,7 +50,7 @@ export interface LocatedDraft {
 /** @param joined call and result in one object */
 export function toMessage(
   { parsed, draft, isFirst }: LocatedDraft,
-  { at, line, time, session, marks, role }: CodexLocator,
+  { at, line, time, session, basis, marks, role }: CodexLocator,
   joined: ToolCall | undefined,
   path: string,
   options: PrivacyOptions,
@@ -59,6 +60,7 @@ export function toMessage(
   const tool = joined ?? draft.tool_call
   const position: Mutable<MessagePosition> = {
     at: time as Instant,
+    basis,
     line,
     part: at[3],
     path,

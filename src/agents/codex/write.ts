@@ -4,7 +4,7 @@ import { digestWithout } from '../../lib/json/compare.ts'
 import { type JsonObject, writeJson } from '../../lib/json/lossless.ts'
 import { TextBatcher } from '../../lib/text.ts'
 import { type Fields, nonEmptyStringOf } from '../../lib/unknown-values.ts'
-import { type AgentId, instantFromMs, UUID_PATTERN } from '../../model/ids.ts'
+import { type AgentId, EPOCH, instantFromMs, UUID_PATTERN } from '../../model/ids.ts'
 import { ExtensionWriter, type RecordConversion, toRecordOutcomes } from '../../model/replay/extension.ts'
 import { createWriteFunction, takeOutput, type UnitWriter } from '../../model/replay/replay.ts'
 import type { RecordGroup, ReplayStep } from '../../model/replay/step.ts'
@@ -152,7 +152,7 @@ class LogWriter implements UnitWriter<WriterOutput> {
   #header(): LogItem {
     this.#hasHeader = true
     const value = sessionMeta(this.#session, this.#options)
-    return { type: 'session_meta', value, at: this.#session.started_at }
+    return { type: 'session_meta', value, at: this.#session.started_at ?? EPOCH }
   }
 
   #carry(group: CarriedRecords, items: readonly LogItem[]): void {
@@ -193,7 +193,7 @@ function sessionMeta(session: Session, { cwd, newId, modelProvider }: AgentWrite
   return {
     ...own,
     id: id ?? newId(),
-    timestamp: nonEmptyStringOf(own?.['timestamp']) ?? session.started_at,
+    timestamp: nonEmptyStringOf(own?.['timestamp']) ?? session.started_at ?? EPOCH,
     cwd: cwd ?? nonEmptyStringOf(own?.['cwd']) ?? session.cwd ?? '/',
     originator: nonEmptyStringOf(own?.['originator']) ?? codexSession?.originator ?? 'fumibako',
     cli_version: nonEmptyStringOf(own?.['cli_version']) ?? codexSession?.agent_version ?? '0.0.0',

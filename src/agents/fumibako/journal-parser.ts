@@ -1,13 +1,13 @@
 /** Parses a journal line by line, with the state that a line needs from earlier ones. */
 
 import { basename } from 'node:path'
-import { EntryClock } from '../../conversation/to-messages/entry-clock.ts'
+import { EntryClock, type EntryTime, type SavedEntryClock } from '../../conversation/to-messages/entry-clock.ts'
 import type { EntryDraft } from '../../conversation/to-messages/entry-drafts.ts'
 import { checksum, sha256 } from '../../lib/hash.ts'
 import type { ByteLine } from '../../lib/lines.ts'
 import { type Fields, fieldsOf, nonEmptyStringOf } from '../../lib/unknown-values.ts'
-import { describeBadNumbers, describeBadTime, isInvalidTime, validCountOf } from '../../model/checked-numbers.ts'
-import { type Instant, makeMessageId, makeSessionId, toInstant } from '../../model/ids.ts'
+import { describeBadNumbers, describeBadTime, validCountOf } from '../../model/checked-numbers.ts'
+import { makeMessageId, makeSessionId, toInstant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { Metadata } from '../../model/metadata.ts'
 import type { SourceExtension } from '../../model/replay/extension.ts'
@@ -15,6 +15,7 @@ import type { Session } from '../../model/session.ts'
 import type { Cursor, PrivacyOptions, ReadItem, Source } from '../agent.ts'
 import type { LogPosition } from '../kit/log-file.ts'
 import { pathOf, placeMessage, promptBeginning, sessionIdentity } from '../kit/place-message.ts'
+import { RecordClock, type RecordTime, type SavedClock } from '../kit/record-clock.ts'
 import type { ByteSpan } from '../kit/source-file.ts'
 import { AGENT_ID } from './find.ts'
 import { HistoryTracker, type SavedHistory } from './history-tracker.ts'
@@ -26,7 +27,9 @@ import { AnswerStream, type JournalLocator, type SavedStream } from './to-messag
 export interface JournalCursor extends Cursor, LogPosition {
   readonly offset: number
   readonly session: Session | null
-  readonly last: Instant | null
+  readonly clock: SavedClock
+  /** For exchanges copied from elsewhere. */
+  readonly copied: SavedEntryClock
   readonly course: SavedHistory
   readonly calls: SavedOpenCalls
   readonly stream: SavedStream | null
@@ -45,9 +48,8 @@ interface UnansweredPrompt {
 export type ParseStep = ReadItem | { readonly kind: 'line' }
 
 interface ExchangeTimes {
-  readonly input: Instant
-  readonly answer: Instant
-  readonly inferred: { readonly input: boolean; readonly answer: boolean }
+  readonly input: EntryTime
+  readonly answer: EntryTime
 }
 
 /** Limit of entries that a later event can still refer to for rolling back. */
@@ -56,7 +58,8 @@ const MAX_FIRST_MESSAGES = 500
 export class JournalParser {
   readonly #source: Source
   readonly #path: string
-  readonly #firstSeen: Instant
+  readonly #clock: RecordClock
+  readonly #copiedClock: EntryClock
   readonly #options: PrivacyOptions
   readonly #history: HistoryTracker
   readonly calls: OpenCalls
@@ -64,24 +67,22 @@ export class JournalParser {
   readonly #firstMessages: Map<number, string>
   #session: Session | undefined
   #isHeaderSent = true
-  /** Time of the last exchange copied from elsewhere. */
-  #last: Instant | undefined
   #waiting: UnansweredPrompt | undefined
   /** First message of the exchange that has no answer yet. */
   #firstMessage: string | undefined
   #nextLine: number
 
-  constructor(source: Source, firstSeen: Instant, options: PrivacyOptions, saved?: JournalCursor) {
+  constructor(source: Source, options: PrivacyOptions, saved?: JournalCursor) {
     this.#source = source
     this.#path = pathOf(source)
-    this.#firstSeen = firstSeen
+    this.#clock = new RecordClock(saved?.clock)
+    this.#copiedClock = new EntryClock(saved?.copied)
     this.#options = options
     this.#history = new HistoryTracker(saved?.course)
     this.calls = new OpenCalls(saved?.calls)
     this.#stream = new AnswerStream(saved?.stream ?? undefined)
     this.#firstMessages = new Map(saved?.firsts)
     this.#session = saved?.session ?? undefined
-    this.#last = saved?.last ?? undefined
     this.#waiting = saved?.waiting ?? undefined
     this.#firstMessage = saved?.asked ?? undefined
     this.#nextLine = saved?.line ?? 1
@@ -91,7 +92,8 @@ export class JournalParser {
     return {
       ...stop,
       session: this.#session ?? null,
-      last: this.#last ?? null,
+      clock: this.#clock.save(),
+      copied: this.#copiedClock.save(),
       course: this.#history.save(),
       calls: this.calls.save(),
       stream: this.#stream.save(),
@@ -139,13 +141,12 @@ export class JournalParser {
   }
 
   #record(record: JournalRecord, line: ByteLine, bytes: Buffer, steps: ParseStep[]): void {
-    const own = toInstant(record.fields['at'])
-    const at = own ?? this.#firstSeen
-    if (isInvalidTime(record.fields['at'], own)) steps.push(this.#issue('bad_time', describeBadTime('at'), line.number))
+    const time = this.#clock.timeOf(record.fields['at'], line.number)
+    if (time.isBad) steps.push(this.#issue('bad_time', describeBadTime('at'), line.number))
     const isFirst = this.#session === undefined
-    const session = this.#session ?? journalHeader(this.#source, record, bytes, at)
+    const session = withStart(this.#session ?? journalHeader(this.#source, record, bytes), time)
     const position: ByteSpan = [line.offset, line.length, checksum(bytes)]
-    this.#stream.apply(record, line, at, this.#history.isInTangent)
+    this.#stream.apply(record, line, time, this.#history.isInTangent)
     const parsed = parseEvent(record, this.calls.calls)
     if (parsed.unread !== undefined)
       steps.push(this.#issue('unknown_shape', `the exchange cannot be read: ${parsed.unread}`, line.number))
@@ -156,8 +157,8 @@ export class JournalParser {
       ...((record.name === 'tangent_summed_up' ? this.#history.isInTangent : wasInTangent) && { tangent: true }),
       ...this.#rolledBack(removed),
     }
-    const times = this.#timesOf(record, parsed, at, own === undefined)
-    this.#session = withRecord(session, record, parsed.drafts, times.answer)
+    const times = this.#timesOf(record, parsed, time)
+    this.#session = withRecord(session, record, parsed.drafts)
     this.#isHeaderSent = false
     if (isFirst) steps.push(...this.changedHeader())
     const orphans = parsed.drafts.filter((draft) => this.#isOrphan(draft)).length
@@ -169,7 +170,7 @@ export class JournalParser {
         this.#place(draft, record, { line: line.number, part: at + 1, spot: position, times, marks, extension }),
       )
     })
-    this.#updateState(record, parsed, position, makeMessageId(times.input, line.number, 1))
+    this.#updateState(record, parsed, position, makeMessageId(times.input.at, line.number, 1))
   }
 
   #place(
@@ -185,8 +186,7 @@ export class JournalParser {
     },
   ): ReadItem {
     const { line, part, spot: position, times, extension } = where
-    const at = times[draft.side]
-    const inferred = times.inferred[draft.side]
+    const { at, basis } = times[draft.side]
     const repeats = this.#repeated(draft, record.name)
     const marksGiven = { ...(part === 1 ? where.marks : tangentOnly(where.marks)), ...repeats }
     const marks = Object.keys(marksGiven).length > 0 ? marksGiven : undefined
@@ -195,7 +195,7 @@ export class JournalParser {
     const call = draft.source_type === 'tool_result' && id ? this.calls.positionOf(id) : undefined
     const stamp = record.fields['at']
     const message = placeMessage(draft, {
-      ...{ at, inferred, line, part, session, stamp, marks, extension },
+      ...{ at, basis, line, part, session, stamp, marks, extension },
       path: this.#path,
       event: record.name,
     })
@@ -204,7 +204,7 @@ export class JournalParser {
       line,
       time: at,
       session,
-      ...(inferred && { inferred: true as const }),
+      ...(basis && { basis }),
       ...(marks && { marks }),
       ...(call && { call }),
     }
@@ -253,16 +253,13 @@ export class JournalParser {
     return messages.length > 0 ? { rolled_back: messages } : {}
   }
 
-  #timesOf({ name, fields }: JournalRecord, { entry }: ParsedEvent, at: Instant, inferred: boolean): ExchangeTimes {
+  #timesOf({ name, fields }: JournalRecord, { entry }: ParsedEvent, time: RecordTime): ExchangeTimes {
     if (name === 'copied' && entry) {
-      const clock = new EntryClock(at, this.#last)
-      const input = clock.input(entry)
-      const answer = clock.answer(entry)
-      this.#last = clock.last
-      return { input: input.at, answer: answer.at, inferred: { input: input.inferred, answer: answer.inferred } }
+      const input = this.#copiedClock.input(entry)
+      return { input, answer: this.#copiedClock.answer(entry) }
     }
     const askedAt = name === 'next_message' ? toInstant(fieldsOf(fields['message'])?.['timestamp']) : undefined
-    return { input: askedAt ?? at, answer: at, inferred: { input: inferred && !askedAt, answer: inferred } }
+    return { input: askedAt ? { at: askedAt } : time, answer: time }
   }
 
   #issue(code: IssueCode, reason: string, line: number): ReadItem {
@@ -278,10 +275,10 @@ const orphanReason = (count: number): string =>
   `${count === 1 ? 'a result answers' : `${count} results answer`} no tool that was asked for`
 
 /** Based on the first line of any kind. A journal without its header is identified by its file name. */
-function journalHeader(source: Source, record: JournalRecord, bytes: Buffer, at: Instant): Session {
+function journalHeader(source: Source, record: JournalRecord, bytes: Buffer): Session {
   const id = record.name === 'opened' ? nonEmptyStringOf(record.fields['conversation_id']) : undefined
   const native = id ?? (basename(source.path).replace(/\.jsonl$/i, '') || AGENT_ID)
-  const header: Session = { ...sessionIdentity(source, native, sha256(bytes), at), models: [], ancestors: [] }
+  const header: Session = { ...sessionIdentity(source, native, sha256(bytes), null), models: [], ancestors: [] }
   const from = fieldsOf(record.fields['continues'])
   const agent = nonEmptyStringOf(from?.['agent'])
   const session = nonEmptyStringOf(from?.['session'])
@@ -289,25 +286,22 @@ function journalHeader(source: Source, record: JournalRecord, bytes: Buffer, at:
   return { ...header, parent: makeSessionId(agent, session), relation: 'fork' }
 }
 
-function withRecord(
-  session: Session,
-  { name, fields }: JournalRecord,
-  drafts: readonly EntryDraft[],
-  at: Instant,
-): Session {
+function withRecord(session: Session, { name, fields }: JournalRecord, drafts: readonly EntryDraft[]): Session {
   const model = modelIn(name, fields)
   const prompt = session.first_prompt ?? promptIn(drafts)
   const profile =
     name === 'context' ? nonEmptyStringOf(fieldsOf(fields['context_manager'])?.['current_profile']) : undefined
   return {
     ...session,
-    last_at: at,
     ...(name === 'opened' && openedFields(fields)),
     ...(model !== undefined && !session.models.includes(model) && { models: [...session.models, model] }),
     ...(prompt !== undefined && { first_prompt: prompt }),
     ...(profile !== undefined && { originator: profile }),
   }
 }
+
+const withStart = (session: Session, { at, basis }: RecordTime): Session =>
+  session.started_at === null && !basis ? { ...session, started_at: at } : session
 
 function openedFields(fields: Fields): { readonly cwd?: string; readonly agent_version?: string } {
   const cwd = nonEmptyStringOf(fields['cwd'])

@@ -10,7 +10,7 @@ import { readRegularFile } from '../../lib/files/regular-file.ts'
 import { isSystemError } from '../../lib/files/system-error.ts'
 import { checksum } from '../../lib/hash.ts'
 import { stringOf } from '../../lib/unknown-values.ts'
-import { type Instant, instantFromMs } from '../../model/ids.ts'
+import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import type { AgentReadOptions, Locator, PrivacyOptions, ReadItem, Source } from '../agent.ts'
 import { parseWithCursors, readLinesFrom, readLogFile } from '../kit/log-file.ts'
@@ -34,7 +34,7 @@ export async function* parseJournal(
   options: PrivacyOptions,
   from: JournalCursor | undefined,
 ): AsyncGenerator<readonly ParseStep[]> {
-  const parser = new JournalParser(source, firstSeen(source, file), options, from)
+  const parser = new JournalParser(source, options, from)
   if (from) await restoreParser(source, parser, from)
   yield* parseWithCursors(readLinesFrom(file, from), file, from, {
     follow: ({ lines }) => [parser.parseLines(lines)],
@@ -51,9 +51,6 @@ async function restoreParser(source: Source, parser: JournalParser, { stream }: 
   }
   if (stream) parser.restoreStream(await readStreamedText(source, stream.offset, stream.end - stream.offset))
 }
-
-const firstSeen = (source: Source, file: OpenFile): Instant =>
-  source.first_seen ?? (instantFromMs(file.modifiedMs) as Instant)
 
 export async function readMessage(
   source: Source,
@@ -74,11 +71,11 @@ export async function readMessage(
   const draft = parsed?.drafts[part - 1]
   if (!record || !draft) throw changedSourceError(source)
   const extensions = options.includeSource ? lineExtensions(record) : undefined
-  const { line, time, session, marks, inferred } = where
+  const { line, time, session, marks, basis } = where
   return placeMessage(draft, {
     ...{ line, part, path, session, marks },
     at: time as Instant,
-    inferred: inferred === true,
+    basis,
     event: record.name,
     stamp: record.fields['at'],
     extension: part - 1 === parsed.recordIndex ? extensions?.first : extensions?.further,

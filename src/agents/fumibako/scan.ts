@@ -1,8 +1,8 @@
 /** The first pass: header, counts and tokens. Estimates tokens that no endpoint reported. */
 
 import { classify } from '../../model/classify.ts'
-import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
+import { recordedTime } from '../../model/recorded-time.ts'
 import { addEstimates, estimateMessage, NO_ESTIMATE, type TokenEstimate } from '../../model/token-estimate.ts'
 import type { Cursor, ScanItem, Source } from '../agent.ts'
 import { readLogFile } from '../kit/log-file.ts'
@@ -50,13 +50,13 @@ class JournalTally extends ScanTally {
 
   /** Usage precedes the answer of its request. An answer without usage gets an estimate. */
   #estimate(message: NormalizedMessage): readonly ScanItem[] {
-    const { metadata, raw, timestamp } = message
+    const { metadata, raw } = message
     const { event_type: event } = raw
     if (event === 'next_message') this.#bill = { ...this.#bill, isPaid: false }
     if (metadata?.usage && metadata['purpose'] !== 'compaction') this.#bill = { ...this.#bill, isPaid: true }
     const { isRepeat, isReplayed } = classify(message)
     if (isRepeat || isReplayed) return []
-    const at = timestamp as Instant
+    const at = recordedTime(message)
     const estimate = estimateMessage(message)
     if (event === 'copied') return estimateItems(at, modelOf(message), estimate)
     const { isPaid } = this.#bill

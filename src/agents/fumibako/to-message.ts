@@ -1,11 +1,12 @@
 /** Converts drafts, and the pieces of an unfinished answer, to messages. */
 
+import type { EntryTime } from '../../conversation/to-messages/entry-clock.ts'
 import type { EntryDraft } from '../../conversation/to-messages/entry-drafts.ts'
 import { checksum } from '../../lib/hash.ts'
 import type { ByteLine } from '../../lib/lines.ts'
 import { stringOf } from '../../lib/unknown-values.ts'
 import type { Instant } from '../../model/ids.ts'
-import type { Metadata } from '../../model/metadata.ts'
+import type { Metadata, TimestampBasis } from '../../model/metadata.ts'
 import type { Session } from '../../model/session.ts'
 import type { Locator, PrivacyOptions, ReadItem } from '../agent.ts'
 import { placeMessage } from '../kit/place-message.ts'
@@ -17,6 +18,7 @@ export interface SavedStream {
   readonly offset: number
   readonly end: number
   readonly at: Instant
+  readonly basis?: TimestampBasis
   readonly tangent: boolean
 }
 
@@ -47,7 +49,7 @@ export class AnswerStream {
     return this.#where ?? null
   }
 
-  apply({ name, fields }: JournalRecord, line: ByteLine, at: Instant, tangent: boolean): void {
+  apply({ name, fields }: JournalRecord, line: ByteLine, { at, basis }: EntryTime, tangent: boolean): void {
     if (STREAM_END_EVENTS.has(name)) {
       this.#where = undefined
       this.#pieces = []
@@ -55,13 +57,13 @@ export class AnswerStream {
     if (name !== 'delta') return
     this.#pieces.push(stringOf(fields['text']) ?? '')
     const offset = this.#where?.offset ?? line.offset
-    this.#where = { offset, end: line.offset + line.length, at, tangent }
+    this.#where = { offset, end: line.offset + line.length, at, ...(basis && { basis }), tangent }
   }
 
   /** Has the number of the next line, which may become the complete answer. */
   message(path: string, session: Session | undefined, line: number, options: PrivacyOptions): ReadItem | undefined {
     if (!this.#where || !session) return undefined
-    const { offset, end, at, tangent } = this.#where
+    const { offset, end, at, basis, tangent } = this.#where
     const text = this.#pieces.join('')
     if (text === '') return undefined
     const marks = tangent ? ({ tangent: true } as const) : undefined
@@ -71,6 +73,7 @@ export class AnswerStream {
       time: at,
       session: session.id,
       streamed: true,
+      ...(basis && { basis }),
       ...(marks && { marks }),
     }
     return { kind: 'message', message: streamedMessage(text, locator, path, options), locator }
@@ -84,7 +87,7 @@ export class AnswerStream {
 
 export function streamedMessage(
   text: string,
-  { line, time, session, marks }: JournalLocator,
+  { line, time, session, basis, marks }: JournalLocator,
   path: string,
   { includeSource }: PrivacyOptions,
 ) {
@@ -98,7 +101,7 @@ export function streamedMessage(
   }
   const at = time as Instant
   const extension = includeSource ? streamedExtension(text, at) : undefined
-  const rest = { stamp: undefined, extension, inferred: false, event: 'delta' }
+  const rest = { stamp: undefined, basis, extension, event: 'delta' }
   return placeMessage(draft, { at, line, part: 1, path, session, marks, ...rest })
 }
 
@@ -108,7 +111,7 @@ export interface JournalLocator extends Locator {
   readonly line: number
   readonly time: string
   readonly session: string
-  readonly inferred?: true
+  readonly basis?: TimestampBasis
   readonly marks?: Metadata
   /** The line whose call a result answers. */
   readonly call?: ByteSpan

@@ -11,7 +11,7 @@ import type { Fields } from '../../lib/unknown-values.ts'
 import { describeBadTime } from '../../model/checked-numbers.ts'
 import { classify, withoutInjectedText } from '../../model/classify.ts'
 import { type AgentId, type Instant, makeMessageId } from '../../model/ids.ts'
-import type { Metadata } from '../../model/metadata.ts'
+import type { Metadata, TimestampBasis } from '../../model/metadata.ts'
 import type { Mutable, NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import { readElementExtensions } from '../../model/replay/extension.ts'
 import type { Session } from '../../model/session.ts'
@@ -29,7 +29,7 @@ import {
   tooLongFault,
 } from './log-file.ts'
 import { type MessageDraft, pathOf, placeMessage, promptBeginning, sessionIdentity } from './place-message.ts'
-import { RecordClock, type SavedClock } from './record-clock.ts'
+import { RecordClock, type RecordTime, type SavedClock } from './record-clock.ts'
 import { type LineTally, scanFromRead } from './scan-tally.ts'
 import { type ByteSpan, changedSourceError, probeFile, readSpan } from './source-file.ts'
 
@@ -88,7 +88,7 @@ interface JsonlLocator extends Locator {
   readonly line: number
   readonly time: Instant
   readonly session: string
-  readonly inferred?: true
+  readonly basis?: TimestampBasis
   readonly marks?: Metadata
   /** The call that a result answers. */
   readonly call?: Spot
@@ -113,7 +113,7 @@ export function jsonlAgent<Memory extends object>(
     tally: LineTally | undefined,
   ): AsyncGenerator<readonly ReadItem[]> =>
     readLogFile<JsonlCursor<Memory>, ReadItem>(source, options.from, async function* (file, from) {
-      const parser = new JsonlParser(format, source, file.modifiedMs, options, from, tally)
+      const parser = new JsonlParser(format, source, options, from, tally)
       if (!from && format.document?.matches((await file.head(DOCUMENT_HEAD_BYTES)).toString('utf8')))
         return yield* readDocument(format.document, parser, source, file)
       if (!tally) await parser.calls.restore((spot) => toolAt(format, source, spot))
@@ -177,7 +177,6 @@ class JsonlParser<Memory extends object> {
   constructor(
     format: JsonlFormat<Memory>,
     source: Source,
-    writtenMs: number,
     options: PrivacyOptions,
     saved: JsonlCursor<Memory> | undefined,
     tally?: LineTally,
@@ -186,7 +185,7 @@ class JsonlParser<Memory extends object> {
     this.#format = format
     this.#source = source
     this.#options = options
-    this.#clock = new RecordClock(writtenMs, saved?.clock)
+    this.#clock = new RecordClock(saved?.clock)
     this.calls = new CallPairing(saved?.calls)
     this.#memory = saved?.memory ?? format.newMemory()
     this.#session = saved?.session ?? undefined
@@ -241,7 +240,7 @@ class JsonlParser<Memory extends object> {
     const format = this.#format
     const recordTime = this.#clock.timeOf(format.timeOf(record), number)
     if (recordTime.isBad) this.#issue({ code: 'bad_time', reason: describeBadTime('timestamp') }, number)
-    const header = this.#session ?? this.#firstHeader(record, bytes, recordTime.at)
+    const header = this.#header(record, bytes, recordTime)
     const session = format.describe(header, record, this.#memory, this.#source)
     this.#session = session
     const drafts = format.draftsOf(record, this.#source)
@@ -249,11 +248,11 @@ class JsonlParser<Memory extends object> {
     drafts.forEach((draft, index) => {
       if (selected?.[index] === false) return
       const part = index + 1
-      const { at, inferred } = draft.stamp === undefined ? recordTime : this.#clock.timeOf(draft.stamp, number)
+      const { at, basis } = draft.stamp === undefined ? recordTime : this.#clock.timeOf(draft.stamp, number)
       const id = makeMessageId(at, number, part)
       const spot: Spot = item === undefined ? [...span, part] : [...span, part, item]
       const locator: Mutable<JsonlLocator> = { at: spot, line: number, time: at, session: session.id }
-      if (inferred) locator.inferred = true
+      if (basis) locator.basis = basis
       const marks = format.relate?.(draft, record, id, this.#memory, this.#source)
       if (marks) locator.marks = marks
       const called = this.#callOf(draft, number)
@@ -273,10 +272,13 @@ class JsonlParser<Memory extends object> {
     })
   }
 
-  #firstHeader(record: Fields, bytes: Buffer, at: Instant): Session {
+  #header(record: Fields, bytes: Buffer, { at, basis }: RecordTime): Session {
+    const startedAt = basis ? null : at
+    const known = this.#session
+    if (known) return known.started_at === null && startedAt !== null ? { ...known, started_at: startedAt } : known
     const first = sha256(bytes).slice(0, 16)
     const native = this.#format.nativeId(record, this.#source.path) ?? first
-    const identity = sessionIdentity(this.#source, native, first, at)
+    const identity = sessionIdentity(this.#source, native, first, startedAt)
     return { ...identity, models: [], ancestors: [] }
   }
 
@@ -312,7 +314,7 @@ function toMessage<Memory extends object>(
   record: Fields,
   draft: MessageDraft,
   called: ToolCall | undefined,
-  { at, line, time, session, inferred, marks }: JsonlLocator,
+  { at, line, time, session, basis, marks }: JsonlLocator,
   source: Source,
   options: PrivacyOptions,
 ): NormalizedMessage {
@@ -322,7 +324,7 @@ function toMessage<Memory extends object>(
     ? readElementExtensions({ src: format.agent, record }, undefined, () => '')
     : undefined
   const position = {
-    ...{ at: time, inferred, line, part, path: pathOf(source), session, marks },
+    ...{ at: time, basis, line, part, path: pathOf(source), session, marks },
     event: format.eventOf(record),
     stamp: draft.stamp ?? format.timeOf(record),
     extension: part === 1 ? extensions?.first : extensions?.further,

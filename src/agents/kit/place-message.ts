@@ -1,7 +1,7 @@
 /** Makes messages and headers for all adapters: a draft and its position give a `NormalizedMessage`. */
 import { sha256 } from '../../lib/hash.ts'
 import { type Instant, makeMessageId, makeSessionId, type SessionId } from '../../model/ids.ts'
-import type { Metadata } from '../../model/metadata.ts'
+import type { Metadata, TimestampBasis } from '../../model/metadata.ts'
 import type {
   MessageSegment,
   Mutable,
@@ -14,6 +14,7 @@ import type {
 import type { SourceExtension } from '../../model/replay/extension.ts'
 import type { Session } from '../../model/session.ts'
 import type { PrivacyOptions, Source } from '../agent.ts'
+import { timeInId } from './record-clock.ts'
 
 /** A message from one record alone. Calls and results of tools have the role `tool`. */
 export interface MessageDraft {
@@ -43,8 +44,8 @@ export interface DraftKey {
 
 export interface MessagePosition {
   readonly at: Instant
-  /** The record has no usable time of its own. */
-  readonly inferred?: boolean | undefined
+  /** Set if the record has no usable time of its own. */
+  readonly basis?: TimestampBasis | undefined
   /** Line or entry of the source, from 1. */
   readonly line: number
   /** Number of the message among those of its line, from 1. */
@@ -65,16 +66,22 @@ export interface MessagePosition {
 export const NO_SEGMENTS: readonly MessageSegment[] = []
 
 /** Shared, because most messages of files without times have the same metadata and nothing modifies it. */
-const INFERRED: Metadata = { timestamp_inferred: true }
+const INFERRED: { readonly [basis in TimestampBasis]: Metadata } = {
+  request: { timestamp_inferred: true, timestamp_basis: 'request' },
+  previous: { timestamp_inferred: true, timestamp_basis: 'previous' },
+  session: { timestamp_inferred: true, timestamp_basis: 'session' },
+  file: { timestamp_inferred: true, timestamp_basis: 'file' },
+  none: { timestamp_inferred: true, timestamp_basis: 'none' },
+}
 
 export function placeMessage(
   draft: MessageDraft,
   position: MessagePosition,
   options: PrivacyOptions = {},
 ): NormalizedMessage {
-  const { at, inferred, line, part, marks, extension } = position
+  const { at, basis, line, part, marks, extension } = position
   const message: Mutable<NormalizedMessage> = {
-    id: makeMessageId(at, line, part),
+    id: makeMessageId(timeInId(at, basis, line), line, part),
     timestamp: at,
     role: draft.role,
     source_type: draft.source_type,
@@ -83,7 +90,7 @@ export function placeMessage(
   }
   if (draft.tool_call) message.tool_call = draft.tool_call
   const own = marks && draft.metadata ? { ...draft.metadata, ...marks } : (marks ?? draft.metadata)
-  const metadata = inferred ? (own ? { ...own, ...INFERRED } : INFERRED) : own
+  const metadata = basis ? (own ? { ...own, ...INFERRED[basis] } : INFERRED[basis]) : own
   if (extension) message.metadata = { ...metadata, x_conv: extension }
   else if (metadata && hasKeys(metadata)) message.metadata = metadata
   return message
@@ -130,7 +137,7 @@ export const sessionIdentity = (
   source: Source,
   native: string,
   firstRecord: string,
-  startedAt: Instant,
+  startedAt: Instant | null,
   kind: Session['kind'] = 'conversation',
 ): SessionIdentity => ({
   id: (source.session ?? makeSessionId(source.agent, native)) as SessionId,

@@ -1,10 +1,12 @@
 /** Assigns a time to every record, even if the log has none. */
 import { isInvalidTime } from '../../model/checked-numbers.ts'
-import { type Instant, instantFromMs, toInstant } from '../../model/ids.ts'
+import { EPOCH, type Instant, instantFromMs, toInstant } from '../../model/ids.ts'
+import type { TimestampBasis } from '../../model/metadata.ts'
 
 export interface RecordTime {
   readonly at: Instant
-  readonly inferred: boolean
+  /** Set if the record has no usable time of its own. */
+  readonly basis?: TimestampBasis
   /** The source's own value, unchanged. */
   readonly stamp: unknown
   /** The source's own value is not a time. */
@@ -15,34 +17,41 @@ export interface RecordTime {
 export interface SavedClock {
   readonly first: number | null
   readonly last: Instant | null
-  readonly fallback: number
 }
 
 export class RecordClock {
   /** The session's first time, in milliseconds. */
   #first: number | undefined
   #last: Instant | undefined
-  /** Last resort: the modification time of the file at the first read. */
-  readonly #fallback: number
 
-  constructor(fallback: number, saved?: SavedClock) {
-    this.#fallback = saved?.fallback ?? fallback
+  constructor(saved?: SavedClock) {
     this.#first = saved?.first ?? undefined
     this.#last = saved?.last ?? undefined
   }
 
+  /** A record without a valid time takes that of the previous record. */
+  timeOf(stamp: unknown, line: number): RecordTime {
+    const own = this.#ownTime(stamp)
+    if (own !== undefined) return { at: own, stamp }
+    const time: RecordTime =
+      this.#last === undefined
+        ? { at: countedTime(line), basis: 'none', stamp }
+        : { at: this.#last, basis: 'previous', stamp }
+    return isInvalidTime(stamp, own) ? { ...time, isBad: true } : time
+  }
+
   /**
-   * @param inherits a record without a valid time takes that of the previous record; otherwise one second is added per
-   * line
+   * A record without a valid time takes the session's first time, or that of the file, plus one second per line: the
+   * rule of the specification for old logs.
    */
-  timeOf(stamp: unknown, line: number, inherits = true): RecordTime {
-    const own = stamp === undefined ? undefined : toInstant(stamp)
-    if (own !== undefined) {
-      this.note(own)
-      return { at: own, inferred: false, stamp }
-    }
-    const at = (inherits ? this.#last : undefined) ?? this.#countedTime(line)
-    return isInvalidTime(stamp, own) ? { at, inferred: true, stamp, isBad: true } : { at, inferred: true, stamp }
+  timeByLine(stamp: unknown, line: number, modifiedMs: number): RecordTime {
+    const own = this.#ownTime(stamp)
+    if (own !== undefined) return { at: own, stamp }
+    const time: RecordTime =
+      this.#first === undefined
+        ? { at: countedTime(line, modifiedMs), basis: 'file', stamp }
+        : { at: countedTime(line, this.#first), basis: 'session', stamp }
+    return isInvalidTime(stamp, own) ? { ...time, isBad: true } : time
   }
 
   /** Notes the time of a record that is not parsed. */
@@ -51,14 +60,21 @@ export class RecordClock {
     this.#last = own
   }
 
-  #countedTime(line: number): Instant {
-    const base = this.#first ?? this.#fallback
-    return instantFromMs(base + Math.max(0, line - 1) * 1000) ?? EPOCH
+  save(): SavedClock {
+    return { first: this.#first ?? null, last: this.#last ?? null }
   }
 
-  save(): SavedClock {
-    return { first: this.#first ?? null, last: this.#last ?? null, fallback: this.#fallback }
+  #ownTime(stamp: unknown): Instant | undefined {
+    const own = stamp === undefined ? undefined : toInstant(stamp)
+    if (own !== undefined) this.note(own)
+    return own
   }
 }
 
-export const EPOCH = '1970-01-01T00:00:00.000Z' as Instant
+/** One second per record after the first. */
+export const countedTime = (record: number, fromMs = 0): Instant =>
+  instantFromMs(fromMs + Math.max(0, record - 1) * 1000) ?? EPOCH
+
+/** The time in a message's id. The modification time of a file changes, so no id contains it. */
+export const timeInId = (at: Instant, basis: TimestampBasis | undefined, line: number): Instant =>
+  basis === 'file' ? countedTime(line) : at

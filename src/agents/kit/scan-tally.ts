@@ -3,20 +3,44 @@
 import { classify } from '../../model/classify.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
+import { recordedTime, TimeRange } from '../../model/recorded-time.ts'
 import { estimateMessage, type TokenEstimate } from '../../model/token-estimate.ts'
 import type { ReadItem, ScanItem } from '../agent.ts'
 import { hasKeys } from './place-message.ts'
+
+/** The recorded times of a log, for lists and periods. */
+export class TimesTally {
+  #range = new TimeRange()
+
+  add(at: Instant | null): void {
+    this.#range.add(at)
+  }
+
+  /** Everything since the last call. */
+  take(): ScanItem[] {
+    const { first, last } = this.#range
+    if (first === null || last === null) return []
+    this.#range = new TimeRange()
+    return [{ kind: 'times', first, last }]
+  }
+}
 
 /** Adds up messages until `take` reports them. */
 export class ScanTally {
   lines = 0
   #messages = 0
   #tools = emptyToolCounts()
+  readonly #times = new TimesTally()
+  /** The last recorded time. A record without a time counts to it. */
+  #latest: Instant | null = null
   /** Reported usage items. */
   #items: ScanItem[] = []
 
   add(message: NormalizedMessage): void {
     const { isCounted, isReplayed, kind } = classify(message)
+    const at = recordedTime(message)
+    if (!isReplayed) this.#times.add(at)
+    this.#latest = at ?? this.#latest
     // A list of prompts repeats what was typed in other sessions.
     if (isCounted && message.metadata?.prompt_of === undefined) this.#messages++
     if (kind === 'call' && !isReplayed) {
@@ -24,17 +48,17 @@ export class ScanTally {
       this.#tools[name] = (this.#tools[name] ?? 0) + 1
     }
     const usage = message.metadata?.usage
-    if (usage && !isReplayed)
-      this.#items.push({ kind: 'usage', at: message.timestamp as Instant, model: modelOf(message), usage })
+    if (usage && !isReplayed) this.#items.push({ kind: 'usage', at: this.#latest, model: modelOf(message), usage })
   }
 
+  /** Call after `add`. */
   estimate(message: NormalizedMessage): void {
-    this.#items.push(...estimateItems(message.timestamp as Instant, modelOf(message), estimateMessage(message)))
+    this.#items.push(...estimateItems(this.#latest, modelOf(message), estimateMessage(message)))
   }
 
   /** Everything since the last call. */
   take(): ScanItem[] {
-    const items = this.#items
+    const items = [...this.#times.take(), ...this.#items]
     if (this.lines > 0 || this.#messages > 0 || hasKeys(this.#tools))
       items.push({ kind: 'counts', counts: { lines: this.lines, messages: this.#messages, tools: this.#tools } })
     this.lines = 0
@@ -51,7 +75,11 @@ export const emptyToolCounts = (): Record<string, number> => Object.create(null)
 export const modelOf = ({ metadata }: NormalizedMessage): string | undefined =>
   typeof metadata?.model === 'string' ? metadata.model : undefined
 
-export const estimateItems = (at: Instant, model: string | undefined, estimate: TokenEstimate): readonly ScanItem[] =>
+export const estimateItems = (
+  at: Instant | null,
+  model: string | undefined,
+  estimate: TokenEstimate,
+): readonly ScanItem[] =>
   estimate.user_bytes + estimate.assistant_bytes === 0 ? [] : [{ kind: 'estimate', at, model, estimate }]
 
 /** Lines that gave no item since they were last counted. */

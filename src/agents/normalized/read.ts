@@ -5,8 +5,9 @@ import { type ByteLine, decodeLine } from '../../lib/lines.ts'
 import { type Fields, fieldsOf, listOf, nonEmptyStringOf, parseStructure, stringOf } from '../../lib/unknown-values.ts'
 import { badValues, describeBadNumbers } from '../../model/checked-numbers.ts'
 import { classify } from '../../model/classify.ts'
-import type { Instant, SessionId } from '../../model/ids.ts'
+import type { SessionId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
+import { recordedTime } from '../../model/recorded-time.ts'
 import { parseGitInfo, type Session } from '../../model/session.ts'
 import type { AgentReadOptions, Cursor, Locator, PrivacyOptions, ReadItem, ScanItem, Source } from '../agent.ts'
 import {
@@ -110,13 +111,18 @@ class NormalizedLogParser {
     const message = toMessage(value, { line: line.number, path, session, isDuplicateId }, this.#options, check)
     if (check.numbers.faults) issue({ code: 'bad_number', reason: describeBadNumbers(check.numbers.faults) })
     if (check.values.size > 0) issue({ code: 'bad_value', reason: badValues([...check.values]) })
-    const at = message.timestamp as Instant
-    const header =
+    const at = recordedTime(message)
+    const { header } =
       known ??
       normalizedHeader(value, sessionIdentity({ ...this.#source, session }, native, sha256(bytes).slice(0, 16), at))
-    const prompt = known?.header.first_prompt === undefined ? promptOfMessage(message) : undefined
-    const latestHeader = prompt === undefined ? header.header : { ...header.header, first_prompt: prompt }
-    if (!known || prompt !== undefined) reads.push({ kind: 'session', session: latestHeader })
+    const prompt = header.first_prompt ?? promptOfMessage(message)
+    const latestHeader: Session = {
+      ...header,
+      started_at: header.started_at ?? at,
+      ...(prompt !== undefined && { first_prompt: prompt }),
+    }
+    const isChanged = prompt !== header.first_prompt || latestHeader.started_at !== header.started_at
+    if (!known || isChanged) reads.push({ kind: 'session', session: latestHeader })
     this.#sessions.set(native, {
       id: session,
       header: latestHeader,

@@ -2,15 +2,15 @@
 
 import { type Fields, fieldsOf, isObject } from '../../lib/unknown-values.ts'
 import { describeBadNumbers, describeBadTime, isInvalidTime, NumberCheck } from '../../model/checked-numbers.ts'
-import { type Instant, instantFromMs, makeSessionId, type SessionId, toInstant } from '../../model/ids.ts'
+import { EPOCH, type Instant, instantFromMs, makeSessionId, type SessionId, toInstant } from '../../model/ids.ts'
 import type { IssueCode } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
+import { recordedTime } from '../../model/recorded-time.ts'
 import type { Session } from '../../model/session.ts'
 import type { Usage } from '../../model/usage.ts'
 import type { FileBranch, FileConversation, FileMessage } from '../../openai/files/file-conversation.ts'
 import type { PrivacyOptions, Source } from '../agent.ts'
 import { pathOf, sessionIdentity } from '../kit/place-message.ts'
-import { EPOCH } from '../kit/record-clock.ts'
 import { ChatCallPairing } from './call-pairing.ts'
 import { type ChatDraft, ImageQueue, messageTimestamp, nonMessageDraft } from './content.ts'
 import { chatDrafts, plainTextDraft } from './message.ts'
@@ -30,20 +30,27 @@ const MAX_CACHED_TIMES = 4096
 
 /** Files without times need the same few times repeatedly, and formatting one costs as much as a message. */
 class TimeCache {
-  readonly #known = new Map<number, MessageTime>()
+  readonly #known = { none: new Map<number, MessageTime>(), previous: new Map<number, MessageTime>() }
 
   at(milliseconds: number): Instant {
-    return this.inferred(milliseconds).at
+    return this.inferred(milliseconds, 'none').at
   }
 
   /** A time that the file does not contain. */
-  inferred(milliseconds: number): MessageTime {
-    const known = this.#known.get(milliseconds)
+  inferred(milliseconds: number, basis: 'none' | 'previous'): MessageTime {
+    const cache = this.#known[basis]
+    const known = cache.get(milliseconds)
     if (known) return known
-    const messageTime = { at: instantFromMs(milliseconds) ?? EPOCH, inferred: true }
-    if (this.#known.size < MAX_CACHED_TIMES) this.#known.set(milliseconds, messageTime)
+    const messageTime = { at: instantFromMs(milliseconds) ?? EPOCH, basis }
+    if (cache.size < MAX_CACHED_TIMES) cache.set(milliseconds, messageTime)
     return messageTime
   }
+}
+
+/** Where counting stands, in milliseconds, and whether the file contains any time before. */
+interface RunningTime {
+  readonly ms: number
+  readonly isAnchored: boolean
 }
 
 export interface ConversationPosition {
@@ -77,14 +84,12 @@ interface ConversationLine {
   readonly context: SessionContext
   calls: ChatCallPairing | undefined
   /** For each message of the source, the last id assigned and its time. Only if there are branches. */
-  readonly forkPoints: { readonly id: string; readonly time: number }[]
+  readonly forkPoints: { readonly id: string; readonly time: RunningTime }[]
 }
 
 /** One instance per file: most conversations are so short that shared data must be computed once. */
 export class ConversationParser {
   readonly source: Source
-  /** Modification time of the file in milliseconds, for messages without a time. */
-  readonly written: number
   readonly path: string
   readonly #options: PrivacyOptions
   readonly #times = new TimeCache()
@@ -97,9 +102,8 @@ export class ConversationParser {
   #messages: NormalizedMessage[] = []
   #part = 0
 
-  constructor(source: Source, written: number, options: PrivacyOptions) {
+  constructor(source: Source, options: PrivacyOptions) {
     this.source = source
-    this.written = written
     this.path = pathOf(source)
     this.#options = options
   }
@@ -144,24 +148,27 @@ export class ConversationParser {
       calls: parent?.calls && new ChatCallPairing(parent.calls),
       forkPoints: [],
     }
-    const started = forkPoint?.time ?? this.#created ?? this.written
+    const created = this.#created
+    const started = forkPoint?.time ?? { ms: created ?? 0, isAnchored: created !== undefined }
     const messages: NormalizedMessage[] = []
     this.#lines.push(line)
     this.#messages = messages
-    if (!parent) this.#addHeader(context, started)
+    if (!parent) this.#addHeader(context)
     this.#addMessages(branch, line, started, forkPoint?.id)
     if (!parent && this.#conversation.usage) this.#addUsage(context)
-    if (!parent) this.#addTrailingRecords(context, started)
-    const at = (messages[0]?.timestamp as Instant | undefined) ?? this.#times.at(started)
-    const identity = sessionIdentity({ ...this.source, session: id }, native, first, at)
+    if (!parent) this.#addTrailingRecords(context)
+    const recorded = messages.map(recordedTime).find((at) => at !== null)
+    const startedAt = recorded ?? (created === undefined ? null : this.#times.at(created))
+    const identity = sessionIdentity({ ...this.source, session: id }, native, first, startedAt)
     return { session: toSession(identity, this.#conversation, messages, parent?.context.session), messages }
   }
 
   /** The record without its messages. */
-  #addHeader(context: SessionContext, time: number): void {
+  #addHeader(context: SessionContext): void {
     const { header, system } = this.#conversation
     if (!header && system === undefined) return
-    const messageTime = { at: this.#times.at(time), inferred: this.#created === undefined }
+    const messageTime: MessageTime =
+      this.#created === undefined ? this.#times.inferred(0, 'none') : { at: this.#times.at(this.#created) }
     if (header) {
       const { x_conv, x_conv_after, ...rest } = header
       const visible = isObject(x_conv) || isObject(x_conv_after) ? rest : header
@@ -179,15 +186,18 @@ export class ConversationParser {
       this.#push(context, draft, element, messageTime, undefined, !header)
   }
 
-  #addMessages(branch: FileBranch, line: ConversationLine, started: number, after: string | undefined): void {
+  #addMessages(branch: FileBranch, line: ConversationLine, started: RunningTime, after: string | undefined): void {
     const hasBranches = this.#conversation.branches.length > 1
     // The first message has the time of the conversation; each further one is a second later.
     const known = after === undefined && this.#created !== undefined
     let time = started
     for (let at = 0; at < branch.messages.length; at++) {
       const message = branch.messages[at]
-      if (at > 0) time += 1000
-      const messageTime = known && at === 0 ? { at: this.#times.at(time), inferred: false } : this.#times.inferred(time)
+      if (at > 0) time = { ...time, ms: time.ms + 1000 }
+      const messageTime =
+        known && at === 0
+          ? { at: this.#times.at(time.ms) }
+          : this.#times.inferred(time.ms, time.isAnchored ? 'previous' : 'none')
       const textDraft = message && !hasBranches && !this.#images ? plainTextDraft(message) : undefined
       if (message && textDraft) this.#push(line.context, textDraft, { record: message, at }, messageTime)
       else if (message && isObject(message))
@@ -205,17 +215,15 @@ export class ConversationParser {
     element: SourceMessage,
     line: ConversationLine,
     fallback: MessageTime,
-    time: number,
+    time: RunningTime,
     marks: MessageMarks | undefined,
-  ): number {
+  ): RunningTime {
     const message = element.record
     const stamp = messageTimestamp(message)
     const own = stamp === undefined ? undefined : toInstant(stamp)
     if (isInvalidTime(stamp, own)) this.#fault(BAD_STAMP)
-    const messageTime =
-      stamp === undefined
-        ? fallback
-        : { at: own ?? fallback.at, inferred: own === undefined && fallback.inferred, stamp }
+    const messageTime: MessageTime =
+      stamp === undefined ? fallback : own === undefined ? { ...fallback, stamp } : { at: own, stamp }
     let isFirst = true
     const drafts = chatDrafts(message, this.#images)
     const visible = this.#images ? { ...element, record: withImages(message, drafts) } : element
@@ -223,7 +231,7 @@ export class ConversationParser {
       this.#push(line.context, draft, visible, messageTime, this.#link(draft, line, marks), isFirst)
       isFirst = false
     }
-    return own === undefined ? time : Date.parse(own)
+    return own === undefined ? time : { ms: Date.parse(own), isAnchored: true }
   }
 
   /** Joins results with their calls, and marks inferred ids. */
@@ -246,21 +254,22 @@ export class ConversationParser {
     if (check.faults) this.#fault({ code: 'bad_number', reason: describeBadNumbers(check.faults) })
     const last = this.#messages.at(-1)
     if (!counted || !last) return
-    const messageTime = { at: last.timestamp as Instant, inferred: last.metadata?.timestamp_inferred === true }
+    const messageTime = { at: last.timestamp as Instant, basis: last.metadata?.timestamp_basis }
     const metadata = { usage: counted, model: models[0] ?? null }
     this.#push(context, nonMessageDraft('meta', 'usage', metadata), { record: { usage } }, messageTime)
   }
 
   /** Records of another agent that belong to no message. */
-  #addTrailingRecords(context: SessionContext, started: number): void {
+  #addTrailingRecords(context: SessionContext): void {
     const x_conv = this.#conversation.header?.['x_conv_after']
     if (!isObject(x_conv)) return
-    const at = (this.#messages.at(-1)?.timestamp as Instant | undefined) ?? this.#times.at(started)
+    const last = this.#messages.at(-1)
+    const basis = last ? (last.metadata?.timestamp_basis ?? 'previous') : 'none'
     this.#push(
       context,
       nonMessageDraft('meta', 'x_conv', { event_kind: 'x_conv' }),
       { record: { x_conv } },
-      { at, inferred: true },
+      { at: (last?.timestamp as Instant | undefined) ?? EPOCH, basis },
     )
   }
 

@@ -1,9 +1,8 @@
 /** Reads a file conversation by conversation: both passes, and one message by its locator. */
-import type { OpenFile } from '../../lib/files/file-bytes.ts'
 import type { ByteLine } from '../../lib/lines.ts'
 import { LastResult } from '../../lib/memoize-last.ts'
-import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
+import { recordedTime } from '../../model/recorded-time.ts'
 import { addEstimates, estimateMessage, NO_ESTIMATE } from '../../model/token-estimate.ts'
 import type { FileLayout } from '../../openai/files/file-layout.ts'
 import type { AgentReadOptions, Cursor, Locator, PrivacyOptions, ReadItem, ScanItem, Source } from '../agent.ts'
@@ -16,8 +15,6 @@ import { type OpenAiLocator, parseUnit, readUnit, readUnitBatches, type UnitBatc
 /** Conversations are independent, so the position in the file is the complete state. */
 interface UnitCursor extends Cursor, LogPosition {
   readonly offset: number
-  /** Modification time at the first read. Kept, so that ids stay the same when the file grows. */
-  readonly written: number
 }
 
 export function read(source: Source, options: AgentReadOptions = {}): AsyncGenerator<readonly ReadItem[]> {
@@ -32,10 +29,10 @@ function readUnits<T>(
   readBatch: (units: UnitBatch, parser: ConversationParser) => Iterable<readonly T[]>,
 ): AsyncGenerator<readonly (T | CursorItem | LogIssue)[]> {
   return readLogFile<UnitCursor, T | CursorItem>(source, cursor, (file, from) => {
-    const parser = new ConversationParser(source, from?.written ?? writtenAt(source, file), options)
+    const parser = new ConversationParser(source, options)
     return parseWithCursors<UnitBatch, T | CursorItem>(readUnitBatches(file, from), file, from, {
       follow: (units) => readBatch(units, parser),
-      cursor: (stop) => [{ kind: 'cursor', cursor: { ...stop, written: parser.written } }],
+      cursor: (stop) => [{ kind: 'cursor', cursor: { ...stop } }],
     })
   })
 }
@@ -60,9 +57,6 @@ function* readBatches({ layout, lines, stray }: UnitBatch, parser: ConversationP
 /** Bytes per batch. Larger batches would outlive the garbage collector's young generation. */
 const BATCH_BYTES = 1 << 15
 
-const writtenAt = (source: Source, file: OpenFile): number =>
-  source.first_seen === undefined ? file.modifiedMs : Date.parse(source.first_seen)
-
 const unitCache = new LastResult<ReturnType<typeof parseUnit>>()
 
 export async function readMessage(
@@ -71,22 +65,12 @@ export async function readMessage(
   options: PrivacyOptions = {},
 ): Promise<NormalizedMessage> {
   const { unit: position, part } = locator as OpenAiLocator
-  const { line, layout, written, cut } = position
+  const { line, layout, cut } = position
   const bytes = await readSpan(source, position.at)
-  const key = JSON.stringify([
-    source.path,
-    source.shown,
-    source.session,
-    source.claim,
-    line,
-    layout,
-    written,
-    cut,
-    options,
-  ])
+  const key = JSON.stringify([source.path, source.shown, source.session, source.claim, line, layout, cut, options])
   const { sessions } = unitCache.get(bytes, key, () => {
     const unit = { number: line, utf8: false, ended: cut !== true }
-    return parseUnit(unit, bytes, layout, new ConversationParser(source, written, options))
+    return parseUnit(unit, bytes, layout, new ConversationParser(source, options))
   })
   let remaining = part
   for (const { messages } of sessions) {
@@ -135,7 +119,7 @@ function countMessages(messages: readonly NormalizedMessage[], lines: number, fo
 
 /** One item for all messages, because their times are nearly equal. */
 function estimateOfAll(messages: readonly NormalizedMessage[]): readonly ScanItem[] {
-  const at = messages.at(-1)?.timestamp as Instant | undefined
+  const at = messages.map(recordedTime).findLast((time) => time !== null) ?? null
   const sum = messages.map(estimateMessage).reduce(addEstimates, NO_ESTIMATE)
-  return at === undefined ? [] : estimateItems(at, undefined, sum)
+  return estimateItems(at, undefined, sum)
 }

@@ -11,7 +11,7 @@ import {
   toJsonText,
 } from '../../lib/unknown-values.ts'
 import type { Instant, SessionId } from '../../model/ids.ts'
-import type { Metadata } from '../../model/metadata.ts'
+import type { Metadata, TimestampBasis } from '../../model/metadata.ts'
 import type { Mutable, NormalizedMessage } from '../../model/normalized.ts'
 import { type ElementExtensions, readElementExtensions, type SourceExtension } from '../../model/replay/extension.ts'
 import { parseGitInfo, type Session } from '../../model/session.ts'
@@ -36,8 +36,8 @@ export interface SessionContext {
 
 export interface MessageTime {
   readonly at: Instant
-  /** The file does not contain the time. */
-  readonly inferred: boolean
+  /** Set if the file does not contain the time. */
+  readonly basis?: TimestampBasis | undefined
   /** The original time value. */
   readonly stamp?: unknown
 }
@@ -69,7 +69,7 @@ export function toMessage(
   const role = element.record['role']
   const position = {
     at: time.at,
-    inferred: time.inferred,
+    basis: time.basis,
     line: number,
     part,
     path,

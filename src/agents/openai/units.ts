@@ -130,8 +130,6 @@ interface UnitPosition {
   readonly at: readonly [offset: number, length: number, check: number]
   readonly line: number
   readonly layout: FileLayout
-  /** Modification time of the file. */
-  readonly written: number
   /** The unit was incomplete. */
   readonly cut?: true
 }
@@ -198,7 +196,7 @@ export function readUnit(unit: ByteLine, layout: FileLayout, parser: Conversatio
   const parsed = bytes && parseUnit(unit, bytes, layout, parser)
   for (const issue of unitIssues(unit, parsed, parser.path)) out.push({ kind: 'issue', issue })
   if (!parsed || parsed.sessions.length === 0) return
-  const position = unitPositionOf(unit, parsed.check, layout, parser.written)
+  const position = unitPositionOf(unit, parsed.check, layout)
   let part = 0
   for (const { session, messages } of parsed.sessions) {
     out.push({ kind: 'session', session })
@@ -213,8 +211,7 @@ function unitPositionOf(
   { offset, length, number: line, ended }: ByteLine,
   check: number,
   layout: FileLayout,
-  written: number,
 ): UnitPosition {
-  const position = { at: [offset, length, check] as const, line, layout, written }
+  const position = { at: [offset, length, check] as const, line, layout }
   return ended ? position : { ...position, cut: true }
 }

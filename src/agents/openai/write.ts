@@ -354,6 +354,6 @@ function sessionFields({ native_id, title, models, started_at }: Session): Field
     id: native_id,
     ...(title !== undefined && { title }),
     ...(models[0] !== undefined && { model: models[0] }),
-    created_at: started_at,
+    ...(started_at !== null && { created_at: started_at }),
   }
 }

@@ -90,7 +90,7 @@ async function withDetails(app: App, touched: readonly FileTouched[]): Promise<r
   for (const touch of touched) {
     const { session_id } = touch
     if (!checkpoints.has(session_id)) checkpoints.set(session_id, await readCheckpoints(app, session_id))
-    const after = checkpoints.get(session_id)?.find(({ at }) => at >= touch.timestamp)
+    const after = checkpoints.get(session_id)?.find(({ at }) => touch.timestamp !== null && at >= touch.timestamp)
     const body = await app.message(session_id, touch.message_id)
     const diff = body?.kind === 'body' ? findChange(body.message, touch.path) : undefined
     found.push({ ...touch, diff: diff ?? null, checkpoint: after?.tag ?? null })

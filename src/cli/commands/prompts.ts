@@ -7,9 +7,9 @@ import { debug } from '../../lib/logger.ts'
 import { foldText } from '../../lib/text.ts'
 import { classify, withoutInjectedText } from '../../model/classify.ts'
 import { EXIT_BUG } from '../../model/error.ts'
-import type { Instant } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
+import { recordedTime } from '../../model/recorded-time.ts'
 import type { Session } from '../../model/session.ts'
 import { SessionFactsCollector, UNREPEATED_EVENT } from '../../model/session-facts.ts'
 import { toSingleLine } from '../../model/tool-summary.ts'
@@ -70,8 +70,8 @@ const COLUMNS: readonly TableColumn[] = [
 /** @param all number of prompts before `--limit` */
 function renderPromptTable(prompts: readonly LinkedPrompt[], all: number): string {
   if (prompts.length === 0) return say('No matching prompts.\n', '該当する依頼はありません。\n')
-  const rows = prompts.map(({ at, at_inferred, agent, session, text }) => [
-    `${at_inferred ? '~ ' : ''}${formatDateTime(at)}`,
+  const rows = prompts.map(({ at, agent, session, text }) => [
+    formatDateTime(at),
     session === null ? agent : shortId(session),
     toSingleLine(toTerminalText(text)),
   ])
@@ -185,8 +185,7 @@ class PromptCollector {
         message_id: message.id,
         cwd: session.cwd ?? null,
         text,
-        at: message.timestamp as Instant,
-        at_inferred: message.metadata?.timestamp_inferred === true,
+        at: recordedTime(message),
       })
     }
   }
@@ -196,16 +195,13 @@ class PromptCollector {
 const mayBePrompt = (message: NormalizedMessage): boolean =>
   message.role === 'user' || classify(message, UNREPEATED_EVENT).kind === 'prompt'
 
-function toTypedList({ agent, started_at }: Session, messages: readonly NormalizedMessage[]): TypedList {
-  const prompts = messages.map((message) => {
-    const { prompt_of, timestamp_inferred } = message.metadata ?? {}
-    return {
-      text: typedTextOf(message),
-      at: timestamp_inferred ? undefined : (message.timestamp as Instant),
-      of: prompt_of ?? undefined,
-    }
-  })
-  return { agent, at: started_at, prompts }
+function toTypedList({ agent }: Session, messages: readonly NormalizedMessage[]): TypedList {
+  const prompts = messages.map((message) => ({
+    text: typedTextOf(message),
+    at: recordedTime(message),
+    of: message.metadata?.prompt_of ?? undefined,
+  }))
+  return { agent, prompts }
 }
 
 const typedTextOf = ({ segments }: NormalizedMessage): string =>

@@ -4,6 +4,8 @@ import type { App, IndexedMessage } from '../../app.ts'
 import { classify, withoutInjectedText } from '../../model/classify.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import { recordedTime, TimeRange } from '../../model/recorded-time.ts'
 import type { SessionFacts } from '../../model/session-facts.ts'
 import { formatShortDuration, toSingleLine } from '../../model/tool-summary.ts'
 import { groupIntoTurns, type Turn } from '../../model/turn.ts'
@@ -164,7 +166,7 @@ async function listTurns(log: Log, overview: SessionOverview, facts: SessionFact
     if (number === 0) continue
     const [first] = messages
     const prompt = first?.segments.map(({ text }) => text ?? '').join('\n') ?? ''
-    const times = { started_at: first?.timestamp, ended_at: messages.at(-1)?.timestamp }
+    const times = timesOfTurn(messages)
     list.push({ number, prompt, ...times, messages: messages.length, tools, errors, usage, rolled_back: rolledBack })
   }
   return list
@@ -209,19 +211,26 @@ export async function renderTurnTable(turns: AsyncIterable<Turn>, facts: Session
   return `\n${renderTable(TURN_COLUMNS, rows)}`
 }
 
+/** The prompt's time, and the last one. Null where the log records none. */
+function timesOfTurn(messages: readonly NormalizedMessage[]) {
+  const range = new TimeRange()
+  for (const message of messages) range.add(recordedTime(message))
+  const [first] = messages
+  return { started_at: first ? recordedTime(first) : null, ended_at: range.last }
+}
+
 function toRow(turn: Turn, facts: SessionFacts): readonly string[] {
   const { messages } = turn
   const prompt = messages.find((message) => classify(message, facts).isTyped)
   const words = prompt?.segments.map(withoutInjectedText).join(' ') ?? ''
-  const from = Date.parse(prompt?.timestamp ?? '')
-  const to = Date.parse(messages.at(-1)?.timestamp ?? '')
+  const { started_at, ended_at } = timesOfTurn(messages)
   const rolledBackNote = turn.rolledBack ? say('(rolled back) ', '（取り消し）') : ''
   return [
     String(turn.number),
     rolledBackNote + toSingleLine(toTerminalText(words)),
     formatCount(turn.tools),
     turn.errors > 0 ? formatCount(turn.errors) : '',
-    to >= from ? formatShortDuration(to - from) : '',
+    started_at !== null && ended_at !== null ? formatShortDuration(Date.parse(ended_at) - Date.parse(started_at)) : '',
     turn.usage.total_tokens > 0 ? formatCount(turn.usage.total_tokens) : '',
   ]
 }

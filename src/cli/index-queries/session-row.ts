@@ -11,10 +11,10 @@ export interface SessionRow {
   readonly title: string | null
   readonly cwd: string | null
   readonly models: readonly string[]
-  readonly started_at: string
-  readonly last_at: string
-  /** Null if only the beginning of the log was read. */
-  readonly messages: number | null
+  /** Null if the log records no time. */
+  readonly started_at: string | null
+  readonly last_at: string | null
+  readonly messages: number
   readonly tools: number | null
   readonly usage: Usage | null
   readonly size: number | null
@@ -67,7 +67,7 @@ export function logSessionToRow(
     models,
     started_at,
     last_at,
-    messages: messages ?? null,
+    messages,
     tools: null,
     usage: null,
     size: null,

@@ -10,6 +10,7 @@ import {
   withoutInjectedText,
 } from '../../model/classify.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
+import { recordedTime } from '../../model/recorded-time.ts'
 import type { Session } from '../../model/session.ts'
 import type { SessionFacts } from '../../model/session-facts.ts'
 import { formatShortDuration, qualifiedToolName, summarizeToolCall } from '../../model/tool-summary.ts'
@@ -104,7 +105,7 @@ export const formatUsage = (usage: Usage): string => {
 
 function renderPrompt(turn: Turn, message: NormalizedMessage, facts: SessionFacts, all: boolean): string {
   const note = formatPromptMarks(turn.rolledBack ? ['rolled_back'] : promptMarksOf(message, facts))
-  const head = `${paint.cyan(paint.bold(`❯ ${turn.number}`))} ${paint.dim(formatDateTime(message.timestamp))}${note}`
+  const head = `${paint.cyan(paint.bold(`❯ ${turn.number}`))} ${paint.dim(formatDateTime(recordedTime(message)))}${note}`
   return `${head}\n${indentLines(printableMessageText(message, all))}`
 }
 

@@ -22,7 +22,7 @@ export function renderSessionTable(sessions: readonly SessionRow[], all: number)
     formatDateTime(row.last_at),
     shortId(row.id),
     renderTitle(row),
-    row.messages === null ? '' : formatCount(row.messages),
+    formatCount(row.messages),
     row.usage && row.usage.total_tokens > 0 ? formatRounded(row.usage.total_tokens) : '',
     toTerminalLine(lastFolders(row.cwd ?? '')),
   ])

@@ -1,7 +1,7 @@
 /** Texts, codes, ids and times as the terminal shows them. */
 import { toPrintable, toPrintableField } from '../../lib/text.ts'
 import { toVisible } from '../../model/hostile-characters.ts'
-import { runLanguage } from '../language.ts'
+import { runLanguage, say } from '../language.ts'
 /** Escape sequences in a log must not reach the terminal. */
 export const toTerminalText = toPrintable
 
@@ -83,7 +83,8 @@ export function shortId(id: string): string {
 export const messageReference = (id: string): string => toTerminalLine(id.slice(id.lastIndexOf('#') + 1))
 
 /** Local time, to the minute. */
-export function formatDateTime(at: string): string {
+export function formatDateTime(at: string | null): string {
+  if (at === null) return say('no date', '日付なし')
   const date = new Date(at)
   const two = (n: number): string => String(n).padStart(2, '0')
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`

@@ -27,8 +27,9 @@ export function renderLabel(name: ExportLabel, ...values: readonly string[]): st
 
 export type TimeFormatter = (at: string) => string
 
-export const renderTime = (at: string, clock: TimeFormatter, day = false): string =>
-  `<time datetime="${escapeHtml(at)}"${day ? ' data-day' : ''}>${escapeHtml(clock(at))}</time>`
+/** Empty if there is no time. */
+export const renderTime = (at: string | null, clock: TimeFormatter, day = false): string =>
+  at === null ? '' : `<time datetime="${escapeHtml(at)}"${day ? ' data-day' : ''}>${escapeHtml(clock(at))}</time>`
 
 /** The page itself renders the start and the end of a turn. */
 export function renderBlockHtml(block: Exclude<ExportBlock, { kind: 'turn' | 'end' }>, clock: TimeFormatter): string {

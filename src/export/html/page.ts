@@ -143,7 +143,7 @@ class PageWriter {
 `
   }
 
-  #agentHeading(at: string): string {
+  #agentHeading(at: string | null): string {
     return `<h3 class="who agent">${escapeHtml(this.#agent)} ${renderTime(at, this.#clock)}</h3>\n`
   }
 

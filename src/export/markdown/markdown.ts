@@ -46,7 +46,7 @@ class MarkdownWriter {
     switch (block.kind) {
       case 'turn':
         this.#under = 'user'
-        return `## ${block.number}. You · ${this.#clock(block.at)}${formatPromptMarks(block.marks)}`
+        return `## ${block.number}. You${this.#after(block.at)}${formatPromptMarks(block.marks)}`
       case 'said':
         return this.#renderSpeech(block.who, block.at, block.parts)
       case 'thought':
@@ -59,7 +59,7 @@ class MarkdownWriter {
         return `*${exportLabelText('copied', [String(block.records)])}*`
       case 'note':
         return renderDetails(
-          escapeInlineHtml(`${block.what} · ${this.#clock(block.at)}`),
+          escapeInlineHtml(`${block.what}${this.#after(block.at)}`),
           renderNote(block.text, block.data),
         )
       case 'end':
@@ -67,17 +67,22 @@ class MarkdownWriter {
     }
   }
 
-  #renderSpeech(who: BlockSpeaker, at: string, parts: readonly MessagePart[]): string {
+  #renderSpeech(who: BlockSpeaker, at: string | null, parts: readonly MessagePart[]): string {
     const body = parts.map((part) => this.#part(part, who)).join('\n\n')
     if (who === 'user') return body
     if (who === 'assistant') return this.#underAgent(at, body)
     return renderDetails(exportLabelText(who === 'context' ? 'injected' : who), body)
   }
 
-  #underAgent(at: string, body: string): string {
-    const heading = this.#under === 'agent' ? '' : `### ${escapeMarkdownLine(this.#agent)} · ${this.#clock(at)}\n\n`
+  #underAgent(at: string | null, body: string): string {
+    const heading = this.#under === 'agent' ? '' : `### ${escapeMarkdownLine(this.#agent)}${this.#after(at)}\n\n`
     this.#under = 'agent'
     return heading + body
+  }
+
+  /** The time behind a name. Empty if there is none. */
+  #after(at: string | null): string {
+    return at === null ? '' : ` · ${this.#clock(at)}`
   }
 
   #part(part: MessagePart, who: BlockSpeaker): string {
@@ -150,8 +155,8 @@ function renderFrontMatter(input: ExportInput, { turns, timeZone = 'UTC' }: Expo
     agent: session.agent,
     agent_version: session.agent_version,
     models: session.models,
-    started_at: session.started_at,
-    last_at: outline.last_at,
+    started_at: session.started_at ?? undefined,
+    last_at: outline.last_at ?? undefined,
     time_zone: timeZone,
     cwd: session.cwd,
     branch: session.git?.branch,

@@ -44,8 +44,8 @@ export interface MessageItem {
   readonly id: string
   /** Position among all messages of the session, from 0. */
   readonly offset: number
-  /** Time of the message. */
-  readonly timestamp: string
+  /** Time of the message. Null if the log records none. */
+  readonly timestamp: string | null
   /** Author of the message. */
   readonly role: Role
   /** Kind of source record. */

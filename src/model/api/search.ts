@@ -32,8 +32,8 @@ export interface SearchHit {
   readonly session_id: string
   /** Id of the message. */
   readonly message_id: string
-  /** Time of the message. */
-  readonly timestamp: string
+  /** Time of the message. Null if the log records none. */
+  readonly timestamp: string | null
   /** Author of the message. */
   readonly role: Role
   /** Kind of source record. */
@@ -105,8 +105,8 @@ export interface FileTouchItem {
   readonly session_title: string | null
   /** Id of the message. */
   readonly message_id: string
-  /** Time of the call. */
-  readonly timestamp: string
+  /** Time of the call. Null if the log records none. */
+  readonly timestamp: string | null
   /** Name of the tool. */
   readonly tool: string | null
   /** Number of the turn. */

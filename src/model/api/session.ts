@@ -66,12 +66,12 @@ export interface SessionItem {
   readonly branch: string | null
   /** Models, in order of first use. */
   readonly models: readonly string[]
-  /** Time of the first message. */
-  readonly created_at: string
-  /** Time of the last message. */
-  readonly last_at: string
-  /** Time between the first and the last message. */
-  readonly duration_seconds: number
+  /** First time in the log. Null if it records none. */
+  readonly created_at: string | null
+  /** Last time in the log. Null if it records none. */
+  readonly last_at: string | null
+  /** Time between the two. Null if the log records none. */
+  readonly duration_seconds: number | null
   /** Number of messages. */
   readonly message_count: number
   /** Number of turns. */
@@ -102,6 +102,8 @@ export interface SessionItem {
   readonly gone: boolean
   /** True if the whole session can be searched. */
   readonly indexed: boolean
+  /** Path of the log, to show and copy. No request accepts a path. */
+  readonly path: string
   /** Size of the log. */
   readonly filesize_bytes: number
   /** Grows when the session changes. */
@@ -142,8 +144,6 @@ export type SessionReply = Reply<SessionDetail>
 export interface SessionDetail extends SessionItem {
   /** Name of the agent. */
   readonly agent_label: string
-  /** Path of the log, to show and copy. No request accepts a path. */
-  readonly path: string
   /** Key of the database row. Null for a log file. */
   readonly row_key: string | null
   /** Header of the log: agent version, policies, Git state. */

@@ -41,7 +41,7 @@ export interface StateItem {
   /** Number of lines in the transcript. */
   readonly transcript_lines: number
   /** Time of the state. */
-  readonly as_of: string
+  readonly as_of: string | null
 }
 
 export interface ContextItem {

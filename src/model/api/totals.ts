@@ -46,10 +46,10 @@ export interface TurnTotals {
   readonly message_id: string
   /** Beginning of the prompt. */
   readonly prompt: string
-  /** Time of the prompt. */
-  readonly started_at: string
-  /** Duration. */
-  readonly duration_ms: number
+  /** Time of the prompt. Null if the log records none. */
+  readonly started_at: string | null
+  /** Duration. Null if the log records no times. */
+  readonly duration_ms: number | null
   /** Tokens. */
   readonly usage: Usage
   /** Cost at list prices. */
@@ -82,8 +82,8 @@ export interface EventCount {
   readonly count: number
   /** Id of the first one. */
   readonly first_message_id: string
-  /** Time of the last one. */
-  readonly last_at: string
+  /** Time of the last one. Null if the log records none. */
+  readonly last_at: string | null
 }
 
 export interface SessionTool {

@@ -27,10 +27,10 @@ export interface TurnItem {
   readonly offset: number
   /** Number of messages up to the next turn. */
   readonly message_count: number
-  /** Time of the prompt. */
-  readonly started_at: string
-  /** Time of the last message. */
-  readonly ended_at: string
+  /** Time of the prompt. Null if the log records none. */
+  readonly started_at: string | null
+  /** Time of the last message. Null if the log records none. */
+  readonly ended_at: string | null
   /** Number of tool calls. */
   readonly tool_count: number
   /** Number of failures. */

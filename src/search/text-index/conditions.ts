@@ -1,7 +1,7 @@
 /** Translates the filters of a query into SQL conditions and ranges of row ids. */
 
 import { cachedQuery } from '../../index/query-cache.ts'
-import { ERROR, firstIdAt, IMAGE, ROLES } from '../../index/row-encoding.ts'
+import { ERROR, FIRST_DATED_ID, firstIdAt, IMAGE, ROLES } from '../../index/row-encoding.ts'
 import { filterConditions, type SessionFilter } from '../../index/session-filter.ts'
 import type { Db } from '../../lib/sqlite/own-database.ts'
 import { prepareCached, prepareFirstColumn } from '../../lib/sqlite/statements.ts'
@@ -100,9 +100,7 @@ export function messageConditions(filters: readonly QueryFilter[]): MessageCondi
         if (!filter.not) rare.push({ sql: kindFlagsOf(filter).map(messagesWithFlag).join(' UNION '), values: [] })
         break
       case 'on': {
-        const spans = filter.values.map(
-          (one) => [firstIdAt(Date.parse(one.from)), firstIdAt(Date.parse(one.until))] as const,
-        )
+        const spans = filter.values.map((one) => [firstIdIn(one.from), firstIdAt(Date.parse(one.until))] as const)
         if (filter.not || spans.length > 1) {
           const any = spans.map(() => 'm.id >= ? AND m.id < ?').join(' OR ')
           message.push({ sql: `${sign}(${any})`, values: spans.flat() })
@@ -113,7 +111,7 @@ export function messageConditions(filters: readonly QueryFilter[]): MessageCondi
         break
       }
       case 'time': {
-        const low = filter.from === undefined ? 0 : firstIdAt(Date.parse(filter.from))
+        const low = filter.from === undefined ? FIRST_DATED_ID : firstIdIn(filter.from)
         const high = filter.until === undefined ? Number.MAX_SAFE_INTEGER : firstIdAt(Date.parse(filter.until))
         if (filter.not) message.push({ sql: 'NOT (m.id >= ? AND m.id < ?)', values: [low, high] })
         else {
@@ -135,6 +133,9 @@ export function messageConditions(filters: readonly QueryFilter[]): MessageCondi
     until,
   }
 }
+
+/** The first id of a period. Rows without a date are in none. */
+const firstIdIn = (from: string): number => Math.max(FIRST_DATED_ID, firstIdAt(Date.parse(from)))
 
 const TOOL_IDS = 'SELECT id FROM word WHERE text = ? COLLATE NOCASE'
 const PATH_CONTAINS = 'instr(lower(y.path), lower(?)) > 0'

@@ -4,8 +4,9 @@ import { allAgents } from '../../agents/load-agents.ts'
 import type { LoadedMessage } from '../../app.ts'
 import type { MessageItem, Showing } from '../../model/api/message.ts'
 import { classify } from '../../model/classify.ts'
-import type { Instant, SessionId } from '../../model/ids.ts'
+import type { SessionId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
+import { recordedTime } from '../../model/recorded-time.ts'
 import { type SessionFacts, SessionFactsCollector } from '../../model/session-facts.ts'
 import { toMessageItem } from '../view/message-item.ts'
 import { pairToolCalls } from '../view/message-window.ts'
@@ -47,12 +48,12 @@ const canShow = ({ known }: LoadedMessage): boolean => known.source_type !== 'se
 
 /** The session as the index describes it. Messages from another session belong to this one too, so none counts as replayed. */
 function toBody(message: NormalizedMessage, facts: SessionFacts, session: string): LoadedMessage {
-  const { id, role, source_type, segments, tool_call, timestamp } = message
+  const { id, role, source_type, segments, tool_call } = message
   const { kind, isRepeat } = classify(message, facts)
   const known = {
     ...{ id, row: 0, line: 0, part: 0, role, source_type, locator: {} },
     session: session as SessionId,
-    timestamp: timestamp as Instant,
+    timestamp: recordedTime(message),
     duplicate: isRepeat,
     replayed: false,
     injected: kind === 'context',

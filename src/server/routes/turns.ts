@@ -2,7 +2,7 @@
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { App, SessionEntry } from '../../app.ts'
-import type { SessionTotals } from '../../model/api/totals.ts'
+import type { SessionTotals, TurnTotals } from '../../model/api/totals.ts'
 import type { TurnItem, TurnsMeta } from '../../model/api/turn.ts'
 import { phrase } from '../../model/phrase.ts'
 import { cacheShareOf } from '../../model/usage.ts'
@@ -161,6 +161,9 @@ async function buildTurnItems(
   })
 }
 
+const endOf = ({ started_at, duration_ms }: TurnTotals): string | null =>
+  started_at === null || duration_ms === null ? null : new Date(Date.parse(started_at) + duration_ms).toISOString()
+
 /** For a log that was trimmed to its events: the index knows no offsets of its turns. */
 const toEventTurnItem = (turn: ReturnType<SessionTally['turns']>[number]): TurnItem => ({
   number: turn.number,
@@ -169,7 +172,7 @@ const toEventTurnItem = (turn: ReturnType<SessionTally['turns']>[number]): TurnI
   offset: 0,
   message_count: 0,
   started_at: turn.started_at,
-  ended_at: new Date(Date.parse(turn.started_at) + turn.duration_ms).toISOString(),
+  ended_at: endOf(turn),
   tool_count: turn.tools,
   error_count: turn.errors,
   usage: turn.usage,

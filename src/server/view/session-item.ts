@@ -4,7 +4,7 @@ import type { App, SessionAnnotation, SessionEntry } from '../../app.ts'
 import { sanitizeText } from '../../lib/markup/html.ts'
 import { fieldsOf, listOf, numberOf, stringOf } from '../../lib/unknown-values.ts'
 import type { CheckpointItem, MarkItem, SessionDetail, SessionItem } from '../../model/api/session.ts'
-import { type SessionId, toInstant } from '../../model/ids.ts'
+import { type Instant, type SessionId, toInstant } from '../../model/ids.ts'
 import type { Metadata } from '../../model/metadata.ts'
 import type { NormalizedMessage, Role } from '../../model/normalized.ts'
 import { NO_COST } from '../../model/prices.ts'
@@ -37,7 +37,7 @@ export async function toSessionItems(app: App, entries: readonly SessionEntry[])
       models: entry.models,
       created_at: entry.started_at,
       last_at: entry.last_at,
-      duration_seconds: Math.max(0, Math.round((Date.parse(entry.last_at) - Date.parse(entry.started_at)) / 1000)),
+      duration_seconds: secondsBetween(entry.started_at, entry.last_at),
       message_count: entry.messages,
       turn_count: turns,
       tool_count: entry.tools,
@@ -45,7 +45,7 @@ export async function toSessionItems(app: App, entries: readonly SessionEntry[])
       usage: entry.usage,
       estimate: entry.estimate ?? null,
       cost: spent[entry.id] ?? NO_COST,
-      live: !gone && !entry.kept && Math.abs(now - Date.parse(entry.last_at)) < LIVE_WITHIN_MS,
+      live: !gone && !entry.kept && isWithin(entry.last_at, now),
       issue_count: issues,
       parent: entry.parent ?? null,
       relation: entry.relation ?? null,
@@ -53,12 +53,19 @@ export async function toSessionItems(app: App, entries: readonly SessionEntry[])
       kept: entry.kept,
       gone,
       indexed: entry.indexed,
+      path: entry.path,
       filesize_bytes: entry.size,
       revision: entry.revision,
       mark,
     }
   })
 }
+
+const secondsBetween = (first: Instant | null, last: Instant | null): number | null =>
+  first === null || last === null ? null : Math.max(0, Math.round((Date.parse(last) - Date.parse(first)) / 1000))
+
+const isWithin = (at: Instant | null, now: number): boolean =>
+  at !== null && Math.abs(now - Date.parse(at)) < LIVE_WITHIN_MS
 
 const firstName = (...names: readonly (string | null | undefined)[]): string | null =>
   names.find((name) => name !== null && name !== undefined) ?? null
@@ -108,7 +115,6 @@ export async function readSessionDetail(
   return {
     ...item,
     agent_label: log?.agent.label ?? entry.agent,
-    path: entry.path,
     row_key: entry.key ?? null,
     header,
     record_count: total,

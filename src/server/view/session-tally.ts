@@ -5,6 +5,7 @@ import { classify, eventNameOf } from '../../model/classify.ts'
 import { type Instant, instantFromMs, toInstant } from '../../model/ids.ts'
 import type { Mutable, NormalizedMessage } from '../../model/normalized.ts'
 import { addCosts, costOfUsage, NO_COST, type PriceList, type Spent } from '../../model/prices.ts'
+import { recordedTime } from '../../model/recorded-time.ts'
 import { searchableTextOf } from '../../model/searchable-text.ts'
 import { type SessionFacts, SessionFactsCollector, UNREPEATED_EVENT } from '../../model/session-facts.ts'
 import { qualifiedToolName, toSingleLine } from '../../model/tool-summary.ts'
@@ -29,7 +30,7 @@ interface SessionCounts {
   model: string | undefined
 }
 
-type TurnCounts = Omit<Mutable<TurnTotals>, 'number' | 'rolled_back' | 'duration_ms'> & { last_at: string }
+type TurnCounts = Omit<Mutable<TurnTotals>, 'number' | 'rolled_back' | 'duration_ms'> & { last_at: Instant | null }
 
 const emptyCounts = (): SessionCounts => ({
   usage: NO_USAGE,
@@ -68,7 +69,7 @@ export class SessionTally {
   }
 
   add(message: NormalizedMessage): void {
-    const { role, metadata, raw, segments, timestamp } = message
+    const { role, metadata, raw, segments } = message
     const { counts } = this
     this.#collector.add(message)
     if (classify(message).isReplayed) return
@@ -82,11 +83,12 @@ export class SessionTally {
     this.#addTurn(message)
     this.#addEvent(message)
     this.#addTool(message)
-    if (metadata?.usage) this.#addUsage(metadata.usage, timestamp)
+    if (metadata?.usage) this.#addUsage(metadata.usage, recordedTime(message))
   }
 
   #addTurn(message: NormalizedMessage): void {
-    const { id, role, timestamp } = message
+    const { id, role } = message
+    const at = recordedTime(message)
     const { counts } = this
     if (role === 'user' || role === 'assistant') counts.hasMessages = true
     const turns = classify(message).isTyped
@@ -97,14 +99,15 @@ export class SessionTally {
     turns?.push({
       message_id: id,
       prompt: promptLineOf(message),
-      started_at: timestamp,
-      last_at: timestamp,
+      started_at: at,
+      last_at: at,
       usage: NO_USAGE,
       cost: NO_COST,
       tools: 0,
       errors: 0,
     })
-    for (const turn of this.#openTurns()) if (timestamp > turn.last_at) turn.last_at = timestamp
+    if (at === null) return
+    for (const turn of this.#openTurns()) if (turn.last_at === null || at > turn.last_at) turn.last_at = at
   }
 
   #openTurns(): readonly TurnCounts[] {
@@ -121,7 +124,7 @@ export class SessionTally {
       event_kind: kind,
       count: (before?.count ?? 0) + 1,
       first_message_id: before?.first_message_id ?? id,
-      last_at: timestamp,
+      last_at: recordedTime(message),
     })
     const limits = fieldsOf(fieldsOf(metadata['token_count'])?.['rate_limits'])
     for (const [name, given] of Object.entries(limits ?? {})) {
@@ -155,9 +158,9 @@ export class SessionTally {
     }
   }
 
-  #addUsage(usage: Usage, at: string): void {
+  #addUsage(usage: Usage, at: Instant | null): void {
     const { counts } = this
-    const cost = costOfUsage(usage, counts.model, at as Instant, this.#prices)
+    const cost = costOfUsage(usage, counts.model, at, this.#prices)
     counts.usage = addUsage(counts.usage, usage)
     counts.cost = addCosts(counts.cost, cost)
     const name = counts.model ?? 'unknown'
@@ -175,11 +178,14 @@ export class SessionTally {
     return (hasMessages ? turns : eventTurns).map(({ last_at, ...turn }, at) => ({
       number: at + 1,
       ...turn,
-      duration_ms: Math.max(0, Date.parse(last_at) - Date.parse(turn.started_at)),
+      duration_ms: durationBetween(turn.started_at, last_at),
       rolled_back: facts.isRolledBack({ id: turn.message_id }),
     }))
   }
 }
+
+const durationBetween = (first: string | null, last: string | null): number | null =>
+  first === null || last === null ? null : Math.max(0, Date.parse(last) - Date.parse(first))
 
 function parseRateLimit(name: string, given: unknown, at: string): RateLimit | undefined {
   const limit = fieldsOf(given)

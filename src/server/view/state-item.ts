@@ -7,6 +7,7 @@ import { classify, promptMarksOf } from '../../model/classify.ts'
 import { toInstant } from '../../model/ids.ts'
 import type { Metadata } from '../../model/metadata.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
+import { recordedTime } from '../../model/recorded-time.ts'
 import { NO_SESSION_FACTS } from '../../model/session-facts.ts'
 import { tokensOfBytes } from '../../model/token-estimate.ts'
 import { renderHtml } from './message-content.ts'
@@ -58,7 +59,7 @@ async function readSummaryAndNext(
   const waiting = last.find((message) => promptMarksOf(message, NO_SESSION_FACTS).includes('pending'))
   const text = summary && textOf(summary)
   return {
-    summary: text === undefined ? null : { text, html: renderHtml(text), at: summary?.timestamp ?? null },
+    summary: text === undefined ? null : { text, html: renderHtml(text), at: summary ? recordedTime(summary) : null },
     next: waiting ? textOf(waiting) : null,
   }
 }

@@ -21,7 +21,7 @@ export function conversationOutline(
   const lines: OutlineLine[] = []
   let offset = 0
   for (const turn of turns) {
-    while (waiting[0] && waiting[0].at < turn.started_at)
+    while (waiting[0] && turn.started_at !== null && waiting[0].at < turn.started_at)
       lines.push(checkpointLine(waiting.shift() as CheckpointItem, offset))
     offset = turn.offset
     lines.push({

@@ -30,20 +30,30 @@ export const NO_FILTERS: { readonly [name: string]: undefined } = Object.fromEnt
 )
 
 export interface SessionGroup {
-  /** A day, `2026-11-15`, or a directory; may be empty. */
+  /** Distinguishes it from the other groups. */
+  readonly key: string
+  /** A day, `2026-11-15`, or a directory; may be empty. Sessions without a date are grouped by the path of their log. */
   readonly name: string
+  readonly isUndated: boolean
   readonly sessions: readonly SessionItem[]
 }
 
 export function groupSessions(sessions: readonly SessionItem[], by: 'day' | 'project'): readonly SessionGroup[] {
-  const groups = new Map<string, SessionItem[]>()
+  const groups = new Map<string, SessionGroup & { readonly sessions: SessionItem[] }>()
   for (const session of sessions) {
-    const name = by === 'day' ? dayOf(session.last_at) : (session.cwd ?? '')
-    const group = groups.get(name)
-    if (group) group.push(session)
-    else groups.set(name, [session])
+    const { key, ...group } = groupOf(session, by)
+    const known = groups.get(key)
+    if (known) known.sessions.push(session)
+    else groups.set(key, { key, ...group, sessions: [session] })
   }
-  return Array.from(groups, ([name, members]) => ({ name, sessions: members }))
+  return [...groups.values()]
+}
+
+function groupOf({ last_at, cwd, path }: SessionItem, by: 'day' | 'project') {
+  if (by === 'project') return { key: cwd ?? '', name: cwd ?? '', isUndated: false }
+  if (last_at === null) return { key: `undated ${path}`, name: path, isUndated: true }
+  const day = dayOf(last_at)
+  return { key: day, name: day, isUndated: false }
 }
 
 /** New sessions first, in the server's order. */

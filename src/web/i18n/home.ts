@@ -5,6 +5,8 @@ export const say = bilingualTexts({
   title: ['Sessions', '会話'],
   today: ['Today', '今日'],
   yesterday: ['Yesterday', '昨日'],
+  noDateHint: ['The log records no time.', 'ログに日時の記録がありません。'],
+  noDate: ['No date', '日付なし'],
   noProject: ['No directory', 'ディレクトリーなし'],
   untitled: ['Untitled', '無題'],
   allAgents: ['all agents', 'すべてのエージェント'],

@@ -51,10 +51,9 @@ describe('a conversation that grows', () => {
     ['an object', 'chat.json', (messages: object[]) => json({ messages, tools: [] }, null, 2)],
   ])('keeps its name and the ids of its messages: %s', async (_, name, write) => {
     const path = tempLog(write(exchange('First?')), name)
-    const first_seen = '2026-01-02T03:04:05.000Z' as never
-    const before = await readAll(openai, { ...sourceOf(path), first_seen })
+    const before = await readAll(openai, sourceOf(path))
     writeFileSync(path, write(grown))
-    const after = await readAll(openai, { ...sourceOf(path), first_seen })
+    const after = await readAll(openai, sourceOf(path))
     expect(after.session?.id).toBe(before.session?.id)
     expect(after.messages.slice(0, before.messages.length)).toEqual(before.messages)
     expect(after.messages.length).toBe(before.messages.length + 2)
