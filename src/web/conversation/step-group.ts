@@ -28,7 +28,7 @@ export function summarizeSteps(messages: readonly MessageItem[]): StepSummary {
     added += lines.added
     removed += lines.removed
   }
-  const times = messages.map(({ timestamp }) => Date.parse(timestamp)).filter(Number.isFinite)
+  const times = messages.flatMap(({ timestamp }) => (timestamp === null ? [] : Date.parse(timestamp)))
   const lasted = times.length > 1 ? Math.max(...times) - Math.min(...times) : 0
   return { failed, files: [...files], added, removed, duration: lasted < MIN_DURATION_MS ? undefined : lasted }
 }
