@@ -322,7 +322,7 @@ describe('files that anyone could have created', () => {
     'cli/commands/restore.ts': 'a file that must not be there yet',
     'cli/program.ts': 'our package',
     'cli/find-logs.ts': 'a stream that the caller passed on',
-    'convert/handoff.ts': 'files that must not be there yet',
+    'convert/handoff.ts': 'files in a new temporary folder',
     'doctor/check-machine.ts': 'our package',
     'lib/files/atomic-file.ts': 'files that must not be there yet, copies of regular files, folders',
     'lib/sqlite/driver.ts': 'a file that must not be there yet',

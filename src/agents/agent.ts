@@ -341,11 +341,15 @@ export interface DeliveryBackup {
   file(path: string): string
 }
 
-/** `unlisted`: the program accepts the session but may not list it. */
+/**
+ * `unlisted`: the program accepts the session but may not list it. `rejected`: its checker finds an error in what was
+ * written.
+ */
 export interface DeliveryWarning {
-  readonly code: 'unlisted'
-  /** One sentence for a person. */
+  readonly code: 'unlisted' | 'rejected'
+  /** For a person. */
   readonly what: string
+  readonly what_ja: string
 }
 
 export interface Delivery {

@@ -1,5 +1,5 @@
 /** Hands a conversation to another agent: writes it to the agent's store, reads it back and compares. */
-import { closeSync, existsSync, openSync, realpathSync, rmSync, writeSync } from 'node:fs'
+import { closeSync, createReadStream, existsSync, openSync, realpathSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import type {
   Agent,
@@ -16,6 +16,7 @@ import { copyFileAtomically, copyToBackupFile, writeBackupFile } from '../lib/fi
 import { isFolder } from '../lib/files/safe-fs.ts'
 import { createTempFolder } from '../lib/files/temp-files.ts'
 import { toPrintableField } from '../lib/text.ts'
+import type { CheckFinding } from '../model/check-finding.ts'
 import { AppError } from '../model/error.ts'
 import { type AgentId, type Instant, instantFromMs } from '../model/ids.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
@@ -41,6 +42,8 @@ export interface HandoffOptions {
   readonly isDry?: boolean
   readonly now: () => Date
   readonly newId: () => string
+  /** Called before the conversation is installed, with what its program would reject or misread. */
+  readonly onRejected?: (warnings: readonly DeliveryWarning[]) => void | Promise<void>
   /** Fits a smaller context window: keeps complete turns from the end and summarizes the others. */
   readonly maxTokens?: number
 }
@@ -109,6 +112,8 @@ async function runHandoff(
   const source = (): AsyncGenerator<Exchange> => readExchanges(readSourceMessages(from, session), facts)
   const { exchanges, lastAt } = await measureSource(readSourceMessages(from, session), source())
   await verifyTarget(source(), { agent, source: { agent: to, path: saved.path } }, report, UNCHANGED)
+  const rejected = await findRejected(agent, to, saved.path)
+  if (rejected.length > 0) await options.onRejected?.(rejected)
   const backups = new HandoffBackups(options)
   const delivery = await deliverTo(agent, to, saved, { ...options, cwd, lastAt, session, backups })
   const target: ConversionSource = { agent, source: isDry ? { agent: to, path: saved.path } : delivery.source }
@@ -125,8 +130,25 @@ async function runHandoff(
     cut: trimmed?.cut,
     report,
     repairs: delivery.repairs,
-    warnings: delivery.warnings,
+    warnings: [...rejected, ...delivery.warnings],
   }
+}
+
+/** Errors that the target's checker finds in the file, one warning per rule. */
+async function findRejected(agent: Agent, form: string, path: string): Promise<readonly DeliveryWarning[]> {
+  if (!agent.check) return []
+  const byRule = new Map<string, { readonly first: CheckFinding; count: number }>()
+  for await (const finding of agent.check(() => createReadStream(path), { form })) {
+    if (finding.severity !== 'error') continue
+    const known = byRule.get(finding.rule)
+    if (known) known.count++
+    else byRule.set(finding.rule, { first: finding, count: 1 })
+  }
+  return [...byRule.values()].map(({ first: { what, place }, count }) => ({
+    code: 'rejected',
+    what: `${agent.label} may not read all of this conversation. ${what.en} (${place}${count > 1 ? ` and ${count - 1} more` : ''})`,
+    what_ja: `${agent.label} はこの会話の一部を読めないことがあります。${what.ja}（${place}${count > 1 ? `、ほか ${count - 1} か所` : ''}）`,
+  }))
 }
 
 /** Links resolved, because programs find conversations by the real path. */

@@ -1,6 +1,6 @@
 /** Texts in both languages for the codes of issues, unreadable files, faults of queries and warnings. */
 
-import type { WarningCode } from './api/convert.ts'
+import type {} from './api/convert.ts'
 import type { QueryFault } from './api/search.ts'
 import type { Issue, IssueCode } from './issue.ts'
 import { type Phrase, phrase } from './phrase.ts'
@@ -204,7 +204,3 @@ export const queryFaultInJapanese = ({
   readonly code: QueryFault
   readonly detail?: string
 }): string => `${QUERY_FAULT_TEXTS_JA[code]}${detail === undefined ? '' : `（${detail}）`}`
-
-export const WARNING_TEXTS_JA: { readonly [code in WarningCode]: string } = {
-  unlisted: 'Codex の版によっては、この会話が一覧に出ません。その場合も再開コマンドで開けます。',
-}

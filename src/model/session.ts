@@ -14,7 +14,7 @@ export interface Session {
   readonly started_at: Instant | null
   /** The last time, where not every time in the log is one of the conversation. */
   readonly last_at?: Instant
-  /** A name given by a person. */
+  /** A name given by a person, or to a sub-agent by its parent. */
   readonly title?: string
   /** The beginning of the first prompt. */
   readonly first_prompt?: string

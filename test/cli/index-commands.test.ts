@@ -77,7 +77,8 @@ describe('fumi list', () => {
       agent: 'codex',
       kind: 'conversation',
       title: expect.any(String),
-      usage: { total_tokens: 0 },
+      // The log has no counts.
+      usage: null,
       gone: false,
       starred: false,
     })

@@ -227,7 +227,8 @@ describe('Codex', () => {
   it('warns where sessions are listed from a database', async () => {
     writeFileSync(join(codexHome(), 'state_5.sqlite'), '')
     const done = await deliver(await agentOf('codex'), ours, optionsFor('codex'))
-    expect(done.warnings).toEqual([{ code: 'unlisted', what: expect.stringContaining('state_5.sqlite') }])
+    const text = expect.stringContaining('state_5.sqlite')
+    expect(done.warnings).toEqual([{ code: 'unlisted', what: text, what_ja: text }])
   })
 
   it('replaces the same thread only on request and if it is not newer', async () => {

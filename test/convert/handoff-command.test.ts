@@ -31,6 +31,18 @@ test('the report of losses and repairs is written to a file', () => {
   })
 })
 
+test('what the target would not read is said on standard error, and in the JSON', () => {
+  const { at } = given()
+  const env = { FUMI_HOME: at('fumi'), HOME: at('.'), CODEX_HOME: at('codex') }
+  mkdirSync(at('codex/sessions'), { recursive: true })
+  writeFileSync(at('orphan.jsonl'), log.text([...log.shortSession(), log.result(9, 'call_nobody_made', 'lost')]))
+  const args = ['handoff', at('orphan.jsonl'), '--to', 'codex', '--cwd', at('code'), '--dry-run']
+  expect(fumi(args, { env }).err).toContain('fumi: Codex CLI may not read all of this conversation. No call before it')
+  const { err, out } = fumi([...args, '--json'], { env })
+  expect(err).toBe('')
+  expect(JSON.parse(out)).toMatchObject({ warnings: [expect.stringContaining('No call before it')] })
+})
+
 test('a report that cannot be written does not hide what was done', () => {
   const { at, run } = given()
   const done = run('--report', at('nowhere/report.json'))

@@ -291,6 +291,27 @@ describe('from Amazon Q to Codex', () => {
     expect(other.report.losses.map(({ code }) => code)).toContain('beginning_elsewhere')
   })
 
+  it('reports what Codex would not read before it is installed', async () => {
+    const lines = [
+      ...log.shortSession(),
+      log.result(9, 'call_nobody_made', 'lost'),
+      log.result(9, 'call_2', 'lost too'),
+    ]
+    const from = await codexSession(lines)
+    const sessions = join(home, 'other', 'sessions')
+    mkdirSync(sessions, { recursive: true })
+    const seen: string[] = []
+    const done = await give(from, 'codex', {
+      environment: { ...environment(), variables: { CODEX_HOME: join(home, 'other') } },
+      onRejected: (warnings) => {
+        expect(readdirSync(sessions)).toEqual([])
+        seen.push(...warnings.map(({ what }) => what))
+      },
+    })
+    expect(seen).toEqual([expect.stringMatching(/^Codex CLI may not read all .* No call before it .* and 1 more\)$/)])
+    expect(done.warnings.map(({ code }) => code)).toEqual(['rejected'])
+  })
+
   it('truncates its title at a complete character', async () => {
     const store = storeOf()
     const prompt = `${'x'.repeat(79)}😀 and so on`

@@ -16,7 +16,7 @@ import { write } from './write.ts'
 const codex: Agent = {
   id: AGENT_ID,
   label: 'Codex CLI',
-  version: 3,
+  version: 4,
   takesUnknown: true,
   roots,
   recognize,

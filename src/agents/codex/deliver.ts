@@ -237,8 +237,13 @@ function warningsFor(id: string, home: string, { environment }: DeliverOptions):
     /^state_\d+\.sqlite$/.test(entry.name),
   )?.name
   if (name === undefined) return []
-  const what = `Codex lists sessions from ${name}, which does not know this one yet. Versions that look nowhere else do not show it in their list; codex resume ${id} finds it in all others.`
-  return [{ code: 'unlisted', what }]
+  return [
+    {
+      code: 'unlisted',
+      what: `Codex lists sessions from ${name}, which does not know this one yet. Versions that look nowhere else do not show it in their list; codex resume ${id} finds it in all others.`,
+      what_ja: `Codex は会話の一覧を ${name} から作りますが、この会話はまだそこにありません。版によっては一覧に出ませんが、codex resume ${id} で開けます。`,
+    },
+  ]
 }
 
 const sqliteHome = ({ variables }: HostEnvironment): string | undefined =>

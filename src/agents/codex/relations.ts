@@ -94,6 +94,8 @@ export class Relations {
       }
       case 'closing':
         return { marks: this.#links.linkClosing(fact.text) }
+      case 'compaction':
+        return { marks: this.#links.linkSummary(fact.text) }
       case 'call':
         if (draft.tool_call) this.calls.open(fact.call_id, id, position, draft.tool_call)
         return NO_RELATION
@@ -192,7 +194,13 @@ interface UnlinkedText {
 
 interface SavedLinks {
   readonly waiting: { readonly [who in TextAuthor]: readonly UnlinkedText[] }
-  readonly answer: { readonly id: string; readonly key: string } | null
+  readonly answer: LastAnswer | null
+}
+
+interface LastAnswer {
+  readonly id: string
+  readonly key: string
+  readonly length: number
 }
 
 /** Matching records are close together; older texts have no counterpart. */
@@ -203,7 +211,7 @@ const CITATION = '<oai-mem-citation>'
 
 class DuplicateLinks {
   readonly #waiting: { readonly [who in TextAuthor]: UnlinkedText[] }
-  #answer: { readonly id: string; readonly key: string } | undefined
+  #answer: LastAnswer | undefined
 
   constructor(saved?: SavedLinks) {
     const waiting = saved?.waiting
@@ -218,7 +226,8 @@ class DuplicateLinks {
   /** The later record gets the link. Equal texts are matched in order, with the nearest one that is not linked yet. */
   link(fact: TextFact, id: string): Metadata | undefined {
     const keys = keysOf(fact)
-    if (fact.who === 'assistant' && fact.by === 'item' && keys[0] !== undefined) this.#answer = { id, key: keys[0] }
+    if (fact.who === 'assistant' && fact.by === 'item' && keys[0] !== undefined)
+      this.#answer = { id, key: keys[0], length: fact.texts.filter((text) => text !== '').join('\n').length }
     const queue = this.#waiting[fact.who]
     const found = fact.who === 'reasoning' ? takeMatches(queue, fact.by, keys) : takeMatch(queue, fact.by, keys)
     const [first] = found
@@ -231,6 +240,13 @@ class DuplicateLinks {
   /** The end of a task repeats its last answer. */
   linkClosing(text: string): Metadata | undefined {
     return this.#answer?.key === keyOf(text) ? { duplicate_of: this.#answer.id } : undefined
+  }
+
+  /** A compaction repeats the answer that is its summary, after words of its own. */
+  linkSummary(text: string): Metadata | undefined {
+    const answer = this.#answer
+    const isSummary = answer !== undefined && answer.key === keyOf(text.slice(-answer.length))
+    return isSummary ? { duplicates: [answer.id] } : undefined
   }
 
   save(): SavedLinks {

@@ -182,6 +182,7 @@ class SessionHeader {
     this.#set('origin', originOf(payload['source']))
     this.#set('model_provider', nonEmptyStringOf(payload['model_provider']))
     this.#set('nickname', nonEmptyStringOf(payload['agent_nickname']))
+    if (session.title === undefined) this.title(taskName(payload['agent_path']))
     const git = fieldsOf(payload['git'])
     if (git) this.#set('git', { ...session.git, ...parseGitInfo(git) })
     const parent = parentOf(payload)
@@ -240,6 +241,9 @@ class SessionHeader {
     this.#dirty = true
   }
 }
+
+/** A sub-agent's path ends with the name that its parent gave the task: `/root/count_beans`. */
+const taskName = (path: unknown): string | undefined => stringOf(path)?.split('/').at(-1)
 
 function nativeIdOf(record: Fields): string | undefined {
   if (record['type'] === 'session_meta') return nonEmptyStringOf(fieldsOf(record['payload'])?.['id'])

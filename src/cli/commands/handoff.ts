@@ -4,7 +4,6 @@ import type { Command } from 'commander'
 import { formatShellLine } from '../../agents/resume-command.ts'
 import type { App } from '../../app.ts'
 import { type HandedOver, handOver, targetsOfHandoff } from '../../convert.ts'
-import { WARNING_TEXTS_JA } from '../../model/code-texts.ts'
 import { AppError } from '../../model/error.ts'
 import { formatCut, MAX_TOKENS_OPTION, REPORT_OPTION, renderLosses, saveLosses } from '../conversion-report.ts'
 import { defineCommand, IN_OPTION, JSON_OPTION, SESSION_OPTION } from '../define-command.ts'
@@ -87,10 +86,15 @@ async function handOff(app: App, name: string, options: Options): Promise<void> 
     mayReplace: options.replace === true,
     ...(options.cwd !== undefined && { cwd: resolve(options.cwd) }),
     ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
+    onRejected: async (warnings) => {
+      for (const one of options.json ? [] : warnings) await writeErr(formatWarning(one))
+    },
   })
   await printResult(done, options)
   if (options.report !== undefined) await saveLosses(options.report, done.report)
 }
+
+const formatWarning = ({ what, what_ja }: HandedOver['warnings'][number]): string => `fumi: ${say(what, what_ja)}\n`
 
 async function printResult(done: HandedOver, options: Options): Promise<void> {
   const { session, source, isDry, isReplacement, backup, resume, exchanges, cut, report, repairs, warnings } = done
@@ -103,7 +107,7 @@ async function printResult(done: HandedOver, options: Options): Promise<void> {
   await writeErr(renderLosses(report))
   if (cut) await writeErr(formatCut(cut))
   for (const repair of repairs) await writeErr(`${say('repaired', '修正:')} ${repair}\n`)
-  for (const { code, what } of warnings) await writeErr(`fumi: ${say(what, WARNING_TEXTS_JA[code])}\n`)
+  for (const one of warnings) if (one.code !== 'rejected') await writeErr(formatWarning(one))
   await writeOut(
     say(
       `${isDry ? 'Would write' : 'Wrote'} ${session.id} (${exchanges} exchanges) to ${source.path}\n`,

@@ -1,6 +1,6 @@
 /** A session as `fumi list` prints it, from the index or directly from its log. Field names are those of `--json`. */
 import type { BackedUpSession, SessionAnnotation, SessionEntry } from '../../app.ts'
-import type { Usage } from '../../model/usage.ts'
+import { isZeroUsage, type Usage } from '../../model/usage.ts'
 import type { LogSession } from '../find-session.ts'
 
 export interface SessionRow {
@@ -44,6 +44,7 @@ export function entryToRow(
     ...known,
     title: title ?? null,
     cwd: project ?? null,
+    usage: isZeroUsage(entry.usage) ? null : entry.usage,
     parent: parent ?? null,
     relation: relation ?? null,
     gone: entry.gone && !entry.kept,

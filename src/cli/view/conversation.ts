@@ -63,11 +63,12 @@ export function renderTurn(turn: Turn, facts: SessionFacts, all: boolean): strin
     contextNames.length = 0
   }
   for (const message of turn.messages) {
-    const { isTyped, isReplayed } = classify(message, facts)
+    const { isTyped, isReplayed, isRepeat } = classify(message, facts)
     if (!all && isReplayed) {
       replayed++
       continue
     }
+    if (!all && isRepeat) continue
     const context = message.role === 'user' || message.role === 'system' ? injectedNamesOf(message) : []
     if (!all && context.length > 0 && !isTyped) {
       contextNames.push(...context)
@@ -127,7 +128,7 @@ function renderText(message: NormalizedMessage, facts: SessionFacts, all: boolea
   const text = indentLines(printableMessageText(message, all))
   if (kind === 'answer') return `${paint.green('◆')} ${text.trimStart()}`
   const title =
-    kind === 'summary'
+    kind === 'summary' || (message.metadata?.kind === 'compaction' && message.segments.length > 0)
       ? say('summary of the conversation so far', 'ここまでの要約')
       : all && message.role === 'system'
         ? say('system', 'システム')

@@ -74,12 +74,14 @@ export type HandoffPreview =
 export interface WarningItem {
   /** Code of the warning. */
   readonly code: WarningCode
-  /** The warning as a sentence. */
+  /** The warning in English. */
   readonly what: string
+  /** The warning in Japanese. */
+  readonly what_ja: string
 }
 
 /** `unlisted`: the program accepts the session but may not list it. */
-export type WarningCode = 'unlisted'
+export type WarningCode = 'unlisted' | 'rejected'
 
 export interface LossItem {
   /** Where the value is in the records of the source. */

@@ -23,6 +23,8 @@ export type RecordFact =
     }
   /** A copy of the answer before it. */
   | { readonly kind: 'closing'; readonly text: string }
+  /** A compaction: its text ends with the summary, which the model may just have given as an answer. */
+  | { readonly kind: 'compaction'; readonly text: string }
   | { readonly kind: 'call'; readonly call_id: string }
   | { readonly kind: 'result'; readonly call_id: string | undefined }
   | { readonly kind: 'enrichment'; readonly call_id: string; readonly found: Enrichment }

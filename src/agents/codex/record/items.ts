@@ -141,19 +141,24 @@ function textsOf(parts: unknown): readonly string[] {
   return listOf(parts).flatMap((part) => nonEmptyStringOf(fieldsOf(part)?.['text']) ?? nonEmptyStringOf(part) ?? [])
 }
 
-/** What one agent says to another. */
+/** What another agent says to this one: a task is its prompt, anything else is the other's answer. */
 function agentMessageDraft(payload: Fields, type: string): RecordDraft {
-  const content = parseContent(payload['content'], 'assistant')
+  const texts = listOf(payload['content']).map((part) => stringOf(fieldsOf(part)?.['text']) ?? '')
+  const role = texts[0]?.startsWith(NEW_TASK) ? 'user' : 'assistant'
+  const content = parseContent(payload['content'], role)
   const metadata = { author: payload['author'] ?? null, recipient: payload['recipient'] ?? null }
   return {
-    role: 'assistant',
+    role,
     source_type: 'message',
     payload_type: type,
     segments: content.segments,
     metadata,
     secret: content.secret,
+    ...(role === 'user' && { fact: { kind: 'said', who: role, by: 'item', texts } as const }),
   }
 }
+
+const NEW_TASK = 'Message Type: NEW_TASK\n'
 
 function encryptedDraft(payload: Fields, type: string): RecordDraft {
   return {

@@ -251,7 +251,9 @@ function compactionDraft(payload: Fields): RecordDraft {
     replacement_items: history.length,
     ...pickFields(payload, ['window_id', 'window_number', 'first_window_id', 'previous_window_id']),
   }
-  return { ...metaDraft(null, metadata, textSegments(payload['message'], 'compacted')), secret: encrypted }
+  const text = nonEmptyStringOf(payload['message'])
+  const fact = text === undefined ? undefined : ({ kind: 'compaction', text } as const)
+  return { ...metaDraft(null, metadata, textSegments(text, 'compacted'), fact), secret: encrypted }
 }
 
 /** What one response used; the report of running totals behind it holds the same tokens. */

@@ -1,0 +1,85 @@
+/** How messages of Codex's sub-agents and compactions are shown. */
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import codex from '../../src/agents/codex/agent.ts'
+import * as log from '../support/codex-log.ts'
+import { readAll, scanAll } from '../support/fixtures.ts'
+import { fumi } from '../support/run-fumi.ts'
+
+const TASK = 'Message Type: NEW_TASK\nTask name: /root/count_beans\nSender: /root\nPayload:\nCount the beans.'
+
+const fromAgent = (second: number, author: string, recipient: string, text: string): string =>
+  log.line(second, 'response_item', {
+    type: 'agent_message',
+    author,
+    recipient,
+    content: [{ type: 'input_text', text }],
+  })
+
+test('a task from a parent agent is the prompt of its sub-agent, whose title is the name of the task', async () => {
+  const path = log.tempLog(
+    log.text([
+      log.header({
+        parent_thread_id: '019c0000-0000-7000-8000-00000000000a',
+        source: { subagent: { thread_spawn: { parent_thread_id: '019c0000-0000-7000-8000-00000000000a', depth: 1 } } },
+        agent_path: '/root/count_beans',
+        agent_nickname: 'Euclid',
+      }),
+      fromAgent(1, '/root', '/root/count_beans', TASK),
+      log.assistant(2, 'There are seven.'),
+      fromAgent(3, '/root/weigh_beans', '/root/count_beans', 'Message Type: MESSAGE\nPayload:\nThey weigh a gram.'),
+    ]),
+  )
+  const { messages } = await readAll(codex, { agent: codex.id, path })
+  const spoken = messages.filter(({ source_type }) => source_type === 'message')
+  expect(spoken.map(({ role }) => role)).toEqual(['user', 'assistant', 'assistant'])
+  const headers = (await scanAll(codex, { agent: codex.id, path })).flatMap((one) =>
+    one.kind === 'session' ? [one.session] : [],
+  )
+  expect(headers.at(-1)).toMatchObject({ title: 'count_beans', nickname: 'Euclid', relation: 'subagent' })
+  const { out } = fumi(['show', path])
+  expect(out).toMatch(/^count_beans\n/)
+  expect(out).toMatch(/❯ 1 .*\n {2}Message Type: NEW_TASK/)
+})
+
+test('the answer that is the summary of a compaction is shown as the summary, once', async () => {
+  const summary = 'SUMMARY: the gardener asked about beans.'
+  const path = log.tempLog(
+    log.text([
+      log.header(),
+      log.user(1, 'Fill the window.'),
+      log.assistant(2, 'Done.'),
+      log.assistant(3, summary),
+      log.line(4, 'compacted', { message: `Another language model started this.\n${summary}` }),
+      log.user(5, 'Go on.'),
+      log.assistant(6, 'Water them.'),
+    ]),
+  )
+  const { messages } = await readAll(codex, { agent: codex.id, path })
+  const answer = messages.find(({ role, segments }) => role === 'assistant' && segments[0]?.text === summary)
+  const compaction = messages.find(({ metadata }) => metadata?.event_kind === 'compacted')
+  expect(compaction?.metadata?.duplicates).toEqual([answer?.id])
+  const { out } = fumi(['show', path])
+  expect(out).toContain('  summary of the conversation so far\n  Another language model started this.\n  SUMMARY')
+  expect(out).not.toContain('◆ SUMMARY')
+  expect(out.split(summary)).toHaveLength(2)
+})
+
+test('a compaction whose summary nobody gave as an answer leaves the last answer alone', async () => {
+  const path = log.tempLog(
+    log.text([
+      log.header(),
+      log.user(1, 'Hi.'),
+      log.assistant(2, 'Done.'),
+      log.line(3, 'compacted', { message: 'Not done.' }),
+    ]),
+  )
+  const { messages } = await readAll(codex, { agent: codex.id, path })
+  expect(messages.find(({ metadata }) => metadata?.event_kind === 'compacted')?.metadata?.duplicates).toBeUndefined()
+})
+
+test('each call of a chat is shown once, with its outcome', () => {
+  const { out } = fumi(['show', join(import.meta.dirname, '../../src/agents/fumibako/fixtures/talk.jsonl')])
+  expect(out.match(/▸ fs_read/g)).toHaveLength(1)
+  expect(out).toMatch(/▸ execute_bash wc -l \* {2}✗ exit 1/)
+})
