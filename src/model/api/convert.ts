@@ -80,7 +80,7 @@ export interface WarningItem {
   readonly what_ja: string
 }
 
-/** `unlisted`: the program accepts the session but may not list it. */
+/** `unlisted`: the program accepts the session but may not list it. `rejected`: it may not read all of it. */
 export type WarningCode = 'unlisted' | 'rejected'
 
 export interface LossItem {
