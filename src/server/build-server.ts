@@ -1,6 +1,9 @@
 /** Builds the server as one function from requests to responses. `listen.ts` opens the port. */
 
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { OpenAPIHono } from '@hono/zod-openapi'
+import type { Context, Next } from 'hono'
 import { type App, IndexDamagedError } from '../app.ts'
 import { warn } from '../lib/logger.ts'
 import { phrase } from '../model/phrase.ts'
@@ -61,6 +64,29 @@ const ROUTES = [
   machineRoutes,
 ]
 
+const gzipAsync = promisify(gzip)
+/** Smaller replies fit into one packet anyway. */
+const MIN_COMPRESSED_BYTES = 1400
+
+/** Compresses JSON replies. Streams are left alone: a compressor would hold their lines back. */
+async function compressJson(c: Context, next: Next): Promise<void> {
+  await next()
+  const { res } = c
+  const isJson = res.headers.get('content-type')?.startsWith('application/json') === true
+  if (!isJson || c.req.method === 'HEAD' || !/\bgzip\b/.test(c.req.header('accept-encoding') ?? '')) return
+  if (res.headers.has('content-encoding') || res.headers.has('content-disposition')) return
+  const bytes = new Uint8Array(await res.arrayBuffer())
+  if (bytes.length < MIN_COMPRESSED_BYTES) {
+    c.res = new Response(bytes, res)
+    return
+  }
+  const headers = new Headers(res.headers)
+  headers.set('content-encoding', 'gzip')
+  headers.append('vary', 'accept-encoding')
+  headers.delete('content-length')
+  c.res = new Response(await gzipAsync(bytes, { level: 1 }), { status: res.status, headers })
+}
+
 export function buildServer(app: App, options: ServerOptions): BuiltServer {
   const indexWatcher = new IndexWatcher(app, options)
   const context = new ServerContext(app, indexWatcher, options.version)
@@ -101,6 +127,7 @@ export function buildServer(app: App, options: ServerOptions): BuiltServer {
   api.use(SIGN_IN_PATH, limitBodySize)
   api.use(checkAccess(options))
   api.use('/api/*', limitBodySize)
+  api.use('/api/*', compressJson)
   for (const addRoutes of ROUTES) addRoutes(api, context)
   chatRoutes(api, context, chats)
   api.get('/api/openapi.json', (c) => c.json(buildApiDocument(api, options.version)))

@@ -88,12 +88,13 @@ export class OpenSession {
       { ...first, limit: FIRST_PAGE_SIZE },
       this.#abort.signal,
     )
-    await Promise.all([this.#readDetail(), this.#readShape()])
-    const window = await firstWindow
+    // Rows are laid out once, when their messages are there, so that none moves.
+    const [window] = await Promise.all([firstWindow, this.#readDetail(), this.#readShape()])
+    if (window.kind === 'reply') this.#storeMessages(window.reply.data)
+    this.#layOutRows()
+    this.isReady = this.problem === undefined
     void this.#readTurns()
     if (window.kind !== 'reply') return undefined
-    this.#storeMessages(window.reply.data)
-    this.#layOutRows()
     return window.reply.data.find(({ id }) => id === at)?.offset
   }
 
@@ -199,8 +200,6 @@ export class OpenSession {
     if (answer.kind === 'problem' && !this.isReady) this.problem = answer.problem
     if (answer.kind !== 'reply') return
     this.shape = answer.reply.data.shape
-    this.#layOutRows()
-    this.isReady = true
   }
 
   async #readAgain(): Promise<void> {
@@ -208,6 +207,7 @@ export class OpenSession {
     this.#kinds.clear()
     this.#requestedPages.clear()
     await this.#readShape()
+    this.#layOutRows()
     this.#version++
     void this.#readTurns()
   }
