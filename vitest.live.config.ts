@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    include: ['test/live/codex.ts'],
+    include: ['test/live/codex.ts', 'test/live/agents.ts'],
     globalSetup: ['test/support/build.ts'],
     setupFiles: ['test/support/setup.ts'],
     testTimeout: 300_000,

@@ -64,10 +64,15 @@ function messageItem(role: 'developer' | 'user', normalized: NormalizedMessage, 
   return responseItem(normalized.timestamp, { type: 'message', role, content }, elementFactsOf(normalized))
 }
 
-function promptItems({ message: normalized, isInjected }: PromptStep, naming: LogNaming): readonly LogItem[] {
+function promptItems(
+  { message: normalized, isInjected: isProgramText }: PromptStep,
+  naming: LogNaming,
+): readonly LogItem[] {
   const content = inputParts(normalized, naming)
   const sent = messageItem('user', normalized, content)
-  return isInjected ? [sent] : [sent, screenEvent(normalized.timestamp, promptEvent(content))]
+  // Codex takes what another program inserted for a prompt, unless it would insert the same.
+  const isHidden = isProgramText && content.every((part) => isInjected(stringOf(part['text'])))
+  return isHidden ? [sent] : [sent, screenEvent(normalized.timestamp, promptEvent(content))]
 }
 
 const inputParts = (normalized: NormalizedMessage, naming: LogNaming): readonly Fields[] => [

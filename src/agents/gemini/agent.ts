@@ -7,11 +7,13 @@ import type { Session } from '../../model/session.ts'
 import type { Agent, Source } from '../agent.ts'
 import { jsonlAgent } from '../kit/jsonl-agent.ts'
 import { relocateJsonLines } from '../kit/relocate-json-lines.ts'
+import { deliver } from './deliver.ts'
 import { type Fold, newFold, relate, select, summaryOf } from './fold.ts'
 import { otherFileDrafts, timeOfItem } from './other-files.ts'
 import { describe, looksLikeDocument, parseDocument, recognize } from './recognize.ts'
 import { draftsOf, isHeader, isMessage, listedMessages } from './record.ts'
 import { AGENT_ID, directoryOf, find, projectFolderOf, retention, roots, sideFiles } from './store.ts'
+import { write } from './write.ts'
 
 const gemini: Agent = {
   id: AGENT_ID,
@@ -33,8 +35,12 @@ const gemini: Agent = {
     newMemory: newFold,
     select,
     relate,
+    isSilent: (bytes) => bytes.length < MAX_TOUCH_BYTES && TOUCH.test(bytes.toString('latin1')),
     document: { matches: looksLikeDocument, parse: parseDocument },
   }),
+  forms: [{ name: AGENT_ID, label: 'a session of Gemini CLI', label_ja: 'Gemini CLI の会話', suffix: '.jsonl' }],
+  write,
+  deliver,
   originals: {
     sideFiles,
     relocate: (original, { from, to }) =>
@@ -48,6 +54,10 @@ const gemini: Agent = {
 }
 
 export default gemini
+
+/** Nearly every second line only says when the session was last changed. */
+const TOUCH = /^\{"\$set":\{"lastUpdated":"[^"\\]*"\}\}$/
+const MAX_TOUCH_BYTES = 80
 
 const firstKey = (record: Fields): string | undefined => Object.keys(record)[0]
 

@@ -2,7 +2,7 @@
 import { type Fields, fieldsOf, isObject, parseStructure } from '../../lib/unknown-values.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription } from '../agent.ts'
-import type { ParsedDocument } from '../kit/jsonl-agent.ts'
+import type { ParsedDocument } from '../kit/document-file.ts'
 
 type FileKind = 'session' | 'document' | 'prompts' | 'checkpoint'
 

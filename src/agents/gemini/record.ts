@@ -19,6 +19,7 @@ import {
   thoughtDraft,
   thoughtTextsOf,
   usageFrom,
+  withoutMark,
 } from '../kit/content-parts.ts'
 import { type MessageDraft, NO_SEGMENTS } from '../kit/place-message.ts'
 
@@ -94,7 +95,7 @@ const textKey = (segments: readonly MessageSegment[]): string =>
   segments.map(({ text, media }) => text ?? media?.data_uri ?? media?.url ?? '').join('')
 
 function othersDrafts(message: Fields, type: string): readonly MessageDraft[] {
-  const parts = partsOf(message['content'])
+  const parts = withoutMark(partsOf(message['content']))
   const segments = segmentsOf(parts, type === 'user' ? 'input' : 'system')
   if (type === 'user') {
     const results = responsePartsOf(parts).map((response) =>
@@ -109,6 +110,7 @@ function othersDrafts(message: Fields, type: string): readonly MessageDraft[] {
 
 const PROGRAM_TEXT = /^\s*<(?:session_context|hook_context)\b/
 const COMMAND = /^\s*[/?]/
+export const startsLikeCommand = (text: string): boolean => COMMAND.test(text) || PROGRAM_TEXT.test(text)
 const SUMMARY = /^\s*<state_snapshot>/
 
 /** The first text of a history that was compressed. */
@@ -215,8 +217,8 @@ function resultDrafts(tool: Fields): readonly MessageDraft[] {
   const source_status = stringOf(tool['status'])
   const ended = source_status !== undefined && Object.hasOwn(ENDED, source_status) ? ENDED[source_status] : undefined
   const parts = partsOf(tool['result'] ?? [])
-  if (!ended && parts.length === 0) return []
   const display = tool['resultDisplay']
+  if (!ended && parts.length === 0) return []
   const draft = responseDraft(parts, {
     id: tool['id'],
     payload_type: 'toolCall',

@@ -24,6 +24,12 @@ export function partsOf(content: unknown): readonly Fields[] {
   return list.flatMap((part) => (typeof part === 'string' ? [{ text: part }] : isObject(part) ? [part] : []))
 }
 
+/** Written in front of a prompt that these programs would take for a command of their own. */
+export const NOT_A_COMMAND = '\u2060'
+
+export const withoutMark = (parts: readonly Fields[]): readonly Fields[] =>
+  parts[0]?.['text'] === NOT_A_COMMAND ? parts.slice(1) : parts
+
 const isThought = (part: Fields): boolean => part['thought'] === true
 
 export const callPartsOf = (parts: readonly Fields[]): readonly Fields[] =>

@@ -3,29 +3,29 @@
  * records.
  */
 
-import type { OpenFile } from '../../lib/files/file-bytes.ts'
 import { checksum, sha256 } from '../../lib/hash.ts'
-import { type ByteLine, MAX_LINE_BYTES } from '../../lib/lines.ts'
+import { digestWithout } from '../../lib/json/compare.ts'
+import type { ByteLine } from '../../lib/lines.ts'
 import { LastResult } from '../../lib/memoize-last.ts'
-import type { Fields } from '../../lib/unknown-values.ts'
+import { type Fields, fieldsOf } from '../../lib/unknown-values.ts'
 import { describeBadTime } from '../../model/checked-numbers.ts'
 import { classify, withoutInjectedText } from '../../model/classify.ts'
 import { type AgentId, type Instant, makeMessageId } from '../../model/ids.ts'
 import type { Metadata, TimestampBasis } from '../../model/metadata.ts'
-import type { Mutable, NormalizedMessage, ToolCall } from '../../model/normalized.ts'
-import { readElementExtensions } from '../../model/replay/extension.ts'
+import { isToolStatus, type Mutable, type NormalizedMessage, type ToolCall } from '../../model/normalized.ts'
+import { metadataFromExtension, readElementExtensions } from '../../model/replay/extension.ts'
 import type { Session } from '../../model/session.ts'
 import type { Agent, AgentReadOptions, Cursor, Locator, PrivacyOptions, ReadItem, Source } from '../agent.ts'
 import { CallPairing, joinCallAndResult, type SavedCalls, type TrackedCall, withoutArguments } from './call-pairing.ts'
+import { type DocumentFormat, isDocument, type ParsedDocument, readDocument } from './document-file.ts'
 import {
   issueItem,
   type LineFault,
   type LogPosition,
-  parseRecordLine,
+  parseLineRecords,
   parseWithCursors,
   readLinesFrom,
   readLogFile,
-  toLogIssue,
   tooLongFault,
 } from './log-file.ts'
 import { type MessageDraft, pathOf, placeMessage, promptBeginning, sessionIdentity } from './place-message.ts'
@@ -66,20 +66,6 @@ export interface JsonlFormat<Memory extends object> {
   readonly document?: DocumentFormat
 }
 
-/** A log that is one JSON document. It is read again whenever it changes. */
-export interface DocumentFormat {
-  /** By the first bytes. A document on a single line may also be read as one record. */
-  matches(head: string): boolean
-  /** The document as records: first the header, or an empty one, then the items. Undefined for other JSON. */
-  parse(text: string): ParsedDocument | undefined
-}
-
-export interface ParsedDocument {
-  readonly records: readonly Fields[]
-  /** The end is missing; `records` holds what is complete. */
-  readonly isCut?: boolean
-}
-
 /** Where the draft of a message is: in a line, or in an item of a document. */
 type Spot = readonly [...ByteSpan, part: number, item?: number]
 
@@ -89,6 +75,8 @@ interface JsonlLocator extends Locator {
   readonly time: Instant
   readonly session: string
   readonly basis?: TimestampBasis
+  /** The first message of its record, although not its first part. */
+  readonly first?: true
   readonly marks?: Metadata
   /** The call that a result answers. */
   readonly call?: Spot
@@ -114,8 +102,10 @@ export function jsonlAgent<Memory extends object>(
   ): AsyncGenerator<readonly ReadItem[]> =>
     readLogFile<JsonlCursor<Memory>, ReadItem>(source, options.from, async function* (file, from) {
       const parser = new JsonlParser(format, source, options, from, tally)
-      if (!from && format.document?.matches((await file.head(DOCUMENT_HEAD_BYTES)).toString('utf8')))
-        return yield* readDocument(format.document, parser, source, file)
+      if (!from && format.document && (await isDocument(format.document, file)))
+        return yield* readDocument(format.document, source, file, (document, bytes) =>
+          parser.parseDocument(document, bytes),
+        )
       if (!tally) await parser.calls.restore((spot) => toolAt(format, source, spot))
       yield* parseWithCursors(readLinesFrom(file, from), file, from, {
         follow: ({ lines }) => [parser.parseLines(lines)],
@@ -135,31 +125,6 @@ export function jsonlAgent<Memory extends object>(
       return item === undefined ? [offset, length] : undefined
     },
   }
-}
-
-const DOCUMENT_HEAD_BYTES = 4096
-
-async function* readDocument<Memory extends object>(
-  format: DocumentFormat,
-  parser: JsonlParser<Memory>,
-  source: Source,
-  file: OpenFile,
-): AsyncGenerator<readonly ReadItem[]> {
-  const pieces: Buffer[] = []
-  let length = 0
-  for await (const chunk of file.chunks(0)) {
-    length += chunk.length
-    if (length > MAX_LINE_BYTES) {
-      const reason = `the file is more than ${MAX_LINE_BYTES} bytes long, too long to be read`
-      return yield [toLogIssue(source, 'line_too_long', reason)]
-    }
-    pieces.push(Buffer.from(chunk))
-  }
-  const bytes = Buffer.concat(pieces)
-  const document = format.parse(bytes.toString('utf8'))
-  if (!document) return yield [toLogIssue(source, 'unknown_shape', 'JSON, but not a session of this program')]
-  yield parser.parseDocument(document, bytes)
-  if (document.isCut) yield [toLogIssue(source, 'cut_short', 'the file is cut short; its whole items were read')]
 }
 
 class JsonlParser<Memory extends object> {
@@ -230,30 +195,35 @@ class JsonlParser<Memory extends object> {
       this.#tally.silent++
       return
     }
-    const { record, faults } = parseRecordLine(line, bytes)
+    const { records, faults } = parseLineRecords(line, bytes)
     for (const fault of faults) this.#issue(fault, number)
-    if (record)
-      this.#addRecord(record, { number, span: [line.offset, length, this.#tally ? 0 : checksum(bytes)] }, bytes)
+    const span: ByteSpan = [line.offset, length, this.#tally ? 0 : checksum(bytes)]
+    let parts = 0
+    for (const record of records) parts += this.#addRecord(record, { number, span, parts }, bytes)
   }
 
-  #addRecord(record: Fields, { number, span, item }: RecordPlace, bytes: Buffer): void {
+  /** Returns how many drafts the record has. */
+  #addRecord(record: Fields, { number, span, item, parts = 0 }: RecordPlace, bytes: Buffer): number {
     const format = this.#format
     const recordTime = this.#clock.timeOf(format.timeOf(record), number)
     if (recordTime.isBad) this.#issue({ code: 'bad_time', reason: describeBadTime('timestamp') }, number)
     const header = this.#header(record, bytes, recordTime)
-    const session = format.describe(header, record, this.#memory, this.#source)
+    const own = withoutExtension(record)
+    const session = format.describe(header, own, this.#memory, this.#source)
     this.#session = session
-    const drafts = format.draftsOf(record, this.#source)
-    const selected = format.select?.(drafts, record, this.#memory)
+    const drafts = format.draftsOf(own, this.#source)
+    const selected = format.select?.(drafts, own, this.#memory)
+    const first = selected ? selected.indexOf(true) : 0
     drafts.forEach((draft, index) => {
       if (selected?.[index] === false) return
-      const part = index + 1
+      const part = parts + index + 1
       const { at, basis } = draft.stamp === undefined ? recordTime : this.#clock.timeOf(draft.stamp, number)
       const id = makeMessageId(at, number, part)
       const spot: Spot = item === undefined ? [...span, part] : [...span, part, item]
       const locator: Mutable<JsonlLocator> = { at: spot, line: number, time: at, session: session.id }
       if (basis) locator.basis = basis
-      const marks = format.relate?.(draft, record, id, this.#memory, this.#source)
+      if (index === first && part > 1) locator.first = true
+      const marks = format.relate?.(draft, own, id, this.#memory, this.#source)
       if (marks) locator.marks = marks
       const called = this.#callOf(draft, number)
       if (called) {
@@ -270,6 +240,7 @@ class JsonlParser<Memory extends object> {
       this.#notePrompt(message)
       this.#items.push({ kind: 'message', message, locator })
     })
+    return drafts.length
   }
 
   #header(record: Fields, bytes: Buffer, { at, basis }: RecordTime): Session {
@@ -302,11 +273,26 @@ class JsonlParser<Memory extends object> {
   }
 }
 
+/** The record as its program would have written it. */
+function withoutExtension(record: Fields): Fields {
+  if (!('x_conv' in record)) return record
+  const { x_conv: _, ...own } = record
+  return own
+}
+
+/** A status that the program has no name for. */
+function withStatus(tool: ToolCall, written: Fields | undefined): ToolCall {
+  const status = written?.['status']
+  return isToolStatus(status) ? { ...tool, status } : tool
+}
+
 interface RecordPlace {
   readonly number: number
   readonly span: ByteSpan
   /** In a document. */
   readonly item?: number
+  /** Drafts of earlier records on the same line. */
+  readonly parts?: number
 }
 
 function toMessage<Memory extends object>(
@@ -314,20 +300,23 @@ function toMessage<Memory extends object>(
   record: Fields,
   draft: MessageDraft,
   called: ToolCall | undefined,
-  { at, line, time, session, basis, marks }: JsonlLocator,
+  { at, line, time, session, basis, first, marks }: JsonlLocator,
   source: Source,
   options: PrivacyOptions,
 ): NormalizedMessage {
-  const tool_call = draft.tool_call && called ? joinCallAndResult(draft.tool_call, called, undefined) : draft.tool_call
+  const joined = draft.tool_call && called ? joinCallAndResult(draft.tool_call, called, undefined) : draft.tool_call
   const part = at[3]
+  const written = fieldsOf(record['x_conv'])
+  const tool_call = joined && draft.source_type === 'tool_result' ? withStatus(joined, written) : joined
   const extensions = options.includeSource
-    ? readElementExtensions({ src: format.agent, record }, undefined, () => '')
+    ? readElementExtensions({ src: format.agent, record }, written, () => digestWithout(record, 'x_conv'))
     : undefined
   const position = {
-    ...{ at: time, basis, line, part, path: pathOf(source), session, marks },
+    ...{ at: time, basis, line, part, path: pathOf(source), session },
+    marks: written ? { ...marks, ...metadataFromExtension(written) } : marks,
     event: format.eventOf(record),
     stamp: draft.stamp ?? format.timeOf(record),
-    extension: part === 1 ? extensions?.first : extensions?.further,
+    extension: part === 1 || first ? extensions?.first : extensions?.further,
   }
   return placeMessage({ ...draft, tool_call }, position, options)
 }
@@ -357,14 +346,25 @@ async function draftAt<Memory extends object>(
   [offset, length, check, part, item]: Spot,
 ): Promise<{ readonly record: Fields; readonly draft: MessageDraft }> {
   const bytes = await readSpan(source, [offset, length, check])
-  const record =
+  const document = item === undefined ? undefined : parseCachedDocument(format, bytes)
+  const records =
     item === undefined
-      ? parseRecordLine({ number: offset === 0 ? 1 : 2, utf8: false, ended: true }, bytes).record
-      : documentCache.get(bytes, format.agent, () => format.document?.parse(bytes.toString('utf8')))?.records[item]
-  const draft = record && format.draftsOf(record, source)[part - 1]
-  if (!record || !draft) throw changedSourceError(source)
-  return { record, draft }
+      ? parseLineRecords({ number: offset === 0 ? 1 : 2, utf8: false, ended: true }, bytes).records
+      : (document?.records.slice(item, item + 1) ?? [])
+  let remaining = part
+  for (const record of records) {
+    const drafts = format.draftsOf(withoutExtension(record), source)
+    const draft = drafts[remaining - 1]
+    if (draft) return { record, draft }
+    remaining -= drafts.length
+  }
+  throw changedSourceError(source)
 }
+
+const parseCachedDocument = <Memory extends object>(
+  { document, agent }: JsonlFormat<Memory>,
+  bytes: Buffer,
+): ParsedDocument | undefined => documentCache.get(bytes, agent, () => document?.parse(bytes.toString('utf8')))
 
 const documentCache = new LastResult<ParsedDocument | undefined>()
 

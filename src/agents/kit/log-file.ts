@@ -3,6 +3,7 @@
 import { type OpenFile, openFile, readFileRange, wasReplaced } from '../../lib/files/file-bytes.ts'
 import { isSystemError, systemErrorReason } from '../../lib/files/system-error.ts'
 import { checksum } from '../../lib/hash.ts'
+import { salvageObjects } from '../../lib/json/salvage.ts'
 import { type ByteLine, decodeLine, splitLines } from '../../lib/lines.ts'
 import { type Fields, isObject } from '../../lib/unknown-values.ts'
 import type { Issue, IssueCode } from '../../model/issue.ts'
@@ -176,6 +177,7 @@ export const CUT_SHORT: LineFault = {
   code: 'cut_short',
   reason: 'the last line is truncated; everything before it was read',
 }
+const GLUED: LineFault = { code: 'glued', reason: 'several records on one line; all were read' }
 const NO_OBJECT: LineFault = { code: 'not_an_object', reason: 'the line is not a JSON object' }
 
 export const issueItem = (path: string, { code, reason }: LineFault, line?: number) =>
@@ -201,4 +203,23 @@ export function parseRecordLine(line: Pick<ByteLine, 'number' | 'utf8' | 'ended'
     faults.push(line.ended ? BAD_JSON : CUT_SHORT)
   }
   return { faults }
+}
+
+export interface LineRecords {
+  /** Usually one. */
+  readonly records: readonly Fields[]
+  readonly faults: readonly LineFault[]
+}
+
+/** As `parseRecordLine`, but some programs put several complete records on one line. */
+export function parseLineRecords(line: Pick<ByteLine, 'number' | 'utf8' | 'ended'>, bytes: Buffer): LineRecords {
+  const { record, faults } = parseRecordLine(line, bytes)
+  if (record) return { records: [record], faults }
+  const broken = faults.at(-1)
+  if (broken !== BAD_JSON && broken !== CUT_SHORT) return { records: [], faults }
+  const { values, hasDamage } = salvageObjects(decodeLine(line, bytes).text)
+  const records = values.filter(isObject)
+  return hasDamage || records.length < 2
+    ? { records: [], faults }
+    : { records, faults: [...faults.slice(0, -1), GLUED] }
 }

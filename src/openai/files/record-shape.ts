@@ -122,8 +122,17 @@ function foreignShape(record: Fields): RecordShape | undefined {
     return 'agent-record'
   if (typeof record['type'] === 'string' && 'payload' in record) return 'agent-record'
   if (Array.isArray(record['items']) && 'session' in record) return 'agent-record'
+  // Lines of agents that chain them, and headers of Gemini CLI and pi. They may carry messages of another format.
+  if (AGENT_KEYS.some(([first, second]) => first in record && second in record)) return 'agent-record'
   return typeof record['record_type'] === 'string' ? 'agent-record' : undefined
 }
+
+const AGENT_KEYS = [
+  ['parentUuid', 'sessionId'],
+  ['parentId', 'timestamp'],
+  ['sessionId', 'projectHash'],
+  ['version', 'cwd'],
+] as const
 
 function apiShape(record: Fields): RecordShape | undefined {
   if (nonEmptyStringOf(record['custom_id']) !== undefined) {

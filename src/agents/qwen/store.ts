@@ -1,0 +1,59 @@
+/** Where Qwen Code keeps conversations. */
+import { join } from 'node:path'
+import { findFilesBelow, isFolder, listEntries, readHead } from '../../lib/files/safe-fs.ts'
+import { isObject, nonEmptyStringOf, parseStructure } from '../../lib/unknown-values.ts'
+import { phrase } from '../../model/phrase.ts'
+import type { FileDescription, HostEnvironment, Source } from '../agent.ts'
+import { isRecord } from './record.ts'
+
+export const AGENT_ID = 'qwen'
+
+/** Sessions follow `QWEN_RUNTIME_DIR`, settings `QWEN_HOME`; before they existed, everything was in `~/.qwen`. */
+export function roots({ home, variables }: HostEnvironment): readonly string[] {
+  const folders = [variables['QWEN_RUNTIME_DIR'], variables['QWEN_HOME']].flatMap((one) => nonEmptyStringOf(one) ?? [])
+  return folders.length > 0 ? [...new Set(folders)] : [join(home, '.qwen')]
+}
+
+const LOG_NAME = /\.jsonl$/i
+
+/** In Qwen's home only the folders with conversations; in any other folder every file with its content. */
+export async function* find(root: string): AsyncGenerator<Source> {
+  if (!isFolder(root)) return yield { agent: AGENT_ID, path: root }
+  for (const folder of chatFolders(root))
+    for (const path of findFilesBelow(folder, LOG_NAME))
+      if (recognize(readHead(path))) yield { agent: AGENT_ID, path, root }
+}
+
+function chatFolders(root: string): readonly string[] {
+  const projects = listEntries(join(root, 'projects'))
+  const chats = projects.map(({ name }) => join(root, 'projects', name, 'chats')).filter(isFolder)
+  return chats.length > 0 ? chats : [root]
+}
+
+/** The name of a directory's folder below `projects`. */
+export const projectKey = (cwd: string, platform: NodeJS.Platform): string =>
+  (platform === 'win32' ? cwd.toLowerCase() : cwd).replaceAll(/[^a-zA-Z0-9]/g, '-')
+
+const MAX_PROBED_LINES = 8
+/** For a first line that is longer than the head. Claude Code has the same fields in another order. */
+const OPENING =
+  /^\{"uuid":"[^"]*","parentUuid":(?:null|"[^"]*"),"sessionId":"[^"]*","timestamp":"[^"]*","type":"(?:user|assistant|tool_result|system)","cwd":"/
+
+export function recognize(head: Uint8Array): boolean {
+  const text = Buffer.from(head)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+  return text.split('\n', MAX_PROBED_LINES).some((line) => {
+    if (OPENING.test(line)) return true
+    const record = parseStructure(line)
+    return isObject(record) && isRecord(record)
+  })
+}
+
+export const describe = (head: Uint8Array): FileDescription | undefined =>
+  recognize(head)
+    ? {
+        format: 'session',
+        why: phrase('lines with uuid, parentUuid and parts', 'uuid・parentUuid・parts を持つ行'),
+      }
+    : undefined

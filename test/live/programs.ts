@@ -1,0 +1,80 @@
+/** The programs that `npm run live` installs from npm and drives, and how each is told to use a model on this machine. */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { programPathOrMissing } from '../../src/lib/programs.ts'
+import { nonEmptyStringOf } from '../../src/lib/unknown-values.ts'
+
+export interface LiveProgram {
+  /** Id of the agent, and the end of `FUMI_LIVE_<ID>`, which names an installed program. */
+  readonly agent: string
+  readonly packageName: string
+  /** The newest version that runs on every supported Node. */
+  readonly version: string
+  readonly command: string
+  /** Writes settings into the home directory, and returns the environment. */
+  prepare(home: string, address: string): Readonly<Record<string, string>>
+  /** Its store holds the tokens of every request, also of those that are not part of the conversation. */
+  readonly countsEveryRequest?: true
+  /** Arguments for one turn. @param resume id of the session to continue */
+  turn(prompt: string, resume: string | undefined): readonly string[]
+}
+
+export const PROGRAMS: readonly LiveProgram[] = [
+  {
+    agent: 'gemini',
+    packageName: '@google/gemini-cli',
+    version: 'latest',
+    command: 'gemini',
+    prepare(home, address) {
+      mkdirSync(join(home, '.gemini'))
+      const settings = {
+        security: { auth: { selectedType: 'gemini-api-key' } },
+        general: { enableAutoUpdate: false },
+        privacy: { usageStatisticsEnabled: false },
+      }
+      writeFileSync(join(home, '.gemini', 'settings.json'), JSON.stringify(settings))
+      return { GEMINI_API_KEY: 'none', GOOGLE_GEMINI_BASE_URL: address, GEMINI_CLI_TRUST_WORKSPACE: 'true' }
+    },
+    turn: (prompt, resume) => [
+      ...(resume === undefined ? [] : ['--resume', resume]),
+      ...['--yolo', '--model', 'gemini-2.5-pro', '-p', prompt],
+    ],
+  },
+  {
+    agent: 'qwen',
+    packageName: '@qwen-code/qwen-code',
+    version: '0.15.10',
+    command: 'qwen',
+    countsEveryRequest: true,
+    prepare(home, address) {
+      mkdirSync(join(home, '.qwen'))
+      const settings = { general: { disableAutoUpdate: true }, privacy: { usageStatisticsEnabled: false } }
+      writeFileSync(join(home, '.qwen', 'settings.json'), JSON.stringify(settings))
+      return { OPENAI_BASE_URL: `${address}/v1`, OPENAI_API_KEY: 'none', OPENAI_MODEL: 'garden' }
+    },
+    turn: (prompt, resume) => [
+      ...(resume === undefined ? [] : ['--resume', resume]),
+      ...['--auth-type', 'openai', '--yolo', '-p', prompt],
+    ],
+  },
+]
+
+/** The path of the program, or why there is none. */
+export function install({ agent, packageName, version, command }: LiveProgram): { path: string } | { missing: string } {
+  const given = nonEmptyStringOf(process.env[`FUMI_LIVE_${agent.toUpperCase()}`])
+  if (given !== undefined) return { path: given }
+  const folder = join(tmpdir(), 'fumibako-live', `${agent}-${version}`)
+  const path = join(folder, 'node_modules', '.bin', command)
+  if (existsSync(path)) return { path }
+  mkdirSync(folder, { recursive: true })
+  const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel', 'error']
+  const wanted = `${packageName}@${version}`
+  const npm = spawnSync(programPathOrMissing('npm'), ['install', '--prefix', folder, ...flags, wanted], {
+    encoding: 'utf8',
+    timeout: 300_000,
+  })
+  if (npm.status !== 0) return { missing: `npm could not install ${wanted}: ${npm.stderr || npm.error?.message}` }
+  return { path }
+}
