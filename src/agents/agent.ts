@@ -220,6 +220,8 @@ export interface PrivacyOptions {
 
 export interface AgentReadOptions extends PrivacyOptions {
   readonly from?: Cursor
+  /** The messages of another log that this one continues come first, marked as replayed. Their locators are not of this source. */
+  readonly includeBeginning?: boolean
 }
 
 export type ReadItem =

@@ -31,7 +31,7 @@ export async function readOverview(
   const issues: Issue[] = []
   const headerMessages: NormalizedMessage[] = []
   const collector = new SessionFactsCollector()
-  for await (const batch of catchReaderErrors(log.source, log.agent.read(log.source))) {
+  for await (const batch of catchReaderErrors(log.source, log.agent.read(log.source, { includeBeginning: true }))) {
     for (const one of batch) {
       if (one.kind === 'message' && one.message.raw.session_id === id) {
         if (one.message.raw.line_index === 0) headerMessages.push(one.message)
@@ -57,7 +57,7 @@ export async function* readSessionMessages(
   { session, headerMessages }: SessionOverview,
 ): AsyncGenerator<NormalizedMessage> {
   yield* headerMessages
-  for await (const batch of catchReaderErrors(log.source, log.agent.read(log.source))) {
+  for await (const batch of catchReaderErrors(log.source, log.agent.read(log.source, { includeBeginning: true }))) {
     for (const one of batch) {
       if (one.kind !== 'message' || one.message.raw.session_id !== session?.id) continue
       if (one.message.raw.line_index > 0) yield one.message

@@ -80,7 +80,7 @@ export async function readSessionFacts(from: ConversionSource, buffer?: MessageB
   let wanted = from.session
   let session: Session | undefined
   let beginsElsewhere = false
-  const options = { includeSource: true, includePrivate: buffer !== undefined }
+  const options = { includeSource: true, includePrivate: buffer !== undefined, includeBeginning: true }
   for await (const batch of withYields(from.agent.read(from.source, options))) {
     buffer?.startBatch()
     for (const one of batch) {
@@ -157,7 +157,8 @@ async function* readOwnMessages(
   { agent, source }: ConversionSource,
   { id }: Session,
 ): AsyncGenerator<NormalizedMessage> {
-  for await (const batch of withYields(agent.read(source, { includeSource: true, includePrivate: true })))
+  const options = { includeSource: true, includePrivate: true, includeBeginning: true }
+  for await (const batch of withYields(agent.read(source, options)))
     for (const one of batch) if (one.kind === 'message' && one.message.raw.session_id === id) yield one.message
 }
 

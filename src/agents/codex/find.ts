@@ -47,9 +47,14 @@ function* logsBelow(folder: string, root: string): Generator<Source> {
 
 const THREAD_LOG_NAME = new RegExp(`(${UUID_PATTERN})(?:_[0-9a-f-]{36})?\\.jsonl$`, 'i')
 
+/** The log of a thread, or the one that it was continued in after a revert. */
+const ROLLOUT_LOG_NAME = new RegExp(`(${UUID_PATTERN})\\.jsonl(?:\\.zst)?$`, 'i')
+
 interface ThreadListing {
   /** By the thread id in their name. */
   readonly logs: ReadonlyMap<string, string>
+  /** By the last id in their name, which one file has. */
+  readonly rollouts: ReadonlyMap<string, string>
   /** Milliseconds. */
   readonly at: number
 }
@@ -63,16 +68,28 @@ const MISSING_LISTING_MS = 2000
  * written may be missed unless `mustBeCurrent` is set.
  */
 export function findThreadLog(source: Source, thread: string, mustBeCurrent = false): string | undefined {
+  return findLog(source, ({ logs }) => logs.get(thread), mustBeCurrent)
+}
+
+/** The log whose name ends with the id. Reverting a thread begins another log of it. */
+export const findRolloutLog = (source: Source, rollout: string): string | undefined =>
+  findLog(source, ({ rollouts }) => rollouts.get(rollout.toLowerCase()))
+
+function findLog(
+  source: Source,
+  pick: (listing: ThreadListing) => string | undefined,
+  mustBeCurrent = false,
+): string | undefined {
   const home = source.root ?? codexHomeOf(source.path)
   const folder = home ?? dirname(source.path)
   const known = listings.get(folder)
-  const log = known?.logs.get(thread)
+  const log = known && pick(known)
   if (log !== undefined && isFile(log)) return log
   if (known && log === undefined && !mustBeCurrent && performance.now() - known.at < MISSING_LISTING_MS)
     return undefined
-  const logs = listThreads(folder, home !== undefined)
-  listings.set(folder, { logs, at: performance.now() })
-  return logs.get(thread)
+  const listing = listThreads(folder, home !== undefined)
+  listings.set(folder, listing)
+  return pick(listing)
 }
 
 /** The parent of the `sessions` or `archived_sessions` folder that contains the file. */
@@ -84,17 +101,20 @@ function codexHomeOf(path: string): string | undefined {
   return undefined
 }
 
-function listThreads(root: string, deep: boolean): ReadonlyMap<string, string> {
-  const found = new Map<string, string>()
+function listThreads(root: string, deep: boolean): ThreadListing {
+  const logs = new Map<string, string>()
+  const rollouts = new Map<string, string>()
   const stores = [join(root, 'sessions'), join(root, 'archived_sessions')].filter(isFolder)
   for (const folder of stores.length > 0 ? stores : [root]) {
     const paths = deep
-      ? findFilesBelow(folder, THREAD_LOG_NAME)
+      ? findFilesBelow(folder, ROLLOUT_LOG_NAME)
       : listEntries(folder).map(({ name }) => join(folder, name))
     for (const path of paths) {
       const thread = THREAD_LOG_NAME.exec(path)?.[1]?.toLowerCase()
-      if (thread !== undefined && !found.has(thread)) found.set(thread, path)
+      if (thread !== undefined && !logs.has(thread)) logs.set(thread, path)
+      const rollout = ROLLOUT_LOG_NAME.exec(path)?.[1]?.toLowerCase()
+      if (rollout !== undefined && !rollouts.has(rollout)) rollouts.set(rollout, path)
     }
   }
-  return found
+  return { logs, rollouts, at: performance.now() }
 }

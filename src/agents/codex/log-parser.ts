@@ -67,8 +67,12 @@ export class CodexLogParser {
   #named: boolean
   #out: ReadItem[] = []
   #line = 0
+  /** Ordinal of the first line that is left out. */
+  readonly #end: number | undefined
+  #isOver = false
 
-  constructor(source: Source, modifiedMs: number, options: PrivacyOptions, saved?: CodexCursor) {
+  constructor(source: Source, modifiedMs: number, options: PrivacyOptions, saved?: CodexCursor, end?: number) {
+    this.#end = end
     this.#path = pathOf(source)
     this.#options = options
     this.#modifiedMs = modifiedMs
@@ -120,6 +124,7 @@ export class CodexLogParser {
 
   #parseLine({ number, offset, length, bytes, ended, utf8 }: ByteLine): void {
     this.#line = number
+    if (this.#isOver) return
     const tooLong = bytes ? undefined : tooLongFault(length)
     if (tooLong) return this.#issue(tooLong.code, tooLong.reason)
     if (!bytes || length === 0) return
@@ -154,6 +159,10 @@ export class CodexLogParser {
     if (time.isBad) this.#issue('bad_time', describeBadTime('timestamp'))
     const ordinal = validCountOf(record['ordinal'])
     if (isInvalidTime(record['ordinal'], ordinal)) this.#issue('bad_number', describeBadNumbers(['ordinal']))
+    if (this.#end !== undefined && ordinal !== undefined && ordinal >= this.#end) {
+      this.#isOver = true
+      return before
+    }
     this.#thread.begin(record, shape, time, line.bytes)
     const copied = this.#thread.mayCopy && this.#thread.isCopy(line.bytes, Date.parse(time.at), ordinal, record)
     const ancestor = this.#describe(record, shape, copied)

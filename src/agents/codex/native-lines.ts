@@ -2,6 +2,7 @@
 
 import { fromPortableJson } from '../../lib/json/portable.ts'
 import { type Fields, fieldsOf, isObject, listOf, stringOf } from '../../lib/unknown-values.ts'
+import { inheritedRecord } from './beginning.ts'
 import { headerInDocument } from './log-form.ts'
 import { CODEX_ITEM_TYPES } from './record/items.ts'
 import { detectShape, isLegacyShape } from './record/records.ts'
@@ -25,7 +26,8 @@ export function nativeLines(
 ): readonly LogLine[] | undefined {
   const lines: LogLine[] = []
   for (const carried of records) {
-    const record = headerInDocument(carried) ?? (fromPortableJson(carried) as unknown)
+    const own = inheritedRecord(carried) ?? carried
+    const record = headerInDocument(own) ?? (fromPortableJson(own) as unknown)
     const line = isObject(record) ? nativeLine(record) : undefined
     if (line === 'empty' || line === undefined) {
       if (line === undefined && isObject(record) && detectShape(record) !== 'unknown') return undefined

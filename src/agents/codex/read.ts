@@ -9,15 +9,29 @@ import { joinCallAndResult, withoutArguments } from '../kit/call-pairing.ts'
 import { parseWithCursors, readLinesFrom, readLogFile, toLogIssue } from '../kit/log-file.ts'
 import { pathOf } from '../kit/place-message.ts'
 import { changedSourceError, readSpan } from '../kit/source-file.ts'
+import { withBeginning } from './beginning.ts'
 import { type CodexCursor, CodexLogParser } from './log-parser.ts'
 import { looksLikeDocument, parseSessionDocument, type SessionDocument } from './recognize.ts'
 import { exactRecords, type ParsedRecord, parseDocumentItem, parseRecord, parseRecords } from './record/records.ts'
 import { type CodexLocator, type LocatedDraft, type RecordPosition, toMessage } from './to-message.ts'
 
 export function read(source: Source, options: AgentReadOptions = {}): AsyncGenerator<readonly ReadItem[]> {
-  return readLogFile<CodexCursor, ReadItem>(source, options.from, (file, from) =>
-    readOpenFile(source, file, options, from),
+  return readUntil(source, options)
+}
+
+/** @param end ordinal of the first line that is left out */
+function readUntil(
+  source: Source,
+  options: AgentReadOptions,
+  end?: number,
+  depth = 0,
+): AsyncGenerator<readonly ReadItem[]> {
+  const own = readLogFile<CodexCursor, ReadItem>(source, options.from, (file, from) =>
+    readOpenFile(source, file, options, from, end),
   )
+  if (!options.includeBeginning || options.from) return own
+  const readBase = (base: Source, until: number, level: number) => readUntil(base, options, until, level)
+  return withBeginning(source, own, readBase, depth)
 }
 
 async function* readOpenFile(
@@ -25,9 +39,10 @@ async function* readOpenFile(
   file: OpenFile,
   options: AgentReadOptions,
   from: CodexCursor | undefined,
+  end: number | undefined,
 ): AsyncGenerator<readonly ReadItem[]> {
   if (!from && (await isDocument(file))) return yield* readDocument(source, file, options)
-  const parser = new CodexLogParser(source, file.modifiedMs, options, from)
+  const parser = new CodexLogParser(source, file.modifiedMs, options, from, end)
   try {
     if (from) await parser.relations.calls.restore((spot) => toolAt(source, spot))
     yield* parseWithCursors(readLinesFrom(file, from), file, from, {

@@ -11,6 +11,7 @@ import type { RecordGroup, ReplayStep } from '../../model/replay/step.ts'
 import { type NameRule, UniqueCallIds, UniqueToolNames } from '../../model/replay/unique-names.ts'
 import type { Session } from '../../model/session.ts'
 import type { AgentWriteOptions, WriterOutput } from '../agent.ts'
+import { inheritedRecord } from './beginning.ts'
 import { AGENT_ID } from './find.ts'
 import { detectForm, OldLogText, toBareItem } from './log-form.ts'
 import { type LogLine, nativeLines } from './native-lines.ts'
@@ -43,6 +44,8 @@ class LogWriter implements UnitWriter<WriterOutput> {
   #hasHeader = false
   /** Carried by the header, which may come with the first records. */
   #opening: CarriedRecords = { src: undefined, records: [], fits: false }
+  /** Of the next line, in a paginated session that no longer has the ordinals of its source. */
+  #ordinal: number | undefined
   /** Set for a log in the form of a version before the envelope. */
   #oldText: OldLogText | undefined
 
@@ -99,7 +102,8 @@ class LogWriter implements UnitWriter<WriterOutput> {
     if (!this.#hasHeader && this.#keepsForm) this.#chooseForm(records[0])
     if (this.#oldText) return this.#writeOld(this.#oldText, records)
     const dropped: unknown[] = []
-    const lines = nativeLines(records, (record) => dropped.push(record))
+    const wanted = this.#keepsForm ? records.filter((one) => inheritedRecord(one) === undefined) : records
+    const lines = nativeLines(wanted, (record) => dropped.push(record))
     if (!lines) return false
     for (const line of lines) {
       if (line.type === 'session_meta') this.#describe(line)
@@ -139,8 +143,9 @@ class LogWriter implements UnitWriter<WriterOutput> {
   #describe(line: LogLine): void {
     const isFirst = !this.#hasHeader
     this.#hasHeader = true
+    if (isFirst && !this.#keepsForm && line.payload['history_mode'] === 'paginated') this.#ordinal = 0
     if (isFirst) this.#carry(this.#opening, [])
-    const own = this.#options.isStandalone ? withoutReferences(line.payload) : line.payload
+    const own = this.#keepsForm ? line.payload : withoutReferences(line.payload)
     const payload = isFirst ? sessionMeta(this.#session, this.#options, own) : own
     this.#put({ ...line, payload }, line.timestamp)
   }
@@ -179,7 +184,14 @@ class LogWriter implements UnitWriter<WriterOutput> {
     const { timestamp: _, ...untimed } = line
     const timed = isOwn ? line : { timestamp: instantFromMs(Math.max(time, this.#last)), ...untimed }
     this.#last = Math.max(this.#last, time)
-    this.#text.push(`${writeJson(timed as JsonObject)}\n`)
+    this.#text.push(`${writeJson(this.#numbered(timed) as JsonObject)}\n`)
+  }
+
+  /** Codex opens a paginated session only if its lines are numbered. */
+  #numbered(line: LogLine): LogLine {
+    if (this.#ordinal === undefined) return line
+    const { timestamp, ordinal: _, ...rest } = line
+    return { timestamp, ordinal: this.#ordinal++, ...rest }
   }
 }
 
