@@ -40,6 +40,11 @@ export interface Agent {
   scan(source: Source, from?: Cursor): AsyncIterable<readonly ScanItem[]>
   /** Second pass: everything. A later record never changes an earlier message; links are on the later one. */
   read(source: Source, options?: AgentReadOptions): AsyncIterable<readonly ReadItem[]>
+  /**
+   * Whether a record may roll back earlier ones, found much faster than by `read`. If not, a long session is shown while
+   * it is read. Assumed without this member.
+   */
+  mayRollBack?(source: Source): Promise<boolean>
   /** One message by its locator. Throws `not_found` when its bytes have changed. */
   readMessage(source: Source, locator: Locator, options?: PrivacyOptions): Promise<NormalizedMessage>
   /** Offset and length of the message's bytes in its file. Undefined where they are not contiguous. */

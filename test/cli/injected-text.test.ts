@@ -1,7 +1,8 @@
 /** Only text that a program inserted into a prompt is left out. */
 import { expect, test } from 'vitest'
-import { renderTurnTable } from '../../src/cli/commands/show.ts'
-import { renderTurn } from '../../src/cli/view/conversation.ts'
+import { numberTurns } from '../../src/cli/select-messages.ts'
+import { ConversationRenderer } from '../../src/cli/view/conversation.ts'
+import { renderTurnTable } from '../../src/cli/view/turn-table.ts'
 import type { Annotation, NormalizedMessage } from '../../src/model/normalized.ts'
 import { collectSessionFacts } from '../../src/model/session-facts.ts'
 import { groupIntoTurns } from '../../src/model/turn.ts'
@@ -19,10 +20,10 @@ async function* promptWith(text: string, annotations: readonly Annotation[]): As
 
 async function rendered(text: string, annotations: readonly Annotation[]): Promise<readonly string[]> {
   const facts = await collectSessionFacts(promptWith(text, annotations))
-  const turns = () => groupIntoTurns(promptWith(text, annotations), facts)
-  const shown: string[] = [await renderTurnTable(turns(), facts)]
-  for await (const turn of turns()) shown.push(renderTurn(turn, facts, false))
-  return shown
+  const renderer = new ConversationRenderer({ facts, all: false, width: 80 })
+  let shown = ''
+  for await (const one of numberTurns(promptWith(text, annotations), facts)) shown += renderer.add(one)
+  return [await renderTurnTable(groupIntoTurns(promptWith(text, annotations), facts), facts), shown + renderer.end()]
 }
 
 test('text before, between and after injected texts is shown', async () => {

@@ -5,9 +5,11 @@ import { expect, test } from 'vitest'
 import type { Agent, Source } from '../../src/agents/agent.ts'
 import { allAgents } from '../../src/agents/load-agents.ts'
 import { collectPrompts } from '../../src/cli/commands/prompts.ts'
-import { renderTurnTable } from '../../src/cli/commands/show.ts'
-import { renderSessionHeader, renderTurn } from '../../src/cli/view/conversation.ts'
+import { numberTurns } from '../../src/cli/select-messages.ts'
+import { ConversationRenderer } from '../../src/cli/view/conversation.ts'
+import { renderSessionHeader } from '../../src/cli/view/session-header.ts'
 import { renderStateReport } from '../../src/cli/view/state-report.ts'
+import { renderTurnTable } from '../../src/cli/view/turn-table.ts'
 import { EXPORT_FORMAT_ENTRIES } from '../../src/export/formats.ts'
 import { readOutline } from '../../src/export/outline.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
@@ -52,8 +54,12 @@ async function faultsOf(agent: Agent, source: Source): Promise<readonly string[]
 async function show(session: Session, messages: readonly NormalizedMessage[]): Promise<void> {
   renderSessionHeader(session, [])
   const links = await collectSessionFacts(each(messages))
-  for await (const turn of groupIntoTurns(each(messages), links))
-    for (const all of [true, false]) renderTurn(turn, links, all)
+  for (const all of [true, false])
+    for (const isTarget of [true, false]) {
+      const renderer = new ConversationRenderer({ facts: links, all, width: 80, isTarget: () => isTarget })
+      for await (const one of numberTurns(each(messages), links)) renderer.add(one)
+      renderer.end()
+    }
   await renderTurnTable(groupIntoTurns(each(messages), links), links)
   for (const { metadata, source_type } of messages)
     if (source_type === 'session' && metadata) renderStateReport(session, metadata)

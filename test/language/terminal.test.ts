@@ -37,7 +37,7 @@ describe('tables and reports', () => {
     const { out } = fumi(['show', KETTLE], { env })
     expect(out).toMatch(/^ {2}トークン 入力 [\d,]+（キャッシュ \d+ %）· 出力 [\d,]+ · 合計 [\d,]+$/m)
     expect(text(out).length).toBeGreaterThan(1)
-    expect(text(out)).toEqual(text(fumi(['show', KETTLE]).out))
+    expect(text(out)).toEqual(text(fumi(['show', KETTLE], { env: { COLUMNS: env.COLUMNS } }).out))
   })
 
   test('are the same in both languages for programs', () => {

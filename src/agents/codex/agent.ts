@@ -8,7 +8,7 @@ import { check } from './check/check-log.ts'
 import { configuredProvider } from './configured-provider.ts'
 import { assertLogIdle, deliver } from './deliver.ts'
 import { AGENT_ID, find, roots } from './find.ts'
-import { read, readMessage, span } from './read.ts'
+import { mayRollBack, read, readMessage, span } from './read.ts'
 import { describe, recognize } from './recognize.ts'
 import { scan } from './scan.ts'
 import { write } from './write.ts'
@@ -25,6 +25,7 @@ const codex: Agent = {
   probe: probeFile,
   scan,
   read,
+  mayRollBack,
   readMessage,
   span,
   retention: () => KEEPS,

@@ -1,5 +1,5 @@
 /** Reads a log from disk: all of it, from a cursor, or one message by its locator. */
-import type { OpenFile } from '../../lib/files/file-bytes.ts'
+import { fileContains, type OpenFile } from '../../lib/files/file-bytes.ts'
 import { checksum } from '../../lib/hash.ts'
 import { decodeLine, MAX_LINE_BYTES } from '../../lib/lines.ts'
 import { LastResult } from '../../lib/memoize-last.ts'
@@ -81,6 +81,9 @@ export async function* readDocument(
   yield parser.parseDocument(document.session, document.items, bytes.length, checksum(bytes))
   if (document.isCut) yield [toLogIssue(source, 'cut_short', 'the file is cut short; its whole items were read')]
 }
+
+/** Whether the name of the event occurs anywhere, which the bytes show without parsing. */
+export const mayRollBack = ({ path }: Source): Promise<boolean> => fileContains(path, 'thread_rolled_back')
 
 const HEAD_BYTES = 512
 /** A damaged first line is detected by a complete one after it; few lines are longer than this. */

@@ -1,37 +1,35 @@
 /** `fumi show`: prints one session. */
-import type { Command } from 'commander'
-import type { App, IndexedMessage } from '../../app.ts'
-import { classify, withoutInjectedText } from '../../model/classify.ts'
+import { type Command, InvalidArgumentError } from 'commander'
+import type { App } from '../../app.ts'
+import { classify } from '../../model/classify.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
-import { recordedTime, TimeRange } from '../../model/recorded-time.ts'
+import type { Session } from '../../model/session.ts'
 import type { SessionFacts } from '../../model/session-facts.ts'
-import { formatShortDuration, toSingleLine } from '../../model/tool-summary.ts'
-import { groupIntoTurns, type Turn } from '../../model/turn.ts'
+import { groupIntoTurns, parseTurnRange, type TurnRange } from '../../model/turn.ts'
 import type { Log } from '../../normalize.ts'
-import {
-  ALL_RECORDS_OPTION,
-  defineCommand,
-  IN_OPTION,
-  JSON_OPTION,
-  SESSION_OPTION,
-  SESSION_OR_LOG,
-} from '../define-command.ts'
-import { noSessionError, resolveSession } from '../find-session.ts'
+import { ALL_RECORDS_OPTION, defineCommand, IN_OPTION, SESSION_OPTION, SESSION_OR_LOG } from '../define-command.ts'
+import { noSessionError, noSuchTurnError, resolveSession } from '../find-session.ts'
+import { followSession } from '../follow-session.ts'
 import { say } from '../language.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
 import { openPager } from '../pager.ts'
 import { printIssues } from '../report-issues.ts'
-import { readHistorySummary, readOverview, readSessionMessages, type SessionOverview } from '../session-overview.ts'
-import { renderSessionHeader, renderTurn } from '../view/conversation.ts'
+import { isReferenceTo, type NumberedMessage, numberTurns, selectAround } from '../select-messages.ts'
+import { type OpenConversation, openConversation, readHistorySummary, readOverview } from '../session-overview.ts'
+import { ConversationRenderer } from '../view/conversation.ts'
+import { renderSessionHeader } from '../view/session-header.ts'
 import { renderStateReport } from '../view/state-report.ts'
 import { renderPatternReport } from '../view/stats-report.ts'
-import { formatCount, renderTable, type TableColumn } from '../view/table.ts'
-import { codeLabel, formatDateTime, toTerminalText } from '../view/text.ts'
+import { readingWidth } from '../view/text-width.ts'
+import { renderMissingLogReport, renderTurnTable, timesOfTurn } from '../view/turn-table.ts'
 
 interface Options {
   readonly turns?: boolean
+  readonly turn?: TurnRange
+  readonly at?: string
+  readonly follow?: boolean
   readonly state?: boolean
   readonly patterns?: boolean
   readonly all?: boolean
@@ -44,6 +42,19 @@ export function showCommand(program: Command): void {
   defineCommand(program, 'show', 'read a conversation in the terminal', '会話を端末で読む')
     .argument('<session>', ...SESSION_OR_LOG)
     .option(...IN_OPTION)
+    .option('--turn <n>', 'show only this turn, or turns: 3, 2..5, 4.. or ..3', 'このターンだけ: 3、2..5、4..、..3', {
+      parse: parseTurnOption,
+    })
+    .option(
+      '--at <message>',
+      'show the messages around this one, and all of it; fumi search prints its number',
+      'このメッセージの全文と前後を表示。番号は fumi search に表示される',
+    )
+    .option(
+      '-f, --follow',
+      'show the last turn, then new messages as they are written',
+      '最後のターンを表示し、続けて新しいメッセージを書かれるたびに表示',
+    )
     .option('--turns', 'print one line per turn', '1 ターンを 1 行で表示')
     .option(
       '--state',
@@ -57,11 +68,14 @@ export function showCommand(program: Command): void {
     )
     .option(...ALL_RECORDS_OPTION)
     .option(...SESSION_OPTION)
-    .option(...JSON_OPTION)
+    .option('--json', 'print JSON; with --follow, one message per line', 'JSON で出力。--follow では 1 行に 1 件')
     .option('--no-color', 'disable colors (same as NO_COLOR)', '色を付けない（NO_COLOR でも同じ）')
     .examples(
       'fumi show rollout.jsonl',
       'fumi show amazon-q:1b4e28ba --turns',
+      'fumi show amazon-q:1b4e28ba --turn 3',
+      'fumi show codex:019c22d1 --at 42',
+      'fumi show codex:019c22d1 --follow',
       'fumi show kiro:22222222 --state',
       'fumi show 22222222 --in ~/backup/data.sqlite3',
       'fumi show rollout.jsonl --all | less',
@@ -71,17 +85,43 @@ export function showCommand(program: Command): void {
 }
 
 async function showSession(app: App, name: string, options: Options): Promise<void> {
+  refuseCombinations(name, options)
   const { log, id, branches } = await resolveSession(app, name, options)
   if (!log) return showMissing(app, id, options)
-  const overview = await readOverview(log, id)
-  const { session } = overview
+  const ownName = app.annotations.get(id)?.name ?? undefined
+  if (options.follow) return follow(log, id, { branches, ownName }, options)
+  const isComplete = options.json === true || options.state === true || options.all === true
+  const conversation = await openConversation(log, id, { known: app.index.header(id), isComplete })
+  const { session } = conversation
   if (!session) {
-    await printIssues(overview.issues)
+    await printIssues(conversation.issues)
     throw noSessionError(name)
   }
-  if (options.json) await writeOutJson(await toSessionJson(log, overview, options))
-  else await printSession(log, { ...overview, session }, branches, options)
-  await printIssues(overview.issues)
+  if (options.json) await writeOutJson(await toSessionJson(log, { ...conversation, session }, options))
+  else await printSession(log, { ...conversation, session }, { branches, ownName }, options)
+  await printIssues(conversation.issues)
+}
+
+/** Throws `bad_usage` for options that exclude each other. */
+function refuseCombinations(name: string, options: Options): void {
+  const parts = (['turn', 'at', 'follow', 'turns', 'state', 'patterns'] as const).filter((one) => options[one])
+  const views = parts.filter((one) => one !== 'state' && one !== 'patterns' && one !== 'turns')
+  if (views.length > 0 && parts.length > 1)
+    throw new AppError(
+      'bad_usage',
+      `--${parts[0]} and --${parts[1]} cannot be combined. Choose one.`,
+      `--${parts[0]} と --${parts[1]} は同時に使えません。どちらか一方にしてください。`,
+    )
+  if (options.follow && name === '-')
+    throw new AppError('bad_usage', '--follow needs a session or a file.', '--follow には会話かファイルが必要です。')
+}
+
+/** What the header of a session shows besides the session itself. */
+interface HeaderFacts {
+  /** Numbers of the sessions that branch off it. */
+  readonly branches: readonly number[]
+  /** The name that the user gave it. */
+  readonly ownName: string | undefined
 }
 
 /** Prints what the index knows of a session without a log. */
@@ -89,6 +129,12 @@ async function showMissing(app: App, id: SessionId, options: Options): Promise<v
   const session = app.index.header(id)
   const indexedMessages = app.index.messages(id, { limit: -1 })
   if (!session) throw noSessionError(id)
+  if (options.turn || options.at || options.follow)
+    throw new AppError(
+      'not_found',
+      `the log of ${id} no longer exists, and there is no backup. Omit the options to see what the index still has.`,
+      `${id} のログがなく、バックアップもありません。オプションを外すと、索引に残る情報を表示します。`,
+    )
   if (options.json) {
     const messages = indexedMessages.map(({ id, timestamp, role, source_type, tool = null }) => ({
       id,
@@ -99,7 +145,7 @@ async function showMissing(app: App, id: SessionId, options: Options): Promise<v
     }))
     await writeOutJson({ session, gone: true, messages })
   } else {
-    await writeOut(renderSessionHeader(session, []))
+    await writeOut(renderSessionHeader(session))
     await writeOut(renderMissingLogReport(indexedMessages))
   }
   await writeErr(
@@ -110,24 +156,107 @@ async function showMissing(app: App, id: SessionId, options: Options): Promise<v
   )
 }
 
+type Conversation = OpenConversation & { readonly session: Session }
+
 async function printSession(
   log: Log,
-  overview: SessionOverview & { session: NonNullable<SessionOverview['session']> },
-  branches: readonly number[],
+  conversation: Conversation,
+  { branches, ownName }: HeaderFacts,
   options: Options,
-) {
+): Promise<void> {
   await openPager()
-  await writeOut(renderSessionHeader(overview.session, branches))
-  const turns = groupIntoTurns(readSessionMessages(log, overview), overview.facts)
-  if (options.state) await writeOut(renderState(overview))
+  await writeOut(renderSessionHeader(conversation.session, branches, ownName))
+  if (options.state) await writeOut(renderState(conversation))
   if (options.patterns) await writeOut(await renderPatterns(log))
-  if (options.turns) await writeOut(await renderTurnTable(turns, overview.facts))
+  const { facts, messages } = conversation
+  if (options.turns) await writeOut(await renderTurnTable(groupIntoTurns(messages, facts), facts))
   if (options.state || options.patterns || options.turns) return
-  for await (const turn of turns) await writeOut(renderTurn(turn, overview.facts, options.all === true))
+  await printMessages(selectMessages(conversation, options), facts, options)
 }
 
-function renderState({ session, state }: SessionOverview): string {
-  if (!session || !state?.metadata)
+/** The messages that the options ask for. Throws if there are none. */
+async function* selectMessages(
+  { messages, facts }: Conversation,
+  { turn, at }: Options,
+): AsyncGenerator<NumberedMessage> {
+  const numbered = numberTurns(messages, facts)
+  let isFound = false
+  let last = 0
+  const selected = at !== undefined ? selectAround(numbered, facts, at, MESSAGES_AROUND) : numbered
+  for await (const one of selected) {
+    last = one.turn
+    if (turn && one.turn > turn.to) break
+    if (turn && one.turn < turn.from) continue
+    isFound = true
+    yield one
+  }
+  if (isFound) return
+  if (turn) throw noSuchTurnError(turn.from, last)
+  if (at !== undefined)
+    throw new AppError(
+      'not_found',
+      `no message ${at} in this session. fumi search prints the numbers of messages.`,
+      `この会話にメッセージ ${at} はありません。番号は fumi search に表示されます。`,
+    )
+}
+
+/** Shown before and after the message of `--at`. */
+const MESSAGES_AROUND = 10
+/** Larger pieces only delay the first screen. */
+const MIN_WRITE_LENGTH = 1 << 14
+
+async function printMessages(
+  messages: AsyncIterable<NumberedMessage>,
+  facts: SessionFacts,
+  { all = false, at }: Options,
+): Promise<void> {
+  const renderer = new ConversationRenderer({
+    facts,
+    all,
+    width: readingWidth(),
+    ...(at !== undefined && { isTarget: (id) => isReferenceTo(at, id) }),
+  })
+  let text = ''
+  for await (const one of messages) {
+    text += renderer.add(one)
+    if (text.length < MIN_WRITE_LENGTH) continue
+    await writeOut(text)
+    text = ''
+  }
+  await writeOut(text + renderer.end())
+}
+
+/** Messages of the last turn that are shown before new ones. */
+const MAX_RECENT_MESSAGES = 200
+
+async function follow(log: Log, id: SessionId, { branches, ownName }: HeaderFacts, options: Options): Promise<void> {
+  const { session, facts } = await readOverview(log, id)
+  if (!session) throw noSessionError(log.source.path)
+  const renderer = new ConversationRenderer({ facts, all: options.all === true, width: readingWidth() })
+  if (!options.json) await writeOut(renderSessionHeader(session, branches, ownName))
+  let turn = 0
+  let recent: NumberedMessage[] | undefined = []
+  for await (const event of followSession(log, id)) {
+    if (event.kind === 'issue') await printIssues([event.issue])
+    else if (event.kind === 'message') {
+      const { message } = event
+      const isTyped = classify(message, facts).isTyped
+      if (isTyped) turn++
+      if (recent) recent = [...(isTyped ? [] : recent.slice(1 - MAX_RECENT_MESSAGES)), { message, turn }]
+      else if (options.json) await writeOutJson(message)
+      else await writeOut(renderer.add({ message, turn }))
+    } else {
+      for (const one of recent ?? [])
+        if (options.json) await writeOutJson(one.message)
+        else await writeOut(renderer.add(one))
+      recent = undefined
+      if (!options.json) await writeOut(renderer.flush())
+    }
+  }
+}
+
+function renderState({ session, state }: Conversation): string {
+  if (!state?.metadata)
     throw new AppError(
       'bad_usage',
       'this conversation has no recorded state. Amazon Q, Kiro and fumibako record one.',
@@ -147,90 +276,44 @@ async function renderPatterns(log: Log): Promise<string> {
   return renderPatternReport(summary)
 }
 
-async function toSessionJson(log: Log, overview: SessionOverview, options: Options): Promise<object> {
-  const { session, state, facts } = overview
+async function toSessionJson(log: Log, conversation: Conversation, options: Options): Promise<object> {
+  const { session, state, facts, messages } = conversation
   const parts: Record<string, unknown> = { session }
   if (options.state) parts['state'] = state?.metadata ?? null
   if (options.patterns) parts['patterns'] = (await readHistorySummary(log)) ?? null
-  if (options.turns) parts['turns'] = await listTurns(log, overview, facts)
-  if (Object.keys(parts).length === 1) parts['messages'] = await toArray(readSessionMessages(log, overview))
-  return parts
+  if (options.turns) parts['turns'] = await listTurns(messages, facts)
+  if (Object.keys(parts).length > 1) return parts
+  const isSelected = options.turn !== undefined || options.at !== undefined
+  const list: NormalizedMessage[] = []
+  if (isSelected) for await (const { message } of selectMessages(conversation, options)) list.push(message)
+  else for await (const message of messages) list.push(message)
+  return { session, messages: list }
 }
 
-async function listTurns(log: Log, overview: SessionOverview, facts: SessionFacts): Promise<readonly object[]> {
+async function listTurns(messages: AsyncIterable<NormalizedMessage>, facts: SessionFacts): Promise<readonly object[]> {
   const list: object[] = []
-  for await (const { number, messages, tools, errors, usage, rolledBack } of groupIntoTurns(
-    readSessionMessages(log, overview),
-    facts,
-  )) {
+  for await (const { number, messages: all, tools, errors, usage, rolledBack } of groupIntoTurns(messages, facts)) {
     if (number === 0) continue
-    const [first] = messages
+    const [first] = all
     const prompt = first?.segments.map(({ text }) => text ?? '').join('\n') ?? ''
-    const times = timesOfTurn(messages)
-    list.push({ number, prompt, ...times, messages: messages.length, tools, errors, usage, rolled_back: rolledBack })
+    list.push({
+      number,
+      prompt,
+      ...timesOfTurn(all),
+      messages: all.length,
+      tools,
+      errors,
+      usage,
+      rolled_back: rolledBack,
+    })
   }
   return list
 }
 
-async function toArray<T>(values: AsyncIterable<T>): Promise<readonly T[]> {
-  const list: T[] = []
-  for await (const one of values) list.push(one)
-  return list
-}
-
-const COLUMNS: readonly TableColumn[] = [
-  { title: say('when', '日時') },
-  { title: say('who', '誰') },
-  { title: say('what', '内容'), grows: true },
-]
-
-function renderMissingLogReport(messages: readonly IndexedMessage[]): string {
-  const visibleMessages = messages.filter((one) => !one.duplicate && !one.replayed && one.role !== 'meta')
-  return `\n${renderTable(
-    COLUMNS,
-    visibleMessages.map(({ timestamp, role, source_type, tool, error }) => [
-      formatDateTime(timestamp),
-      codeLabel(role),
-      `${codeLabel(source_type, source_type.replace('_', ' '))}${tool === undefined ? '' : ` ${toTerminalText(tool)}`}${error ? ' ✗' : ''}`,
-    ]),
-  )}`
-}
-
-const TURN_COLUMNS: readonly TableColumn[] = [
-  { title: '#', right: true },
-  { title: say('prompt', '依頼'), grows: true },
-  { title: say('tools', 'ツール'), right: true },
-  { title: say('errors', 'エラー'), right: true },
-  { title: say('time', '時間'), right: true },
-  { title: say('tokens', 'トークン'), right: true },
-]
-
-export async function renderTurnTable(turns: AsyncIterable<Turn>, facts: SessionFacts): Promise<string> {
-  const rows: (readonly string[])[] = []
-  for await (const turn of turns) if (turn.number > 0) rows.push(toRow(turn, facts))
-  return `\n${renderTable(TURN_COLUMNS, rows)}`
-}
-
-/** The prompt's time, and the last one. Null where the log records none. */
-function timesOfTurn(messages: readonly NormalizedMessage[]) {
-  const range = new TimeRange()
-  for (const message of messages) range.add(recordedTime(message))
-  const [first] = messages
-  return { started_at: first ? recordedTime(first) : null, ended_at: range.last }
-}
-
-function toRow(turn: Turn, facts: SessionFacts): readonly string[] {
-  const { messages } = turn
-  const prompt = messages.find((message) => classify(message, facts).isTyped)
-  const words = prompt?.segments.map(withoutInjectedText).join(' ') ?? ''
-  const { started_at, ended_at } = timesOfTurn(messages)
-  const rolledBackNote = turn.rolledBack ? say('(rolled back) ', '（取り消し）') : ''
-  return [
-    String(turn.number),
-    rolledBackNote + toSingleLine(toTerminalText(words)),
-    formatCount(turn.tools),
-    turn.errors > 0 ? formatCount(turn.errors) : '',
-    started_at !== null && ended_at !== null ? formatShortDuration(Date.parse(ended_at) - Date.parse(started_at)) : '',
-    turn.usage.total_tokens > 0 ? formatCount(turn.usage.total_tokens) : '',
-  ]
+function parseTurnOption(text: string): TurnRange {
+  const range = parseTurnRange(text)
+  if (range) return range
+  throw new InvalidArgumentError(
+    say('Write turns as 3, 2..5, 4.. or ..3.', 'ターンは 3、2..5、4..、..3 のように指定してください。'),
+  )
 }

@@ -1,4 +1,4 @@
-/** Renders a session for the terminal. */
+/** Renders a conversation for the terminal, message by message. */
 import stringWidth from 'string-width'
 import {
   classify,
@@ -11,83 +11,182 @@ import {
 } from '../../model/classify.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import { recordedTime } from '../../model/recorded-time.ts'
-import type { Session } from '../../model/session.ts'
 import type { SessionFacts } from '../../model/session-facts.ts'
-import { formatShortDuration, qualifiedToolName, summarizeToolCall } from '../../model/tool-summary.ts'
-import type { Turn } from '../../model/turn.ts'
+import { qualifiedToolName, summarizeToolCall } from '../../model/tool-summary.ts'
+import { TurnTotals } from '../../model/turn.ts'
 import { isZeroUsage, type Usage } from '../../model/usage.ts'
+import { renderMarkdownText } from '../chat/markdown/markdown-stream.ts'
 import { say } from '../language.ts'
+import type { NumberedMessage } from '../select-messages.ts'
+import { renderCompleteMessage } from './complete-message.ts'
 import { paint } from './paint.ts'
-import { formatCount, terminalWidth, truncate } from './table.ts'
-import { codeLabel, formatDateTime, toTerminalLine, toTerminalText } from './text.ts'
+import { formatCount, plural, truncate } from './table.ts'
+import { formatDateTime, toTerminalLine, toTerminalText } from './text.ts'
+import { formatOutcome } from './tool-outcome.ts'
+import { indentMarkdown, wrapText } from './wrap-text.ts'
 
-/** @param branches numbers of the sessions that branch off it */
-export function renderSessionHeader(session: Session, branches: readonly number[] = []): string {
-  const facts = [session.models.join(', '), session.agent_version && `v${session.agent_version}`, session.originator]
-  const where = [session.cwd, formatBranch(session)].filter(Boolean).join(' ')
-  const lines = [
-    paint.bold(
-      truncate(toTerminalText(session.title ?? session.first_prompt?.split('\n')[0] ?? session.id), terminalWidth()),
-    ),
-    paint.dim(toTerminalLine([session.id, formatDateTime(session.started_at), ...facts].filter(Boolean).join(' · '))),
-    where === '' ? '' : paint.dim(toTerminalLine(where)),
-    session.parent ? paint.dim(toTerminalLine(formatRelation(session.relation, session.parent))) : '',
-    branches.length > 0
-      ? paint.dim(say(`branches: --session ${branches.join(', ')}`, `枝：--session ${branches.join(', ')}`))
-      : '',
-  ]
-  return `${lines.filter((line) => line !== '').join('\n')}\n`
+export interface ConversationView {
+  readonly facts: SessionFacts
+  /** Includes records that repeat others or only count. */
+  readonly all: boolean
+  /** Columns; may be infinite. */
+  readonly width: number
+  /** Whether the message is marked and shown completely. */
+  isTarget?(id: string): boolean
 }
 
-function formatBranch({ git }: Session): string | undefined {
-  return git?.branch && say(`on ${git.branch}`, `（${git.branch}）`)
+/** A rendered message, or a call whose result is not known yet. */
+interface PendingLine {
+  readonly text: string
+  /** The id of a call that waits for its result. */
+  readonly call?: string
 }
 
-function formatRelation(relation: Session['relation'], parent: string): string {
-  if (relation === 'fork') return say(`fork of ${parent}`, `${parent} の分岐`)
-  if (relation === 'subagent') return say(`subagent of ${parent}`, `${parent} のサブエージェント`)
-  return say(`child of ${parent}`, `${parent} から始まった会話`)
-}
+/** Messages after an unanswered call are held back to put its result in its place, but no more than these. */
+const MAX_PENDING_LINES = 64
 
-/** @param all includes records that repeat others or only count */
-export function renderTurn(turn: Turn, facts: SessionFacts, all: boolean): string {
-  const lines: string[] = []
-  const contextNames: string[] = []
-  const results = new Set(
-    turn.messages.filter((one) => one.source_type === 'tool_result').map((one) => one.tool_call?.call_id),
-  )
-  let replayed = 0
-  const flushContext = (): void => {
-    if (contextNames.length > 0)
-      lines.push(paint.dim(`  · ${say('context: ', '文脈：')}${toTerminalText([...new Set(contextNames)].join(', '))}`))
-    contextNames.length = 0
+export class ConversationRenderer {
+  readonly #view: ConversationView
+  #turn = 0
+  #totals = new TurnTotals()
+  #contextNames: string[] = []
+  #replayed = 0
+  #hasStarted = false
+  #pending: PendingLine[] = []
+
+  constructor(view: ConversationView) {
+    this.#view = view
   }
-  for (const message of turn.messages) {
+
+  /** Returns the text that is final. */
+  add({ message, turn, omitted = 0 }: NumberedMessage): string {
+    const { facts, all, isTarget: matches } = this.#view
     const { isTyped, isReplayed, isRepeat } = classify(message, facts)
-    if (!all && isReplayed) {
-      replayed++
-      continue
+    const end = isTyped || turn !== this.#turn ? this.#endTurn() : ''
+    this.#turn = turn
+    this.#totals.add(message)
+    const isTarget = matches?.(message.id) === true
+    if (isReplayed && !all && !isTarget) {
+      this.#replayed++
+      return end
     }
-    if (!all && isRepeat) continue
-    const context = message.role === 'user' || message.role === 'system' ? injectedNamesOf(message) : []
-    if (!all && context.length > 0 && !isTyped) {
-      contextNames.push(...context)
-      continue
+    if (isRepeat && !all && !isTarget) return end
+    const names = message.role === 'user' || message.role === 'system' ? injectedNamesOf(message) : []
+    if (!all && !isTyped && !isTarget && names.length > 0) {
+      this.#contextNames.push(...names)
+      return end
     }
-    const shown = isTyped
-      ? renderPrompt(turn, message, facts, all)
-      : (renderText(message, facts, all) ??
-        renderTool(message, results) ??
-        (all ? renderMetaRecord(message, facts) : undefined))
-    if (shown === undefined) continue
-    flushContext()
-    lines.push(shown)
+    const line = this.#lineOf(message, isTyped, isTarget)
+    if (!line) return end
+    this.#flushContext()
+    this.#answer(message)
+    if (omitted > 0) this.#pending.push({ text: `${paint.dim(`  … ${formatOmitted(omitted)}`)}\n` })
+    this.#pending.push(line)
+    return end + this.#takeFinal(MAX_PENDING_LINES)
   }
-  flushContext()
-  if (replayed > 0) lines.unshift(paint.dim(`  · ${formatReplayed(replayed)}`))
-  if (!isZeroUsage(turn.usage)) lines.push(paint.dim(`  ${say('tokens', 'トークン')} ${formatUsage(turn.usage)}`))
-  return lines.length === 0 ? '' : `\n${lines.join('\n')}\n`
+
+  /** Returns the rest, with the tokens of the last turn. */
+  end(): string {
+    return this.#endTurn()
+  }
+
+  /** Returns everything so far, although calls may still be answered. */
+  flush(): string {
+    this.#flushContext()
+    return this.#takeFinal(0)
+  }
+
+  #lineOf(message: NormalizedMessage, isTyped: boolean, isTarget: boolean): PendingLine | undefined {
+    const { facts, all, width } = this.#view
+    if (isTarget) return { text: (isTyped ? this.#promptHead(message) : '') + renderCompleteMessage(message, width) }
+    if (isTyped) return { text: this.#promptHead(message) + wrapText(printableTextOf(message, all), width, INDENT) }
+    const text = this.#spokenText(message)
+    if (text !== undefined) return { text }
+    const { tool_call: call, source_type } = message
+    if (call && source_type === 'tool_call') {
+      const line = renderToolLine(call.status === 'pending' ? { ...call, status: 'missing' } : call, width)
+      return call.call_id === null ? { text: line } : { text: line, call: call.call_id }
+    }
+    if (call) return { text: renderToolLine(call, width) }
+    return all && message.role === 'meta' ? { text: renderMetaRecord(message, facts, width) } : undefined
+  }
+
+  #promptHead(message: NormalizedMessage): string {
+    const note = formatPromptMarks(promptMarksOf(message, this.#view.facts))
+    const number = paint.cyan(paint.bold(`❯ ${this.#turn}`))
+    return `\n${number} ${paint.dim(formatDateTime(recordedTime(message)))}${note}\n`
+  }
+
+  #spokenText(message: NormalizedMessage): string | undefined {
+    const { facts, all, width } = this.#view
+    const { kind } = classify(message, facts)
+    const text = printableTextOf(message, all)
+    if (kind === 'answer') return indentMarkdown(`${paint.green('◆')} `, INDENT, renderMarkdown(text, width))
+    const isCompaction = message.metadata?.kind === 'compaction' && message.segments.length > 0
+    if (kind === 'summary' || isCompaction) {
+      const title = say('summary of the conversation so far', 'ここまでの要約')
+      return `${paint.dim(`  ${title}`)}\n${indentMarkdown(INDENT, INDENT, renderMarkdown(text, width))}`
+    }
+    const title =
+      all && message.role === 'system'
+        ? say('system', 'システム')
+        : all && message.role === 'user'
+          ? say('context', '文脈')
+          : undefined
+    return title === undefined ? undefined : `${paint.dim(`  ${title}\n${wrapText(text, width, INDENT).trimEnd()}`)}\n`
+  }
+
+  /** The result represents both: the line of the call goes. */
+  #answer({ tool_call, source_type }: NormalizedMessage): void {
+    const id = tool_call?.call_id
+    if (source_type !== 'tool_result' || id === undefined || id === null) return
+    const at = this.#pending.findIndex(({ call }) => call === id)
+    if (at >= 0) this.#pending.splice(at, 1)
+  }
+
+  /** @param limit how many lines may wait for a result */
+  #takeFinal(limit: number): string {
+    const waiting = this.#pending.findIndex(({ call }) => call !== undefined)
+    const count = waiting < 0 ? this.#pending.length : Math.max(waiting, this.#pending.length - limit)
+    const text =
+      this.#takeReplayed() +
+      this.#pending
+        .splice(0, count)
+        .map((line) => line.text)
+        .join('')
+    // A prompt brings its own blank line.
+    const isFirst = !this.#hasStarted && text !== ''
+    this.#hasStarted ||= isFirst
+    return isFirst && !text.startsWith('\n') ? `\n${text}` : text
+  }
+
+  #flushContext(): void {
+    if (this.#contextNames.length === 0) return
+    const names = toTerminalText([...new Set(this.#contextNames)].join(', '))
+    this.#contextNames = []
+    this.#pending.push({ text: `${paint.dim(`  · ${say('context: ', '文脈：')}${names}`)}\n` })
+  }
+
+  #takeReplayed(): string {
+    if (this.#replayed === 0) return ''
+    const text = paint.dim(`  · ${formatReplayed(this.#replayed)}`)
+    this.#replayed = 0
+    return `${text}\n`
+  }
+
+  #endTurn(): string {
+    const { usage } = this.#totals
+    this.#totals = new TurnTotals()
+    const rest = this.flush()
+    return isZeroUsage(usage) ? rest : `${rest}${paint.dim(`  ${say('tokens', 'トークン')} ${formatUsage(usage)}`)}\n`
+  }
 }
+
+const INDENT = '  '
+
+/** Two columns less, for the indent. */
+const renderMarkdown = (text: string, width: number): string =>
+  renderMarkdownText(text, () => width - INDENT.length, width === Number.POSITIVE_INFINITY ? width : undefined)
 
 const formatReplayed = (records: number): string =>
   say(
@@ -95,19 +194,19 @@ const formatReplayed = (records: number): string =>
     `元の会話から写された ${formatCount(records)} 件（--all で表示）`,
   )
 
-export const formatUsage = (usage: Usage): string => {
+const formatOmitted = (messages: number): string =>
+  say(
+    `${plural(messages, 'message')} of this turn not shown (--turn shows all)`,
+    `このターンの ${formatCount(messages)} 件を省略（--turn ですべて表示）`,
+  )
+
+const formatUsage = (usage: Usage): string => {
   const cached = usage.input_tokens > 0 ? Math.round((usage.cached_input_tokens / usage.input_tokens) * 100) : 0
   const [input, output, total] = [usage.input_tokens, usage.output_tokens, usage.total_tokens].map(formatCount)
   return say(
     `${input} in (${cached}% cached) · ${output} out · ${total} total`,
     `入力 ${input}（キャッシュ ${cached} %）· 出力 ${output} · 合計 ${total}`,
   )
-}
-
-function renderPrompt(turn: Turn, message: NormalizedMessage, facts: SessionFacts, all: boolean): string {
-  const note = formatPromptMarks(turn.rolledBack ? ['rolled_back'] : promptMarksOf(message, facts))
-  const head = `${paint.cyan(paint.bold(`❯ ${turn.number}`))} ${paint.dim(formatDateTime(recordedTime(message)))}${note}`
-  return `${head}\n${indentLines(printableMessageText(message, all))}`
 }
 
 function formatPromptMarks(marks: readonly PromptMark[]): string {
@@ -123,77 +222,25 @@ function formatPromptMarks(marks: readonly PromptMark[]): string {
   return paint.yellow(say(` (${words.join(', ')})`, `（${words.join('、')}）`))
 }
 
-function renderText(message: NormalizedMessage, facts: SessionFacts, all: boolean): string | undefined {
-  const { kind } = classify(message, facts)
-  const text = indentLines(printableMessageText(message, all))
-  if (kind === 'answer') return `${paint.green('◆')} ${text.trimStart()}`
-  const title =
-    kind === 'summary' || (message.metadata?.kind === 'compaction' && message.segments.length > 0)
-      ? say('summary of the conversation so far', 'ここまでの要約')
-      : all && message.role === 'system'
-        ? say('system', 'システム')
-        : all && message.role === 'user'
-          ? say('context', '文脈')
-          : undefined
-  return title === undefined ? undefined : paint.dim(`  ${title}\n${text}`)
-}
-
-/** Shows a call together with its result, if the result is in the same turn. */
-function renderTool(message: NormalizedMessage, results: ReadonlySet<string | null | undefined>): string | undefined {
-  const call = message.tool_call
-  if (!call) return undefined
-  if (message.source_type === 'tool_call' && call.call_id !== null && results.has(call.call_id)) return undefined
-  const unanswered = message.source_type === 'tool_call' && call.status === 'pending'
-  return renderToolLine(unanswered ? { ...call, status: 'missing' } : call)
-}
-
-function renderToolLine(call: ToolCall): string {
+function renderToolLine(call: ToolCall, width: number): string {
   const name = toTerminalLine(qualifiedToolName(call))
   const outcome = formatOutcome(call)
-  const availableWidth = Math.max(20, terminalWidth() - stringWidth(name) - stringWidth(outcome) - 8)
-  return `  ${paint.dim('▸')} ${paint.bold(name)} ${truncate(toTerminalLine(summarizeToolCall(call)), availableWidth)}  ${outcome}`
+  const availableWidth = Math.max(20, width - stringWidth(name) - stringWidth(outcome) - 8)
+  return `  ${paint.dim('▸')} ${paint.bold(name)} ${truncate(toTerminalLine(summarizeToolCall(call)), availableWidth)}  ${outcome}\n`
 }
 
-function renderMetaRecord(message: NormalizedMessage, facts: SessionFacts): string | undefined {
-  if (message.role !== 'meta') return undefined
+function renderMetaRecord(message: NormalizedMessage, facts: SessionFacts, width: number): string {
   const words = reasoningTextOf(message) ?? message.segments[0]?.text ?? ''
   const copy = classify(message, facts).isRepeat ? say(' (duplicate)', '（重複）') : ''
-  return paint.dim(
-    truncate(
-      `  · ${toTerminalText(`${eventNameOf(message)}${copy} ${words}`).replaceAll(/\s+/g, ' ')}`,
-      terminalWidth(),
-    ),
-  )
+  const line = `  · ${toTerminalText(`${eventNameOf(message)}${copy} ${words}`).replaceAll(/\s+/g, ' ')}`
+  return `${paint.dim(truncate(line, width))}\n`
 }
 
-function printableMessageText(message: NormalizedMessage, all: boolean): string {
+function printableTextOf(message: NormalizedMessage, all: boolean): string {
   const parts = message.segments.map((segment) => {
     if (segment.type === 'image')
       return `[${say('image', '画像')} ${segment.media?.mime_type ?? segment.media?.url ?? ''}]`
     return all ? (segment.text ?? '') : withoutInjectedText(segment)
   })
   return toTerminalText(parts.filter((part) => part.trim() !== '').join('\n'))
-}
-
-const indentLines = (text: string): string =>
-  text
-    .split('\n')
-    .map((line) => (line === '' ? '' : `  ${line}`))
-    .join('\n')
-
-const STATUS_ICONS: { readonly [status in ToolCall['status']]: string } = {
-  pending: paint.yellow('…'),
-  success: paint.green('✓'),
-  error: paint.red('✗'),
-  cancelled: paint.yellow('⊘'),
-  aborted: paint.yellow('⊘'),
-  missing: paint.yellow('?'),
-}
-
-function formatOutcome({ status, exit_code, duration_ms }: ToolCall): string {
-  const words = [STATUS_ICONS[status]]
-  if (status !== 'success' && status !== 'error') words.push(codeLabel(status))
-  if (exit_code !== undefined && exit_code !== 0) words.push(say(`exit ${exit_code}`, `終了コード ${exit_code}`))
-  if (duration_ms !== undefined) words.push(paint.dim(formatShortDuration(duration_ms)))
-  return words.join(' ')
 }

@@ -54,7 +54,7 @@ export function renderSearchReport(
   )
   const named = titles.filter(({ id }) => !bySession.has(id)).map((one) => `${renderSessionLine(withName(one))}\n`)
   const titled = named.length > 0 ? `${paint.dim(say('matching titles', 'タイトルの一致'))}\n${named.join('')}\n` : ''
-  return `${blocks.join('\n')}${blocks.length > 0 ? '\n' : ''}${titled}${renderSummary(answer, description)}`
+  return `${blocks.join('\n')}${blocks.length > 0 ? '\n' : ''}${titled}${renderSummary(answer, description)}${renderAdvice(hits[0])}`
 }
 
 /** @param session printed before the hit; set for the first hit of a session */
@@ -154,6 +154,13 @@ export function renderFilters(filters: QueryDescription['filters']): string {
     ({ key, value, not }) => `${not ? '-' : ''}${key}:${/\s/.test(value) ? `"${value}"` : value}`,
   )
   return paint.dim(`${say('Filters', '条件')}: ${toTerminalLine(words.join(' '))}\n`)
+}
+
+/** For a person only: shows how to open a hit. */
+function renderAdvice(hit: MessageHit | undefined): string {
+  if (!hit || !process.stdout.isTTY) return ''
+  const command = `fumi show ${shortId(hit.session_id)} --at ${messageReference(hit.message_id)}`
+  return paint.dim(say(`Open a match: ${command}\n`, `一致した箇所を開く: ${command}\n`))
 }
 
 function formatFoundCount(total: number, total_is: FoundAnswer['total_is'], shownCount: number): string {

@@ -23,3 +23,12 @@ export const splitGraphemes = (text: string): readonly string[] =>
 /** Columns of the terminal. A pipe has no limit unless COLUMNS sets one, so that programs get complete lines. */
 export const outputWidth = (): number =>
   process.stdout.columns ?? (Number(process.env['COLUMNS']) || Number.POSITIVE_INFINITY)
+
+/** Longer lines are hard to read. */
+const MAX_READING_WIDTH = 102
+
+/** Columns for running text. */
+export const readingWidth = (): number => {
+  const width = outputWidth()
+  return width === Number.POSITIVE_INFINITY ? width : Math.min(width, MAX_READING_WIDTH)
+}

@@ -52,6 +52,23 @@ export function wasReplaced(path: string, { inode, size }: OpenFile): boolean {
   return !now || now.ino !== inode || now.size < size
 }
 
+/** Whether the bytes, decompressed, contain the ASCII text. Throws system errors. */
+export async function fileContains(path: string, text: string): Promise<boolean> {
+  const needle = Buffer.from(text, 'latin1')
+  const file = openFile(path)
+  try {
+    let end = Buffer.alloc(0)
+    for await (const chunk of file.chunks(0)) {
+      if (chunk.includes(needle) || Buffer.concat([end, chunk.subarray(0, needle.length)]).includes(needle)) return true
+      // The text may cross the border of two chunks, or of several small ones.
+      end = Buffer.concat([end, chunk.subarray(-needle.length)]).subarray(-needle.length)
+    }
+    return false
+  } finally {
+    file.close()
+  }
+}
+
 /** A range of a file, decompressed; shorter at the end of the file. */
 export async function readFileRange(path: string, offset: number, length: number): Promise<Buffer> {
   if (isCompressed(path)) return readDecompressedRange(path, offset, length)

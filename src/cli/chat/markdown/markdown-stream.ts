@@ -77,6 +77,7 @@ interface OpenCode {
 
 export class MarkdownStream {
   readonly #columns: () => number
+  readonly #maxColumns: number
   #pending = ''
   readonly #printable = new PrintableStream()
   #line: OpenLine | undefined
@@ -85,8 +86,9 @@ export class MarkdownStream {
   /** Several blank lines become one; blank lines at the start are dropped. */
   #isAfterBlank = true
 
-  constructor(columns: () => number) {
+  constructor(columns: () => number, maxColumns = MAX_COLUMNS) {
     this.#columns = columns
+    this.#maxColumns = maxColumns
   }
 
   /** Returns the text that is ready. It contains no escape sequences except ours. */
@@ -211,12 +213,13 @@ export class MarkdownStream {
   }
 
   #width(): number {
-    return Math.min(MAX_COLUMNS, this.#columns() - 1)
+    return Math.min(this.#maxColumns, this.#columns() - 1)
   }
 }
 
-export function renderMarkdownText(text: string, columns: () => number): string {
-  const stream = new MarkdownStream(columns)
+/** @param maxColumns longer lines are hard to read; infinite for a program */
+export function renderMarkdownText(text: string, columns: () => number, maxColumns?: number): string {
+  const stream = new MarkdownStream(columns, maxColumns)
   return stream.add(text) + stream.end()
 }
 
