@@ -22,9 +22,9 @@ export function createRedaction(people: People): Privacy {
   return {
     redacted: () => redactor.redacted(),
     async apply({ mark: _, ...input }, open) {
-      // Placeholders are numbered in order, so the outline needs its own redactor.
-      const outlineRedactor = new Redactor(people)
-      for (const one of [redactor, outlineRedactor]) await one.learn(open())
+      await redactor.learn(open(), input.session)
+      // Placeholders are numbered in order, so the outline needs its own run.
+      const outlineRedactor = redactor.twin()
       await outlineRedactor.session(input.session)
       const session = await redactor.session(input.session)
       const outline = await readOutline(outlineRedactor.messages(open()))

@@ -7,7 +7,7 @@ import { isDataUri, rewriteMessage, rewriteSession, type TextRewriter } from './
 
 /**
  * One run: with the same key, a word is always replaced by the same word, so ids of calls and results still match.
- * Keeps roles, kinds, times, numbers, punctuation, identifier keys, text lengths and path depths. Word frequencies also
+ * Keeps roles, kinds, times, numbers, punctuation, keys that are identifiers outside of tool arguments, text lengths and path depths. Word frequencies also
  * stay, so a person who knows the text can recognize it.
  */
 export class Anonymizer {
@@ -30,8 +30,16 @@ export class Anonymizer {
   }
 }
 
+const wordSet = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/))
+
+/** Fields with the arguments of a tool, whose names may be private. */
+const ARGUMENT_KEYS = {
+  said: wordSet('arguments arguments_json input input_json'),
+  about: wordSet('arguments arguments_json'),
+}
+
 function createRewriter(words: WordReplacer, scope: RewriteScope): TextRewriter {
-  return {
+  const rewriter: TextRewriter = {
     text: (text, key) => {
       if (isStructure(text, key, scope)) return text
       if (isDataUri(text)) return blankDataUri(text)
@@ -41,7 +49,14 @@ function createRewriter(words: WordReplacer, scope: RewriteScope): TextRewriter 
     },
     key: (key) => (isStructureKey(key) ? key : words.replace(key)),
     plain: (text) => ({ text: words.replace(text), move: (position) => position }),
+    within: (key) => (ARGUMENT_KEYS[scope].has(key) ? argumentRewriter : rewriter),
   }
+  const argumentRewriter: TextRewriter = {
+    ...rewriter,
+    key: (key) => (BUILT_IN_ARGUMENTS.has(key) ? key : words.replace(key)),
+    within: () => argumentRewriter,
+  }
+  return rewriter
 }
 
 /** An image of the same size, all zero. */
@@ -281,8 +296,6 @@ function characterKind(codePoint: number): string | undefined {
   return category < 0 ? undefined : `${category} ${SCRIPTS.findIndex((one) => one.test(character))}`
 }
 
-const wordSet = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/))
-
 /** Keys whose values belong to a format. */
 const FORMAT_KEYS = wordSet(`
   type role status kind mode phase format object detail mime_type encoding channel source_status
@@ -300,6 +313,12 @@ const BUILT_IN_TOOLS = wordSet(`
   apply_patch request_user_input spawn_agent wait_agent send_input close_agent list_mcp_resources web_search
   tool_search image_generation fs_read fs_write execute_bash execute_cmd use_aws report_issue introspect
   thinking knowledge todo_list delegate dummy
+`)
+/** Arguments of these tools, and words of every format. */
+const BUILT_IN_ARGUMENTS = wordSet(`
+  command cmd path file_path filePath content pattern query old_string new_string url timeout timeout_ms workdir cwd input text
+  name description limit offset status plan step explanation type id key value todos prompt message args arguments lines
+  start end mode include exclude recursive
 `)
 const TOOL_NAME_KEYS = new Set(['name', 'orig_name', 'tool'])
 

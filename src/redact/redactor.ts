@@ -1,54 +1,79 @@
 /** Replaces secrets and personal data in messages by placeholders. */
 import type { NormalizedMessage } from '../model/normalized.ts'
 import type { Session } from '../model/session.ts'
+import { findInField } from './find/find-in-field.ts'
+import { findInText } from './find/find-in-text.ts'
+import { strengthOfName } from './find/secret-names.ts'
 import { mergeSpans, type RedactionSpan } from './find/span.ts'
-import { escapePattern, findPeople, findUsersInPaths, type People, searchableNames, wordsPattern } from './people.ts'
+import { stripImageMetadata } from './image-metadata.ts'
+import { KnownSecrets } from './known-secrets.ts'
+import { type FieldText, fieldId, type JoinedTexts, TextCollector, toBatches } from './message-texts.ts'
+import { findPeople, findUsersInPaths, type People, searchableNames, wordsPattern } from './people.ts'
+import { Placeholders, type Redaction } from './placeholders.ts'
 import { isDataUri, rewriteMessage, rewriteSession, type TextRewriter } from './rewrite-message.ts'
-import { findSecrets } from './secrets.ts'
+import { findLinted } from './secretlint.ts'
+import { applyEdits, shiftPosition, type TextEdit } from './text-edits.ts'
 
 export interface RedactionResult {
   readonly redactions: readonly Redaction[]
-  /** Number of images in messages. They are unchanged and unchecked. */
+  /** Number of images in messages. Their metadata is removed; their pixels are not examined. */
   readonly images: number
 }
 
-/** Number of characters checked at once. */
-const BATCH_CHARACTERS = 1 << 20
-/** Shorter secrets may be ordinary words, so only longer ones are also replaced elsewhere. */
-const MIN_SECRET_LENGTH = 12
+type Messages = AsyncIterable<NormalizedMessage> | Iterable<NormalizedMessage>
+
+/** Longer texts are replaced, because nothing that long was ever examined completely in reasonable time. */
+const MAX_EXAMINED = 64_000_000
 const NO_EDITS: readonly TextEdit[] = []
+const HAS_GRAMMAR = /^(?:proxy-)?authorization$|^(?:set-)?cookies?$|^_?auth$/i
+const namesSecret = (key: string): boolean => strengthOfName(key) !== undefined || HAS_GRAMMAR.test(key)
 
 /**
- * One run: the same secret always gets the same placeholder. A secret recognized only by its context is also replaced
- * where it later appears alone. To replace it everywhere, call `learn` with all messages first.
+ * One run: the same secret always gets the same placeholder. A secret that only its context gives away is also replaced
+ * where it stands alone later. To replace it everywhere, call `learn` with the complete session first, as
+ * `redactSession` does.
  */
 export class Redactor {
+  readonly #known: KnownSecrets
   readonly #placeholders = new Placeholders()
+  readonly #people: People
   readonly #home: string | undefined
   readonly #users: Set<string>
   #words: RegExp | undefined
-  readonly #secrets = new Map<string, string>()
-  #secretPattern: RegExp | undefined
+  #isLinted = false
   #images = 0
 
-  constructor(people: People = { users: [] }) {
+  constructor(people: People = { users: [] }, known: KnownSecrets = new KnownSecrets()) {
     const { home, users } = people
     const own = home === undefined ? [] : findUsersInPaths(`${home}/`)
+    this.#known = known
+    this.#people = people
     this.#home = home !== undefined && home.length > 1 && home !== '/root' && own.length === 0 ? home : undefined
     this.#users = new Set([...users, ...own])
     this.#words = wordsPattern(searchableNames(this.#users))
   }
 
-  /** Collects secrets without changing anything. */
-  async learn(messages: AsyncIterable<NormalizedMessage> | Iterable<NormalizedMessage>): Promise<void> {
-    for await (const { texts } of toBatches(messages)) this.#addSecrets(await findSecrets(texts))
+  /** Another run that knows the same secrets, and numbers its placeholders from the start. */
+  twin(): Redactor {
+    const twin = new Redactor(this.#people, this.#known)
+    twin.#isLinted = this.#isLinted
+    return twin
   }
 
-  async *messages(
-    messages: AsyncIterable<NormalizedMessage> | Iterable<NormalizedMessage>,
-  ): AsyncGenerator<NormalizedMessage> {
-    for await (const { batch, texts } of toBatches(messages)) {
-      const rewriter = await this.#createRewriter(texts)
+  /** Collects secrets without changing anything. */
+  async learn(messages: Messages, session?: Session): Promise<void> {
+    if (session) {
+      const collector = new TextCollector(namesSecret)
+      rewriteSession(session, collector.rewriter)
+      await this.#examine(collector.fields(), collector.joined, true)
+    }
+    for await (const { fields, joined } of toBatches(messages, namesSecret)) await this.#examine(fields, joined, true)
+    this.#isLinted = true
+  }
+
+  async *messages(messages: Messages): AsyncGenerator<NormalizedMessage> {
+    for await (const { batch, fields, joined } of toBatches(messages, namesSecret)) {
+      const rewriter = this.#createRewriter(await this.#examine(fields, joined, !this.#isLinted))
       for (const message of batch) yield rewriteMessage(message, rewriter)
     }
   }
@@ -57,34 +82,65 @@ export class Redactor {
   async session(session: Session): Promise<Session> {
     for (const name of findUsersInPaths(`${session.cwd ?? ''}/`)) this.#users.add(name)
     this.#words = wordsPattern(searchableNames(this.#users))
-    const { texts, gathering: collectingRewriter } = createTextCollector()
-    rewriteSession(session, collectingRewriter)
-    return rewriteSession(session, await this.#createRewriter(texts))
+    const collector = new TextCollector(namesSecret)
+    rewriteSession(session, collector.rewriter)
+    return rewriteSession(
+      session,
+      this.#createRewriter(await this.#examine(collector.fields(), collector.joined, true)),
+    )
+  }
+
+  /** A text that belongs to the session: a title, a file name, an answer. */
+  async text(text: string, key?: string): Promise<string> {
+    const found = await this.#examine(
+      [{ text, key: key !== undefined && namesSecret(key) ? key : undefined }],
+      [],
+      true,
+    )
+    return this.#createRewriter(found).text(text, key)
   }
 
   redacted(): RedactionResult {
     return { redactions: this.#placeholders.list(), images: this.#images }
   }
 
-  #addSecrets(found: ReadonlyMap<string, readonly RedactionSpan[]>): void {
-    const before = this.#secrets.size
-    for (const [text, spans] of found)
-      for (const { start, end, kind } of spans)
-        if (end - start >= MIN_SECRET_LENGTH) this.#secrets.set(text.slice(start, end), kind)
-    if (this.#secrets.size === before) return
-    const longestFirst = [...this.#secrets.keys()].sort((a, b) => b.length - a.length)
-    this.#secretPattern = new RegExp(longestFirst.map(escapePattern).join('|'), 'gu')
+  /** Finds the secrets of texts by their ids, and remembers them. @param isLinting also runs the rules of secretlint */
+  async #examine(
+    fields: readonly FieldText[],
+    joined: readonly JoinedTexts[],
+    isLinting: boolean,
+  ): Promise<Map<string, readonly RedactionSpan[]>> {
+    const texts = fields.filter(({ text }) => text.length <= MAX_EXAMINED)
+    const linted = isLinting ? await findLinted(texts.map(({ text }) => text)) : undefined
+    const found = new Map<string, readonly RedactionSpan[]>()
+    for (const field of texts) {
+      const own = linted?.get(field.text)
+      const spans = findInField(field.text, field.key)
+      if (own || spans.length > 0) found.set(fieldId(field), own ? mergeSpans([...own, ...spans]) : spans)
+    }
+    for (const field of texts)
+      for (const { start, end, kind } of found.get(fieldId(field)) ?? [])
+        if (kind !== 'binary') this.#known.add(field.text.slice(start, end), kind)
+    for (const one of joined) for (const [text, spans] of findInJoined(one)) this.#addJoined(found, text, spans)
+    return found
   }
 
-  async #createRewriter(texts: ReadonlySet<string>): Promise<TextRewriter> {
-    const secrets = await findSecrets(texts)
-    this.#addSecrets(secrets)
-    const edit = (text: string): readonly TextEdit[] => {
-      const found = [...(secrets.get(text) ?? []), ...this.#findKnownSecrets(text)]
+  #addJoined(found: Map<string, readonly RedactionSpan[]>, text: string, spans: readonly RedactionSpan[]): void {
+    for (const { start, end, kind } of spans) this.#known.add(text.slice(start, end), kind)
+    found.set(text, mergeSpans([...(found.get(text) ?? []), ...spans]))
+  }
+
+  #createRewriter(found: ReadonlyMap<string, readonly RedactionSpan[]>): TextRewriter {
+    const edit = (text: string, key?: string): readonly TextEdit[] => {
+      if (text.length > MAX_EXAMINED)
+        return [{ start: 0, end: text.length, text: this.#placeholders.take(text, 'toolong') }]
+      const named = key === undefined ? undefined : found.get(fieldId({ text, key }))
+      const secrets = [...(named ?? []), ...(found.get(text) ?? []), ...this.#known.find(text)]
       const people = findPeople(text, this.#words, this.#home)
-      return found.length + people.length === 0 ? NO_EDITS : createEdits(text, found, people, this.#placeholders)
+      return secrets.length + people.length === 0 ? NO_EDITS : this.#createEdits(text, secrets, people)
     }
-    const rewrite = (text: string): string => (isDataUri(text) ? this.#countImage(text) : applyEdits(text, edit(text)))
+    const rewrite = (text: string, key?: string): string =>
+      isDataUri(text) ? this.#cleanDataUri(text) : applyEdits(text, edit(text, key))
     return {
       text: rewrite,
       key: rewrite,
@@ -93,155 +149,86 @@ export class Redactor {
         return { text: applyEdits(text, edits), move: (position, side) => shiftPosition(edits, position, side) }
       },
       drops: (key, value) => {
-        const isCipher = isCipherText(key, value)
+        const isCipher = key === 'encrypted_content' && typeof value === 'string'
         if (isCipher) this.#placeholders.count('encrypted')
         return isCipher
       },
+      onTooDeep: () => this.#placeholders.count('toodeep'),
     }
   }
 
-  #findKnownSecrets(text: string): readonly RedactionSpan[] {
-    if (!this.#secretPattern) return []
-    return Array.from(text.matchAll(this.#secretPattern), ({ 0: secret, index }) => ({
-      start: index,
-      end: index + secret.length,
-      kind: this.#secrets.get(secret) ?? '',
-    }))
+  /** Ignores people inside of secrets: a password before an `@` is not an address. */
+  #createEdits(
+    text: string,
+    secrets: readonly (RedactionSpan & { readonly secret?: string })[],
+    people: readonly RedactionSpan[],
+  ): readonly TextEdit[] {
+    const others = people.filter((one) => !secrets.some((span) => span.start < one.end && one.start < span.end))
+    const names = new Map(secrets.map(({ start, end, secret }) => [`${start} ${end}`, secret]))
+    return mergeSpans([...secrets, ...others]).map(({ start, end, kind }) => {
+      const written = text.slice(start, end)
+      if (kind === 'binary') return { start, end, text: this.#cleanBinary(written) }
+      return { start, end, text: this.#placeholders.take(names.get(`${start} ${end}`) ?? written, kind) }
+    })
   }
 
-  #countImage(dataUri: string): string {
+  /** Pictures keep what they show; what cannot be examined is replaced. */
+  #cleanDataUri(dataUri: string): string {
+    const comma = dataUri.indexOf(',') + 1
+    const head = dataUri.slice(0, comma)
+    if (/^data:(?:text\/|application\/(?:json|xml|javascript|x-sh|yaml)|image\/svg)/.test(head))
+      return this.#cleanTextUri(head, dataUri.slice(comma))
+    const image = stripImageMetadata(Buffer.from(dataUri.slice(comma), 'base64'))
+    if (image) {
+      this.#images++
+      return head + image.toString('base64')
+    }
+    return head.startsWith('data:image/')
+      ? this.#emptyImage(dataUri)
+      : this.#placeholders.take(dataUri.slice(comma), 'binary')
+  }
+
+  /** Text is examined; one with secrets is replaced completely. */
+  #cleanTextUri(head: string, encoded: string): string {
+    const text = Buffer.from(encoded, 'base64').toString('utf8')
+    const isClean =
+      !text.includes('\ufffd') &&
+      findInText(text).length + this.#known.find(text).length + findPeople(text, this.#words, this.#home).length === 0
+    if (isClean) return head + encoded
+    return head.startsWith('data:image/')
+      ? this.#emptyImage(head + encoded)
+      : this.#placeholders.take(encoded, 'binary')
+  }
+
+  /** A transparent dot, so that what displays images keeps working. */
+  #emptyImage(dataUri: string): string {
+    this.#placeholders.take(dataUri, 'binary')
+    return 'data:image/gif;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7'
+  }
+
+  #cleanBinary(encoded: string): string {
+    const image = stripImageMetadata(Buffer.from(encoded, 'base64'))
+    if (!image) return this.#placeholders.take(encoded, 'binary')
     this.#images++
-    return dataUri
+    return image.toString('base64')
   }
 }
 
-/** Encrypted text cannot be checked. */
-const isCipherText = (key: string, value: unknown): boolean => key === 'encrypted_content' && typeof value === 'string'
-
-interface MessageBatch {
-  readonly batch: readonly NormalizedMessage[]
-  readonly texts: ReadonlySet<string>
-}
-
-async function* toBatches(
-  messages: AsyncIterable<NormalizedMessage> | Iterable<NormalizedMessage>,
-): AsyncGenerator<MessageBatch> {
-  let batch: NormalizedMessage[] = []
-  let collected = createTextCollector()
-  for await (const message of messages) {
-    batch.push(message)
-    rewriteMessage(message, collected.gathering)
-    if (collected.size() < BATCH_CHARACTERS) continue
-    yield { batch, texts: collected.texts }
-    batch = []
-    collected = createTextCollector()
+/** Spans by part; only what reaches over a border, or into one part because of another. */
+function findInJoined({ parts, separator }: JoinedTexts): ReadonlyMap<string, readonly RedactionSpan[]> {
+  const found = new Map<string, RedactionSpan[]>()
+  const spans = findInText(parts.join(separator)).filter(({ kind }) => kind !== 'binary')
+  if (spans.length === 0) return found
+  let offset = 0
+  for (const part of parts) {
+    const end = offset + part.length
+    for (const span of spans)
+      if (span.start < end && span.end > offset) {
+        const own = found.get(part) ?? []
+        own.push({ start: Math.max(0, span.start - offset), end: Math.min(end, span.end) - offset, kind: span.kind })
+        found.set(part, own)
+      }
+    offset = end + separator.length
   }
-  if (batch.length > 0) yield { batch, texts: collected.texts }
-}
-
-/** Collects each text once, because messages repeat texts. */
-function createTextCollector(): { readonly texts: Set<string>; readonly gathering: TextRewriter; size(): number } {
-  const texts = new Set<string>()
-  let size = 0
-  const add = (text: string): string => {
-    if (isDataUri(text) || texts.has(text)) return text
-    texts.add(text)
-    size += text.length
-    return text
-  }
-  const plain = (text: string) => ({ text: add(text), move: (position: number) => position })
-  const collectingRewriter = { text: add, key: add, plain, drops: isCipherText }
-  return { texts, gathering: collectingRewriter, size: () => size }
-}
-
-interface Redaction {
-  /** The rule that found a secret (`github`, `aws`, `privatekey` …), `email`, `user`, `home`, or `encrypted`. */
-  readonly kind: string
-  readonly distinct: number
-  readonly count: number
-}
-
-class Placeholders {
-  readonly #names = new Map<string, string>()
-  readonly #kinds = new Map<string, { distinct: number; count: number }>()
-
-  /** Counts an occurrence and returns its placeholder. */
-  take(text: string, kind: string): string {
-    const tally = this.#tally(kind)
-    tally.count++
-    const key = `${kind}\n${text}`
-    const known = this.#names.get(key)
-    if (known !== undefined) return known
-    tally.distinct++
-    const name = placeholderName(kind, tally.distinct)
-    this.#names.set(key, name)
-    return name
-  }
-
-  /** Counts an omitted field. */
-  count(kind: string): void {
-    const tally = this.#tally(kind)
-    tally.count++
-    tally.distinct++
-  }
-
-  list(): readonly Redaction[] {
-    return [...this.#kinds].map(([kind, { distinct, count }]) => ({ kind, distinct, count }))
-  }
-
-  #tally(kind: string): { distinct: number; count: number } {
-    const known = this.#kinds.get(kind)
-    if (known) return known
-    const tally = { distinct: 0, count: 0 }
-    this.#kinds.set(kind, tally)
-    return tally
-  }
-}
-
-/** Keeps paths valid, and needs no escape in JSON, URLs or shells. */
-function placeholderName(kind: string, number: number): string {
-  if (kind === 'user') return `user-${number}`
-  return kind === 'home' ? '/home/user-0' : `[redacted-${kind}-${number}]`
-}
-
-interface TextEdit {
-  readonly start: number
-  readonly end: number
-  readonly text: string
-}
-
-/** Ignores a match that overlaps a secret: a password before an `@` is not an address. */
-function createEdits(
-  text: string,
-  secrets: readonly RedactionSpan[],
-  people: readonly RedactionSpan[],
-  placeholders: Placeholders,
-): readonly TextEdit[] {
-  const others = people.filter((one) => !secrets.some((span) => span.start < one.end && one.start < span.end))
-  return mergeSpans([...secrets, ...others]).map(({ start, end, kind }) => ({
-    start,
-    end,
-    text: placeholders.take(text.slice(start, end), kind),
-  }))
-}
-
-function applyEdits(text: string, edits: readonly TextEdit[]): string {
-  let result = ''
-  let at = 0
-  for (const edit of edits) {
-    result += text.slice(at, edit.start) + edit.text
-    at = edit.end
-  }
-  return at === 0 ? text : result + text.slice(at)
-}
-
-/** Position after the edits. A position inside an edit moves to its start or end. */
-function shiftPosition(edits: readonly TextEdit[], position: number, side: 'start' | 'end'): number {
-  let shift = 0
-  for (const { start, end, text } of edits) {
-    if (position <= start) break
-    if (position < end) return start + shift + (side === 'end' ? text.length : 0)
-    shift += text.length - (end - start)
-  }
-  return position + shift
+  return found
 }

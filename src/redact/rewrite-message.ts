@@ -75,13 +75,25 @@ interface ValueRewriter {
   key(key: string): string
   /** Whether to omit a field. */
   drops?(key: string, value: unknown): boolean
+  /** Is told every JSON value before the texts in it. */
+  structure?(value: unknown): void
+  /** Something was too deep to be rewritten, and was replaced. */
+  onTooDeep?(): void
+  /** The rewriter for what is in a field; default: the same. */
+  within?(key: string): ValueRewriter
 }
+
+const inside = (rewriter: ValueRewriter, key: string): ValueRewriter => rewriter.within?.(key) ?? rewriter
 
 /** Returns the same value if nothing changes. */
 function rewriteValue(value: unknown, rewriter: ValueRewriter, key?: string, levels = MAX_DEPTH): unknown {
   if (typeof value === 'string') return rewriteText(value, rewriter, key)
   if (typeof value !== 'object' || value === null) return value
-  if (levels === 0) return '[nested too deep]'
+  if (levels === MAX_DEPTH) rewriter.structure?.(value)
+  if (levels === 0) {
+    rewriter.onTooDeep?.()
+    return '[nested too deep]'
+  }
   if (Array.isArray(value)) return rewriteList(value, rewriter, key, levels)
   if (value instanceof Map) return rewriteMap(value, rewriter, levels)
   return isPlainObject(value) ? rewriteObject(value, rewriter, levels) : value
@@ -114,7 +126,7 @@ function rewriteMap(map: ReadonlyMap<unknown, unknown>, rewriter: ValueRewriter,
     const name = String(key)
     return rewriter.drops?.(name, item)
       ? []
-      : [[rewriter.key(name), rewriteValue(item, rewriter, name, levels - 1)] as const]
+      : [[rewriter.key(name), rewriteValue(item, inside(rewriter, name), name, levels - 1)] as const]
   })
   return new JsonMap(entries)
 }
@@ -131,7 +143,7 @@ function rewriteObject(object: { readonly [key: string]: unknown }, rewriter: Va
     let name = rewriter.key(key)
     while (names.has(name)) name += '~'
     names.add(name)
-    const rewritten = rewriteValue(item, rewriter, key, levels - 1)
+    const rewritten = rewriteValue(item, inside(rewriter, key), key, levels - 1)
     if (name !== key || rewritten !== item) isSame = false
     fields.push([name, rewritten])
   }
@@ -145,7 +157,11 @@ const isPlainObject = (value: object): value is { readonly [key: string]: unknow
 /** A plain text, JSON, or lines some of which are JSON. */
 function rewriteText(text: string, rewriter: ValueRewriter, key?: string): string {
   if (!JSON_START.test(text)) return rewriter.text(text, key)
-  if (parseStructure(text)) return rewriteJson(text, rewriter)
+  const structure = parseStructure(text)
+  if (structure) {
+    rewriter.structure?.(structure)
+    return rewriteJson(text, rewriter)
+  }
   if (!text.includes('\n')) return rewriter.text(text, key)
   return splitJsonLines(text)
     .map((part) => (parseStructure(part) ? rewriteJson(part, rewriter) : rewriter.text(part, key)))
@@ -172,19 +188,22 @@ function splitJsonLines(text: string): readonly string[] {
 /** Changes only the strings that the rewriter changes. @param json valid JSON */
 function rewriteJson(json: string, rewriter: ValueRewriter): string {
   const pieces: string[] = []
-  const keys: (string | undefined)[] = []
+  const open: { readonly key: string | undefined; readonly scope: ValueRewriter }[] = []
   let done = 0
   let key: string | undefined
+  let scope = rewriter
   for (let at = 0; at < json.length; at++) {
     const codeUnit = json.charCodeAt(at)
-    if (isOpening(codeUnit)) keys.push(key)
-    else if (isClosing(codeUnit)) key = keys.pop()
+    if (isOpening(codeUnit)) {
+      open.push({ key, scope })
+      if (key !== undefined) scope = inside(scope, key)
+    } else if (isClosing(codeUnit)) ({ key, scope } = open.pop() ?? { key, scope })
     if (codeUnit !== QUOTE) continue
     const end = findStringEnd(json, at + 1)
     const text = unquote(json.slice(at, end))
     const isKey = COLON.test(json.slice(end, end + MAX_COLON_GAP))
     if (isKey) key = text
-    const rewritten = isKey ? rewriter.key(text) : rewriteText(text, rewriter, key)
+    const rewritten = isKey ? scope.key(text) : rewriteText(text, key === undefined ? scope : inside(scope, key), key)
     if (rewritten !== text) {
       pieces.push(json.slice(done, at), JSON.stringify(rewritten))
       done = end

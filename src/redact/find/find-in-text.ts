@@ -52,15 +52,19 @@ for (const [start, handler] of INFIX_TRIGGERS) TRIGGERS.add(start, handler)
 for (const [start, forms] of COMMAND_TRIGGERS)
   TRIGGERS.add(start, (text, at, spans) => findInCommand(text, at, forms, spans))
 
-/** @param depth of encodings around the text */
+/**
+ * Secrets, and as `binary` what is no text and cannot be examined.
+ * @param depth of encodings around the text
+ */
 export function findInText(text: string, depth = 0): readonly RedactionSpan[] {
   if (text.length < MIN_TEXT) return []
   const spans = findPlain(text)
   for (const view of decodedViewsOf(text)) for (const span of findPlain(view.text)) spans.push(view.locate(span))
   const runs = encodedRunsOf(text, (start, end) => findStructured(text, start, end, spans))
-  for (const { start, end, decoded } of depth < MAX_DEPTH ? runs : []) {
-    const [inner] = decoded === undefined ? [] : findInText(decoded, depth + 1)
-    if (inner) spans.push({ start, end, kind: inner.kind })
+  for (const { start, end, decoded } of runs) {
+    if (decoded === undefined) spans.push({ start, end, kind: 'binary' })
+    const [inner] = decoded === undefined || depth >= MAX_DEPTH ? [] : findInText(decoded, depth + 1)
+    if (inner && inner.kind !== 'binary') spans.push({ start, end, kind: inner.kind })
   }
   return mergeSpans(spans)
 }

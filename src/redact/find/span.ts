@@ -8,14 +8,14 @@ export interface RedactionSpan {
   readonly kind: string
 }
 
-/** Kinds that say how a secret was found, not what it is. */
-const UNSPECIFIC = new Set(['setting', 'entropy'])
+/** Kinds that say how a secret was found, not what it is, and what cannot be examined. */
+const RANKS: { readonly [kind: string]: number } = { setting: 1, entropy: 2, binary: 3 }
 
 /** Joins overlapping spans. The first of several in the list determines the kind, a specific one before others. */
 export function mergeSpans(spans: readonly RedactionSpan[]): readonly RedactionSpan[] {
   if (spans.length < 2) return spans
   const ranks = spans
-    .map((span, at) => ({ ...span, rank: UNSPECIFIC.has(span.kind) ? spans.length + at : at }))
+    .map((span, at) => ({ ...span, rank: (RANKS[span.kind] ?? 0) * spans.length + at }))
     .sort((a, b) => a.start - b.start || a.rank - b.rank)
   const merged: typeof ranks = []
   for (const span of ranks) {

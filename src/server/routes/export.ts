@@ -4,7 +4,7 @@ import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { App, SessionEntry } from '../../app.ts'
 import type { ExportInput } from '../../export/export-input.ts'
 import { EXPORT_FORMAT_ENTRIES } from '../../export/formats.ts'
-import { OutlineCollector } from '../../export/outline.ts'
+import { OutlineCollector, readOutline } from '../../export/outline.ts'
 import { batchTexts } from '../../lib/text.ts'
 import { withYields } from '../../lib/yield-loop.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../../model/api/convert.ts'
@@ -121,7 +121,10 @@ async function redactMaterial(
   people: People,
 ): Promise<ExportInput> {
   const redactor = new Redactor(people)
+  await redactor.learn(read(), material.session)
+  const outlineRedactor = redactor.twin()
+  await outlineRedactor.session(material.session)
   const session = await redactor.session(material.session)
-  await redactor.learn(read())
-  return { ...material, session, messages: redactor.messages(read()) }
+  const outline = await readOutline(outlineRedactor.messages(read()))
+  return { ...material, session, outline, messages: redactor.messages(read()) }
 }
