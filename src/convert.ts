@@ -19,6 +19,7 @@ import {
   type ConversionSource,
   type ConvertOptions,
   convert,
+  type MessageFilter,
   readSessionFacts,
   readSourceMessages,
 } from './convert/convert.ts'
@@ -28,7 +29,7 @@ import { type Cut, shortenConversation } from './convert/trim.ts'
 import { AppError } from './model/error.ts'
 import type { AgentId } from './model/ids.ts'
 
-export type { Conversion, Piece } from './convert/convert.ts'
+export type { Conversion, MessageFilter, Piece } from './convert/convert.ts'
 export type { HandedOver } from './convert/handoff.ts'
 export type { Loss, Repair, Report } from './convert/loss-report.ts'
 export { SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from './convert/sidecar.ts'
@@ -44,6 +45,8 @@ export interface LogToConvert {
   readonly source: Source
   /** Id of the session to convert; default: the first. */
   readonly session?: string
+  /** Changes messages before they are written; `session` and `messages` of a redactor, for instance. */
+  readonly filter?: MessageFilter
 }
 
 export interface LogOptions extends Partial<Omit<ConvertOptions, 'now' | 'newId'>> {

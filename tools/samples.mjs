@@ -18,7 +18,7 @@ mkdirSync(OUT, { recursive: true })
 const home = mkdtempSync(join(tmpdir(), 'fumi-samples-'))
 try {
   const program = join(ROOT, 'dist', 'bin', 'fumi.js')
-  execFileSync(process.execPath, [program, 'export', ...logs, '--format', 'html', '-o', OUT], {
+  execFileSync(process.execPath, [program, 'export', ...logs, '--format', 'html', '--no-redact', '-o', OUT], {
     env: { ...process.env, FUMI_HOME: home },
     stdio: ['ignore', 'ignore', 'inherit'],
   })

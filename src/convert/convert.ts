@@ -16,6 +16,16 @@ export interface ConversionSource {
   readonly session?: string
   /** Merges the sidecar into the messages. */
   readonly beside?: (messages: AsyncIterable<NormalizedMessage>) => AsyncIterable<NormalizedMessage>
+  /** Applied to the session and to its messages, the sidecar included. */
+  readonly filter?: MessageFilter
+}
+
+/** Changes what is read before it is written or compared: a `Redactor`, for instance. */
+export interface MessageFilter {
+  /** Reads all messages of the session before the first one is changed. */
+  learn(messages: AsyncIterable<NormalizedMessage>, session: Session): Promise<void>
+  session(session: Session): Promise<Session>
+  messages(messages: AsyncIterable<NormalizedMessage> | Iterable<NormalizedMessage>): AsyncIterable<NormalizedMessage>
 }
 
 export interface ConversionTarget {
@@ -98,7 +108,7 @@ export async function readSessionFacts(from: ConversionSource, buffer?: MessageB
       }
     }
   }
-  if (session) return { session, facts: factCollector.facts(), beginsElsewhere }
+  if (session) return filterFacts(from, { session, facts: factCollector.facts(), beginsElsewhere })
   const where = from.source.shown ?? from.source.path
   const which = from.session ? ` ${from.session}` : ''
   throw new AppError(
@@ -108,13 +118,25 @@ export async function readSessionFacts(from: ConversionSource, buffer?: MessageB
   )
 }
 
+/** The id stays: it finds the messages of the session. */
+async function filterFacts(from: ConversionSource, read: ReadFacts): Promise<ReadFacts> {
+  const { filter, ...source } = from
+  if (!filter) return read
+  const { session, facts } = read
+  await filter.learn(readSourceMessages(source, session), session)
+  const head: NormalizedMessage[] = []
+  for await (const message of filter.messages(facts.head)) head.push(message)
+  return { ...read, session: { ...(await filter.session(session)), id: session.id }, facts: { ...facts, head } }
+}
+
 export function readSourceMessages(
   from: ConversionSource,
   session: Session,
   buffer?: MessageBuffer,
 ): AsyncIterable<NormalizedMessage> {
   const own = buffer?.isComplete ? buffer.messages() : readOwnMessages(from, session)
-  return from.beside ? from.beside(own) : own
+  const messages = from.beside ? from.beside(own) : own
+  return from.filter ? from.filter.messages(messages) : messages
 }
 
 /** Holds the messages of the first pass, up to a limit. */

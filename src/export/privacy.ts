@@ -3,14 +3,14 @@ import type { NormalizedMessage } from '../model/normalized.ts'
 import { Anonymizer } from '../redact/anonymizer.ts'
 import type { People } from '../redact/people.ts'
 import { type RedactionResult, Redactor } from '../redact/redactor.ts'
-import type { ExportInput } from './export-input.ts'
+import type { ExportAnnotation, ExportInput } from './export-input.ts'
 import { readOutline } from './outline.ts'
 
 /** Reads the session from the start. */
 type ReadSession = () => AsyncIterable<NormalizedMessage>
 
 export interface Privacy {
-  /** Drops annotations, because they may contain anything. */
+  /** Drops annotations, because they may contain anything; keeps them without secrets where people are kept. */
   apply(input: ExportInput, open: ReadSession): Promise<ExportInput>
   /** The redactions so far; undefined for anonymization. */
   redacted(): RedactionResult | undefined
@@ -21,16 +21,24 @@ export function createRedaction(people: People): Privacy {
   const redactor = new Redactor(people)
   return {
     redacted: () => redactor.redacted(),
-    async apply({ mark: _, ...input }, open) {
+    async apply({ mark, ...input }, open) {
       await redactor.learn(open(), input.session)
       // Placeholders are numbered in order, so the outline needs its own run.
       const outlineRedactor = redactor.twin()
       await outlineRedactor.session(input.session)
       const session = await redactor.session(input.session)
       const outline = await readOutline(outlineRedactor.messages(open()))
-      return { ...input, session, outline, messages: redactor.messages(open()) }
+      const kept = people.areKept && mark ? { mark: await redactAnnotation(mark, redactor) } : {}
+      return { ...input, ...kept, session, outline, messages: redactor.messages(open()) }
     },
   }
+}
+
+async function redactAnnotation(mark: ExportAnnotation, redactor: Redactor): Promise<ExportAnnotation> {
+  const redact = async (text: string | null): Promise<string | null> => (text === null ? null : redactor.text(text))
+  const tags: string[] = []
+  for (const tag of mark.tags) tags.push(await redactor.text(tag))
+  return { ...mark, name: await redact(mark.name), note: await redact(mark.note), tags }
 }
 
 /** @param key random; a new one for each run */

@@ -6,7 +6,12 @@ export interface People {
   readonly users: readonly string[]
   /** A home directory that cannot be recognized by its form. */
   readonly home?: string
+  /** Leaves people as they are, and redacts secrets only. */
+  readonly areKept?: true
 }
+
+/** For what stays with the same user. */
+export const KEEP_PEOPLE: People = { users: [], areKept: true }
 
 /** The user of this machine. */
 export function peopleOnMachine({ home, variables: { USER, USERNAME } }: MachineUser): People {

@@ -80,7 +80,7 @@ export class Redactor {
 
   /** The directory reveals a user name, which is then replaced as a word too. Redact the header before the messages. */
   async session(session: Session): Promise<Session> {
-    for (const name of findUsersInPaths(`${session.cwd ?? ''}/`)) this.#users.add(name)
+    if (!this.#people.areKept) for (const name of findUsersInPaths(`${session.cwd ?? ''}/`)) this.#users.add(name)
     this.#words = wordsPattern(searchableNames(this.#users))
     const collector = new TextCollector(namesSecret)
     rewriteSession(session, collector.rewriter)
@@ -136,7 +136,7 @@ export class Redactor {
         return [{ start: 0, end: text.length, text: this.#placeholders.take(text, 'toolong') }]
       const named = key === undefined ? undefined : found.get(fieldId({ text, key }))
       const secrets = [...(named ?? []), ...(found.get(text) ?? []), ...this.#known.find(text)]
-      const people = findPeople(text, this.#words, this.#home)
+      const people = this.#findPeople(text)
       return secrets.length + people.length === 0 ? NO_EDITS : this.#createEdits(text, secrets, people)
     }
     const rewrite = (text: string, key?: string): string =>
@@ -155,6 +155,10 @@ export class Redactor {
       },
       onTooDeep: () => this.#placeholders.count('toodeep'),
     }
+  }
+
+  #findPeople(text: string): readonly RedactionSpan[] {
+    return this.#people.areKept ? [] : findPeople(text, this.#words, this.#home)
   }
 
   /** Ignores people inside of secrets: a password before an `@` is not an address. */
@@ -193,7 +197,7 @@ export class Redactor {
     const text = Buffer.from(encoded, 'base64').toString('utf8')
     const isClean =
       !text.includes('\ufffd') &&
-      findInText(text).length + this.#known.find(text).length + findPeople(text, this.#words, this.#home).length === 0
+      findInText(text).length + this.#known.find(text).length + this.#findPeople(text).length === 0
     if (isClean) return head + encoded
     return head.startsWith('data:image/')
       ? this.#emptyImage(head + encoded)

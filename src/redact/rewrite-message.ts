@@ -36,15 +36,9 @@ export function rewriteMessage(
 
 /** Keeps the agent's id and the times. */
 export function rewriteSession(session: Session, rewriter: TextRewriter): Session {
-  const { agent, kind, started_at, last_at, relation, ...texts } = session
-  return {
-    ...(rewriteValue(texts, rewriter) as typeof texts),
-    agent,
-    kind,
-    started_at,
-    ...(last_at !== undefined && { last_at }),
-    ...(relation !== undefined && { relation }),
-  }
+  const { agent: _a, kind: _k, started_at: _s, last_at: _l, relation: _r, ...texts } = session
+  // All fields first, so that they keep their order.
+  return { ...session, ...(rewriteValue(texts, rewriter) as typeof texts) }
 }
 
 function rewriteSegment(segment: MessageSegment, rewriter: TextRewriter): MessageSegment {

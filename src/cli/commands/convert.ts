@@ -15,11 +15,13 @@ import {
 import { AtomicFile } from '../../lib/files/atomic-file.ts'
 import { specialKindAt } from '../../lib/files/regular-file.ts'
 import { AppError } from '../../model/error.ts'
+import type { Redactor } from '../../redact/redactor.ts'
 import { formatCut, MAX_TOKENS_OPTION, REPORT_OPTION, renderLosses, saveLosses } from '../conversion-report.ts'
 import { defineCommand, FORCE_OPTION, IN_OPTION, SESSION_OPTION, SESSION_OR_LOG } from '../define-command.ts'
 import { refuseOverwriting } from '../export-files.ts'
 import { type ChosenLog, resolveLog } from '../find-session.ts'
 import { writeData, writeErr } from '../output.ts'
+import { createRedactor, REDACT_OPTION, renderRedactionReport } from '../redaction.ts'
 
 interface Options {
   readonly to: string
@@ -34,6 +36,7 @@ interface Options {
   readonly in?: string
   readonly session?: string
   readonly force?: boolean
+  readonly redact?: boolean
 }
 
 export function convertCommand(program: Command): void {
@@ -68,6 +71,7 @@ export function convertCommand(program: Command): void {
       { default: 'live' },
     )
     .option(...MAX_TOKENS_OPTION)
+    .option(...REDACT_OPTION)
     .group('Losses', '失われる内容')
     .option(
       '--strict',
@@ -93,7 +97,9 @@ async function convertSession(app: App, name: string, options: Options): Promise
       `unknown --history "${options.history}". Use live or all.`,
       `--history は live か all です。「${options.history}」は使えません。`,
     )
-  const report = await runConversion(await resolveLog(app, name, options), app.directory, options)
+  const redactor = options.redact ? await createRedactor(app.environment) : undefined
+  const report = await runConversion(await resolveLog(app, name, options), app.directory, options, redactor)
+  if (redactor) await writeErr(renderRedactionReport(redactor.redacted()))
   if (options.report !== undefined) await saveLosses(options.report, report)
   await writeErr(renderLosses(report))
   if (options.strict && isLossy(report)) process.exitCode = EXIT_LOSSY
@@ -104,7 +110,12 @@ const EXIT_LOSSY = 1
 
 const isLossy = ({ losses }: Report): boolean => losses.some(({ kept_in }) => kept_in === null)
 
-async function runConversion({ log, id }: ChosenLog, directory: string, options: Options): Promise<Report> {
+async function runConversion(
+  { log, id }: ChosenLog,
+  directory: string,
+  options: Options,
+  filter: Redactor | undefined,
+): Promise<Report> {
   const settings: LogOptions = {
     directory,
     isWhole: options.history === 'all',
@@ -116,7 +127,7 @@ async function runConversion({ log, id }: ChosenLog, directory: string, options:
     ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
     onCut: (cut) => void writeErr(formatCut(cut)),
   }
-  const from = { agent: log.agent, source: log.source, session: id }
+  const from = { agent: log.agent, source: log.source, session: id, ...(filter && { filter }) }
   const start = (): Promise<Conversion> => convertLog(from, options.to, settings)
   if (options.output === undefined) return writeToStandardOutput(start, options.strict === true)
   const saving: SaveTarget = { path: options.output, force: options.force === true }

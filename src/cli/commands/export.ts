@@ -19,7 +19,6 @@ import { AppError, EXIT_BUG, exitCodes, isProgramUpdated } from '../../model/err
 import type { AgentId } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import { parseTurnRange, type TurnRange } from '../../model/turn.ts'
-import type { RedactionResult } from '../../redact/redactor.ts'
 import { ALL_RECORDS_OPTION, defineCommand, SESSION_OPTION } from '../define-command.ts'
 import {
   createImageSaver,
@@ -32,9 +31,9 @@ import {
 import { type ChosenLog, noSessionError, noSuchTurnError, resolveLog, type SessionSelector } from '../find-session.ts'
 import { localize, say } from '../language.ts'
 import { writeErr, writeOut } from '../output.ts'
+import { REDACT_OPTION, renderRedactionReport } from '../redaction.ts'
 import { printIssues } from '../report-issues.ts'
 import { readOverview, readSessionMessages } from '../session-overview.ts'
-import { formatCount, plural } from '../view/table.ts'
 
 interface Options extends SessionSelector {
   readonly redact?: boolean
@@ -83,11 +82,8 @@ export function exportCommand(program: Command): void {
       parse: parseTurnsOption,
     })
     .option(...ALL_RECORDS_OPTION)
-    .option(
-      '--redact',
-      'remove secrets, user names, home directories and e-mail addresses, and report how many',
-      '秘密情報・ユーザー名・ホームディレクトリー・メールアドレスを取り除き、件数を示す',
-    )
+    .option(...REDACT_OPTION)
+    .option('--no-redact', 'keep secrets, which are removed by default', '既定では取り除く秘密情報を残す')
     .option(
       '--anonymize',
       'replace every word but keep the structure, for bug reports',
@@ -201,7 +197,8 @@ async function writeExports(
       })
   await printIssues(issues)
   const redacted = privacy?.redacted()
-  if (redacted) await writeErr(renderRedactionReport(redacted))
+  // Without the option, what was not changed needs no report.
+  if (redacted && (options.redact || redacted.redactions.length > 0)) await writeErr(renderRedactionReport(redacted))
 }
 
 /** A session as the user named it. */
@@ -211,17 +208,17 @@ interface Named {
 }
 
 async function createPrivacy({ environment }: App, { redact, anonymize }: Options): Promise<Privacy | undefined> {
-  if (redact && anonymize)
+  if (redact === true && anonymize)
     throw new AppError(
       'bad_usage',
       '--anonymize already replaces every word. Omit --redact.',
       '--anonymize は言葉をすべて置き換えるため、--redact は不要です。--redact を外してください。',
     )
-  if (!redact && !anonymize) return undefined
+  if (redact === false && !anonymize) return undefined
   const { createAnonymization, createRedaction } = await import('../../export/privacy.ts')
   if (anonymize) return createAnonymization(randomUUID())
-  const { peopleOnMachine } = await import('../../redact/people.ts')
-  return createRedaction(peopleOnMachine(environment))
+  const { KEEP_PEOPLE, peopleOnMachine } = await import('../../redact/people.ts')
+  return createRedaction(redact ? peopleOnMachine(environment) : KEEP_PEOPLE)
 }
 
 async function* joinExports(
@@ -322,25 +319,6 @@ async function prepareExport(
 function agentNameIn(label: string, id: AgentId): string {
   const at = label.toLowerCase().indexOf(id.replaceAll('-', ' '))
   return at < 0 ? id : label.slice(at, at + id.length)
-}
-
-/** Counts redactions by kind. Never shows what was redacted. */
-function renderRedactionReport({ redactions, images }: RedactionResult): string {
-  const kinds = redactions.map(({ kind, distinct, count: places }) =>
-    say(
-      `${kind} ${formatCount(distinct)} (${plural(places, 'place')})`,
-      `${kind} ${formatCount(distinct)} 種類（${formatCount(places)} か所）`,
-    ),
-  )
-  const summary =
-    kinds.length === 0
-      ? say('redacted: nothing found', '取り除いたもの：なし')
-      : say(`redacted: ${kinds.join(', ')}`, `取り除いたもの：${kinds.join('、')}`)
-  const imagesNote =
-    images > 0
-      ? say(`; ${plural(images, 'image')} not checked`, `。画像 ${formatCount(images)} 件は調べていません`)
-      : ''
-  return `${summary}${imagesNote}\n`
 }
 
 /** An error that would occur for every other session too. */

@@ -10,6 +10,7 @@ import { defineCommand, IN_OPTION, JSON_OPTION, SESSION_OPTION } from '../define
 import { resolveLog } from '../find-session.ts'
 import { say } from '../language.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
+import { createSecretRedactor, renderRedactionReport } from '../redaction.ts'
 
 interface Options {
   readonly to: string
@@ -21,6 +22,7 @@ interface Options {
   readonly in?: string
   readonly session?: string
   readonly json?: boolean
+  readonly redact?: boolean
 }
 
 export function handoffCommand(program: Command): void {
@@ -38,6 +40,11 @@ export function handoffCommand(program: Command): void {
       { isRequired: true },
     )
     .option(...MAX_TOKENS_OPTION)
+    .option(
+      '--redact',
+      'remove secrets, and report how many; names and directories stay',
+      '秘密情報を取り除き、件数を示す。名前とディレクトリーは残す',
+    )
     .option(
       '--cwd <directory>',
       "directory to continue in (default: the session's directory)",
@@ -78,7 +85,9 @@ async function handOff(app: App, name: string, options: Options): Promise<void> 
     )
   const { log, id } = await resolveLog(app, name, options)
   const { environment, directory, backup } = app
-  const done = await handOver({ agent: log.agent, source: log.source, session: id }, options.to, {
+  const filter = options.redact ? await createSecretRedactor() : undefined
+  const from = { agent: log.agent, source: log.source, session: id, ...(filter && { filter }) }
+  const done = await handOver(from, options.to, {
     environment,
     directory,
     keep: backup,
@@ -91,6 +100,7 @@ async function handOff(app: App, name: string, options: Options): Promise<void> 
     },
   })
   await printResult(done, options)
+  if (filter) await writeErr(renderRedactionReport(filter.redacted()))
   if (options.report !== undefined) await saveLosses(options.report, done.report)
 }
 

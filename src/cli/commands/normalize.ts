@@ -3,23 +3,27 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Command } from 'commander'
+import { thisMachine } from '../../lib/files/data-directory.ts'
 import { toPrintableField } from '../../lib/text.ts'
 import { describeIssue, incompleteReasonOf } from '../../model/code-texts.ts'
 import { AppError } from '../../model/error.ts'
 import type { Issue } from '../../model/issue.ts'
-import { serializeMessage } from '../../model/normalized.ts'
-import { type Log, readLog } from '../../normalize.ts'
+import { type NormalizedMessage, serializeMessage } from '../../model/normalized.ts'
+import { type Log, type ReadItem, readLog } from '../../normalize.ts'
+import type { Redactor } from '../../redact/redactor.ts'
 import { defineCommand } from '../define-command.ts'
 import { findLogsAt } from '../find-logs.ts'
 import { localize } from '../language.ts'
 import { LineWriter, writeErr, writeErrJson } from '../output.ts'
 import { createLogProgress, type LogProgress } from '../progress.ts'
+import { createRedactor, REDACT_OPTION, renderRedactionReport } from '../redaction.ts'
 import { reportIncomplete } from '../report-issues.ts'
 
 interface Options {
   readonly sanitized?: boolean
   readonly includePrivate?: boolean
   readonly jsonIssues?: boolean
+  readonly redact?: boolean
 }
 
 export function normalizeCommand(program: Command): void {
@@ -35,6 +39,7 @@ export function normalizeCommand(program: Command): void {
       'print text as sanitized HTML (NormalizedMessage specification)',
       '本文を無害化した HTML で出力（NormalizedMessage の仕様どおり）',
     )
+    .option(...REDACT_OPTION)
     .option('--include-private', 'include ciphertext, not only its hash', 'ハッシュだけでなく、暗号文も出力')
     .option(
       '--json-issues',
@@ -58,16 +63,18 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
   const logs = await findLogsAt(paths)
   const progress = process.stdout.isTTY ? undefined : await createLogProgress(logs.map(({ source }) => source))
   const writer = new LineWriter()
+  const redactor = options.redact ? await createRedactor(thisMachine()) : undefined
   let messages = 0
   try {
     for (const log of logs) {
-      messages += await normalizeLog(log, options, reportIssue, progress, writer)
+      messages += await normalizeLog(log, { ...options, redactor }, reportIssue, progress, writer)
       progress?.done(log.source)
     }
     await writer.flush()
   } finally {
     progress?.stop()
   }
+  if (redactor) await writeErr(renderRedactionReport(redactor.redacted()))
   await reportIncomplete(unread)
   if (messages > 0 || unread.some(incompleteReasonOf)) return
   const where = paths.join(', ')
@@ -81,14 +88,17 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
 /** Also reads unknown files, so that every line is accounted for, but does not print their records. */
 async function normalizeLog(
   log: Log,
-  options: Options,
+  { redactor, ...options }: Options & { readonly redactor: Redactor | undefined },
   reportIssue: (issue: Issue) => Promise<void>,
   progress: LogProgress | undefined,
   writer: LineWriter,
 ): Promise<number> {
   let count = 0
   let cursors = 0
-  for await (const batch of readLog(log.agent, log.source, options)) {
+  // A secret is removed everywhere, so the log is read twice.
+  if (redactor && !log.unknown) await redactor.learn(messagesOf(log, options))
+  for await (const read of readLog(log.agent, log.source, options)) {
+    const batch = redactor ? await redactBatch(read, redactor) : read
     for (const one of batch) {
       if (one.kind === 'issue') await reportIssue(one.issue)
       if (one.kind === 'cursor') {
@@ -105,6 +115,26 @@ async function normalizeLog(
     }
   }
   return count
+}
+
+async function* messagesOf(log: Log, options: Options): AsyncGenerator<NormalizedMessage> {
+  for await (const batch of readLog(log.agent, log.source, options))
+    for (const one of batch) if (one.kind === 'message') yield one.message
+}
+
+/** Issues name places in a file, and never quote it. */
+async function redactBatch(batch: readonly ReadItem[], redactor: Redactor): Promise<readonly ReadItem[]> {
+  const messages = batch.flatMap((one) => (one.kind === 'message' ? [one.message] : []))
+  const redacted = redactor.messages(messages)
+  const items: ReadItem[] = []
+  for (const one of batch) {
+    if (one.kind !== 'message') items.push(one)
+    else {
+      const next = await redacted.next()
+      if (!next.done) items.push({ ...one, message: next.value })
+    }
+  }
+  return items
 }
 
 /** Readers yield a cursor about once a megabyte. */

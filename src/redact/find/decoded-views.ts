@@ -1,4 +1,5 @@
 /** Views of a text in which a hidden or encoded secret becomes visible, with the way back to the original. */
+import { HAS } from './scan-text.ts'
 import type { RedactionSpan } from './span.ts'
 
 export interface DecodedView {
@@ -38,18 +39,20 @@ const MAY_JOIN = /["'`]\s{0,40}[+.]\s{0,40}["'`]|\\\r?\n/
 const FULL_WIDTH = /[\uff01-\uff5e]+/g
 
 /** Only views that differ from the text. */
-export function decodedViewsOf(text: string): readonly DecodedView[] {
+/** @param flags what the text contains: a sum of `HAS` */
+export function decodedViewsOf(text: string, flags: number): readonly DecodedView[] {
+  const has = (what: number): boolean => (flags & what) !== 0
   const views: DecodedView[] = []
   const add = (pattern: RegExp, decode: (found: RegExpExecArray | RegExpMatchArray) => string | undefined): void => {
     const view = rewrite(text, pattern, decode)
     if (view) views.push(view)
   }
-  if (HAS_INVISIBLE.test(text)) add(INVISIBLE, () => '')
-  if (text.includes('\\')) add(ESCAPED, decodeEscape)
-  if (/%[0-9a-fA-F]{2}/.test(text)) add(PERCENT, ([run]) => decodePercent(run ?? ''))
-  if (text.includes('&') && /&[#a-z]/.test(text)) add(ENTITY, decodeEntity)
-  if (MAY_JOIN.test(text)) add(JOINED, () => '')
-  if (/[\uff01-\uff5e]{4}/.test(text)) add(FULL_WIDTH, ([run]) => (run ?? '').normalize('NFKC'))
+  if (has(HAS.beyondAscii | HAS.control) && HAS_INVISIBLE.test(text)) add(INVISIBLE, () => '')
+  if (has(HAS.backslash)) add(ESCAPED, decodeEscape)
+  if (has(HAS.percent)) add(PERCENT, ([run]) => decodePercent(run ?? ''))
+  if (has(HAS.ampersand)) add(ENTITY, decodeEntity)
+  if (has(HAS.joint | HAS.backslash) && MAY_JOIN.test(text)) add(JOINED, () => '')
+  if (has(HAS.beyondAscii) && /[\uff01-\uff5e]{4}/.test(text)) add(FULL_WIDTH, ([run]) => (run ?? '').normalize('NFKC'))
   return views
 }
 

@@ -1,4 +1,5 @@
-/** Finds runs of base64 and hexadecimal digits, and what they encode. */
+/** What runs of base64 and hexadecimal digits encode. */
+import type { TextRun } from './scan-text.ts'
 
 export interface EncodedRun {
   readonly start: number
@@ -7,31 +8,24 @@ export interface EncodedRun {
   readonly decoded: string | undefined
 }
 
-const MIN_RUN = 20
-const IS_DIGIT = new Uint8Array(128)
-for (const character of 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/_-')
-  IS_DIGIT[character.charCodeAt(0)] = 1
+/** Digits; fewer encode too little. */
+export const MIN_RUN = 20
 const HEX = /^(?:[0-9a-f]{2}){16,}$|^(?:[0-9A-F]{2}){16,}$/
 const MAX_DECODED = 2_000_000
 
-/** @param onRun is told every run, before it is decoded */
-export function encodedRunsOf(text: string, onRun?: (start: number, end: number) => void): readonly EncodedRun[] {
-  const runs: EncodedRun[] = []
-  let start = 0
-  for (let at = 0; at <= text.length; at++) {
-    const code = at < text.length ? text.charCodeAt(at) : 32
-    if (code < 128 && IS_DIGIT[code] === 1) continue
-    if (at - start >= MIN_RUN) {
-      onRun?.(start, at)
-      const end = endOfRun(text, at)
-      const run = text.slice(start, end)
-      const decoded = decode(run)
-      if (decoded !== undefined || isBinaryRun(run)) runs.push({ start, end, decoded })
-      at = end
-    }
-    start = at + 1
+/** @param runs in order */
+export function decodeRuns(text: string, runs: readonly TextRun[]): readonly EncodedRun[] {
+  const decodedRuns: EncodedRun[] = []
+  let done = 0
+  for (const { start, end: lineEnd } of runs) {
+    if (start < done) continue
+    const end = endOfRun(text, lineEnd)
+    const run = text.slice(start, end)
+    const decoded = decode(run)
+    if (decoded !== undefined || isBinaryRun(run)) decodedRuns.push({ start, end, decoded })
+    done = end
   }
-  return runs
+  return decodedRuns
 }
 
 /** Lines of base64 belong together. */

@@ -3,8 +3,9 @@ import { findAssigned } from './assignments.ts'
 import { COMMAND_TRIGGERS, findInCommand } from './command-lines.ts'
 import { findInCookies } from './cookies.ts'
 import { decodedViewsOf } from './decoded-views.ts'
-import { encodedRunsOf } from './encoded-runs.ts'
+import { decodeRuns, MIN_RUN } from './encoded-runs.ts'
 import { findIdentifiedBy, findInCsv, RECORD_TRIGGERS } from './records.ts'
+import { HAS, type ScanResult, scanText } from './scan-text.ts'
 import { findInJapanese } from './sentences.ts'
 import { mergeSpans, type RedactionSpan } from './span.ts'
 import { findStructured, INFIX_TRIGGERS } from './structured-runs.ts'
@@ -58,10 +59,15 @@ for (const [start, forms] of COMMAND_TRIGGERS)
  */
 export function findInText(text: string, depth = 0): readonly RedactionSpan[] {
   if (text.length < MIN_TEXT) return []
-  const spans = findPlain(text)
-  for (const view of decodedViewsOf(text)) for (const span of findPlain(view.text)) spans.push(view.locate(span))
-  const runs = encodedRunsOf(text, (start, end) => findStructured(text, start, end, spans))
-  for (const { start, end, decoded } of runs) {
+  const spans: RedactionSpan[] = []
+  const { flags, runs } = findPlain(text, spans)
+  if ((flags & ENCODING_SIGNS) !== 0)
+    for (const view of decodedViewsOf(text, flags)) {
+      const own: RedactionSpan[] = []
+      findPlain(view.text, own)
+      for (const span of own) spans.push(view.locate(span))
+    }
+  for (const { start, end, decoded } of decodeRuns(text, runs)) {
     if (decoded === undefined) spans.push({ start, end, kind: 'binary' })
     const [inner] = decoded === undefined || depth >= MAX_DEPTH ? [] : findInText(decoded, depth + 1)
     if (inner && inner.kind !== 'binary') spans.push({ start, end, kind: inner.kind })
@@ -69,14 +75,16 @@ export function findInText(text: string, depth = 0): readonly RedactionSpan[] {
   return mergeSpans(spans)
 }
 
-function findPlain(text: string): RedactionSpan[] {
-  const spans: RedactionSpan[] = []
+const ENCODING_SIGNS = HAS.backslash | HAS.percent | HAS.ampersand | HAS.control | HAS.joint | HAS.beyondAscii
+
+function findPlain(text: string, spans: RedactionSpan[]): ScanResult {
   scan.named = 0
   scan.hasNames = false
-  TRIGGERS.scan(text, (handlers, at) => {
+  const result = scanText(text, TRIGGERS, MIN_RUN, (handlers, at) => {
     for (const handler of handlers) handler(text, at, spans)
   })
-  if (scan.hasNames && text.includes('\n')) findInCsv(text, spans)
-  if (JAPANESE.test(text)) findInJapanese(text, spans)
-  return spans
+  for (const { start, end } of result.runs) findStructured(text, start, end, spans)
+  if (scan.hasNames && (result.flags & HAS.newline) !== 0) findInCsv(text, spans)
+  if ((result.flags & HAS.beyondAscii) !== 0 && JAPANESE.test(text)) findInJapanese(text, spans)
+  return result
 }

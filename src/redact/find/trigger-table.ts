@@ -1,43 +1,43 @@
 /** Finds in one pass all places where one of many words may begin, by its first three characters. */
 
-const BITS = 6
-const MASK = (1 << (3 * BITS)) - 1
-const OTHER = 63
+export const CLASS_BITS = 6
+export const CLASS_MASK = (1 << (3 * CLASS_BITS)) - 1
+export const OTHER_CLASS = 63
 
 /** Letters without case, digits, and punctuation that tokens contain. */
-const CLASSES = new Uint8Array(128).fill(OTHER)
+export const CLASSES = new Uint8Array(128).fill(OTHER_CLASS)
 for (const [at, character] of [...'abcdefghijklmnopqrstuvwxyz0123456789_-./:=@"\'$+{}|% ~'].entries()) {
   CLASSES[character.charCodeAt(0)] = at + 1
   CLASSES[character.toUpperCase().charCodeAt(0)] = at + 1
 }
 
 export class TriggerTable<T> {
-  readonly #buckets = new Uint16Array(MASK + 1)
-  readonly #values: T[][] = [[]]
+  /** For each hash of three characters, the place of its values; 0 for none. */
+  readonly buckets: Uint16Array = new Uint16Array(CLASS_MASK + 1)
+  readonly values: T[][] = [[]]
 
   /** @param start at least three characters, the first of which are compared without case */
   add(start: string, value: T): void {
     if (start.length < 3) throw new RangeError(`a trigger needs three characters: ${start}`)
     let hash = 0
-    for (let at = 0; at < 3; at++) hash = (hash << BITS) | classOf(start.charCodeAt(at))
-    const known = this.#buckets[hash] ?? 0
-    const bucket = known === 0 ? this.#values.push([]) - 1 : known
-    this.#buckets[hash] = bucket
-    const values = this.#values[bucket]
+    for (let at = 0; at < 3; at++) hash = (hash << CLASS_BITS) | classOf(start.charCodeAt(at))
+    const known = this.buckets[hash] ?? 0
+    const bucket = known === 0 ? this.values.push([]) - 1 : known
+    this.buckets[hash] = bucket
+    const values = this.values[bucket]
     if (values && !values.includes(value)) values.push(value)
   }
 
   /** Calls `onHit` with the values whose trigger is at a position. */
   scan(text: string, onHit: (values: readonly T[], at: number) => void): void {
-    const buckets = this.#buckets
+    const { buckets, values } = this
     let hash = 0
     for (let at = 0; at < text.length; at++) {
-      const code = text.charCodeAt(at)
-      hash = ((hash << BITS) | (code < 128 ? (CLASSES[code] ?? OTHER) : OTHER)) & MASK
+      hash = ((hash << CLASS_BITS) | classOf(text.charCodeAt(at))) & CLASS_MASK
       const bucket = buckets[hash]
-      if (bucket !== 0 && bucket !== undefined && at >= 2) onHit(this.#values[bucket] ?? [], at - 2)
+      if (bucket !== 0 && bucket !== undefined && at >= 2) onHit(values[bucket] ?? [], at - 2)
     }
   }
 }
 
-const classOf = (code: number): number => (code < 128 ? (CLASSES[code] ?? OTHER) : OTHER)
+const classOf = (code: number): number => (code < 128 ? (CLASSES[code] ?? OTHER_CLASS) : OTHER_CLASS)

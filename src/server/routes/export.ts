@@ -4,7 +4,8 @@ import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { App, SessionEntry } from '../../app.ts'
 import type { ExportInput } from '../../export/export-input.ts'
 import { EXPORT_FORMAT_ENTRIES } from '../../export/formats.ts'
-import { OutlineCollector, readOutline } from '../../export/outline.ts'
+import { OutlineCollector } from '../../export/outline.ts'
+import { createRedaction } from '../../export/privacy.ts'
 import { batchTexts } from '../../lib/text.ts'
 import { withYields } from '../../lib/yield-loop.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../../model/api/convert.ts'
@@ -12,8 +13,7 @@ import { AppError } from '../../model/error.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { phrase } from '../../model/phrase.ts'
 import { parseTurnRange, type TurnRange } from '../../model/turn.ts'
-import { type People, peopleOnMachine } from '../../redact/people.ts'
-import { Redactor } from '../../redact/redactor.ts'
+import { KEEP_PEOPLE, peopleOnMachine } from '../../redact/people.ts'
 import { ApiProblem } from '../api-problem.ts'
 import type { ServerContext } from '../context.ts'
 import { addEndpoint, flagParameter, textParameter } from '../openapi/endpoint.ts'
@@ -37,7 +37,9 @@ export function exportRoutes(api: OpenAPIHono, context: ServerContext): void {
       format: z.enum(EXPORT_FORMATS).default('md').openapi({ description: 'Format of the document.' }),
       turns: textParameter('Exports only these turns: 3, 2..5, 4.. or ..3.'),
       all: flagParameter('Includes all records: context, events and duplicates.'),
-      redact: flagParameter('Removes secrets, user names, home directories and email addresses.'),
+      redact: flagParameter(
+        'True removes secrets, user names, home directories and email addresses; false nothing. Default: secrets only.',
+      ),
     }),
     reply: 'application/octet-stream',
     errors: ['session_not_found', 'source_gone'],
@@ -45,7 +47,7 @@ export function exportRoutes(api: OpenAPIHono, context: ServerContext): void {
       const entry = context.session(param('id'))
       const turns = query.turns === undefined ? undefined : parseTurns(query.turns)
       const format = EXPORT_FORMAT_ENTRIES[query.format]
-      const material = await readExportMaterial(context.app, entry, query.redact === true)
+      const material = await readExportMaterial(context.app, entry, query.redact)
       const options = {
         ...(query.all && { all: true }),
         ...(turns && { turns }),
@@ -78,7 +80,11 @@ function parseTurns(given: string): TurnRange {
 }
 
 /** Reads the session once for its outline; the export reads it again while it is written. */
-async function readExportMaterial(app: App, { id, agent, path }: SessionEntry, redact: boolean): Promise<ExportInput> {
+async function readExportMaterial(
+  app: App,
+  { id, agent, path }: SessionEntry,
+  redact: boolean | undefined,
+): Promise<ExportInput> {
   const log = await app.logOf(id)
   const session = app.index.header(id)
   if (!log || !session)
@@ -111,20 +117,6 @@ async function readExportMaterial(app: App, { id, agent, path }: SessionEntry, r
     outline: outliner.outline(),
     messages: inOrder(),
   }
-  return redact ? redactMaterial(material, inOrder, peopleOnMachine(app.environment)) : material
-}
-
-/** Without annotations: they may contain names of people. */
-async function redactMaterial(
-  { mark: _, ...material }: ExportInput,
-  read: () => AsyncGenerator<NormalizedMessage>,
-  people: People,
-): Promise<ExportInput> {
-  const redactor = new Redactor(people)
-  await redactor.learn(read(), material.session)
-  const outlineRedactor = redactor.twin()
-  await outlineRedactor.session(material.session)
-  const session = await redactor.session(material.session)
-  const outline = await readOutline(outlineRedactor.messages(read()))
-  return { ...material, session, outline, messages: redactor.messages(read()) }
+  if (redact === false) return material
+  return createRedaction(redact ? peopleOnMachine(app.environment) : KEEP_PEOPLE).apply(material, inOrder)
 }
