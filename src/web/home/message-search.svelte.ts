@@ -2,15 +2,11 @@
 import type { SearchHit, SearchLine } from '../../model/api/search.ts'
 import type { SessionItem } from '../../model/api/session.ts'
 import { isRequestProblem, type RequestProblem, streamLines } from '../api/client.ts'
+import type { SessionHits } from './search-results.ts'
 import type { SessionFilterValues } from './session-view.ts'
 
-export interface SessionHits {
-  readonly session: SessionItem
-  readonly isTitle: boolean
-  readonly hits: readonly SearchHit[]
-}
-
 const MAX_HITS = 300
+const FIRST_RESULTS_MS = 1000
 
 export class MessageSearch {
   found = $state.raw<readonly SessionHits[]>([])
@@ -30,7 +26,8 @@ export class MessageSearch {
     this.problem = undefined
     this.progress = undefined
     this.end = undefined
-    let lastShownAt = 0
+    // Most searches end at once: then everything appears together, and nothing moves.
+    let lastShownAt = performance.now() + FIRST_RESULTS_MS
     for await (const line of streamLines<SearchLine>(
       '/search',
       { ...filters, stream: true, limit: MAX_HITS, deep },

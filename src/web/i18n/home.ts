@@ -79,6 +79,21 @@ export const say = bilingualTexts({
     `${pluralize(count, 'more hit', 'more hits')} in this session`,
     `この会話に他 ${count} 件`,
   ],
+  moreInTools: (count: number) => [`${count} more in tool calls and reasoning`, `ツールと思考に他 ${count} 件`],
+  narrow: ['Narrow the results', '結果を絞り込む'],
+  facets: {
+    agent: ['Agent', 'エージェント'],
+    project: ['Project', 'プロジェクト'],
+    role: ['Author', '発言者'],
+    tool: ['Tool', 'ツール'],
+  },
+  roles: {
+    user: ['You', 'あなた'],
+    assistant: ['Agent', 'エージェント'],
+    tool: ['Tool', 'ツール'],
+    system: ['System', 'システム'],
+    meta: ['Event', 'イベント'],
+  },
   deeper: ['Search full tool output', 'ツールの出力全体も検索'],
   unsearched: (count: number) => [
     `${pluralize(count, 'session', 'sessions')} could not be searched completely: the log is gone or unreadable, or the pattern takes too long.`,
