@@ -73,6 +73,29 @@ test('a log that was trimmed to its events has prompts too', async () => {
   expect(await prompts()).toEqual([['only an event', SESSION, false]])
 })
 
+test('what Amazon Q writes in the user’s place is not listed, starts no turn and names no session', async () => {
+  const { home, env, prompts } = machine()
+  const store = makeStore(join(home, 'data', 'amazon-q', 'data.sqlite3'))
+  const denied = 'I deny this tool request. Ask a follow up question clarifying the expected action'
+  const resumed = 'In a few words, summarize our conversation so far.'
+  store.put(
+    '/code/a',
+    stateOf('11111111-aaaa', [
+      { prompt: resumed, answer: 'We said nothing.' },
+      { prompt: 'first question', answer: 'x', tools: ['fs_read'] },
+      { prompt: denied, answer: 'What should I do instead?' },
+      { prompt: 'second question', answer: 'y' },
+    ]),
+  )
+  expect((await prompts()).map(([prompt]) => prompt).toSorted()).toEqual(['first question', 'second question'])
+  const shown = fumi(['show', '11111111-aaaa'], { env }).out
+  expect(shown).toMatch(/^first question\n/)
+  expect(shown).toMatch(/❯ 1 .*\n {2}first question\n[\s\S]*· context: tool_denied\n[\s\S]*❯ 2 .*\n {2}second question/)
+  expect(shown).not.toContain('❯ 3')
+  const { sessions } = JSON.parse(fumi(['list', '--json'], { env }).out)
+  expect(sessions).toMatchObject([{ title: 'first question' }])
+})
+
 test('a prompt typed to Amazon Q names its session, even one that exists only in the backup', async () => {
   const { home, env, run, prompts } = machine()
   const store = makeStore(join(home, 'data', 'amazon-q', 'data.sqlite3'))

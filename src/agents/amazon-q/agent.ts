@@ -20,7 +20,7 @@ const amazonQ: Agent = {
   id: AMAZON_Q,
   label: 'Amazon Q and Kiro',
   serves: [KIRO],
-  version: 2,
+  version: 3,
   roots,
   recognize,
   find,

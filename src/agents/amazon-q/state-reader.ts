@@ -9,6 +9,7 @@ import {
   inputDrafts,
   recordDraftIndex,
   requestedCalls,
+  typedPromptIn,
 } from '../../conversation/to-messages/entry-drafts.ts'
 import {
   type EntryList,
@@ -233,7 +234,7 @@ export class StateReader {
     const model = entry.request?.['model_id']
     if (typeof model === 'string' && model !== '') this.models.add(model)
     if (this.firstPrompt !== undefined) return
-    this.firstPrompt = promptBeginning(drafts.find((draft) => draft.role === 'user')?.segments[0]?.text)
+    this.firstPrompt = promptBeginning(typedPromptIn(drafts))
   }
 
   /** The entry whose call a result answers. */

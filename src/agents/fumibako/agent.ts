@@ -12,7 +12,7 @@ import { FORMS, write } from './write.ts'
 const fumibako: Agent = {
   id: AGENT_ID,
   label: 'fumibako',
-  version: 2,
+  version: 3,
   roots,
   recognize,
   describe,

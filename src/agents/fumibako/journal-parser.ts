@@ -2,7 +2,7 @@
 
 import { basename } from 'node:path'
 import { EntryClock, type EntryTime, type SavedEntryClock } from '../../conversation/to-messages/entry-clock.ts'
-import type { EntryDraft } from '../../conversation/to-messages/entry-drafts.ts'
+import { type EntryDraft, typedPromptIn } from '../../conversation/to-messages/entry-drafts.ts'
 import { checksum, sha256 } from '../../lib/hash.ts'
 import type { ByteLine } from '../../lib/lines.ts'
 import { type Fields, fieldsOf, nonEmptyStringOf } from '../../lib/unknown-values.ts'
@@ -316,5 +316,4 @@ function modelIn(name: string, fields: Fields): string | undefined {
   return nonEmptyStringOf(fieldsOf(entry?.['request_metadata'])?.['model_id'])
 }
 
-const promptIn = (drafts: readonly EntryDraft[]): string | undefined =>
-  promptBeginning(drafts.find(({ role }) => role === 'user')?.segments[0]?.text)
+const promptIn = (drafts: readonly EntryDraft[]): string | undefined => promptBeginning(typedPromptIn(drafts))

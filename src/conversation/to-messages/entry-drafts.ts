@@ -4,7 +4,16 @@ import { isSameJson } from '../../lib/json/compare.ts'
 import { type Fields, fieldsOf, isObject, listOf, parseStructure, stringOf } from '../../lib/unknown-values.ts'
 import { validExitCodeOf } from '../../model/checked-numbers.ts'
 import { type Metadata, MISSING_MARK, metadataFromSource } from '../../model/metadata.ts'
-import type { MessageSegment, Mutable, Role, SourceType, ToolCall, ToolStatus } from '../../model/normalized.ts'
+import type {
+  Annotation,
+  MessageSegment,
+  Mutable,
+  Role,
+  SourceType,
+  ToolCall,
+  ToolStatus,
+} from '../../model/normalized.ts'
+import { programPromptName } from '../program-prompts.ts'
 import { exactText, type ParsedEntry, type Variant } from './parse-entry.ts'
 
 export interface EntryDraft {
@@ -90,15 +99,29 @@ function resultDrafts(
 }
 
 function promptDraft(tag: string, text: string, images: readonly MessageSegment[], shared: Fields): EntryDraft {
+  const what = programPromptName(text)
+  const annotations: readonly Annotation[] =
+    what === undefined ? [] : [{ kind: 'injected', start: 0, end: text.length, what }]
+  const segment: MessageSegment = {
+    channel: 'input',
+    type: 'text',
+    format: 'input_text',
+    text,
+    ...(what !== undefined && { annotations }),
+  }
   return {
     side: 'input',
     role: 'user',
     source_type: 'message',
     payload_type: tag,
-    segments: [{ channel: 'input', type: 'text', format: 'input_text', text }, ...images],
-    ...metadataField(shared),
+    segments: [segment, ...images],
+    ...metadataField(shared, what === undefined ? {} : { injected: true }),
   }
 }
+
+/** The first prompt that a person typed. */
+export const typedPromptIn = (drafts: readonly EntryDraft[]): string | undefined =>
+  drafts.find(({ role, metadata }) => role === 'user' && metadata?.injected !== true)?.segments[0]?.text
 
 function toToolResult(result: Fields, cancelled: boolean, calls: CallsById, exact: boolean): ToolCall {
   const id = stringOf(result['tool_use_id']) ?? null
