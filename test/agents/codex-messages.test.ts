@@ -78,6 +78,28 @@ test('a compaction whose summary nobody gave as an answer leaves the last answer
   expect(messages.find(({ metadata }) => metadata?.event_kind === 'compacted')?.metadata?.duplicates).toBeUndefined()
 })
 
+test('parallel calls are shown in the order in which they were made, each with its own result', () => {
+  const path = log.tempLog(
+    log.text([
+      log.header(),
+      log.user(1, 'Use both hands.'),
+      log.call(2, 'call_1', { command: ['first'] }),
+      log.call(2, 'call_2', { command: ['second'] }),
+      log.result(3, 'call_2', 'Exit code: 0\nWall time: 0.1 seconds\nOutput:\nb\n'),
+      log.result(4, 'call_1', 'Exit code: 7\nWall time: 0.1 seconds\nOutput:\na\n'),
+      log.call(5, 'call_1', { command: ['third'] }),
+      log.result(6, 'call_1', 'Exit code: 0\nWall time: 0.1 seconds\nOutput:\nc\n'),
+    ]),
+  )
+  const { out } = fumi(['show', path])
+  const shown = out.split('\n').filter((line) => line.includes('▸'))
+  expect(shown.map((line) => line.replace(/\s+/g, ' ').trim())).toEqual([
+    expect.stringMatching(/^▸ shell first ✗ exit 7/),
+    expect.stringMatching(/^▸ shell second ✓/),
+    expect.stringMatching(/^▸ shell third ✓/),
+  ])
+})
+
 test('each call of a chat is shown once, with its outcome', () => {
   const { out } = fumi(['show', join(import.meta.dirname, '../../src/agents/fumibako/fixtures/talk.jsonl')])
   expect(out.match(/▸ fs_read/g)).toHaveLength(1)

@@ -81,7 +81,13 @@ test('calls and results of entries are joined, and each has its record', async (
 
 test('patterns, estimates and turns', async () => {
   const { data } = await served.get<Reply>('/api/stats/patterns', 'PatternsReply')
-  expect(data).toMatchObject({ conversations: 1, patterns: { single: { count: 1, percent: 100 } } })
+  const none = { count: 0, percent: 0 }
+  expect(data).toMatchObject({
+    conversations: 1,
+    patterns: { single: { count: 1, percent: 100 } },
+    incomplete: none,
+    turns: { total: 2, incomplete: none, cancelled: none },
+  })
   expect((await served.get<Reply>(`/api/sessions/${idOf(id)}/totals`, 'SessionTotalsReply')).data.pattern).toBe(
     'single',
   )

@@ -139,7 +139,7 @@ export class CodexLogParser {
     const exact = this.#options.includeSource ? exactRecords(text, parsedLine) : records
     let part = 0
     records.forEach((record, at) => {
-      part = this.#parseRecord(parseRecord(record, exact[at]), line, part)
+      part = this.#parseRecord(parseRecord(record, exact[at], this.#thread.isOld), line, part)
     })
   }
 

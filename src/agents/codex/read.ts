@@ -101,7 +101,7 @@ export async function readMessage(
   options: PrivacyOptions = {},
 ): Promise<NormalizedMessage> {
   const where = locator as CodexLocator
-  const located = await draftAt(source, where.at, where.whole, options.includeSource)
+  const located = await draftAt(source, where.at, where.whole, options.includeSource, where.role !== undefined)
   const { draft } = located
   const calledTool = where.call ? (await draftAt(source, where.call, where.whole)).draft.tool_call : undefined
   const call = calledTool && where.again ? withoutArguments(calledTool) : calledTool
@@ -126,12 +126,13 @@ async function draftAt(
   position: RecordPosition,
   asDocument: true | undefined,
   isExact = false,
+  isOldLog = false,
 ): Promise<LocatedDraft> {
   const [offset, length, check, part] = position
   const bytes = await readSpan(source, [asDocument ? 0 : offset, length, check])
   const records = asDocument
     ? [parseDocumentItem(documentItem(bytes, offset), offset)]
-    : parseLineRecords(bytes, offset === 0, isExact)
+    : parseLineRecords(bytes, offset === 0, isExact, isOldLog)
   let remaining = part
   for (const parsed of records) {
     const draft = parsed.drafts[remaining - 1]
@@ -141,12 +142,12 @@ async function draftAt(
   throw changedSourceError(source)
 }
 
-function parseLineRecords(bytes: Buffer, first: boolean, isExact: boolean): readonly ParsedRecord[] {
+function parseLineRecords(bytes: Buffer, first: boolean, isExact: boolean, isOldLog: boolean): readonly ParsedRecord[] {
   const line = { number: first ? 1 : 2, offset: 0, length: bytes.length, bytes, ended: true, utf8: false }
   const { text } = decodeLine(line, bytes)
   const parsedLine = parseRecords(text, true)
   const exact = isExact ? exactRecords(text, parsedLine) : parsedLine.records
-  return parsedLine.records.map((record, at) => parseRecord(record, exact[at]))
+  return parsedLine.records.map((record, at) => parseRecord(record, exact[at], isOldLog))
 }
 
 const documentCache = new LastResult<SessionDocument | undefined>()

@@ -213,7 +213,7 @@ class LogScanner implements LineSink {
     if (issue) this.#issue(issue.code, issue.reason)
     for (const value of records) {
       const record = isObject(value) ? value : NO_RECORD
-      const shape = detectShape(record)
+      const shape = detectShape(record, this.#thread.isOld)
       if (shape === 'name') {
         this.#out.push({ kind: 'title', native_id: String(record['id']), title: String(record['thread_name']) })
         continue

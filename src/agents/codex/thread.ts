@@ -11,12 +11,13 @@ import type { RecordTime } from '../kit/record-clock.ts'
 import { CopyDetector, type SavedCopyDetector } from './copy-detector.ts'
 import { findThreadLog } from './find.ts'
 import type { RecordDraft } from './record/draft.ts'
-import type { CodexRecordShape } from './record/records.ts'
+import { type CodexRecordShape, isLegacyShape } from './record/records.ts'
 import type { LogStart } from './record/tokens.ts'
 
 export interface SavedThread {
   /** The header refers to another log for the beginning. */
   readonly refers: boolean
+  readonly isOld: boolean
   readonly session: Session | null
   readonly replay: SavedCopyDetector | null
   readonly startOrdinal: number | null
@@ -31,17 +32,24 @@ export class Thread {
   #copies: CopyDetector | undefined
   #startOrdinal: number | undefined
   #refers: boolean
+  /** The first record is one of a log before the envelope. */
+  #isOld: boolean
 
   constructor(source: Source, saved?: SavedThread) {
     this.#source = source
     this.#header = saved?.session ? new SessionHeader(saved.session) : undefined
     this.#startOrdinal = saved?.startOrdinal ?? undefined
     this.#refers = saved?.refers ?? false
+    this.#isOld = saved?.isOld ?? false
     if (saved?.replay) this.#copies = new CopyDetector(this.#parentLog(), this.#startOrdinal, saved.replay)
   }
 
   get header(): SessionHeader | undefined {
     return this.#header
+  }
+
+  get isOld(): boolean {
+    return this.#isOld
   }
 
   /** For counting tokens. */
@@ -64,6 +72,7 @@ export class Thread {
       return this.#header
     }
     const first = sha256(bytes ?? toJsonText(record)).slice(0, 16)
+    this.#isOld = isLegacyShape(shape)
     const kind = shape === 'prompt' ? 'prompts' : 'conversation'
     const startedAt = toInstant(fieldsOf(record['payload'])?.['timestamp']) ?? recorded
     const identity = sessionIdentity(this.#source, nativeIdOf(record) ?? first, first, startedAt, kind)
@@ -113,6 +122,7 @@ export class Thread {
   save(): SavedThread {
     return {
       refers: this.#refers,
+      isOld: this.#isOld,
       session: this.#header?.save() ?? null,
       replay: this.#copies?.save() ?? null,
       startOrdinal: this.#startOrdinal ?? null,
@@ -248,7 +258,8 @@ const taskName = (path: unknown): string | undefined => stringOf(path)?.split('/
 function nativeIdOf(record: Fields): string | undefined {
   if (record['type'] === 'session_meta') return nonEmptyStringOf(fieldsOf(record['payload'])?.['id'])
   if (record['type'] === 'thread.started') return nonEmptyStringOf(record['thread_id'])
-  return record['type'] === undefined && record['payload'] === undefined && 'timestamp' in record
+  const isHeader = 'timestamp' in record || 'instructions' in record
+  return record['type'] === undefined && record['payload'] === undefined && isHeader
     ? nonEmptyStringOf(record['id'])
     : undefined
 }

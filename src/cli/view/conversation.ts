@@ -79,7 +79,7 @@ export class ConversationRenderer {
     const line = this.#lineOf(message, isTyped, isTarget)
     if (!line) return end
     this.#flushContext()
-    this.#answer(message)
+    if (this.#answer(message, line)) return end + this.#takeFinal(MAX_PENDING_LINES)
     if (omitted > 0) this.#pending.push({ text: `${paint.dim(`  … ${formatOmitted(omitted)}`)}\n` })
     this.#pending.push(line)
     return end + this.#takeFinal(MAX_PENDING_LINES)
@@ -136,12 +136,13 @@ export class ConversationRenderer {
     return title === undefined ? undefined : `${paint.dim(`  ${title}\n${wrapText(text, width, INDENT).trimEnd()}`)}\n`
   }
 
-  /** The result represents both: the line of the call goes. */
-  #answer({ tool_call, source_type }: NormalizedMessage): void {
+  /** The result represents both, at the place of the call: parallel calls stay in the order in which they were made. */
+  #answer({ tool_call, source_type }: NormalizedMessage, line: PendingLine): boolean {
     const id = tool_call?.call_id
-    if (source_type !== 'tool_result' || id === undefined || id === null) return
+    if (source_type !== 'tool_result' || id === undefined || id === null) return false
     const at = this.#pending.findIndex(({ call }) => call === id)
-    if (at >= 0) this.#pending.splice(at, 1)
+    if (at >= 0) this.#pending[at] = line
+    return at >= 0
   }
 
   /** @param limit how many lines may wait for a result */

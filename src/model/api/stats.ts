@@ -155,8 +155,15 @@ export interface Patterns {
     readonly max: number
     readonly mean: number
   }
-  /** Turns by pattern. */
-  readonly turns: { readonly total: number; readonly patterns: PatternShares }
+  /** Turns by pattern, and those that are unfinished or were cancelled. */
+  readonly turns: {
+    readonly total: number
+    readonly patterns: PatternShares
+    /** The last answer still requests tools. */
+    readonly incomplete: Share
+    /** The user sent another prompt instead of letting the tools run. */
+    readonly cancelled: Share
+  }
   /** Tool uses: total, maximum of one session, average per turn, and by tool, most used first. */
   readonly tool_uses: {
     readonly total: number

@@ -1,7 +1,7 @@
 /** `/api/stats`: sums, series, tools, activity, patterns, and CSV tables. */
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { statisticsOf } from '../../conversation/history/statistics.ts'
-import { CSV_TABLES, type Patterns } from '../../model/api/stats.ts'
+import { CSV_TABLES, type Patterns, type Share } from '../../model/api/stats.ts'
 import { allUsageFields } from '../../model/usage.ts'
 import type { ServerContext } from '../context.ts'
 import { addEndpoint, FILTER_PARAMETERS, flagParameter, parseSessionFilter } from '../openapi/endpoint.ts'
@@ -71,7 +71,12 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
       const { toolUses, turns, ...counts } = statisticsOf(app.histories(parseSessionFilter(query)))
       const data: Patterns = {
         ...counts,
-        turns: { total: turns.total, patterns: turns.patterns },
+        turns: {
+          total: turns.total,
+          patterns: turns.patterns,
+          incomplete: shareOf(turns.incomplete, turns.total),
+          cancelled: shareOf(turns.cancelled, turns.total),
+        },
         tool_uses: { total: toolUses.total, max: toolUses.max, per_turn: toolUses.perTurn, by_name: toolUses.byName },
       }
       return { data, meta: {} }
@@ -124,3 +129,8 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
     },
   })
 }
+
+const shareOf = (count: number, total: number): Share => ({
+  count,
+  percent: total === 0 ? 0 : Math.round((100 * count) / total),
+})

@@ -115,6 +115,7 @@ export const say = bilingualTexts({
   single: ['Single tool use', '単一ツール使用'],
   complex: ['Several tool uses', '複雑ツール使用'],
   incomplete: ['Incomplete', '未完了'],
+  cancelled: ['Cancelled', '取り消し'],
   fewest: ['Minimum entries', '最小エントリー数'],
   mostEntries: ['Maximum entries', '最大エントリー数'],
   meanEntries: ['Average entries', '平均エントリー数'],

@@ -78,6 +78,11 @@ describe('fixtures hold', () => {
 
   it('every shape of record', () => {
     const shapes = ['envelope', 'header', 'legacy', 'exec', 'prompt', 'name', 'unknown']
-    expect(without(shapes, records.map(detectShape))).toEqual([])
+    expect(
+      without(
+        shapes,
+        records.map((record) => detectShape(record)),
+      ),
+    ).toEqual([])
   })
 })

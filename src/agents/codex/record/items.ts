@@ -56,14 +56,15 @@ export const CODEX_ITEM_TYPES: ReadonlySet<string> = new Set(['message', ...ITEM
 
 /** @param legacy the item is a line of its own, as in logs before the envelope */
 export function itemDrafts(payload: Fields, legacy: boolean): readonly RecordDraft[] {
-  const type = stringOf(payload['type']) ?? (isMessageLike(payload) ? 'message' : undefined)
+  const type = stringOf(payload['type']) ?? (isMessageLike(payload, legacy) ? 'message' : undefined)
   if (type === 'message') return messageDrafts(payload, legacy ? 'legacy' : 'message')
   const parseItem = type === undefined ? undefined : ITEM_PARSERS.get(type)
   if (parseItem && type !== undefined) return [parseItem(payload, type)]
   return [metaDraft(type ?? null, unknownMetadata(payload))]
 }
 
-const isMessageLike = (payload: Fields): boolean => 'role' in payload && 'content' in payload
+const isMessageLike = (payload: Fields, legacy: boolean): boolean =>
+  ('role' in payload || legacy) && ('content' in payload || 'text' in payload)
 
 /** Reasoning, message and calls, where one record holds all of them. */
 export function messageDrafts(payload: Fields, source_type: SourceType): readonly RecordDraft[] {

@@ -35,7 +35,8 @@ export type CodexRecordShape =
   | 'name'
   | 'unknown'
 
-export function detectShape(record: Fields): CodexRecordShape {
+/** @param isOldLog the log began before the envelope: a bare text in it is a message */
+export function detectShape(record: Fields, isOldLog = false): CodexRecordShape {
   const type = record['type']
   if (typeof type === 'string') {
     if ('payload' in record || (ENVELOPE_TYPES.has(type) && !('role' in record))) return 'envelope'
@@ -47,12 +48,18 @@ export function detectShape(record: Fields): CodexRecordShape {
   if (typeof record['session_id'] === 'string' && 'ts' in record && typeof record['text'] === 'string') return 'prompt'
   if (typeof record['id'] === 'string' && typeof record['thread_name'] === 'string') return 'name'
   if ('role' in record && ('content' in record || 'text' in record)) return 'legacy'
-  return isHeader(record) ? 'header' : 'unknown'
+  if (isHeader(record)) return 'header'
+  return isOldLog && (typeof record['text'] === 'string' || 'content' in record) ? 'legacy' : 'unknown'
 }
 
+const HEADER_FIELDS: ReadonlySet<string> = new Set(['id', 'timestamp', 'instructions', 'git'])
+
+/** Without a time, other programs' records look similar: then only the fields of a header may be there. */
 function isHeader(record: Fields): boolean {
-  if (typeof record['id'] !== 'string' || !('timestamp' in record)) return false
-  return 'instructions' in record || 'git' in record || Object.keys(record).length === 2
+  if (typeof record['id'] !== 'string') return false
+  const keys = Object.keys(record)
+  if (!('timestamp' in record)) return 'instructions' in record && keys.every((key) => HEADER_FIELDS.has(key))
+  return 'instructions' in record || 'git' in record || keys.length === 2
 }
 
 /** Never empty: a record that is not understood becomes meta. */
@@ -123,16 +130,16 @@ export interface ParsedRecord {
   readonly drafts: readonly RecordDraft[]
 }
 
-export function parseRecord(value: unknown, exact: unknown = value): ParsedRecord {
+export function parseRecord(value: unknown, exact: unknown = value, isOldLog = false): ParsedRecord {
   if (!isObject(value))
     return { record: NO_RECORD, exact, shape: 'unknown', drafts: [metaDraft(null, { value: valueKind(value) })] }
-  const shape = detectShape(value)
+  const shape = detectShape(value, isOldLog)
   return { record: value, exact, shape, drafts: recordDrafts(value, shape) }
 }
 
 /** The header of a log that is one JSON document is carried under its key, so that the document can be written again. */
 export const parseDocumentItem = (item: unknown, number: number): ParsedRecord =>
-  parseRecord(item, number === 0 ? { session: item } : item)
+  parseRecord(item, number === 0 ? { session: item } : item, true)
 
 /** The record of a line that holds JSON but no object. */
 export const NO_RECORD: Fields = {}
