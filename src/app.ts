@@ -36,8 +36,6 @@ import type { HistorySummary } from './model/history-summary.ts'
 import { type AgentId, type Instant, instantFromMs, type SessionId } from './model/ids.ts'
 import { createLocalDay, type DayFormatter, localHourOf, type Totals, utcHourOf } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
-import type { DeepSearchEvent, DeepSearchOptions } from './search/deep-search.ts'
-import type { QueryProblem } from './search/query/query.ts'
 import type { Search, SearchAnswer, SearchOptions, SessionCountsAnswer } from './search/search.ts'
 import { BackupOperations } from './sync/backup-operations.ts'
 import { EventBus } from './sync/event-bus.ts'
@@ -60,7 +58,6 @@ export type { SessionFilter } from './index/session-filter.ts'
 export type { SessionListOptions, SessionOrder } from './index/session-list.ts'
 export type { IndexStatistics } from './index/statistics.ts'
 export type { LoadedMessage } from './messages/message-store.ts'
-export type { DeepSearchEvent } from './search/deep-search.ts'
 export type { MessageHit, Snippet } from './search/hit.ts'
 export { describeQuery, type QueryDescription } from './search/query/describe-query.ts'
 export { type Period, parsePeriod } from './search/query/filters.ts'
@@ -224,11 +221,6 @@ export class App {
   /** Number of matching messages of each session that has any, newest session first. */
   async countMatches(query: string): Promise<SessionCountsAnswer> {
     return (await this.searchService()).countBySession(query)
-  }
-
-  /** Yields the result of `search`, then everything found outside the index. */
-  async *deepSearch(query: string, options: DeepSearchOptions = {}): AsyncGenerator<QueryProblem | DeepSearchEvent> {
-    yield* (await this.searchService()).deepSearch(query, options)
   }
 
   /** Loaded on first use: lists and reports start faster without it. */

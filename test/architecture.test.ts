@@ -16,8 +16,8 @@ const MAY_IMPORT: { readonly [folder: string]: readonly string[] } = {
   openai: ['model', 'lib'],
   agents: ['conversation', 'openai', 'model', 'lib'],
   annotations: ['model', 'lib'],
-  // The index stores words as the search splits them.
-  index: ['search/words/analyse.ts', 'model', 'lib'],
+  // The index stores words as the search splits them, in segments.
+  index: ['search/words/analyse.ts', 'search/segments/blocks.ts', 'search/segments/term-builder.ts', 'model', 'lib'],
   backup: ['index', 'agents', 'model', 'lib'],
   messages: ['backup', 'index', 'agents', 'model', 'lib'],
   search: ['messages', 'backup', 'annotations', 'index', 'agents', 'model', 'lib'],

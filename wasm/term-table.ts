@@ -43,11 +43,15 @@ for (let code: u32 = 0; code < 256; code++) {
 const FIRST_SLOTS: u32 = 1 << 17
 let slots: usize = 0
 let slotMask: u32 = 0
-/** Each slot holds a hash and the number of the term plus one. */
-const SLOT_BYTES: u32 = 8
+/**
+ * Each slot holds the hash of a word, the number of its term plus one, and its last posting: a word that is known costs
+ * one access to memory that is probably not in the cache. Words with the same 64-bit hash count as equal; among a
+ * hundred thousand terms the chance of that is one in a billion.
+ */
+const SLOT_BYTES: u32 = 16
 let terms: usize = 0
 let termsEnd: usize = 0
-/** Each term has the address and length of its word, its last posting and the number of its postings. */
+/** Each term has the address and length of its word, and in the end the number and place of its postings. */
 const TERM_BYTES: u32 = 16
 let postings: usize = 0
 let postingsEnd: usize = 0
@@ -240,61 +244,52 @@ function addTerm(length: u32): void {
   const word = wordsUsed
   store<u64>(word + length, 0)
   const hash = hashOf(word, length)
-  let slot = hash & slotMask
+  let at = <u32>hash & slotMask
+  let slot: usize = 0
   for (;;) {
-    const place = slots + <usize>slot * SLOT_BYTES
-    const number = load<u32>(place, 4)
+    slot = slots + <usize>at * SLOT_BYTES
+    const number = load<u32>(slot, 8)
     if (number === 0) break
-    if (load<u32>(place) === hash && isWordOf(number - 1, word, length)) return count(number - 1)
-    slot = (slot + 1) & slotMask
+    if (load<u64>(slot) === hash) return count(slot, number - 1)
+    at = (at + 1) & slotMask
   }
   if (terms + <usize>(termCount + 1) * TERM_BYTES > termsEnd) growTerms()
   const term = terms + <usize>termCount * TERM_BYTES
   store<u32>(term, <u32>word)
   store<u32>(term, length, 4)
-  store<u32>(term, 0, 12)
   wordsUsed = word + ((length + 8) & ~7)
-  const place = slots + <usize>slot * SLOT_BYTES
-  store<u32>(place, hash)
-  store<u32>(place, termCount + 1, 4)
-  addPosting(termCount++)
+  store<u64>(slot, hash)
+  store<u32>(slot, termCount + 1, 8)
+  addPosting(slot, termCount++)
   if (termCount * 10 > slotMask * 7) growSlots()
 }
 
-function hashOf(word: usize, length: u32): u32 {
+function hashOf(word: usize, length: u32): u64 {
   let hash: u64 = length
   for (let at: u32 = 0; at < length; at += 8) {
     // biome-ignore lint/correctness/noPrecisionLoss: a 64-bit integer here
     hash = (hash ^ load<u64>(word + at)) * 0x9e3779b97f4a7c15
-    hash ^= hash >>> 29
+    hash ^= hash >>> 32
   }
-  return <u32>(hash >>> 32)
+  // biome-ignore lint/correctness/noPrecisionLoss: a 64-bit integer here
+  hash *= 0xd6e8feb86659fd93
+  return hash ^ (hash >>> 32)
 }
 
-function isWordOf(number: u32, word: usize, length: u32): bool {
-  const term = terms + <usize>number * TERM_BYTES
-  if (load<u32>(term, 4) !== length) return false
-  const known = <usize>load<u32>(term)
-  for (let at: u32 = 0; at < length; at += 8) if (load<u64>(known + at) !== load<u64>(word + at)) return false
-  return true
-}
-
-function count(number: u32): void {
-  const last = load<u32>(terms + <usize>number * TERM_BYTES, 8)
-  if (last < firstPosting) return addPosting(number)
+function count(slot: usize, number: u32): void {
+  const last = load<u32>(slot, 12)
+  if (last < firstPosting) return addPosting(slot, number)
   const place = postings + <usize>last * POSTING_BYTES
   const posting = load<u32>(place, 4)
   if (posting >>> 24 < MAX_FREQUENCY) store<u32>(place, posting + (1 << 24), 4)
 }
 
-function addPosting(number: u32): void {
+function addPosting(slot: usize, number: u32): void {
   if (postings + <usize>(postingCount + 1) * POSTING_BYTES > postingsEnd) growPostings()
-  const term = terms + <usize>number * TERM_BYTES
   const place = postings + <usize>postingCount * POSTING_BYTES
   store<u32>(place, number)
   store<u32>(place, document | (1 << 24), 4)
-  store<u32>(term, postingCount++, 8)
-  store<u32>(term, load<u32>(term, 12) + 1, 12)
+  store<u32>(slot, postingCount++, 12)
 }
 
 function growTerms(): void {
@@ -321,17 +316,17 @@ function growWords(): void {
 }
 
 function growSlots(): void {
-  const size = (slotMask + 1) * 2
-  slots = allocate(<usize>size * SLOT_BYTES)
-  slotMask = size - 1
-  memory.fill(slots, 0, <usize>size * SLOT_BYTES)
-  for (let number: u32 = 0; number < termCount; number++) {
-    const term = terms + <usize>number * TERM_BYTES
-    const hash = hashOf(<usize>load<u32>(term), load<u32>(term, 4))
-    let slot = hash & slotMask
-    while (load<u32>(slots + <usize>slot * SLOT_BYTES, 4) !== 0) slot = (slot + 1) & slotMask
-    store<u32>(slots + <usize>slot * SLOT_BYTES, hash)
-    store<u32>(slots + <usize>slot * SLOT_BYTES, number + 1, 4)
+  const before = slots
+  const count = slotMask + 1
+  slots = allocate(<usize>count * 2 * SLOT_BYTES)
+  slotMask = count * 2 - 1
+  memory.fill(slots, 0, <usize>count * 2 * SLOT_BYTES)
+  for (let old: u32 = 0; old < count; old++) {
+    const from = before + <usize>old * SLOT_BYTES
+    if (load<u32>(from, 8) === 0) continue
+    let at = <u32>load<u64>(from) & slotMask
+    while (load<u32>(slots + <usize>at * SLOT_BYTES, 8) !== 0) at = (at + 1) & slotMask
+    memory.copy(slots + <usize>at * SLOT_BYTES, from, SLOT_BYTES)
   }
 }
 
@@ -345,7 +340,14 @@ let keys: usize = 0
 export function finish(): void {
   order = allocate(<usize>termCount * 4)
   keys = allocate(<usize>termCount * 8)
-  for (let at: u32 = 0; at < termCount; at++) store<u32>(order + <usize>at * 4, at)
+  for (let at: u32 = 0; at < termCount; at++) {
+    store<u32>(order + <usize>at * 4, at)
+    store<u32>(terms + <usize>at * TERM_BYTES, 0, 12)
+  }
+  for (let at: u32 = 0; at < postingCount; at++) {
+    const term = terms + <usize>load<u32>(postings + <usize>at * POSTING_BYTES) * TERM_BYTES
+    store<u32>(term, load<u32>(term, 12) + 1, 12)
+  }
   sortWords(0, <i32>termCount, 0)
   const grouped = groupPostings()
   blocks = allocate(<usize>postingCount * 6 + <usize>termCount * (MAX_WORD_BYTES + 16) + 16)
@@ -464,7 +466,8 @@ function writeEntry(to: usize, term: usize, before: usize, list: usize, size: u3
   let at = to
   store<u8>(at++, <u8>shared)
   store<u8>(at++, <u8>(length - shared))
-  memory.copy(at, word + shared, length - shared)
+  // Bytes after the word are overwritten below.
+  for (let from = shared; from < length; from += 8) store<u64>(at + from - shared, load<u64>(word + from))
   at += length - shared
   if (size === 1) {
     const posting = load<u32>(list)

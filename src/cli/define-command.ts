@@ -82,6 +82,12 @@ class CommandDefinition {
     return this
   }
 
+  /** Accepts an option of earlier versions that has no effect any more. */
+  formerOption(flags: string): this {
+    this.#command.addOption(new Option(flags).hideHelp())
+    return this
+  }
+
   /** Puts the options that follow under this title in the help. */
   group(en: string, ja: string): this {
     this.#command.optionsGroup(say(`${en}:`, `${ja}:`))

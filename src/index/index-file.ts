@@ -97,7 +97,7 @@ function isOwnIndex(index: string): boolean {
   try {
     const db = openSqlite(index, { readonly: true, fileMustExist: true })
     try {
-      return db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'said_config'").get() !== undefined
+      return db.prepare("SELECT 1 FROM sqlite_schema WHERE name IN ('text_segment', 'said_config')").get() !== undefined
     } finally {
       db.close()
     }
@@ -162,7 +162,6 @@ function prepareConnection(db: Db): OpenIndex {
     db.pragma('wal_autocheckpoint = 8000')
     if (!hasEpoch(db))
       db.prepare("INSERT OR IGNORE INTO setting VALUES ('epoch', ?), ('revision', '0')").run(randomUUID().slice(0, 8))
-    setAutomerge(db, true)
     // Finds obvious damage now, so that even a sync with nothing to write repairs it.
     db.prepare('SELECT max(id) FROM message').get()
     return { db, epoch: epochOf(db), close: () => db.close() }
@@ -170,15 +169,6 @@ function prepareConnection(db: Db): OpenIndex {
     db.close()
     throw error
   }
-}
-
-/** Number of segments of one level before FTS5 merges them after a transaction; 0 disables merging. */
-const AUTOMERGE_SEGMENTS = 4
-
-export function setAutomerge(db: Db, isEnabled: boolean): void {
-  const segments = isEnabled ? AUTOMERGE_SEGMENTS : 0
-  const current = db.prepare("SELECT v FROM said_config WHERE k = 'automerge'").pluck().get() ?? AUTOMERGE_SEGMENTS
-  if (current !== segments) db.exec(`INSERT INTO said (said, rank) VALUES ('automerge', ${segments})`)
 }
 
 const hasEpoch = (db: Db): boolean => db.prepare("SELECT 1 FROM setting WHERE name = 'epoch'").get() !== undefined

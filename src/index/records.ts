@@ -123,8 +123,6 @@ export interface SessionChunk {
   readonly rows: RowBatch
   /** Messages of earlier chunks, by line and part, that a message of this chunk repeats. */
   readonly repeated: readonly (readonly [line: number, part: number])[]
-  /** Bytes of text that were not indexed. */
-  readonly cut: number
   readonly issues: readonly Issue[]
   /** JSON. Absent in the last chunk, whose rows are therefore provisional. */
   readonly cursor?: string
@@ -161,7 +159,7 @@ export interface SessionEntry {
   readonly kept: boolean
   /** None of its sources exists any more. */
   readonly gone: boolean
-  /** All searchable text is indexed, except the parts that are truncated on purpose. */
+  /** All searchable text is indexed. */
   readonly indexed: boolean
   /** Bytes of the source. */
   readonly size: number

@@ -1,8 +1,7 @@
 /** The rows of a chunk in a few large arrays, which threads transfer without copying. */
-import { ByteBuffer } from '../lib/byte-buffer.ts'
 import { TEXT_SCOPES, type TextScope } from '../model/searchable-text.ts'
 import type { FileTouch } from '../model/touched-files.ts'
-import { analyseInto } from '../search/words/analyse.ts'
+import type { TermBuilder } from '../search/segments/term-builder.ts'
 import { encodeLocator, isSearchableKind, type RowContext, roleOfKind } from './row-encoding.ts'
 import { toUnsearchableBatches, type UnsearchableBatch, type UnsearchableRow } from './unsearchable-rows.ts'
 
@@ -18,20 +17,19 @@ export const FIELDS_PER_ROW = 6
 /** Fields of a text in `spans`. */
 const SPAN_ROW = 0
 const SPAN_SCOPE = 1
-const SPAN_END = 2
-const SPAN_LENGTH = 3
+const SPAN_LENGTH = 2
 
 type Float64s = Float64Array<ArrayBuffer>
-type ByteArray = Uint8Array<ArrayBuffer>
 
 export interface RowBatch {
   readonly count: number
   readonly numbers: Float64s
   readonly tools: readonly string[]
   readonly locators: readonly string[]
-  /** Analysed text in UTF-8, in row order. Rows without text are never found by words. */
-  readonly texts: ByteArray
+  /** The row and scope of each text, in row order. Rows without text are never found by words. */
   readonly spans: Float64s
+  /** The number of the first text in its segment. The others follow it. */
+  readonly firstDocument: number
   readonly touched: readonly TouchedFilesOfRow[]
   /** Unsearchable rows, which are not among the others. */
   readonly aside: readonly UnsearchableBatch[]
@@ -42,11 +40,7 @@ interface TouchedFilesOfRow {
   readonly files: readonly FileTouch[]
 }
 
-export const rowBatchBuffers = ({ numbers, texts, spans }: RowBatch): readonly ArrayBuffer[] => [
-  numbers.buffer,
-  texts.buffer,
-  spans.buffer,
-]
+export const rowBatchBuffers = ({ numbers, spans }: RowBatch): readonly ArrayBuffer[] => [numbers.buffer, spans.buffer]
 
 /** Posting to a closed port discards the message, but still detaches the buffers transferred with it. */
 const closedPort = new MessageChannel().port1
@@ -64,29 +58,29 @@ export function releaseRowBatch(rows: RowBatch): void {
 export const rowField = ({ numbers }: RowBatch, row: number, field: number): number =>
   numbers[row * FIELDS_PER_ROW + field] ?? 0
 
-export interface ScopedText {
+/** One field of a message in the text index. */
+export interface TextDocument {
+  /** Its number in the segment. */
+  readonly document: number
   /** Index into `TEXT_SCOPES`. */
-  readonly voice: number
-  readonly words: Uint8Array
+  readonly scope: number
 }
 
-/** Texts by row. */
-export function textsByRow({ count, spans, texts }: RowBatch): readonly (readonly ScopedText[] | undefined)[] {
-  const found: (ScopedText[] | undefined)[] = new Array(count).fill(undefined)
-  for (let at = 0, start = 0; at < spans.length; at += SPAN_LENGTH) {
+export function documentsByRow({
+  count,
+  spans,
+  firstDocument,
+}: RowBatch): readonly (readonly TextDocument[] | undefined)[] {
+  const found: (TextDocument[] | undefined)[] = new Array(count).fill(undefined)
+  for (let at = 0, document = firstDocument; at < spans.length; at += SPAN_LENGTH, document++) {
     const row = spans[at + SPAN_ROW] ?? 0
-    const end = spans[at + SPAN_END] ?? 0
-    const text = { voice: spans[at + SPAN_SCOPE] ?? 0, words: bytesBetween(texts, start, end) }
+    const one = { document, scope: spans[at + SPAN_SCOPE] ?? 0 }
     const before = found[row]
-    if (before) before.push(text)
-    else found[row] = [text]
-    start = end
+    if (before) before.push(one)
+    else found[row] = [one]
   }
   return found
 }
-
-const bytesBetween = (bytes: ByteArray, start: number, end: number): Buffer =>
-  Buffer.from(bytes.buffer, start, end - start)
 
 const SCOPE_NUMBERS: ReadonlyMap<TextScope, number> = new Map(TEXT_SCOPES.map((scope, at) => [scope, at]))
 
@@ -94,7 +88,7 @@ export class RowBatchWriter {
   #numbers = new NumberList()
   #spans = new NumberList()
   #locators: string[] = []
-  #texts = new ByteBuffer()
+  #firstDocument: number | undefined
   #tools: string[] = []
   #touched: TouchedFilesOfRow[] = []
   #count = 0
@@ -134,14 +128,14 @@ export class RowBatchWriter {
     this.#numbers.values[row * FIELDS_PER_ROW + KIND_FIELD] = this.get(row, KIND_FIELD) | flag
   }
 
-  /** Texts must be added in row order. */
-  addText(row: number, scope: TextScope, text: string): void {
-    analyseInto(text, this.#texts)
+  /** Texts must be added in row order, and all texts until `take` to the same segment. */
+  addText(row: number, scope: TextScope, text: string, terms: TermBuilder): void {
+    const document = terms.add(text)
+    this.#firstDocument ??= document
     const { values } = this.#spans.reserve(SPAN_LENGTH)
     const next = this.#spans.used
     values[next + SPAN_ROW] = row
     values[next + SPAN_SCOPE] = SCOPE_NUMBERS.get(scope) ?? 0
-    values[next + SPAN_END] = this.#texts.used
     this.#spans.used += SPAN_LENGTH
   }
 
@@ -158,11 +152,12 @@ export class RowBatchWriter {
       numbers: this.#numbers.take(),
       tools: this.#tools,
       locators: this.#locators,
-      texts: this.#texts.take(),
+      firstDocument: this.#firstDocument ?? 0,
       spans: this.#spans.take(),
       touched: this.#touched,
     }
     this.#count = 0
+    this.#firstDocument = undefined
     this.#locators = []
     this.#tools = []
     this.#touched = []

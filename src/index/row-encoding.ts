@@ -16,8 +16,6 @@ export const REPLAYED = 1 << 8
 export const INJECTED = 1 << 9
 export const ERROR = 1 << 10
 export const IMAGE = 1 << 11
-/** Part of the text is not indexed. */
-export const TRUNCATED = 1 << 12
 /** The log records no time; that of the row only orders messages and is part of the message's id. */
 export const UNDATED = 1 << 13
 

@@ -4,8 +4,8 @@ import type { DatabaseFormat } from '../lib/sqlite/own-database.ts'
 import { TEXT_SCOPES } from '../model/searchable-text.ts'
 import { TOKENIZER } from '../search/words/analyse.ts'
 
-/** The columns of `said`. Text that was not typed (`context`) has its own table. */
-export const TEXT_COLUMNS = TEXT_SCOPES.filter((scope) => scope !== 'context')
+/** The columns that the text index of the first versions had. */
+const TEXT_COLUMNS = TEXT_SCOPES.filter((scope) => scope !== 'context')
 
 /**
  * `source` is a file or row with the result of its first pass. `session` refers by `source_id` to the source it is read
@@ -254,9 +254,36 @@ ${READ_MESSAGES_AGAIN}
 UPDATE source SET cursor = NULL;
 `
 
+/**
+ * Version 3 had the text in FTS5 tables, without the middle of long output. The messages of every log are read again,
+ * as above.
+ *
+ * `text_removed` hides the text of a row in segments with smaller ids than `before`, so these ids are never used again.
+ */
+const USE_SEGMENTS = `
+DROP TABLE said;
+DROP TABLE given;
+CREATE TABLE text_segment (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  documents INTEGER NOT NULL,
+  low INTEGER NOT NULL,
+  high INTEGER NOT NULL,
+  first_block INTEGER NOT NULL,
+  blocks INTEGER NOT NULL,
+  directory BLOB NOT NULL,
+  members BLOB NOT NULL
+) STRICT;
+CREATE TABLE text_block (id INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT;
+CREATE TABLE text_removed (row INTEGER PRIMARY KEY, before INTEGER NOT NULL) STRICT;
+ALTER TABLE session DROP COLUMN cut_bytes;
+ALTER TABLE session DROP COLUMN cut_after;
+UPDATE session SET indexed = 0, cursor = NULL, read_bytes = 0;
+UPDATE source SET version = 0;
+`
+
 /** The application id is `fumi` in ASCII. */
 export const INDEX_FORMAT: DatabaseFormat = {
   application: 0x66756d69,
-  migrations: [SESSION_TABLES + MESSAGE_TABLES, READ_MESSAGES_AGAIN, ADD_CACHE_WRITES, RECORDED_TIMES],
+  migrations: [SESSION_TABLES + MESSAGE_TABLES, READ_MESSAGES_AGAIN, ADD_CACHE_WRITES, RECORDED_TIMES, USE_SEGMENTS],
   canShrink: true,
 }

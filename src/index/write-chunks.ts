@@ -2,20 +2,20 @@
 
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { addSafely } from '../model/checked-numbers.ts'
-import { TEXT_SCOPES } from '../model/searchable-text.ts'
 import type { FileTouch } from '../model/touched-files.ts'
+import type { BuiltTerms } from '../search/segments/term-builder.ts'
 import type { SessionChunk } from './records.ts'
 import {
   AT_FIELD,
   DURATION_FIELD,
+  documentsByRow,
   KIND_FIELD,
   LINE_FIELD,
   PART_FIELD,
   type RowBatch,
   rowField,
-  type ScopedText,
+  type TextDocument,
   TOOL_FIELD,
-  textsByRow,
 } from './row-batch.ts'
 import {
   addOnConflict,
@@ -34,7 +34,7 @@ import {
   timeOfId,
   UNDATED,
 } from './row-encoding.ts'
-import { TEXT_COLUMNS } from './schema.ts'
+import { segmentWriter } from './text-segments.ts'
 import { packUnsearchable, type UnsearchableBatch, unpackUnsearchable } from './unsearchable-rows.ts'
 import { type IssueWriter, MAX_ISSUES_PER_PASS, type StringIds } from './write-sources.ts'
 
@@ -47,7 +47,7 @@ export interface PendingRow {
   readonly line: number
   readonly part: number
   readonly kind: number
-  readonly texts: readonly ScopedText[] | undefined
+  readonly documents: readonly TextDocument[] | undefined
   readonly files: readonly FileTouch[] | undefined
 }
 
@@ -74,7 +74,7 @@ export function toPendingRows(
 ): readonly PendingRow[] {
   const provisional = cursor === undefined ? PROVISIONAL : 0
   const positions = repeated.get(session)
-  const texts = textsByRow(rows)
+  const documents = documentsByRow(rows)
   const files: (readonly FileTouch[] | undefined)[] = []
   for (const touched of rows.touched) files[touched.row] = touched.files
   const pending: PendingRow[] = []
@@ -90,7 +90,7 @@ export function toPendingRows(
       line,
       part,
       kind: rowField(rows, row, KIND_FIELD) | provisional | (isRepeated ? DUPLICATE : 0),
-      texts: texts[row],
+      documents: documents[row],
       files: files[row],
     })
   }
@@ -101,24 +101,15 @@ const TOUCH_NUMBERS = { named: 0, added: 1, updated: 2, deleted: 3 } as const
 
 export interface ChunkWriter {
   /** Writes into the open transaction. */
-  put(chunks: readonly SessionChunk[], revision: number): void
+  put(chunks: readonly SessionChunk[], terms: BuiltTerms, revision: number): void
   /** Deletes every row of a session. */
   forget(session: number): void
 }
 
-const CONTEXT_SCOPE = TEXT_SCOPES.indexOf('context')
-
 export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue: IssueWriter): ChunkWriter {
   const addMessage = db.prepare('INSERT INTO message VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING')
   const selectGreatest = db.prepare('SELECT max(id) FROM message WHERE id >= ? AND id < ?').pluck()
-  const addText = db.prepare(
-    `INSERT INTO said (rowid, ${TEXT_COLUMNS.join(', ')}) VALUES (?, ${TEXT_COLUMNS.map(() => '?').join(', ')})`,
-  )
-  const addOneScope = TEXT_SCOPES.map((scope) =>
-    db.prepare(`INSERT INTO ${scope === 'context' ? 'given' : 'said'} (rowid, ${scope}) VALUES (?, ?)`),
-  )
-  const dropContext = db.prepare('DELETE FROM given WHERE rowid = ?')
-  const dropSearchable = db.prepare('DELETE FROM said WHERE rowid = ?')
+  const text = segmentWriter(db)
   const dropMessage = db.prepare('DELETE FROM message WHERE id = ?')
   const allRows = db.prepare('SELECT id, kind FROM message WHERE session_id = ?')
   const provisionalRows = db.prepare('SELECT id, kind FROM message WHERE session_id = ? AND kind & 64')
@@ -141,26 +132,21 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
   const dropIssues = db.prepare('DELETE FROM issue WHERE source_id = ? AND pass = 2 AND (provisional = 1 OR ?)')
   const countIssues = db.prepare('SELECT count(*) FROM issue WHERE source_id = ? AND pass = 2').pluck()
   const advance = db.prepare(
-    `UPDATE session SET cursor = coalesce(?, cursor), read_bytes = ?, cut_bytes = cut_bytes + ?, cut_after = ?, indexed = ?, revision = ? WHERE id = ?`,
+    `UPDATE session SET cursor = coalesce(?, cursor), read_bytes = ?, indexed = ?, revision = ? WHERE id = ?`,
   )
   const extend = db.prepare(
     `UPDATE session SET first_row = min(coalesce(first_row, :low), :low), last_row = max(coalesce(last_row, :high), :high) WHERE id = :session`,
   )
   const restart = db.prepare(
-    `UPDATE session SET cursor = NULL, read_bytes = 0, cut_bytes = 0, cut_after = 0, first_row = NULL, last_row = NULL WHERE id = ?`,
+    `UPDATE session SET cursor = NULL, read_bytes = 0, first_row = NULL, last_row = NULL WHERE id = ?`,
   )
 
   const isThere = db.prepare('SELECT 1 FROM session WHERE id = ? AND source_id = ?')
   const reread = db.prepare('UPDATE session SET cursor = NULL WHERE id = ?')
 
-  const dropText = (id: number): void => {
-    dropSearchable.run(id)
-    dropContext.run(id)
-  }
-
   const dropRows = (session: number, rows: readonly { id: number; kind: number }[]): void => {
     for (const { id, kind } of rows) {
-      if (isSearchableKind(kind)) dropText(id)
+      if (isSearchableKind(kind)) text.remove(id)
       dropMessage.run(id)
       untouch.run(session, id)
     }
@@ -188,7 +174,7 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
         if (!earlier) unsearchable.markRepeated(session, [line, part])
         if (!earlier || earlier.kind & DUPLICATE) continue
         const { id, kind, rest } = earlier
-        dropText(id)
+        text.remove(id)
         setKind.run(kind | DUPLICATE, id)
         const column = activityColumnOf(kind)
         const decrements = [0, 1, 2].map((one) => (one === column ? -1 : 0))
@@ -214,31 +200,17 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
     )
   }
 
-  /** @param minId greater than all ids assigned before, because the text index is faster with ascending ids */
+  /** @param minId greater than all ids assigned before */
   const insert = (pending: PendingRow, minId: number): number => {
     let id = Math.max(firstIdAt(pending.at), minId)
     for (let tries = 0; !put(id, pending); tries++)
       id = tries < 4 ? id + 1 : Number(selectGreatest.get(id, id + 100_000) ?? id) + 1
-    if (pending.texts && isSearchableKind(pending.kind)) addTexts(id, pending.texts)
     for (const { path, how } of pending.files ?? []) touch.run(pending.session, id, files(path), TOUCH_NUMBERS[how])
     return id
   }
 
-  const addTexts = (id: number, texts: readonly ScopedText[]): void => {
-    const searchable = texts.filter(({ voice: scope }) => scope !== CONTEXT_SCOPE)
-    if (searchable.length > 1) {
-      const columns: (Uint8Array | null)[] = TEXT_COLUMNS.map(() => null)
-      for (const { voice: scope, words: text } of searchable) columns[scope] = text
-      addText.run(id, ...columns)
-    }
-    for (const { voice: scope, words: text } of searchable.length > 1
-      ? texts.filter((one) => one.voice === CONTEXT_SCOPE)
-      : texts)
-      addOneScope[scope]?.run(id, text)
-  }
-
   return {
-    put(all, revision) {
+    put(all, terms, revision) {
       // Another process may have removed a session while it was read.
       const chunks = all.filter(({ session, source }) => isThere.get(session, source) !== undefined)
       for (const chunk of chunks) prepare(chunk)
@@ -248,15 +220,23 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
       for (const { session, rows, cursor } of chunks) unsearchable.put(session, rows.aside, cursor === undefined)
       markRepeated(repeated)
       pending.sort((a, b) => a.at - b.at || a.session - b.session || a.line - b.line || a.part - b.part)
+      const documentRows = new Float64Array(terms.lengths.length)
+      const scopes = new Uint8Array(terms.lengths.length)
       let minId = 0
       const rowRanges = new Map<number, { session: number; low: number; high: number }>()
       for (const one of pending) {
         const id = insert(one, minId)
+        if (isSearchableKind(one.kind))
+          for (const { document, scope } of one.documents ?? []) {
+            documentRows[document] = id
+            scopes[document] = scope
+          }
         const rowRange = rowRanges.get(one.session)
         if (rowRange) rowRange.high = id
         else rowRanges.set(one.session, { session: one.session, low: id, high: id })
         minId = id + 1
       }
+      text.add(terms, documentRows, scopes)
       for (const rowRange of rowRanges.values()) extend.run(rowRange)
       const cursors = new Map(
         chunks.flatMap(({ session, cursor }) => (cursor === undefined ? [] : [[session, cursor]])),
@@ -270,8 +250,6 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
         advance.run(
           cursor === undefined ? null : compressText(cursor),
           chunk.read,
-          provisional ? 0 : chunk.cut,
-          provisional ? chunk.cut : 0,
           chunk.done ? 1 : 0,
           revision,
           chunk.session,

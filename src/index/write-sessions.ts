@@ -30,6 +30,8 @@ export interface SessionWriter {
   settle(claim: string): readonly number[]
   /** Chooses the source of a session and stores its header. @param unread whether there is more to read */
   chooseSource(session: number, revision: number, unread: boolean): void
+  /** Writes all titles again, because the table keeps the words of deleted ones. */
+  eraseTitles(): void
 }
 
 export function sessionWriter(db: Db, words: StringIds): SessionWriter {
@@ -83,6 +85,12 @@ export function sessionWriter(db: Db, words: StringIds): SessionWriter {
         assign.run(session, one.id)
       })
       return [...affected]
+    },
+
+    eraseTitles() {
+      db.exec("INSERT INTO titled (titled) VALUES ('delete-all')")
+      const titles = db.prepare('SELECT id, title FROM session WHERE title IS NOT NULL').all()
+      for (const { id, title } of titles as { id: number; title: string }[]) retitle.run(id, analyse(title))
     },
 
     chooseSource(session, revision, unread) {

@@ -3,7 +3,9 @@
 import { type Db, withDatabaseErrors } from '../lib/sqlite/own-database.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
-import { indexPath, type OpenIndex, openIndexToWrite, sealIndex, setAutomerge } from './index-file.ts'
+import type { BuiltTerms } from '../search/segments/term-builder.ts'
+import { indexPath, type OpenIndex, openIndexToWrite, sealIndex } from './index-file.ts'
+import { segmentMerger } from './merge-segments.ts'
 import type {
   KnownSource,
   ReadTask,
@@ -29,6 +31,9 @@ import {
 
 const SELECT_SOURCES =
   'SELECT id, agent, path, key, root, kept, version, fingerprint, gone FROM source WHERE whole IS NULL'
+
+/** Limit of `tidy`. */
+const MAX_MERGES = 8
 
 export class IndexWriter {
   readonly path: string
@@ -165,8 +170,9 @@ export class IndexWriter {
     return [...rows.map(toReadTask), ...this.#parts.tasks()]
   }
 
-  putChunks(chunks: readonly SessionChunk[]): readonly SessionChange[] {
-    return this.#write((revision) => this.#chunks.put(chunks, revision))
+  /** @param terms the words of these chunks */
+  putChunks(chunks: readonly SessionChunk[], terms: BuiltTerms): readonly SessionChange[] {
+    return this.#write((revision) => this.#chunks.put(chunks, terms, revision))
   }
 
   /** Records that the second pass over a session failed. Its rows stay, and the next sync tries again. */
@@ -179,17 +185,33 @@ export class IndexWriter {
   }
 
   /**
-   * Call it before and after writing many rows. In between, the text index merges segments sixteen at a time instead of
-   * a few after each transaction. If the process dies, the setting remains until the index is next opened.
+   * Merges small segments of the text index, one transaction each. Every step is short, and the work is bounded. Call
+   * it when nothing else is to be done.
    */
-  setBulkLoad(isBulkLoad: boolean): void {
-    withDatabaseErrors(this.path, () => setAutomerge(this.#db, !isBulkLoad))
+  tidy(): void {
+    withDatabaseErrors(this.path, () => {
+      const merger = segmentMerger(this.#db)
+      const step = this.#db.transaction(() => merger.step())
+      for (let steps = 0; steps < MAX_MERGES && step.immediate(); steps++);
+    })
   }
 
-  /** Removes a session and all its sources from the index. */
+  /** Removes a session and all its sources from the index, and overwrites its words on disk. */
   forget(name: SessionId): boolean {
     this.#db.pragma('secure_delete = ON')
-    return withDatabaseErrors(this.path, () => this.#db.transaction(() => this.#forget(name)).immediate())
+    const forget = this.#db.transaction(() => {
+      if (!this.#forget(name)) return false
+      segmentMerger(this.#db).erase()
+      this.#sessions.eraseTitles()
+      return true
+    })
+    return withDatabaseErrors(this.path, () => {
+      if (!forget.immediate()) return false
+      // Pages that were freed before still contain what was on them.
+      this.#db.exec('VACUUM')
+      this.#db.pragma('wal_checkpoint(TRUNCATE)')
+      return true
+    })
   }
 
   /** Returns unused space to the disk. */

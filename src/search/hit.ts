@@ -4,7 +4,6 @@ import type { IndexedMessage } from '../index/records.ts'
 import { assertNever } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { NormalizedMessage, Role, SourceType } from '../model/normalized.ts'
-import { recordedTime } from '../model/recorded-time.ts'
 import { type SearchableTextOptions, searchableTextOf } from '../model/searchable-text.ts'
 import { findTouchedFiles } from '../model/touched-files.ts'
 import { findPattern, matchesQuery, PatternTimeLimit } from './matching.ts'
@@ -281,6 +280,8 @@ export interface MessageHit {
   readonly snippet?: Snippet
   /** Only names of arguments or of fields in output match, not their values or anything that was said. */
   readonly keys_only?: true
+  /** The source is gone, and the index cannot decide whether the message matches: it does not know the order of words. */
+  readonly unverified?: true
 }
 
 /** UTF-16 units. */
@@ -290,30 +291,6 @@ export type HitBase = Omit<MessageHit, 'scope' | 'snippet'>
 
 export function hitBaseOf({ session, id, timestamp, role, source_type, tool }: IndexedMessage): HitBase {
   return { session_id: session, message_id: id, timestamp, role, source_type, ...(tool !== undefined && { tool }) }
-}
-
-/** A hit that was found without the index. */
-export function hitFromMessage(
-  query: ParsedQuery,
-  message: NormalizedMessage,
-  session: SessionId,
-  fields: ScopedFields,
-): MessageHit {
-  const { id, role, source_type, tool_call } = message
-  const { scope, snippet: excerpt } = bestSnippet(query, fields, DEFAULT_SNIPPET_LENGTH)
-  const tool = tool_call?.name
-  const keysOnly = matchesKeysOnly(query, message, scope)
-  return {
-    session_id: session,
-    message_id: id,
-    timestamp: recordedTime(message),
-    role,
-    source_type,
-    ...(typeof tool === 'string' && { tool }),
-    scope,
-    snippet: excerpt,
-    ...(keysOnly && { keys_only: true }),
-  }
 }
 
 /** @param scope the field that shows best why the message matches */
@@ -359,14 +336,3 @@ export function bestSnippet(query: ParsedQuery, fields: ScopedFields, length: nu
 }
 
 const EMPTY_SNIPPET: Snippet = { text: '', highlights: [], cutBefore: false, cutAfter: false }
-
-/** Complete words that are highlighted, most frequent first. */
-export function highlightedWords(hits: readonly MessageHit[]): readonly string[] {
-  const counts = new Map<string, number>()
-  for (const { snippet: excerpt } of hits)
-    for (const [start] of excerpt?.highlights ?? []) {
-      const word = /^[\p{L}\p{N}]+/u.exec(excerpt?.text.slice(start) ?? '')?.[0].toLowerCase()
-      if (word !== undefined) counts.set(word, (counts.get(word) ?? 0) + 1)
-    }
-  return [...counts].sort(([, a], [, b]) => b - a).map(([word]) => word)
-}

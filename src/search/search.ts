@@ -9,18 +9,19 @@ import type { Db } from '../lib/sqlite/own-database.ts'
 import { prepareCached, prepareFirstColumn } from '../lib/sqlite/statements.ts'
 import type { MessageStore } from '../messages/message-store.ts'
 import type { SessionId } from '../model/ids.ts'
-import { type CandidateCheckOptions, type CheckedHit, checkCandidates } from './check-candidates.ts'
-import { type DeepSearchEvent, type DeepSearchOptions, deepSearch } from './deep-search.ts'
-import { highlightedWords, type MessageHit } from './hit.ts'
+import { type CandidateCheckOptions, type CheckedHit, checkCandidates, confirmRows } from './check-candidates.ts'
+import type { MessageHit } from './hit.ts'
 import { findSessionsByAnnotation, PatternTimeLimit, resolveAnnotationFilters } from './matching.ts'
 import { parseQuery } from './query/parse-query.ts'
 import type { ParsedQuery, QueryProblem } from './query/query.ts'
-import { countUnindexed, findSessionsByTitle, readCandidates, type Unindexed } from './text-index/candidates.ts'
-import { findNewestRows, findRows, hasShortPrefix, replaceShortPrefixes } from './text-index/find-rows.ts'
+import { countUnindexed, readCandidates, type Unindexed } from './text-index/candidates.ts'
+import { type FoundRows, findRows } from './text-index/find-rows.ts'
+import { rankRows } from './text-index/rank-rows.ts'
+import { findSessionsByTitle } from './text-index/title-search.ts'
 
 export interface SearchOptions {
   readonly filter?: SessionFilter
-  /** `relevance` sorts only the newest few hundred. */
+  /** `relevance` returns the best few hundred in one page. */
   readonly order?: 'newest' | 'relevance'
   readonly limit?: number
   /** `next` of the previous answer. */
@@ -72,7 +73,9 @@ export type SessionCountsAnswer =
 export type MatchingSessionsAnswer = QueryProblem | { readonly kind: 'found'; readonly sessions: readonly SessionId[] }
 
 const DEFAULT_HITS = 20
-const MAX_COUNTED_ROWS = 1000
+const MAX_COUNTED_ROWS = 10_000
+/** Rows whose text is read only to count them. Above this, the total is a lower bound. */
+const MAX_CONFIRMED_ROWS = 200
 /** Limit of hits sorted by relevance, and of messages checked for one answer. */
 const MAX_RANKED_ROWS = 200
 const MAX_CHECKED_MESSAGES = 2000
@@ -100,40 +103,39 @@ export class Search {
     if (query.kind === 'problem') return query
     const annotations = this.#annotations()
     const { limit = DEFAULT_HITS, order = 'newest', filter } = options
+    const isRanked = order === 'relevance' && query.must !== undefined
     const time = new PatternTimeLimit()
     const more = findSessionsByAnnotation(query, annotations)
-    const newest =
-      order === 'newest' && options.after === undefined && (await this.#searchNewest(query, options, limit))
-    const known = this.#index.read((db): IndexAnswer => {
-      const rows = newest ? newest.rows : findRows(db, query, { limit: MAX_COUNTED_ROWS + 1, filter })
-      const titles = isAboutMessages(query) ? [] : findSessionsByTitle(db, query, { limit, more, filter })
-      return { rows, titles, left: countUnindexed(db, query, filter) }
-    }, EMPTY_INDEX_ANSWER)
-    const wanted = order === 'relevance' ? MAX_RANKED_ROWS : limit
-    const { found, checked, isEnd } = newest || (await this.#collect(query, options, wanted, known.rows, time))
-    const hits = order === 'relevance' ? found.toSorted((a, b) => b.score - a.score) : found
-    const best = hits.slice(0, limit)
+    const known = this.#index.read(
+      (db): IndexAnswer => ({
+        found: findRows(db, query, { limit: MAX_COUNTED_ROWS + 1, filter }),
+        ...(isRanked && { ranked: rankRows(db, query, { limit: MAX_CHECKED_MESSAGES, filter }) }),
+        titles: isAboutMessages(query) ? [] : findSessionsByTitle(db, query, { limit, more, filter }),
+        left: countUnindexed(db, query, filter),
+      }),
+      EMPTY_INDEX_ANSWER,
+    )
+    const wanted = isRanked ? Math.min(limit, MAX_RANKED_ROWS) : limit
+    const pages = known.ranked ? pagesOf(known.ranked) : this.#pages(query, options, known.found)
+    const collected = await this.#collect(query, options, wanted, pages, time)
+    const { hits: found, checked, isEnd } = collected
+    const best = found.slice(0, wanted)
     const ids = [...new Set([...best.map(({ hit }) => hit.session_id), ...known.titles])]
     const sessions = this.#index.read((db) => readSessionEntries(db, ids), [])
-    const next = found.length > limit ? best.at(-1)?.row : isEnd ? undefined : checked
+    const next = found.length > wanted ? best.at(-1)?.row : isEnd ? undefined : checked
     return {
       kind: 'found',
-      ...totalOf(query, known.rows.length, found.length, isEnd),
+      ...(query.patterns.length > 0
+        ? { total: found.length, total_is: isEnd ? 'exact' : 'at_least' }
+        : await this.#count(query, known.found, collected)),
       hits: best.map(({ hit }) => hit),
       titles: known.titles.flatMap((id) => sessions.find((one) => one.id === id) ?? []),
       sessions,
       marks: annotations.filter(({ session }) => ids.includes(session)),
       complete: known.left.sessions === 0 && !time.isExhausted,
       left: known.left,
-      ...(order === 'newest' && next !== undefined && { next }),
+      ...(!isRanked && next !== undefined && { next }),
     }
-  }
-
-  /** Yields the result of `search`, then everything found outside the index. */
-  async *deepSearch(text: string, options: DeepSearchOptions = {}): AsyncGenerator<QueryProblem | DeepSearchEvent> {
-    const query = this.#parse(text)
-    if (query.kind === 'problem') yield query
-    else yield* deepSearch(query, this.#index, this.#messages, options)
   }
 
   /** Every matching message of a session, in session order. */
@@ -141,20 +143,21 @@ export class Search {
     const query = this.#parse(text)
     if (query.kind === 'problem') return query
     const filter: SessionFilter = { ids: [session], kind: 'any' }
-    const { rows, left } = this.#index.read(
+    const { found, left } = this.#index.read(
       (db): IndexAnswer => ({
-        rows: findRows(db, query, { limit: MAX_MATCHES + 1, filter }),
+        found: findRows(db, query, { limit: MAX_MATCHES + 1, filter }),
         titles: [],
         left: countUnindexed(db, query, filter),
       }),
       EMPTY_INDEX_ANSWER,
     )
+    const { rows, doubtful } = found
     const matchingRows = new Set<number>()
-    const isSure = query.patterns.length === 0 && query.mustNot.length === 0
+    const isSure = query.patterns.length === 0 && doubtful.size === 0
     for (let at = 0; at < Math.min(rows.length, MAX_MATCHES); at += MATCHES_PER_CHECK) {
       const page = rows.slice(at, at + MATCHES_PER_CHECK)
-      const found = isSure ? page : (await this.#check(query, page)).map(({ row }) => row)
-      for (const row of found) matchingRows.add(row)
+      const matching = isSure ? page : (await this.#check(query, page, { doubtful })).map(({ row }) => row)
+      for (const row of matching) matchingRows.add(row)
     }
     const matches = this.#index.read((db) => {
       const offsets = readOffsets(db, session, matchingRows)
@@ -168,19 +171,21 @@ export class Search {
   async countBySession(text: string, filter?: SessionFilter): Promise<SessionCountsAnswer> {
     const query = this.#parse(text)
     if (query.kind === 'problem') return query
-    const { rows, left } = this.#index.read(
+    const { found, left } = this.#index.read(
       (db): IndexAnswer => ({
-        rows: findRows(db, query, { limit: MAX_COUNTED_MATCHES, filter }),
+        found: findRows(db, query, { limit: MAX_COUNTED_MATCHES, filter }),
         titles: [],
         left: countUnindexed(db, query, filter),
       }),
       EMPTY_INDEX_ANSWER,
     )
+    const { rows, doubtful } = found
     const time = new PatternTimeLimit()
-    const isSure = query.patterns.length === 0 && query.mustNot.length === 0
-    const matching: number[] = isSure ? [...rows] : []
-    for (let at = 0; !isSure && at < rows.length; at += MATCHES_PER_CHECK)
-      for (const { row } of await this.#check(query, rows.slice(at, at + MATCHES_PER_CHECK), { time }))
+    const hasPatterns = query.patterns.length > 0
+    const matching = hasPatterns ? [] : rows.filter((row) => !doubtful.has(row))
+    const open = hasPatterns ? rows : rows.filter((row) => doubtful.has(row))
+    for (let at = 0; at < open.length; at += MATCHES_PER_CHECK)
+      for (const { row } of await this.#check(query, open.slice(at, at + MATCHES_PER_CHECK), { time, doubtful }))
         matching.push(row)
     const counts = this.#index.read((db) => readMatchesBySession(db, matching), [])
     const ids = counts.map(({ id }) => id)
@@ -206,15 +211,34 @@ export class Search {
       return answer.kind === 'problem' ? answer : { kind: 'found', sessions: answer.sessions.map(({ id }) => id) }
     }
     const more = findSessionsByAnnotation(query, this.#annotations())
-    const sessions = this.#index.read((db) => {
-      const rows = findRows(db, query, { limit: MAX_MATCHING_ROWS, filter })
-      const byText = prepareFirstColumn(
-        db,
-        `SELECT DISTINCT t.name FROM json_each(?) j CROSS JOIN message m ON m.id = j.value JOIN session t ON t.id = m.session_id`,
-      ).all(JSON.stringify(rows)) as SessionId[]
-      return [...new Set([...findSessionsByTitle(db, query, { filter, limit: MAX_MATCHING_ROWS, more }), ...byText])]
-    }, [])
-    return { kind: 'found', sessions }
+    const { rows, doubtful, byTitle } = this.#index.read(
+      (db) => ({
+        ...findRows(db, query, { limit: MAX_MATCHING_ROWS, filter }),
+        byTitle: findSessionsByTitle(db, query, { filter, limit: MAX_MATCHING_ROWS, more }),
+      }),
+      { ...NO_ROWS, byTitle: [] },
+    )
+    const sure = doubtful.size === 0 ? rows : rows.filter((row) => !doubtful.has(row))
+    const sessions = new Set([...byTitle, ...this.#sessionsOf(sure)])
+    const unsure = rows.filter((row) => doubtful.has(row))
+    for (let at = 0; at < Math.min(unsure.length, MAX_CHECKED_MESSAGES); at += MATCHES_PER_CHECK) {
+      const page = this.#index.read((db) => readCandidates(db, unsure.slice(at, at + MATCHES_PER_CHECK)), [])
+      const open = page.filter(({ session }) => !sessions.has(session))
+      const confirmed = new Set(await confirmRows(this.#messages, query, open))
+      for (const { row, session } of open) if (confirmed.has(row)) sessions.add(session)
+    }
+    return { kind: 'found', sessions: [...sessions] }
+  }
+
+  #sessionsOf(rows: readonly number[]): readonly SessionId[] {
+    return this.#index.read(
+      (db) =>
+        prepareFirstColumn(
+          db,
+          `SELECT DISTINCT t.name FROM json_each(?) j CROSS JOIN message m ON m.id = j.value JOIN session t ON t.id = m.session_id`,
+        ).all(JSON.stringify(rows)) as SessionId[],
+      [],
+    )
   }
 
   /** Parses the text and replaces conditions on annotations by sessions. */
@@ -223,50 +247,60 @@ export class Search {
     return query.kind === 'problem' ? query : resolveAnnotationFilters(query, this.#annotations())
   }
 
-  /**
-   * A prefix that matches most messages, such as `s*`, is answered faster from the newest messages; the index then only
-   * confirms that there are more. Returns undefined for other queries.
-   */
-  async #searchNewest(query: ParsedQuery, { filter, snippet }: SearchOptions, wanted: number) {
-    if (!hasShortPrefix(query) || query.patterns.length > 0 || query.scopes?.includes('context')) return undefined
-    const newest = this.#index.read((db) => findNewestRows(db, query, { limit: 4 * wanted, filter }), [])
-    const found = await this.#check(query, newest, { isDoubtful: true, length: snippet })
-    if (found.length <= wanted) return undefined
-    const narrowedQuery = replaceShortPrefixes(query, highlightedWords(found.map(({ hit }) => hit)))
-    if (!narrowedQuery) return undefined
-    const rows = this.#index.read((db) => findRows(db, narrowedQuery, { limit: MAX_COUNTED_ROWS + 1, filter }), [])
-    return rows.length > MAX_COUNTED_ROWS
-      ? { rows, found: found.slice(0, wanted + 1), checked: undefined, isEnd: false }
-      : undefined
+  /** Rows in pages, newest first. @param first the newest rows */
+  *#pages(query: ParsedQuery, { filter, after }: SearchOptions, first: FoundRows): Generator<FoundRows> {
+    const rows = after === undefined ? first.rows : first.rows.filter((row) => row < after)
+    yield* pagesOf({ ...first, rows })
+    if (first.rows.length <= MAX_COUNTED_ROWS) return
+    for (let before = Math.min(first.rows.at(-1) ?? 0, after ?? Number.MAX_SAFE_INTEGER); ; ) {
+      const found = this.#index.read(
+        (db) => findRows(db, query, { limit: MAX_CHECKED_MESSAGES, filter, before }),
+        NO_ROWS,
+      )
+      yield* pagesOf(found)
+      const last = found.rows.at(-1)
+      if (last === undefined) return
+      before = last
+    }
   }
 
-  /**
-   * Collects one hit more than wanted, to know whether there are more.
-   * @param first the newest rows
-   * @returns the hits and the last row checked
-   */
+  /** Collects one hit more than wanted, to know whether there are more. */
   async #collect(
     query: ParsedQuery,
-    { filter, after, snippet }: SearchOptions,
+    { after, snippet }: SearchOptions,
     wanted: number,
-    first: readonly number[],
+    pages: Iterable<FoundRows>,
     time: PatternTimeLimit,
-  ) {
-    const found: CheckedHit[] = []
-    let known = after === undefined ? first : first.filter((row) => row < after)
+  ): Promise<Collected> {
+    const hits: CheckedHit[] = []
+    const rejected = new Set<number>()
     let checked = after
-    const isAll = first.length <= MAX_COUNTED_ROWS
-    for (let count = 0; found.length <= wanted && count < MAX_CHECKED_MESSAGES; ) {
-      if (known.length === 0 && !isAll)
-        known = this.#index.read((db) => findRows(db, query, { limit: MAX_RANKED_ROWS, filter, before: checked }), [])
-      const page = known.slice(0, Math.min(MESSAGES_PER_CHECK, wanted + 1 - found.length))
-      if (page.length === 0) return { found, checked, isEnd: true }
-      known = known.slice(page.length)
-      found.push(...(await this.#check(query, page, { time, length: snippet })))
-      count += page.length
-      checked = page.at(-1)
-    }
-    return { found, checked, isEnd: false }
+    let count = 0
+    for (const { rows, doubtful } of pages)
+      for (let at = 0; at < rows.length; ) {
+        if (hits.length > wanted || count >= MAX_CHECKED_MESSAGES) return { hits, rejected, checked, isEnd: false }
+        const page = rows.slice(at, at + Math.min(MESSAGES_PER_CHECK, wanted + 1 - hits.length))
+        const found = await this.#check(query, page, { time, length: snippet, doubtful })
+        const kept = new Set(found.map(({ row }) => row))
+        for (const row of page) if (doubtful.has(row) && !kept.has(row)) rejected.add(row)
+        hits.push(...found)
+        at += page.length
+        count += page.length
+        checked = page.at(-1)
+      }
+    return { hits, rejected, checked, isEnd: hits.length <= wanted }
+  }
+
+  /** Reads the text of doubtful rows if there are few. */
+  async #count(query: ParsedQuery, { rows, doubtful }: FoundRows, { hits, rejected }: Collected): Promise<HitTotal> {
+    if (rows.length > MAX_COUNTED_ROWS && doubtful.size === 0) return { total: MAX_COUNTED_ROWS, total_is: 'at_least' }
+    const confirmed = new Set(hits.map(({ row }) => row))
+    const open = rows.filter((row) => doubtful.has(row) && !confirmed.has(row) && !rejected.has(row))
+    const known = rows.length - open.length - rows.filter((row) => rejected.has(row)).length
+    if (open.length > MAX_CONFIRMED_ROWS || rows.length > MAX_COUNTED_ROWS)
+      return { total: Math.min(known, MAX_COUNTED_ROWS), total_is: 'at_least' }
+    const candidates = this.#index.read((db) => readCandidates(db, open), [])
+    return { total: known + (await confirmRows(this.#messages, query, candidates)).length, total_is: 'exact' }
   }
 
   #check(query: ParsedQuery, rows: readonly number[], options?: CandidateCheckOptions): Promise<readonly CheckedHit[]> {
@@ -287,18 +321,28 @@ function readMatchesBySession(db: Db, rows: readonly number[]): readonly { id: S
 
 interface IndexAnswer {
   /** The newest rows, one more than the limit of the count. */
-  readonly rows: readonly number[]
+  readonly found: FoundRows
+  /** The best rows, if they are wanted. */
+  readonly ranked?: FoundRows
   readonly titles: readonly SessionId[]
   readonly left: Unindexed
 }
 
-const EMPTY_INDEX_ANSWER: IndexAnswer = { rows: [], titles: [], left: { sessions: 0, bytes: 0 } }
+const NO_ROWS: FoundRows = { rows: [], doubtful: new Set() }
+const EMPTY_INDEX_ANSWER: IndexAnswer = { found: NO_ROWS, titles: [], left: { sessions: 0, bytes: 0 } }
+
+interface Collected {
+  readonly hits: readonly CheckedHit[]
+  /** Doubtful rows whose text does not match. */
+  readonly rejected: ReadonlySet<number>
+  /** The last row checked. */
+  readonly checked: number | undefined
+  /** No further row can match. */
+  readonly isEnd: boolean
+}
 
 type HitTotal = Pick<Extract<SearchAnswer, { kind: 'found' }>, 'total' | 'total_is'>
 
-function totalOf(query: ParsedQuery, counted: number, found: number, isEnd: boolean): HitTotal {
-  if (query.patterns.length > 0) return { total: found, total_is: isEnd ? 'exact' : 'at_least' }
-  return counted > MAX_COUNTED_ROWS
-    ? { total: MAX_COUNTED_ROWS, total_is: 'at_least' }
-    : { total: counted, total_is: 'exact' }
+function* pagesOf(found: FoundRows): Generator<FoundRows> {
+  if (found.rows.length > 0) yield found
 }

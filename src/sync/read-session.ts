@@ -2,19 +2,25 @@
 import type { Agent, Cursor, Locator, ReadItem, Source } from '../agents/agent.ts'
 import type { PartTask, ReadTask, SessionChunk } from '../index/records.ts'
 import { LINE_FIELD, PART_FIELD, RowBatchWriter } from '../index/row-batch.ts'
-import { DUPLICATE, messageKindOf, REPLAYED, TRUNCATED } from '../index/row-encoding.ts'
+import { DUPLICATE, messageKindOf, REPLAYED } from '../index/row-encoding.ts'
 import { validCountOf } from '../model/checked-numbers.ts'
 import { toInstant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { type SearchableText, searchableTextOf, TEXT_SCOPES } from '../model/searchable-text.ts'
 import { findTouchedFiles, resolveInDirectory } from '../model/touched-files.ts'
-import { truncateOutput } from '../search/words/analyse.ts'
+import type { TermBuilder } from '../search/segments/term-builder.ts'
 
-export async function* readSession(agent: Agent, source: Source, task: ReadTask): AsyncGenerator<SessionChunk> {
-  if (task.parts) return yield* readParts(agent, source, task, task.parts)
+/** @param terms receives the text of each chunk before the chunk is returned */
+export async function* readSession(
+  agent: Agent,
+  source: Source,
+  task: ReadTask,
+  terms: TermBuilder,
+): AsyncGenerator<SessionChunk> {
+  if (task.parts) return yield* readParts(agent, source, task, task.parts, terms)
   const from = task.cursor === undefined ? undefined : (JSON.parse(task.cursor) as Cursor)
-  const builder = new ChunkBuilder(task)
+  const builder = new ChunkBuilder(task, terms)
   let fromStart = from === undefined
   let isFirst = true
   let read = task.read
@@ -53,6 +59,7 @@ async function* readParts(
   source: Source,
   task: ReadTask,
   parts: readonly PartTask[],
+  terms: TermBuilder,
 ): AsyncGenerator<SessionChunk> {
   const byClaim = new Map(parts.map((part) => [part.claim, part]))
   const started = new Set<string>()
@@ -72,13 +79,13 @@ async function* readParts(
       }
       const part = byClaim.get(claim)
       if (!part) continue
-      open ??= { part, stretch: new ChunkBuilder({ ...task, ...part }), rows: 0 }
+      open ??= { part, stretch: new ChunkBuilder({ ...task, ...part }, terms), rows: 0 }
       open.stretch.add(one.message, one.locator)
       open.rows++
     }
   if (open) yield take(open)
   for (const part of parts)
-    if (!started.has(part.claim)) yield take({ part, stretch: new ChunkBuilder({ ...task, ...part }), rows: 0 })
+    if (!started.has(part.claim)) yield take({ part, stretch: new ChunkBuilder({ ...task, ...part }, terms), rows: 0 })
 }
 
 const isRestart = (one: ReadItem): boolean => one.kind === 'issue' && one.issue.code === 'changed_while_read'
@@ -86,13 +93,15 @@ const isRestart = (one: ReadItem): boolean => one.kind === 'issue' && one.issue.
 class ChunkBuilder {
   issues: Issue[] = []
   readonly #task: ReadTask
+  readonly #terms: TermBuilder
   readonly #rows = new RowBatchWriter()
   #searchable: (SearchableText | undefined)[] = []
   /** By position. */
   #repeated = new Map<number, [line: number, part: number]>()
 
-  constructor(task: ReadTask) {
+  constructor(task: ReadTask, terms: TermBuilder) {
     this.#task = task
+    this.#terms = terms
   }
 
   add(message: NormalizedMessage, locator: Locator): void {
@@ -136,16 +145,15 @@ class ChunkBuilder {
   }
 
   /** Returns everything added since the last call. */
-  take(): Pick<SessionChunk, 'session' | 'source' | 'rows' | 'repeated' | 'cut' | 'issues'> {
+  take(): Pick<SessionChunk, 'session' | 'source' | 'rows' | 'repeated' | 'issues'> {
     const rows = this.#rows
-    let truncated = 0
     for (let row = 0; row < rows.count; row++) {
       if (
         this.#repeated.size > 0 &&
         this.#repeated.delete(positionKey(rows.get(row, LINE_FIELD), rows.get(row, PART_FIELD)))
       )
         rows.mark(row, DUPLICATE)
-      else truncated += this.#addSearchableText(row)
+      else this.#addSearchableText(row)
     }
     const { session, source } = this.#task
     const rowsAndIssues = {
@@ -153,7 +161,6 @@ class ChunkBuilder {
       source,
       rows: rows.take(),
       repeated: [...this.#repeated.values()],
-      cut: truncated,
       issues: this.issues,
     }
     this.#searchable = []
@@ -162,20 +169,13 @@ class ChunkBuilder {
     return rowsAndIssues
   }
 
-  /** @returns the amount of text left out of the index */
-  #addSearchableText(row: number): number {
+  #addSearchableText(row: number): void {
     const searchable = this.#searchable[row]
-    if (!searchable) return 0
-    let totalRemoved = 0
+    if (!searchable) return
     for (const scope of TEXT_SCOPES) {
-      const completeText = searchable[scope]
-      if (completeText === undefined) continue
-      const { text, removed } = truncateOutput(completeText, scope)
-      this.#rows.addText(row, scope, text)
-      totalRemoved += removed
+      const text = searchable[scope]
+      if (text !== undefined) this.#rows.addText(row, scope, text, this.#terms)
     }
-    if (totalRemoved > 0) this.#rows.mark(row, TRUNCATED)
-    return totalRemoved
   }
 }
 

@@ -14,10 +14,11 @@ import { releaseRowBatch } from '../index/row-batch.ts'
 import { IndexWriter } from '../index/writer.ts'
 import { logSourceFailure, type SourceFailure, toSourceFailure } from '../lib/failure.ts'
 import { AppError } from '../model/error.ts'
+import type { BuiltTerms } from '../search/segments/term-builder.ts'
 import { ForgottenFilter } from './forget-session.ts'
 import { failedScan, issueForSource } from './scan-source.ts'
 import { type FoundSource, KnownSources, sweepSources } from './sweep.ts'
-import { type JobResult, runInThisThread, runInThreads, type SyncJob } from './threads.ts'
+import { type JobResult, runInThisThread, runInThreads, type SyncJob, type WorkerResult } from './threads.ts'
 
 export interface IndexSyncProgress {
   readonly phase: 'scan' | 'read'
@@ -52,19 +53,9 @@ export interface SyncResult {
 
 /** Below this, starting worker threads costs more than it saves. */
 const MIN_BYTES_FOR_THREADS = 4_000_000
-/** Above this, the writer switches to bulk-load settings. */
-const BULK_LOAD_BYTES = 20_000_000
-/**
- * Each transaction adds a segment to the text index. Smaller transactions mean more merging; larger ones take more
- * memory.
- */
-const MAX_ROWS_PER_TRANSACTION = 16_000
-const MAX_TEXT_BYTES_PER_TRANSACTION = 8_000_000
 /** Below this, shrinking the file frees too little space. */
 const MIN_SESSIONS_TO_SHRINK = 20
 const SOURCES_PER_TRANSACTION = 256
-/** Rows become visible after this many milliseconds, even in a small batch. */
-const MAX_BATCH_AGE_MS = 3000
 
 export class Syncer {
   readonly directory: string
@@ -148,6 +139,7 @@ export class Syncer {
       unwanted,
     )
     const read = options.passes === 'first' ? 0 : await this.#readAll(writer.tasks(), options, onChanges)
+    if (read > 0 && !options.signal?.aborted) writer.tidy()
     if (read > MIN_SESSIONS_TO_SHRINK) writer.shrink()
     return {
       sources: swept.sources,
@@ -207,10 +199,14 @@ export class Syncer {
   }
 
   /** Writes chunks the same way. @returns the sessions that could not be written */
-  #putChunks(chunks: readonly SessionChunk[], onChanges: OnChanges): ReadonlyMap<number, SourceFailure> {
+  #putChunks(
+    chunks: readonly SessionChunk[],
+    terms: BuiltTerms,
+    onChanges: OnChanges,
+  ): ReadonlyMap<number, SourceFailure> {
     const failed = new Map<number, SourceFailure>()
     try {
-      onChanges(this.#writer.putChunks(chunks))
+      onChanges(this.#writer.putChunks(chunks, terms))
     } catch (error) {
       const failure = this.#failureOf(error)
       const sessions = new Set(chunks.map(({ session }) => session))
@@ -218,7 +214,7 @@ export class Syncer {
         if (sessions.size === 1) failed.set(session, failure)
         else {
           const own = chunks.filter((chunk) => chunk.session === session)
-          for (const [failedSession, chunkFailure] of this.#putChunks(own, onChanges))
+          for (const [failedSession, chunkFailure] of this.#putChunks(own, terms, onChanges))
             failed.set(failedSession, chunkFailure)
         }
       }
@@ -234,21 +230,6 @@ export class Syncer {
 
   async #readAll(tasks: readonly ReadTask[], options: SyncOptions, onChanges: OnChanges): Promise<number> {
     const total_bytes = tasks.reduce((sum, { size, read }) => sum + Math.max(0, size - read), 0)
-    if (total_bytes < BULK_LOAD_BYTES) return this.#read(tasks, total_bytes, options, onChanges)
-    this.#writer.setBulkLoad(true)
-    try {
-      return await this.#read(tasks, total_bytes, options, onChanges)
-    } finally {
-      this.#writer.setBulkLoad(false)
-    }
-  }
-
-  async #read(
-    tasks: readonly ReadTask[],
-    total_bytes: number,
-    options: SyncOptions,
-    onChanges: OnChanges,
-  ): Promise<number> {
     const before = new Map(tasks.map(({ session, read }) => [session, read]))
     /** Sessions with a failed chunk: writing later chunks would leave a gap. */
     const failed = new Set<number>()
@@ -260,11 +241,18 @@ export class Syncer {
       const { source } = task.parts?.find((part) => part.session === session) ?? task
       onChanges(this.#writer.putFailed(session, source, issueForSource(task, failure)))
     }
-    const batch = new ChunkBatch((chunks) => {
+    /** Reported at the end, because what was read before the failure is written first. */
+    const failures: Extract<WorkerResult, { kind: 'failed' }>[] = []
+    /** Sessions with chunks whose text went with its worker. */
+    const lost = new Set<number>()
+    /** By worker: chunks whose text did not arrive yet. */
+    const waiting = new Map<number, SessionChunk[]>()
+    const put = (chunks: readonly SessionChunk[], terms: BuiltTerms): void => {
       const complete = chunks.filter(({ session }) => !failed.has(session))
-      for (const [session, failure] of this.#putChunks(complete, onChanges)) fail(session, failure)
-    })
-    let done = 0
+      for (const [session, failure] of this.#putChunks(complete, terms, onChanges)) fail(session, failure)
+      for (const { rows } of chunks) releaseRowBatch(rows)
+    }
+    const done = new Set<number>()
     let bytes = 0
     for await (const result of this.#run(
       tasks.map((task) => ({ kind: 'read', task })),
@@ -272,23 +260,32 @@ export class Syncer {
     )) {
       if (options.signal?.aborted) break
       if (result.kind === 'failed') {
-        batch.put()
-        if (result.job.kind === 'read')
-          for (const { session } of result.job.task.parts ?? [result.job.task]) fail(session, result.failure)
+        failures.push(result)
+        if (result.isLost) for (const { session } of waiting.get(result.worker) ?? []) lost.add(session)
+        if (result.isLost) waiting.delete(result.worker)
+      }
+      if (result.kind === 'text') {
+        put(waiting.get(result.worker) ?? [], result.terms)
+        waiting.delete(result.worker)
       }
       if (result.kind !== 'chunk') continue
       const { chunk } = result
-      batch.add(chunk)
+      const others = waiting.get(result.worker)
+      if (others) others.push(chunk)
+      else waiting.set(result.worker, [chunk])
       bytes += Math.max(0, chunk.read - (before.get(chunk.session) ?? 0))
       before.set(chunk.session, chunk.read)
-      if (chunk.done) done++
-      options.onProgress?.({ phase: 'read', done, total: tasks.length, bytes, total_bytes })
+      if (chunk.done) done.add(chunk.session)
+      options.onProgress?.({ phase: 'read', done: done.size, total: tasks.length, bytes, total_bytes })
     }
-    batch.put()
-    return done
+    for (const { job, failure } of failures)
+      if (job.kind === 'read') for (const { session } of job.task.parts ?? [job.task]) fail(session, failure)
+    const again = this.#writer.tasks().filter(({ session }) => lost.has(session) && !failed.has(session))
+    if (again.length === 0 || options.signal?.aborted) return done.size
+    return done.size + (await this.#readAll(again, options, onChanges))
   }
 
-  #run(jobs: readonly SyncJob[], bytes: number): AsyncGenerator<JobResult> {
+  #run(jobs: readonly SyncJob[], bytes: number): AsyncGenerator<WorkerResult> {
     return bytes >= MIN_BYTES_FOR_THREADS && this.#threads > 0
       ? runInThreads(this.directory, jobs, this.#threads)
       : runInThisThread(this.directory, jobs)
@@ -332,35 +329,3 @@ function toScannedSource(result: JobResult): ScannedSource | undefined {
 }
 
 type OnChanges = (changes: readonly SessionChange[]) => void
-
-/** Collects chunks until they are worth a transaction. */
-class ChunkBatch {
-  readonly #put: (chunks: readonly SessionChunk[]) => void
-  #chunks: SessionChunk[] = []
-  #rows = 0
-  #textBytes = 0
-  #since = 0
-
-  constructor(put: (chunks: readonly SessionChunk[]) => void) {
-    this.#put = put
-  }
-
-  add(chunk: SessionChunk): void {
-    if (this.#chunks.length === 0) this.#since = performance.now()
-    this.#chunks.push(chunk)
-    this.#rows += chunk.rows.count
-    this.#textBytes += chunk.rows.texts.length
-    const isOld = performance.now() - this.#since > MAX_BATCH_AGE_MS
-    if (this.#rows >= MAX_ROWS_PER_TRANSACTION || this.#textBytes >= MAX_TEXT_BYTES_PER_TRANSACTION || isOld) this.put()
-  }
-
-  put(): void {
-    if (this.#chunks.length === 0) return
-    const chunks = this.#chunks
-    this.#chunks = []
-    this.#rows = 0
-    this.#textBytes = 0
-    this.#put(chunks)
-    for (const { rows } of chunks) releaseRowBatch(rows)
-  }
-}

@@ -334,27 +334,24 @@ describe('fumi search', () => {
       expect(run(...args).out).not.toContain('\u001b')
   })
 
-  test('finds unindexed text with --deep, and mentions it without', () => {
-    const { put, json } = machine()
+  test('finds words deep in long output, with and without the former option --deep', () => {
+    const { put, json, run } = machine()
     const long = `${'filler '.repeat(4000)}needleword ${'filler '.repeat(4000)}`
     put(1, [...first().slice(0, 3), result(3, 'c1', long)])
-    const quick = json('search', 'needleword')
-    expect(quick).toMatchObject({ total: 0, complete: false, left: { sessions: 1 } })
-    expect(quick.left.bytes).toBeGreaterThan(40_000)
-    expect(json('search', 'needleword', '--deep')).toMatchObject({
-      total: 1,
-      complete: true,
-      hits: [{ scope: 'output' }],
-    })
+    const expected = { total: 1, total_is: 'exact', complete: true, hits: [{ scope: 'output', unverified: false }] }
+    expect(json('search', 'needleword')).toMatchObject(expected)
+    expect(json('search', 'needleword', '--deep')).toMatchObject(expected)
+    expect(run('search', '--help').out).not.toContain('--deep')
   })
 
-  test('lists with --deep the conversations whose log was deleted', () => {
+  test('lists messages whose log was deleted, and says when the order of their words is unknown', () => {
     const { put, json, run } = machine()
-    const path = put(1, [...first().slice(0, 3), result(3, 'c1', `${'filler '.repeat(8000)}end`)])
-    expect(json('search', 'needleword', '--deep')).toMatchObject({ total: 0, complete: true })
+    const path = put(1, [...first().slice(0, 3), result(3, 'c1', 'a needleword in the end')])
+    json('sync')
     rmSync(path)
-    expect(json('search', 'needleword', '--deep')).toMatchObject({ total: 0, total_is: 'at_least', complete: false })
-    expect(run('search', 'needleword', '--deep').err).toContain('1 conversation not fully searched')
+    expect(json('search', 'needleword')).toMatchObject({ total: 1, hits: [{ snippet: null, unverified: false }] })
+    expect(json('search', '"end needleword"')).toMatchObject({ total: 1, hits: [{ snippet: null, unverified: true }] })
+    expect(run('search', '"end needleword"').out).toContain('the words may be in another order')
   })
 })
 

@@ -14,7 +14,7 @@ import { contentOf } from './index-content.ts'
 const ID = `codex:${THREAD}` as SessionId
 const OTHER = '019c0000-0000-7000-8000-000000000002'
 
-/** Checks that none of our files contains its text. The text index is exempt until it merges its segments. */
+/** The bytes of our files whose names begin like this. */
 function everywhere({ app }: TestHome, ...names: readonly string[]): string {
   app.close()
   const files = readdirSync(app.directory).filter((name) => names.some((one) => name.startsWith(one)))
@@ -37,6 +37,11 @@ test('forgetting removes it from list, search, totals and copies; its file stays
   expect(app.session(ID)).toBeUndefined()
   expect(app.changesSince(revision)).toMatchObject([{ kind: 'removed', session: ID }])
   expect(app.backup.files.list()).toHaveLength(1)
+  expect(everywhere(testMachine, 'index.sqlite3')).toContain('another')
+  const bytesLeft = everywhere(testMachine, 'index.sqlite3')
+  expect(
+    ['please', 'files', 'List the', 'environment_context', 'vironment'].filter((word) => bytesLeft.includes(word)),
+  ).toEqual(['please'])
   for (let n = 0; n < 2; n++) {
     await app.sync()
     expect(app.list({ kind: 'any' }).total).toBe(1)

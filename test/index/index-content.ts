@@ -1,6 +1,8 @@
 /** The contents of an index in a form that can be compared. */
 import type { App } from '../../src/app.ts'
 import type { Db } from '../../src/lib/sqlite/own-database.ts'
+import { PostingList, WordCursor } from '../../src/search/segments/blocks.ts'
+import { loadSegment, readSegments, removedTest } from '../../src/search/text-index/segment-reader.ts'
 
 /** Match text written by `manyLogs`. */
 const QUERIES = ['widget3', 'file2 exit', 'line has:error', '検索', 'growing', 'tail']
@@ -32,7 +34,6 @@ export async function contentOf(app: App, isThere = false): Promise<unknown> {
   const { cost: _, ...totals } = (await app.totals({ ...filter, kind: 'any' })) ?? {}
   const models = [...new Set(meant.flatMap((session) => session.models))].sort()
   return {
-    // Every indexed word with its number of messages and occurrences.
     words: isThere ? [] : app.index.read(wordsIn, []),
     told: reported.sort((a, b) => (a.id < b.id ? -1 : 1)),
     hits,
@@ -52,11 +53,29 @@ export async function contentOf(app: App, isThere = false): Promise<unknown> {
   }
 }
 
+/** Each word with its messages and frequencies, whatever segments they are in. */
 function wordsIn(db: Db): readonly unknown[] {
-  return ['said', 'given', 'titled'].flatMap((table) => {
-    db.exec(`CREATE VIRTUAL TABLE temp.words_of_${table} USING fts5vocab(main, ${table}, row)`)
-    const words = db.prepare(`SELECT term, doc, cnt FROM words_of_${table} ORDER BY term`).raw().all()
-    db.exec(`DROP TABLE temp.words_of_${table}`)
-    return words
-  })
+  const isRemoved = removedTest(db)
+  const words = new Map<string, number>()
+  for (const row of readSegments(db)) {
+    const segment = loadSegment(db, row)
+    let next = row.first_block
+    const block = db.prepare('SELECT bytes FROM text_block WHERE id = ?').pluck()
+    const cursor = new WordCursor(() =>
+      next < row.first_block + row.blocks ? (block.get(next++) as Buffer) : undefined,
+    )
+    while (cursor.advance()) {
+      const word = Buffer.from(cursor.word.subarray(0, cursor.length)).toString()
+      const list = new PostingList()
+      cursor.postings(list)
+      for (let at = 0; at < list.count; at++) {
+        const document = list.documents[at] ?? 0
+        const message = segment.rows[document] ?? 0
+        if (message === 0 || isRemoved?.(message, row.id)) continue
+        const key = `${word} ${segment.scopes[document]} ${list.frequencies[at]}`
+        words.set(key, (words.get(key) ?? 0) + 1)
+      }
+    }
+  }
+  return [...words].sort()
 }

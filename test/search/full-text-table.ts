@@ -1,50 +1,113 @@
-/** A real full-text table, filled and queried with the word analysis of the search. */
-
+/** A text index, filled and queried as the index of the program is. */
+import { join } from 'node:path'
+import { segmentMerger } from '../../src/index/merge-segments.ts'
+import { INDEX_FORMAT } from '../../src/index/schema.ts'
+import { segmentWriter } from '../../src/index/text-segments.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
+import { TEXT_SCOPES } from '../../src/model/searchable-text.ts'
+import { matchesQuery } from '../../src/search/matching.ts'
 import { parseQuery } from '../../src/search/query/parse-query.ts'
 import type { ParsedQuery, ScopedFields } from '../../src/search/query/query.ts'
-import { exclusionExpression, matchExpression } from '../../src/search/text-index/find-rows.ts'
-import { analyse, TOKENIZER } from '../../src/search/words/analyse.ts'
+import { TermBuilder } from '../../src/search/segments/term-builder.ts'
+import { findRows } from '../../src/search/text-index/find-rows.ts'
+import { tempFolder } from '../support/codex-log.ts'
 
-const COLUMNS = { prompt: 'prompt', answer: 'answer', output: 'tool output' } as const
+/** Ids of messages begin here. */
+const FIRST = 2 ** 32
 
 export class Table {
-  readonly #db = openSqlite(':memory:')
-  readonly #put
-  readonly #ask
-  readonly #askExcept
-  readonly #words
+  readonly #db
+  readonly #reader
+  readonly #writer
+  readonly #merger
+  readonly #terms = new TermBuilder()
+  readonly #texts = new Map<number, ScopedFields>()
 
   constructor() {
-    const columns = Object.values(COLUMNS).map((name) => `"${name}"`)
-    this.#db.exec(
-      `CREATE VIRTUAL TABLE t USING fts5(${columns}, content='', contentless_delete=1, tokenize="${TOKENIZER}");
-       CREATE VIRTUAL TABLE words USING fts5vocab(t, 'instance');
-       CREATE TABLE message (id INTEGER PRIMARY KEY)`,
-    )
-    this.#put = this.#db.prepare(`INSERT OR REPLACE INTO t (rowid, ${columns}) VALUES (?, ?, ?, ?)`)
-    this.#ask = this.#db.prepare<[string], number>('SELECT rowid FROM t WHERE t MATCH ? ORDER BY rowid').pluck()
-    this.#askExcept = this.#db
-      .prepare<[string], number>('SELECT id FROM message WHERE id NOT IN (SELECT rowid FROM t WHERE t MATCH ?)')
-      .pluck()
-    this.#words = this.#db.prepare<[], string>('SELECT term FROM words ORDER BY doc, col, offset').pluck()
+    const path = join(tempFolder(), 'index.sqlite3')
+    this.#db = openSqlite(path)
+    this.#db.pragma('journal_mode = WAL')
+    this.#db.pragma('synchronous = OFF')
+    for (const migration of INDEX_FORMAT.migrations)
+      if (typeof migration === 'string') this.#db.exec(migration)
+      else migration(this.#db)
+    this.#reader = openSqlite(path, { readonly: true })
+    this.#writer = segmentWriter(this.#db)
+    this.#merger = segmentMerger(this.#db)
   }
 
+  /** Replaces the message, without a trace of the one before. */
   put(id: number, fields: ScopedFields): void {
-    const texts = (Object.keys(COLUMNS) as (keyof typeof COLUMNS)[]).map((scope) => fields[scope])
-    this.#put.run(id, ...texts.map((text) => (text === undefined ? null : analyse(text))))
-    this.#db.prepare('INSERT OR IGNORE INTO message VALUES (?)').run(id)
+    const isKnown = this.#texts.has(FIRST + id)
+    this.putAll([[id, fields]])
+    if (isKnown) this.erase()
   }
 
-  /** Ids that match the query's words, or that do not if it only excludes. */
+  /** Writes one segment. A message that is there already is replaced. */
+  putAll(messages: readonly (readonly [id: number, fields: ScopedFields])[]): void {
+    this.#db.transaction(() => this.#putAll(messages))()
+  }
+
+  #putAll(messages: readonly (readonly [id: number, fields: ScopedFields])[]): void {
+    const rows: number[] = []
+    const scopes: number[] = []
+    for (const [id, fields] of messages) {
+      const row = FIRST + id
+      if (this.#texts.has(row)) this.delete(id)
+      this.#texts.set(row, fields)
+      this.#db.prepare("INSERT INTO message VALUES (?, 1, ?, 1, 0, NULL, 0, '0{}')").run(row, id)
+      for (const [scope, name] of TEXT_SCOPES.entries()) {
+        const text = fields[name]
+        if (text === undefined) continue
+        this.#terms.add(text)
+        rows.push(row)
+        scopes.push(scope)
+      }
+    }
+    this.#writer.add(this.#terms.take(), Float64Array.from(rows), Uint8Array.from(scopes))
+  }
+
+  delete(id: number): void {
+    this.#writer.remove(FIRST + id)
+    this.#texts.delete(FIRST + id)
+    this.#db.prepare('DELETE FROM message WHERE id = ?').run(FIRST + id)
+  }
+
+  merge(): boolean {
+    return this.#db.transaction(() => this.#merger.step())()
+  }
+
+  erase(): void {
+    this.#db.transaction(() => this.#merger.erase())()
+  }
+
+  get segments(): number {
+    return this.#db.prepare('SELECT count(*) FROM text_segment').pluck().get() as number
+  }
+
+  /** All bytes of the blocks. */
+  bytes(): string {
+    return this.#db
+      .prepare<[], Buffer>('SELECT bytes FROM text_block')
+      .pluck()
+      .all()
+      .map((one) => one.toString('latin1'))
+      .join('')
+  }
+
+  /** What the index alone says: rows that may match, without those that cannot, and whether each is certain. */
+  lookUp(query: ParsedQuery): ReadonlyMap<number, 'sure' | 'doubtful'> {
+    const read = this.#reader.transaction(() => findRows(this.#reader, query, { limit: 1_000_000 }))
+    const { rows, doubtful } = read()
+    return new Map(rows.map((row) => [row - FIRST, doubtful.has(row) ? 'doubtful' : 'sure']))
+  }
+
+  /** Ids of matching messages. Doubtful ones are checked against their text, as the search does. */
   find(query: ParsedQuery): readonly number[] {
-    const except = exclusionExpression(query, COLUMNS)
-    return except === undefined ? this.#ask.all(matchExpression(query, COLUMNS) ?? '""') : this.#askExcept.all(except)
-  }
-
-  /** All indexed words, in order. */
-  words(): readonly string[] {
-    return this.#words.all()
+    return [...this.lookUp(query)]
+      .filter(([id, how]) => how === 'sure' || matchesQuery(query, this.#texts.get(FIRST + id) ?? {}))
+      .map(([id]) => id)
+      .sort((a, b) => a - b)
   }
 }
 

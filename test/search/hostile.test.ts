@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { makeSnippet } from '../../src/search/hit.ts'
 import { matchesQuery, PatternTimeLimit } from '../../src/search/matching.ts'
-import { analyse, truncateOutput } from '../../src/search/words/analyse.ts'
+import { analyse } from '../../src/search/words/analyse.ts'
 import { queryOf, Table, tableOf } from './full-text-table.ts'
 
 const LONG = 300_000
@@ -91,41 +91,15 @@ describe('patterns', () => {
   })
 })
 
-describe('truncated output', () => {
-  test('truncates only long tool output', () => {
-    const text = 'word '.repeat(1000)
-    expect(truncateOutput(text, 'prompt')).toEqual({ text, removed: 0 })
-    expect(truncateOutput(text.slice(0, 1280), 'output').removed).toBe(0)
-    const { text: stored, removed: left } = truncateOutput(text, 'output')
-    expect(left).toBeGreaterThan(text.length - 1280 - 1)
-    expect(stored.length + left).toBe(text.length + 1)
-  })
-
-  test('splits no word, and no phrase matches across the gap', () => {
-    const words = Array.from({ length: 2000 }, (_, at) => `w${at}x`)
-    const all = new Set(words)
-    const { text } = truncateOutput(words.join(' '), 'output')
-    expect(text.split(/[ \x1f]/).filter((word) => word !== '' && !all.has(word))).toEqual([])
-    const [before, after] = text.split('\x1f').map((side) => side.trim().split(' '))
-    const { has } = tableOf(text)
-    expect(has(`"${before?.at(-1)}" "${after?.[0]}"`)).toBe(true)
-    expect(has(`"${before?.at(-1)} ${after?.[0]}"`)).toBe(false)
-    expect(matchesQuery(queryOf(`"${before?.at(-1)} ${after?.[0]}"`), { prompt: text })).toBe(false)
-  })
-
-  test.each([
-    ['one word', 'a'.repeat(5000), ''],
-    ['a run', 'あ'.repeat(5000), `${'あ'.repeat(1024)}\x1f${'あ'.repeat(256)}`],
-    ['pairs', `x${'𠮷'.repeat(3000)}`, `x${'𠮷'.repeat(511)}\x1f${'𠮷'.repeat(128)}`],
-  ])('%s', (_, text, expected) => {
-    expect(truncateOutput(text, 'output').text).toBe(expected === '' ? '\x1f' : expected)
-  })
-
-  test('the remaining text is found as before', () => {
-    const text = `getUserName 東京 ${'filler '.repeat(1000)} exit_code 大阪`
-    const { has } = tableOf(truncateOutput(text, 'output').text)
-    expect(['user', '東京', 'exitCode', '大阪', 'filler'].filter((word) => !has(word))).toEqual([])
-  })
+test('long output is found completely', () => {
+  const text = `getUserName 東京 ${'filler '.repeat(1000)} hiddenWord ${'あ'.repeat(5000)} ${'x'.repeat(300_000)} exit_code 大阪`
+  const { has } = tableOf(text)
+  expect(
+    ['user', '東京', 'exitCode', '大阪', 'filler', '"filler hiddenWord"', 'ああああ'].filter((one) => !has(one)),
+  ).toEqual([])
+  expect(['hidden filler-hidden-x', '"hidden filler"', `${'x'.repeat(80)}`].filter(has)).toEqual([])
+  expect(has('x'.repeat(300))).toBe(false)
+  expect(has(`${'x'.repeat(300)}*`)).toBe(true)
 })
 
 test('an analysed text contains only words and separators', () => {

@@ -1,9 +1,8 @@
-/** For any text and query, FTS5 and the search without an index agree. */
+/** For any text and query, the index and the search without an index agree. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { matchesQuery } from '../../src/search/matching.ts'
 import { parseQuery } from '../../src/search/query/parse-query.ts'
-import { analyse } from '../../src/search/words/analyse.ts'
 import { arbitrarySearch, mixedText, typedFrom } from './arbitrary-texts.ts'
 import { queryOf, Table } from './full-text-table.ts'
 
@@ -67,20 +66,69 @@ describe('the index and the text itself agree', () => {
   })
 })
 
-test('FTS5 splits the prepared text only between its words', () => {
-  const points = Array.from({ length: 0x20000 }, (_, point) => point)
-  const beyond = Array.from({ length: 0x1000 }, (_, at) => 0x20000 + at * 0xef)
-  const blocks = [...points, ...beyond].map((point) => `q${String.fromCodePoint(point)}Q`)
-  const table = new Table()
-  for (let at = 0; at < blocks.length; at += 4096) {
-    const text = blocks.slice(at, at + 4096).join(' ')
-    table.put(1, { prompt: text })
-    const words = analyse(text)
-    expect(table.words()).toEqual(
-      words
-        .toLowerCase()
-        .split(' ')
-        .filter((word) => word !== ''),
+describe('an index of many segments', () => {
+  const message = fc.record({ id: fc.nat(40), prompt: mixedText, output: mixedText })
+  const action = fc.oneof(
+    { weight: 6, arbitrary: fc.record({ put: fc.array(message, { minLength: 1, maxLength: 6 }) }) },
+    { weight: 2, arbitrary: fc.record({ delete: fc.nat(40) }) },
+    { weight: 2, arbitrary: fc.constant({ merge: true } as const) },
+    { weight: 1, arbitrary: fc.constant({ erase: true } as const) },
+  )
+
+  test('finds what a scan of all texts finds, whatever is written, deleted and merged', () => {
+    let found = 0
+    let merged = 0
+    fc.assert(
+      fc.property(
+        fc.array(action, { minLength: 3, maxLength: 40 }),
+        fc.array(fc.tuple(arbitrarySearch, fc.nat(40)), { minLength: 1, maxLength: 4 }),
+        operator,
+        (actions, searches, or) => {
+          const table = new Table()
+          const texts = new Map<number, { prompt: string; output: string }>()
+          for (const one of actions) {
+            if ('put' in one) {
+              const last = new Map(one.put.map(({ id, ...fields }) => [id, fields]))
+              table.putAll([...last])
+              for (const [id, fields] of last) texts.set(id, fields)
+            }
+            if ('delete' in one && texts.delete(one.delete)) table.delete(one.delete)
+            if ('merge' in one && table.merge()) merged++
+            if ('erase' in one) table.erase()
+          }
+          for (const scope of ['', ' scope:prompt']) {
+            const query = parseQuery(
+              searches.map(([one, id]) => typedFrom(one, texts.get(id)?.prompt ?? 'a')).join(or) + scope,
+            )
+            if (query.kind === 'problem' || query.patterns.length > 0) return
+            const expected = [...texts].filter(([, fields]) => matchesQuery(query, fields)).map(([id]) => id)
+            found += expected.length
+            expect(table.find(query)).toEqual(expected.sort((a, b) => a - b))
+            const isCertain = [...table.lookUp(query)].filter(([, how]) => how === 'sure')
+            for (const [id] of isCertain) expect(matchesQuery(query, texts.get(id) ?? {})).toBe(true)
+          }
+        },
+      ),
+      { numRuns: 300 },
     )
-  }
+    expect(found).toBeGreaterThan(300)
+    expect(merged).toBeGreaterThan(0)
+  })
+
+  test('contains no word of erased messages', () => {
+    const table = new Table()
+    table.putAll([
+      [1, { prompt: 'alpha secretword' }],
+      [2, { prompt: 'alpha beta' }],
+    ])
+    for (let id = 3; id < 20; id++) table.put(id, { prompt: `alpha gamma${id}` })
+    while (table.merge());
+    expect(table.segments).toBeLessThan(12)
+    expect(table.bytes()).toContain('secretword')
+    table.delete(1)
+    expect(table.find(queryOf('secretword'))).toEqual([])
+    table.erase()
+    expect(table.bytes()).not.toContain('secretword')
+    expect(table.find(queryOf('alpha'))).toEqual(Array.from({ length: 18 }, (_, at) => at + 2))
+  })
 })

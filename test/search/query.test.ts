@@ -5,8 +5,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { matchesQuery } from '../../src/search/matching.ts'
 import { parseQuery } from '../../src/search/query/parse-query.ts'
-import type { ParsedQuery, QueryFilter, QueryNode } from '../../src/search/query/query.ts'
-import { matchExpression } from '../../src/search/text-index/find-rows.ts'
+import type { QueryFilter, QueryNode } from '../../src/search/query/query.ts'
 import { queryOf, Table } from './full-text-table.ts'
 
 /** In one line: words unchanged, phrases in quotation marks, groups in parentheses. */
@@ -223,7 +222,7 @@ test('any input is a query that FTS5 accepts, or an error with its position', ()
   )
 })
 
-test('FTS5 understands the largest queries too', () => {
+test('the index answers the largest queries too', () => {
   const table = new Table()
   table.put(1, { prompt: Array.from({ length: 200 }, (_, at) => `w${at}`).join(' ') })
   const many = Array.from({ length: 200 }, (_, at) => `w${at}`)
@@ -247,8 +246,7 @@ test('FTS5 understands the largest queries too', () => {
   expect(table.find(queryOf(`${chained(20)} in:prompt`))).toEqual([1])
 })
 
-describe('columns', () => {
-  const columns = { prompt: 'prompt', answer: 'answer', output: 'tool output' }
+describe('scopes', () => {
   const fields = { prompt: 'alpha', answer: 'beta', output: 'gamma' }
   const table = new Table()
   table.put(1, fields)
@@ -269,13 +267,5 @@ describe('columns', () => {
     const query = queryOf(input)
     expect(table.find(query)).toEqual(expected ? [1] : [])
     expect(matchesQuery(query, fields)).toBe(expected)
-  })
-
-  test('an optional-only query restricts no column', () => {
-    const expression = (input: string): string | undefined => matchExpression(queryOf(input) as ParsedQuery, columns)
-    expect(expression('agent:codex')).toBeUndefined()
-    expect(expression('-foo')).toBeUndefined()
-    expect(expression('/foo/')).toBeUndefined()
-    expect(expression('foo in:title')).toBe('""')
   })
 })

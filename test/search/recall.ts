@@ -119,7 +119,7 @@ export async function expectFound(
 ): Promise<number> {
   const places = needles.map((needle) => findNeedle(all, needle)).filter(({ may }) => may.size <= MAX_HITS)
   for (const group of groupNeedles(places)) {
-    const found = await deepIds(application, group.map(({ text }) => `"${text}"`).join(' OR '))
+    const found = await foundIds(application, group.map(({ text }) => `"${text}"`).join(' OR '))
     const missed = group.flatMap(({ text, must }) => [...must].filter((id) => !found.has(id)).map((id) => [text, id]))
     const may = new Set(group.flatMap((place) => [...place.may]))
     const wrong = [...found].filter((id) => !may.has(id))
@@ -128,14 +128,17 @@ export async function expectFound(
   return places.length
 }
 
-async function deepIds(application: App, query: string): Promise<ReadonlySet<string>> {
+async function foundIds(application: App, query: string): Promise<ReadonlySet<string>> {
   const found = new Set<string>()
-  for await (const event of application.deepSearch(query)) {
-    if (event.kind === 'problem') throw new Error(event.what)
-    if (event.kind !== 'hit') continue
-    const id = `${event.hit.session_id} ${event.hit.message_id}`
-    expect(found.has(id), `${id} is found twice`).toBe(false)
-    found.add(id)
+  for (let after: number | undefined; ; ) {
+    const answer = await application.search(query, { limit: 500, ...(after !== undefined && { after }) })
+    if (answer.kind === 'problem') throw new Error(answer.what)
+    for (const { session_id, message_id } of answer.hits) {
+      const id = `${session_id} ${message_id}`
+      expect(found.has(id), `${id} is found twice`).toBe(false)
+      found.add(id)
+    }
+    if (answer.next === undefined) return found
+    after = answer.next
   }
-  return found
 }

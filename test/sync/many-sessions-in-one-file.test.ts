@@ -48,13 +48,6 @@ async function found(application: App, query: string): Promise<readonly string[]
   return answer.hits.map(({ session_id, snippet }) => `${titles.get(session_id)}: ${snippet?.text}`)
 }
 
-async function deep(application: App, query: string): Promise<readonly string[]> {
-  const all: string[] = []
-  for await (const event of application.deepSearch(query))
-    if (event.kind === 'hit') all.push(`${application.session(event.hit.session_id)?.title}: ${event.hit.role}`)
-  return all.sort()
-}
-
 test('each is listed, found and read by itself', async () => {
   const { house: application, path } = await three()
   const { total, sessions } = application.list({ sort: 'title', ascending: true })
@@ -76,11 +69,9 @@ test('each is listed, found and read by itself', async () => {
   ])
 })
 
-test('deep search finds unindexed text in one of them', async () => {
+test('words deep in long output are found in the right one', async () => {
   const { house: application } = await three()
-  expect(await found(application, 'hiddenWord')).toEqual([])
-  expect(await deep(application, 'hiddenWord')).toEqual(['a look: tool'])
-  expect(await deep(application, 'sencha')).toEqual(['And the sencha?: user'])
+  expect((await found(application, 'hiddenWord')).map((one) => one.split(':')[0])).toEqual(['a look'])
 })
 
 test('each has its own tools and estimates', async () => {

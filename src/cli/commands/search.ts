@@ -1,24 +1,23 @@
 /** `fumi search`: searches the messages of all sessions. */
 import { type Command, InvalidArgumentError } from 'commander'
-import { type App, describeQuery, type MessageHit, type SearchAnswer } from '../../app.ts'
+import { type App, describeQuery, type SearchAnswer } from '../../app.ts'
 import { incompleteReasonOf, queryFaultInJapanese } from '../../model/code-texts.ts'
 import { AppError } from '../../model/error.ts'
 import { defineCommand, JSON_OPTION } from '../define-command.ts'
 import { checkQueryFilters } from '../index-queries/check-filters.ts'
-import { countDeep, fetchAnswer, type HitContext, readContexts } from '../index-queries/fetch-hits.ts'
+import { fetchAnswer, readContexts } from '../index-queries/fetch-hits.ts'
 import { addQueryOptions, buildQueryText, parseLimit, type QueryOptions } from '../index-queries/filters.ts'
 import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { say } from '../language.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
 import { openPager, printReport } from '../pager.ts'
 import { printIssues, reportIncomplete } from '../report-issues.ts'
-import { toAnswerJson, toHitJson, toSessionJson } from '../view/search-json.ts'
+import { toAnswerJson, toSessionJson } from '../view/search-json.ts'
 import { plural } from '../view/table.ts'
 
 interface Options extends QueryOptions {
   readonly sort: 'newest' | 'relevance'
   readonly limit?: string
-  readonly deep?: boolean
   readonly list?: boolean
   readonly count?: boolean
   readonly context?: number
@@ -37,7 +36,6 @@ export function searchCommand(program: Command): void {
     )
     .group('Filters', '絞り込み')
     .with(addQueryOptions)
-    .option('--deep', 'also search tool output that is too long for the index', '索引に収まらない長いツール出力も検索')
     .group('Output', '出力')
     .option('--sort <by>', 'sort order', '並べ替えの基準', {
       choices: ['newest', 'relevance'],
@@ -45,8 +43,8 @@ export function searchCommand(program: Command): void {
     })
     .option(
       '-n, --limit <n>',
-      'maximum number of hits; 0 for all (default: 20; with --deep: all)',
-      '表示件数の上限。0 で全件（既定: 20、--deep では全件）',
+      'maximum number of hits; 0 for all (default: 20)',
+      '表示件数の上限。0 で全件（既定: 20）',
     )
     .option(
       '-C, --context <n>',
@@ -60,6 +58,7 @@ export function searchCommand(program: Command): void {
     .option('-c, --count', 'print only the number of hits in each session', '会話ごとの件数だけを表示')
     .option('--no-sync', 'search without updating the index first', '索引を更新せずに検索')
     .option(...JSON_OPTION)
+    .formerOption('--deep')
     .examples(
       'fumi search timeout retry',
       `fumi search '"connection refused"' --since 7d`,
@@ -67,7 +66,7 @@ export function searchCommand(program: Command): void {
       'fumi search getUserName --project . --json',
       'fumi search timeout -C 2',
       'fumi search TODO --count',
-      "fumi search 'panic has:error' --deep",
+      "fumi search 'panic has:error'",
     )
     .runWithApp(search)
 }
@@ -77,7 +76,6 @@ async function search(app: App, words: readonly string[], options: Options): Pro
   if (options.sync) await refreshIndex(app, 'both', 'an index')
   await checkQueryFilters(app, query)
   if (options.list || options.count) await printSessions(app, query, options)
-  else if (options.deep) await searchDeep(app, query, options)
   else await searchIndex(app, query, options)
   const issues = app.index.unreadable(options.agent)
   const missing = issues.filter((issue) => incompleteReasonOf(issue) !== undefined)
@@ -108,7 +106,7 @@ async function searchIndex(app: App, query: string, options: Options): Promise<v
 /** `--list` and `--count`: sessions only, newest first. */
 async function printSessions(app: App, query: string, options: Options): Promise<void> {
   const limit = parseLimit(options.limit, 0)
-  const found = options.deep ? await countDeep(app, query) : await app.countMatches(query)
+  const found = await app.countMatches(query)
   if (found.kind === 'problem') throw await toQueryError(query, found)
   const sessions = limit === 0 ? found.sessions : found.sessions.slice(0, limit)
   const { total, complete } = found
@@ -139,57 +137,6 @@ async function printSessions(app: App, query: string, options: Options): Promise
   await writeErr(`${formatFound(total, complete)}\n`)
 }
 
-/** Prints hits as they are found, and matches in names of arguments at the end. */
-async function searchDeep(app: App, query: string, options: Options): Promise<void> {
-  const limit = parseLimit(options.limit, 0)
-  const { renderFilters, renderHit } = await import('../view/search-report.ts')
-  const description = describeQuery(query)
-  const annotations = new Map(app.annotations.list().map((one) => [one.session, one]))
-  const hits: MessageHit[] = []
-  const keyHits: MessageHit[] = []
-  const contexts = new Map<MessageHit, HitContext>()
-  let isComplete = true
-  let unread = 0
-  let shownSession: string | undefined
-  const take = async (hit: MessageHit): Promise<void> => {
-    hits.push(hit)
-    for (const [one, context] of await readContexts(app, [hit], options.context)) contexts.set(one, context)
-    if (options.json) return
-    const session = hit.session_id === shownSession ? undefined : app.session(hit.session_id)
-    await writeOut(renderHit(hit, session && { session, annotation: annotations.get(session.id) }, contexts.get(hit)))
-    shownSession = hit.session_id
-  }
-  for await (const event of app.deepSearch(query)) {
-    if (event.kind === 'problem') throw await toQueryError(query, event)
-    if (event.kind === 'end') unread = event.unread
-    if (event.kind !== 'hit') continue
-    if (limit > 0 && hits.length === limit) {
-      isComplete = false
-      break
-    }
-    if (event.hit.keys_only) keyHits.push(event.hit)
-    else await take(event.hit)
-  }
-  for (const hit of keyHits) {
-    if (limit > 0 && hits.length === limit) isComplete = false
-    else await take(hit)
-  }
-  isComplete &&= unread === 0
-  const total_is = isComplete ? 'exact' : 'at_least'
-  if (options.json)
-    await writeOutJson({
-      total: hits.length,
-      total_is,
-      complete: isComplete,
-      filters: description.filters,
-      hits: hits.map((hit) => toHitJson(hit, contexts)),
-    })
-  else
-    await writeErr(
-      `${formatFound(hits.length, isComplete)}${unread === 0 ? '' : ` ${formatUnread(unread)}`}\n${renderFilters(description.filters)}`,
-    )
-}
-
 function formatFound(hits: number, isComplete: boolean): string {
   if (hits === 0) return say('No matches.', '見つかりませんでした。')
   return say(
@@ -197,12 +144,6 @@ function formatFound(hits: number, isComplete: boolean): string {
     `${hits} 件${isComplete ? '' : '以上'}見つかりました。`,
   )
 }
-
-const formatUnread = (count: number): string =>
-  say(
-    `${plural(count, 'conversation')} not fully searched: the log is missing or unreadable, or the pattern takes too long.`,
-    `${count} 件の会話は最後まで検索できませんでした。ログがないか読み取れない、またはパターンの照合に時間がかかりすぎるためです。`,
-  )
 
 /** Points at the error in the query; wide characters take two columns. */
 async function toQueryError(query: string, problem: SearchProblem): Promise<AppError> {

@@ -1,6 +1,5 @@
 /** Fetches the hits of a search in the order in which a command shows them. */
-import type { App, LoadedMessage, MessageHit, SearchAnswer, SessionCountsAnswer } from '../../app.ts'
-import type { SessionId } from '../../model/ids.ts'
+import type { App, LoadedMessage, MessageHit, SearchAnswer } from '../../app.ts'
 
 type FoundAnswer = Extract<SearchAnswer, { kind: 'found' }>
 
@@ -85,26 +84,3 @@ const RECORDS_PER_MESSAGE = 5
 
 const isSaid = ({ known: { role, duplicate, replayed, injected } }: LoadedMessage): boolean =>
   role !== 'meta' && role !== 'system' && !duplicate && !replayed && !injected
-
-/** Counts the hits of a deep search. */
-export async function countDeep(app: App, query: string): Promise<SessionCountsAnswer> {
-  const counts = new Map<SessionId, number>()
-  let complete = true
-  for await (const event of app.deepSearch(query)) {
-    if (event.kind === 'problem') return event
-    if (event.kind === 'end') complete = event.unread === 0
-    if (event.kind === 'hit') counts.set(event.hit.session_id, (counts.get(event.hit.session_id) ?? 0) + 1)
-  }
-  const ids = [...counts.keys()]
-  const { sessions } = app.list({ ids, kind: 'any', children: 'all', limit: -1 })
-  const entries = new Map(sessions.map((one) => [one.id, one]))
-  return {
-    kind: 'found',
-    total: [...counts.values()].reduce((sum, one) => sum + one, 0),
-    complete,
-    sessions: ids.flatMap((id) => {
-      const session = entries.get(id)
-      return session ? { session, messages: counts.get(id) ?? 0 } : []
-    }),
-  }
-}

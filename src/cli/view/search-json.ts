@@ -45,12 +45,13 @@ export const toSessionJson = (
 })
 
 export function toHitJson(hit: MessageHit, contexts: ReadonlyMap<MessageHit, HitContext>): object {
-  const { snippet, keys_only = false, ...rest } = hit
+  const { snippet, keys_only = false, unverified = false, ...rest } = hit
   const context = contexts.get(hit)
   return {
     ...rest,
     tool: hit.tool ?? null,
     keys_only,
+    unverified,
     snippet: snippet?.text ?? null,
     highlights: snippet?.highlights ?? [],
     cut_before: snippet?.cutBefore ?? false,

@@ -62,7 +62,7 @@ export function renderHit(hit: MessageHit, session: NamedSession | undefined, co
   const head = session ? `${renderSessionLine(session)}\n` : ''
   const scope = hit.tool === undefined ? codeLabel(hit.scope) : `${codeLabel(hit.scope)} ${toTerminalLine(hit.tool)}`
   const place = `${formatDateTime(hit.timestamp)}  ${scope}  ${messageReference(hit.message_id)}`
-  const snippet = hit.snippet ? renderSnippet(hit.snippet) : paint.dim(say('(log deleted)', '（元のログがありません）'))
+  const snippet = hit.snippet ? renderSnippet(hit.snippet) : paint.dim(missingTextNote(hit))
   return [
     head,
     ...context.before.map(renderNeighbour),
@@ -70,6 +70,11 @@ export function renderHit(hit: MessageHit, session: NamedSession | undefined, co
     ...context.after.map(renderNeighbour),
   ].join('')
 }
+
+const missingTextNote = ({ unverified }: MessageHit): string =>
+  unverified
+    ? say('(log deleted; the words may be in another order)', '（元のログがなく、語の並びは確認できません）')
+    : say('(log deleted)', '（元のログがありません）')
 
 /** One line for a message around a hit. */
 function renderNeighbour(loaded: LoadedMessage): string {
@@ -140,8 +145,8 @@ function renderSummary(answer: FoundAnswer, { filters }: QueryDescription): stri
   const { total, total_is, hits, complete, left: unindexed } = answer
   const none = say('No matches.', '見つかりませんでした。')
   const rest = say(
-    ` ${formatUnindexedSize(unindexed.bytes)} of long output and unread logs are not in the index. Pass --deep to search them.`,
-    `長い出力と未読のログ ${formatUnindexedSize(unindexed.bytes)} は索引にありません。--deep で探せます。`,
+    ` ${formatUnindexedSize(unindexed.bytes)} of logs are not in the index yet. Run fumi sync to read them.`,
+    `未読のログ ${formatUnindexedSize(unindexed.bytes)} は索引にありません。fumi sync で読み込めます。`,
   )
   const found = `${total === 0 ? none : formatFoundCount(total, total_is, hits.length)}${complete ? '' : rest}\n`
   return (total === 0 && complete ? found : paint.dim(found)) + renderFilters(filters)

@@ -44,6 +44,8 @@ export interface SearchHit {
   readonly scope: string
   /** Text around the match. Null if the source is gone. */
   readonly snippet: string | null
+  /** True if the source is gone and only the order of the words could tell whether the message matches. */
+  readonly unverified: boolean
   /** Matches in the snippet as UTF-16 offsets, in order, without overlaps. */
   readonly highlights: readonly { readonly start: number; readonly end: number }[]
   /** True if the text starts before the snippet. */
@@ -57,9 +59,7 @@ export interface SearchMeta {
   readonly total: number
   /** Whether `total` is exact. */
   readonly total_is: 'exact' | 'at_least'
-  /**
-   * False if the logs contain text that the index leaves out, or a pattern took too long. `deep=1` searches the rest.
-   */
+  /** False if some logs are not indexed yet, or a pattern took too long. */
   readonly complete: boolean
   /** Sessions and bytes that are not indexed yet. */
   readonly left: { readonly sessions: number; readonly bytes: number }
@@ -79,14 +79,11 @@ export type SearchLine =
   | { readonly kind: 'session'; readonly session: SessionItem }
   | { readonly kind: 'title'; readonly session_id: string }
   | { readonly kind: 'hit'; readonly hit: SearchHit }
-  | { readonly kind: 'progress'; readonly done: number; readonly total: number }
   | {
       readonly kind: 'end'
       readonly total: number
       readonly total_is: 'exact' | 'at_least'
       readonly complete: boolean
-      /** Sessions that a deep search could not search completely: the log is gone or unreadable, or the pattern takes too long. */
-      readonly unread: number
       readonly duration_ms: number
     }
   | { readonly kind: 'error'; readonly detail: string; readonly detail_ja: string }

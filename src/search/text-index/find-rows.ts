@@ -1,121 +1,13 @@
 /** Finds the rows that match a query in the text index, newest first. */
 
 import { FIRST_MESSAGE_ID, ROLES } from '../../index/row-encoding.ts'
-import { TEXT_COLUMNS } from '../../index/schema.ts'
 import { filterConditions, type SessionFilter } from '../../index/session-filter.ts'
 import type { Db } from '../../lib/sqlite/own-database.ts'
 import { prepareFirstColumn } from '../../lib/sqlite/statements.ts'
-import { assertNever } from '../../model/error.ts'
-import { type ParsedQuery, type QueryNode, type QueryTerm, SEARCH_SCOPES, type SearchScope } from '../query/query.ts'
-import { toIndexWord } from '../words/characters.ts'
-import { BOUNDARY } from '../words/identifiers.ts'
-import { spellingsOfTerm, type TermSpelling, type TermUnit } from '../words/term-spellings.ts'
+import type { ParsedQuery } from '../query/query.ts'
 import { messageConditions, type RowRange, rowRangesOf, type SqlCondition } from './conditions.ts'
-
-/** Columns of each scope. A table may lack some scopes. */
-export type ScopeColumns = { readonly [scope in SearchScope]?: string }
-
-/** The operand of `MATCH`, or undefined if the query has no required terms. */
-export function matchExpression(query: ParsedQuery, columns: ScopeColumns): string | undefined {
-  if (!query.must) return undefined
-  const must = expressionOf(query.must)
-  return limitToScopes(
-    query,
-    columns,
-    query.mustNot.length === 0 ? must : `(${must}) NOT (${anyExpression(query.mustNot)})`,
-  )
-}
-
-/** The operand of `rowid NOT IN (… MATCH ?)`, for queries with excluded terms but no required ones. */
-export function exclusionExpression(query: ParsedQuery, columns: ScopeColumns): string | undefined {
-  return query.must || query.mustNot.length === 0
-    ? undefined
-    : limitToScopes(query, columns, anyExpression(query.mustNot))
-}
-
-/** Matches nothing if the table has none of the scopes. */
-function limitToScopes(query: ParsedQuery, columns: ScopeColumns, expression: string): string {
-  if (!query.scopes) return expression
-  const wanted = query.scopes.flatMap((scope) => columns[scope] ?? [])
-  if (wanted.length === 0) return '""'
-  const isAll = SEARCH_SCOPES.every((scope) => columns[scope] === undefined || query.scopes?.includes(scope))
-  return isAll ? expression : `{${wanted.map((name) => `"${name.replaceAll('"', '""')}"`).join(' ')}} : (${expression})`
-}
-
-function expressionOf(node: QueryNode): string {
-  switch (node.kind) {
-    case 'term':
-      return spellingsOfTerm(node).map(ftsPhraseOf).join(' OR ')
-    case 'any':
-      return anyExpression(node.of)
-    case 'all': {
-      const all = node.of.map((one) => `(${expressionOf(one)})`).join(' AND ')
-      return node.not.length === 0 ? all : `(${all}) NOT (${anyExpression(node.not)})`
-    }
-    default:
-      return assertNever(node)
-  }
-}
-
-const anyExpression = (nodes: readonly QueryNode[]): string =>
-  nodes.map((node) => `(${expressionOf(node)})`).join(' OR ')
-
-/**
- * A quoted FTS5 phrase. The index contains each single character of a run; before other words a character stands for
- * the beginning of a pair, or for the end of its run.
- */
-function ftsPhraseOf({ units, prefix }: TermSpelling): string {
-  const last = units.at(-1)
-  const isOne = last?.kind === 'run' && [...last.text].length === 1
-  if (isOne && units.length === 1) return `"${BOUNDARY}${toIndexWord(last.text)}"`
-  const words = units.flatMap((unit) => (unit.kind === 'run' ? pairsOf(unit, unit === last) : [toIndexWord(unit.text)]))
-  return `"${words.join(' ')}"${isOne || (prefix && last?.kind === 'word') ? ' *' : ''}`
-}
-
-/**
- * A run at the end of a phrase may continue in the text. A run before another unit must end there, which its last
- * character ensures.
- */
-function pairsOf(run: TermUnit, mayGoOn: boolean): readonly string[] {
-  const characters = [...run.text].map(toIndexWord)
-  const pairs = characters.slice(1).map((character, at) => `${characters[at]}${character}`)
-  return mayGoOn && pairs.length > 0 ? pairs : [...pairs, ...characters.slice(-1)]
-}
-
-const MAX_SHORT_PREFIX_LENGTH = 3
-const MAX_PREFIX_WORDS = 24
-
-const isShortPrefixTerm = ({ text, prefix }: QueryTerm): boolean =>
-  prefix && text.length <= MAX_SHORT_PREFIX_LENGTH && /^[\p{L}\p{N}]+$/u.test(text)
-
-/** Whether the query contains a very short prefix. */
-export const hasShortPrefix = ({ must }: ParsedQuery): boolean => must !== undefined && nodeHasShortPrefix(must)
-
-const nodeHasShortPrefix = (node: QueryNode): boolean =>
-  node.kind === 'term' ? isShortPrefixTerm(node) : node.of.some(nodeHasShortPrefix)
-
-/**
- * Replaces short prefixes by some of the words that begin with them. The new query never finds more than the original
- * one. Returns undefined if no word begins with a prefix.
- *
- * @param words words of messages that match the query
- */
-export function replaceShortPrefixes(query: ParsedQuery, words: readonly string[]): ParsedQuery | undefined {
-  const must = query.must && replaceInNode(query.must, words)
-  return must && { ...query, must }
-}
-
-function replaceInNode(node: QueryNode, words: readonly string[]): QueryNode | undefined {
-  if (node.kind !== 'term') {
-    const of = node.of.flatMap((one) => replaceInNode(one, words) ?? [])
-    return of.length === node.of.length ? { ...node, of } : undefined
-  }
-  if (!isShortPrefixTerm(node)) return node
-  const start = node.text.toLowerCase()
-  const some = words.filter((word) => word.startsWith(start)).slice(0, MAX_PREFIX_WORDS)
-  if (some.length === 0) return undefined
-  return { kind: 'any', of: some.map((text) => ({ kind: 'term', text, exact: true, prefix: false })) }
-}
+import { matchExcluded, matchSegment, planOf, type QueryPlan, type SegmentMatches } from './query-plan.ts'
+import { type LoadedSegment, loadSegment, readSegments, removedTest } from './segment-reader.ts'
 
 export interface RowSearchOptions {
   readonly filter?: SessionFilter | undefined
@@ -124,50 +16,36 @@ export interface RowSearchOptions {
   readonly limit: number
 }
 
-/** Row ids, newest first. */
-export function findRows(db: Db, query: ParsedQuery, options: RowSearchOptions): readonly number[] {
-  const [only, ...more] = textTablesFor(query).map((table) => findRowsInTable(db, table, query, options))
-  if (!only || more.length === 0) return only ?? []
-  const all = new Set([...only, ...more.flat()])
-  return [...all].sort((a, b) => b - a).slice(0, options.limit)
+export interface FoundRows {
+  /** Newest first. */
+  readonly rows: readonly number[]
+  /** Rows that match only if their text does: the index does not know the order of words. */
+  readonly doubtful: ReadonlySet<number>
 }
 
-interface TextTable {
-  readonly name: 'said' | 'given'
-  readonly columns: ScopeColumns
-}
-
-const TEXT_SCOPE_COLUMNS: ScopeColumns = Object.fromEntries(TEXT_COLUMNS.map((scope) => [scope, scope]))
-
-function textTablesFor({ scopes }: ParsedQuery): readonly TextTable[] {
-  const textTable: TextTable = { name: 'said', columns: TEXT_SCOPE_COLUMNS }
-  if (!scopes?.includes('context')) return [textTable]
-  const filterSql: TextTable = { name: 'given', columns: { context: 'context' } }
-  return scopes.length === 1 ? [filterSql] : [filterSql, textTable]
-}
-
-function findRowsInTable(db: Db, table: TextTable, query: ParsedQuery, options: RowSearchOptions): readonly number[] {
-  const { where, ranges } = searchConditions(db, query, options.filter)
+export function findRows(db: Db, query: ParsedQuery, options: RowSearchOptions): FoundRows {
+  const plan = planOf(query)
+  const { where, ranges } = searchConditions(db, query, options)
+  if (plan.must) return findMatching(db, plan, where, ranges, options.limit)
   const visibleWhere = isAboutMeta(query) ? where : { ...where, sql: `m.kind & 7 <> ${META_ROLE} AND ${where.sql}` }
-  const before = options.before ?? Number.MAX_SAFE_INTEGER
-  const must = matchExpression(query, table.columns)
-  const except = exclusionExpression(query, table.columns)
-  const found: number[] = []
-  for (const { low, high } of ranges) {
-    const range = { low, high: Math.min(high, before) }
-    const remaining = options.limit - found.length
-    if (remaining <= 0) break
-    if (range.low >= range.high) continue
-    if (must !== undefined) found.push(...findMatching(db, table, must, where, range, remaining))
-    else if (except === undefined) found.push(...findUnconditional(db, visibleWhere, range, remaining))
-    else found.push(...findNotMatching(db, table, except, visibleWhere, range, remaining))
-  }
-  return found
+  return findNotMatching(db, plan, visibleWhere, ranges, options.limit)
 }
 
-function searchConditions(db: Db, query: ParsedQuery, filter: SessionFilter | undefined) {
+interface SearchConditions {
+  readonly where: SqlCondition
+  readonly ranges: readonly RowRange[]
+}
+
+export function searchConditions(
+  db: Db,
+  query: ParsedQuery,
+  { filter, before = Number.MAX_SAFE_INTEGER }: Pick<RowSearchOptions, 'filter' | 'before'>,
+): SearchConditions {
   const conditions = messageConditions(query.filters)
-  const { ranges, sessions } = rowRangesOf(db, conditions, filter)
+  const { ranges: all, sessions } = rowRangesOf(db, conditions, filter)
+  const ranges = all
+    .map(({ low, high }) => ({ low, high: Math.min(high, before) }))
+    .filter(({ low, high }) => low < high)
   const { sql, values } = conditions.message
   if (sessions === undefined) return { where: conditions.message, ranges }
   // The + prevents SQLite from using the index on sessions, which would lose the order of ids.
@@ -178,22 +56,89 @@ function searchConditions(db: Db, query: ParsedQuery, filter: SessionFilter | un
   return { where, ranges }
 }
 
-/**
- * CROSS JOIN makes SQLite walk the text index first, in its order. CAST is necessary because large JavaScript numbers
- * are bound as REAL: FTS5 cannot narrow its range with those and, with `=`, lets every row pass.
- */
+/** Newest first. Segments are searched until no other can contain a newer row. */
 function findMatching(
   db: Db,
-  { name }: TextTable,
-  must: string,
+  plan: QueryPlan,
   where: SqlCondition,
-  range: RowRange,
+  ranges: readonly RowRange[],
   limit: number,
-): number[] {
-  const sql = `SELECT f.rowid FROM ${name} f ${where.sql === '1' ? '' : 'CROSS JOIN message m ON m.id = f.rowid'}
-    WHERE ${name} MATCH ? AND f.rowid >= CAST(? AS INTEGER) AND f.rowid < CAST(? AS INTEGER) AND ${where.sql}
-    ORDER BY f.rowid DESC LIMIT ?`
-  return prepareFirstColumn(db, sql).all(must, range.low, range.high, ...where.values, limit) as number[]
+): FoundRows {
+  let rows: number[] = []
+  const doubtful = new Set<number>()
+  const isRemoved = removedTest(db)
+  for (const row of readSegments(db)) {
+    if (rows.length >= limit && (rows[limit - 1] ?? 0) > row.high) break
+    if (!ranges.some(({ low, high }) => row.low < high && row.high >= low)) continue
+    const segment = loadSegment(db, row)
+    const found = rowsOf(segment, matchSegment(db, segment, plan), ranges, isRemoved)
+    const passed = filterRows(db, found.rows, where, limit)
+    if (passed.length === 0) continue
+    for (const one of passed) if (found.doubtful.has(one)) doubtful.add(one)
+    rows = mergeNewest(rows, passed, limit)
+  }
+  return { rows, doubtful }
+}
+
+/** Newest first. */
+function rowsOf(
+  segment: LoadedSegment,
+  { sure, maybe }: SegmentMatches,
+  ranges: readonly RowRange[],
+  isRemoved: ReturnType<typeof removedTest>,
+): FoundRows {
+  const rows: number[] = []
+  const doubtful = new Set<number>()
+  let nextSure = 0
+  for (const message of maybe) {
+    const isSure = sure === maybe || sure[nextSure] === message
+    if (isSure) nextSure++
+    const row = segment.rows[message] ?? 0
+    if (row === 0 || isRemoved?.(row, segment.row.id) || !isInRanges(row, ranges)) continue
+    rows.push(row)
+    if (!isSure) doubtful.add(row)
+  }
+  rows.sort((a, b) => b - a)
+  return { rows, doubtful }
+}
+
+export const isInRanges = (row: number, ranges: readonly RowRange[]): boolean => {
+  for (const { low, high } of ranges) if (row >= low && row < high) return true
+  return false
+}
+
+/** Rows checked by one statement. */
+const ROWS_PER_CHECK = 1000
+
+/** The first rows that satisfy the conditions. */
+export function filterRows(
+  db: Db,
+  rows: readonly number[],
+  { sql, values }: SqlCondition,
+  limit: number,
+): readonly number[] {
+  if (sql === '1') return rows
+  const statement = prepareFirstColumn(
+    db,
+    `SELECT m.id FROM json_each(?) j CROSS JOIN message m ON m.id = j.value WHERE ${sql}`,
+  )
+  const passed: number[] = []
+  for (let at = 0; at < rows.length && passed.length < limit; at += ROWS_PER_CHECK)
+    for (const row of statement.all(JSON.stringify(rows.slice(at, at + ROWS_PER_CHECK)), ...values) as number[])
+      passed.push(row)
+  return passed
+}
+
+function mergeNewest(a: readonly number[], b: readonly number[], limit: number): number[] {
+  const merged: number[] = []
+  for (let i = 0, j = 0; merged.length < limit && (i < a.length || j < b.length); ) {
+    const left = a[i] ?? -1
+    const right = b[j] ?? -1
+    merged.push(Math.max(left, right))
+    if (left >= right) i++
+    if (right >= left) j++
+  }
+  return merged
 }
 
 const META_ROLE = ROLES.indexOf('meta')
@@ -202,62 +147,63 @@ const META_ROLE = ROLES.indexOf('meta')
 const isAboutMeta = ({ filters }: ParsedQuery): boolean =>
   filters.some((filter) => filter.kind === 'role' && !filter.not && filter.values.includes('meta'))
 
-/** Rows that satisfy the conditions, whatever their text. */
-function findUnconditional(db: Db, where: SqlCondition, { low, high }: RowRange, limit: number): number[] {
-  const sql = `SELECT m.id FROM message m
-    WHERE m.id >= ? AND m.id < ? AND m.kind & 384 = 0 AND ${where.sql} ORDER BY m.id DESC LIMIT ?`
-  return prepareFirstColumn(db, sql).all(Math.max(low, FIRST_MESSAGE_ID), high, ...where.values, limit) as number[]
-}
-
-/** The newest rows that satisfy the filters, whatever their text. */
-export function findNewestRows(db: Db, query: ParsedQuery, options: RowSearchOptions): readonly number[] {
-  const { where, ranges } = searchConditions(db, query, options.filter)
-  const sql = `SELECT m.id FROM message m WHERE m.id >= ? AND m.id < ? AND m.kind & 384 = 0 AND ${where.sql} ORDER BY m.id DESC LIMIT ?`
-  const found: number[] = []
-  for (const { low, high } of ranges) {
-    const remaining = options.limit - found.length
-    if (remaining <= 0) break
-    found.push(
-      ...(prepareFirstColumn(db, sql).all(
-        Math.max(low, FIRST_MESSAGE_ID),
-        high,
-        ...where.values,
-        remaining,
-      ) as number[]),
-    )
-  }
-  return found
-}
-
-/** Works in ranges, so that excluded terms are looked up only between the rows returned. */
+/** Rows that satisfy the conditions and match no excluded term. */
 function findNotMatching(
   db: Db,
-  { name }: TextTable,
-  except: string,
+  plan: QueryPlan,
   where: SqlCondition,
-  range: RowRange,
+  ranges: readonly RowRange[],
   limit: number,
-): number[] {
-  const sql = `SELECT rowid FROM ${name} WHERE ${name} MATCH ? AND rowid >= CAST(? AS INTEGER) AND rowid < CAST(? AS INTEGER)`
-  const found: number[] = []
-  for (let { high } = range; found.length < limit; ) {
-    const page = findUnconditional(db, where, { low: range.low, high }, limit)
-    const low = page.at(-1)
-    if (low === undefined) break
-    const textTable = new Set(prepareFirstColumn(db, sql).all(except, low, high) as number[])
-    for (const id of page) if (!textTable.has(id)) found.push(id)
-    high = low
-  }
-  return found.slice(0, limit)
+): FoundRows {
+  const excluded = excludedRows(db, plan)
+  const rows: number[] = []
+  const doubtful = new Set<number>()
+  const statement = prepareFirstColumn(
+    db,
+    `SELECT m.id FROM message m WHERE m.id >= ? AND m.id < ? AND m.kind & 384 = 0 AND ${where.sql} ORDER BY m.id DESC LIMIT ?`,
+  )
+  for (const { low, high: end } of ranges)
+    for (let high = end; rows.length < limit; ) {
+      const page = statement.all(Math.max(low, FIRST_MESSAGE_ID), high, ...where.values, limit) as number[]
+      const last = page.at(-1)
+      if (last === undefined) break
+      const test = excluded(last, page[0] ?? 0)
+      for (const row of page) {
+        const found = test(row)
+        if (found === 'sure') continue
+        rows.push(row)
+        if (found === 'maybe') doubtful.add(row)
+      }
+      high = last
+    }
+  return { rows: rows.slice(0, limit), doubtful }
 }
 
-/** Whether the index finds this row. */
-export function isFoundByIndex(db: Db, query: ParsedQuery, row: number): boolean {
-  return textTablesFor(query).some(({ name, columns }) => {
-    const must = matchExpression(query, columns)
-    const sql = `SELECT 1 FROM ${name} WHERE ${name} MATCH ? AND rowid = CAST(? AS INTEGER)`
-    return must !== undefined && prepareFirstColumn(db, sql).get(must, row) !== undefined
-  })
+type ExclusionTest = (row: number) => 'sure' | 'maybe' | undefined
+
+/** Searches each segment for excluded terms when rows of its range are first needed. */
+function excludedRows(db: Db, plan: QueryPlan): (low: number, high: number) => ExclusionTest {
+  if (plan.mustNot.length === 0) return () => () => undefined
+  const rows = new Set<number>()
+  const doubtful = new Set<number>()
+  const remaining = new Set(readSegments(db))
+  const isRemoved = removedTest(db)
+  return (low, high) => {
+    for (const row of remaining) {
+      if (row.low > high || row.high < low) continue
+      remaining.delete(row)
+      const segment = loadSegment(db, row)
+      const found = rowsOf(
+        segment,
+        matchExcluded(db, segment, plan),
+        [{ low: 0, high: Number.MAX_SAFE_INTEGER }],
+        isRemoved,
+      )
+      for (const one of found.rows) rows.add(one)
+      for (const one of found.doubtful) doubtful.add(one)
+    }
+    return (row) => (doubtful.has(row) ? 'maybe' : rows.has(row) ? 'sure' : undefined)
+  }
 }
 
 /** Conditions on sessions, from the filter and from the query. */

@@ -32,7 +32,6 @@ const SEARCH_QUERY = z.object({
   ),
   after: numberParameter('next of the previous reply.', 0, Number.MAX_SAFE_INTEGER),
   sort: z.enum(['newest', 'relevance']).default('newest').openapi({ description: 'Sort order.' }),
-  deep: flagParameter('Searches full tool output, also what the index leaves out. The reply is a stream.'),
   stream: flagParameter('Replies with application/x-ndjson: one SearchLine per line, as hits are found.'),
 })
 type Query = z.output<typeof SEARCH_QUERY>
@@ -44,13 +43,13 @@ export function searchRoutes(api: OpenAPIHono, context: ServerContext): void {
     path: '/api/search',
     summary: 'Search all sessions',
     description:
-      'Newest first by default. With stream=1 or deep=1 the reply is application/x-ndjson with one SearchLine per line. A complete stream ends with a line of kind end.',
+      'Newest first by default. With stream=1 the reply is application/x-ndjson with one SearchLine per line. A complete stream ends with a line of kind end.',
     query: SEARCH_QUERY,
     reply: 'SearchReply',
     errors: ['invalid_query', 'invalid_period'],
     answer: async ({ query, signal }) => {
       const words = toQueryText(query)
-      if (query.stream || query.deep) {
+      if (query.stream) {
         // A stream cannot turn into an error response later.
         const first = await app.search(words, firstPageOptions(query))
         if (first.kind === 'problem') throw toQueryProblem(first)
@@ -124,8 +123,6 @@ type FoundHits = Extract<SearchAnswer, { kind: 'found' }>
 /** The first page of a stream also has its titles, and says whether the index is complete. */
 function firstPageOptions(query: Query): SearchOptions {
   const filter = parseSessionFilter(query)
-  // A deep search begins with the index by itself.
-  if (query.deep) return { limit: 1, filter }
   if (query.sort === 'relevance') return { limit: rankedLimit(query), order: 'relevance', filter }
   return { limit: DEFAULT_LIMIT, filter }
 }
@@ -146,8 +143,7 @@ async function* searchLines(
   const filter = parseSessionFilter(query)
   const limitOfHits = query.limit ?? Number.POSITIVE_INFINITY
   let total = 0
-  let unread = 0
-  const isRanked = !query.deep && query.sort === 'relevance'
+  const isRanked = query.sort === 'relevance'
   let isComplete = !isRanked || (first.total_is === 'exact' && first.hits.length < rankedLimit(query))
   const introduce = async function* (id: string): AsyncGenerator<SearchLine> {
     if (introducedIds.has(id)) return
@@ -160,28 +156,21 @@ async function* searchLines(
     yield* introduce(id)
     yield { kind: 'title', session_id: id }
   }
-  for await (const event of query.deep
-    ? app.deepSearch(words, { filter, signal })
-    : searchPages(app, words, filter, first)) {
-    if (event.kind === 'problem') return
-    if (event.kind === 'progress') yield event
-    if (event.kind === 'end') unread = event.unread
-    if (event.kind !== 'hit') continue
+  for await (const hit of searchPages(app, words, filter, first)) {
+    if (signal.aborted) break
     if (total >= limitOfHits) {
       isComplete = false
       break
     }
     total++
-    yield* introduce(event.hit.session_id)
-    yield { kind: 'hit', hit: toHitItem(event.hit) }
+    yield* introduce(hit.session_id)
+    yield { kind: 'hit', hit: toHitItem(hit) }
   }
-  isComplete &&= unread === 0
   yield {
     kind: 'end',
     total: isRanked && !isComplete ? Math.max(total, first.total) : total,
     total_is: (isComplete || (isRanked && first.total_is === 'exact')) && !signal.aborted ? 'exact' : 'at_least',
-    complete: isComplete && (query.deep === true || first.complete),
-    unread,
+    complete: isComplete && first.complete,
     duration_ms: Math.round(performance.now() - start),
   }
 }
@@ -193,9 +182,9 @@ async function* searchPages(
   words: string,
   filter: SessionFilter,
   first: FoundHits,
-): AsyncGenerator<{ kind: 'hit'; hit: MessageHit }> {
+): AsyncGenerator<MessageHit> {
   for (let page = first; ; ) {
-    for (const hit of page.hits) yield { kind: 'hit', hit }
+    yield* page.hits
     if (page.next === undefined) return
     const answer = await app.search(words, { limit: PAGE_SIZE, filter, after: page.next })
     if (answer.kind === 'problem') return
@@ -228,9 +217,10 @@ function filterText(name: string, value: string | undefined): string {
   return `${name}:"${value}"`
 }
 
-const toHitItem = ({ snippet, tool, ...hit }: MessageHit): SearchHit => ({
+const toHitItem = ({ snippet, tool, unverified, ...hit }: MessageHit): SearchHit => ({
   id: `${hit.session_id}:${hit.message_id}`,
   ...hit,
+  unverified: unverified === true,
   tool: tool ?? null,
   snippet: snippet?.text ?? null,
   highlights: snippet?.highlights.map(([start, end]) => ({ start, end })) ?? [],

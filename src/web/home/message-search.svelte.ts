@@ -11,11 +11,10 @@ const FIRST_RESULTS_MS = 1000
 export class MessageSearch {
   found = $state.raw<readonly SessionHits[]>([])
   problem = $state.raw<RequestProblem>()
-  progress = $state.raw<{ readonly done: number; readonly total: number }>()
   end = $state.raw<Extract<SearchLine, { kind: 'end' }>>()
   #signal = new AbortController()
 
-  async start(filters: SessionFilterValues, deep: boolean): Promise<void> {
+  async start(filters: SessionFilterValues): Promise<void> {
     this.#signal.abort()
     this.#signal = new AbortController()
     const { signal } = this.#signal
@@ -24,13 +23,12 @@ export class MessageSearch {
       this.found = Array.from(sessions.values(), (one) => ({ ...one, hits: [...one.hits] }))
     }
     this.problem = undefined
-    this.progress = undefined
     this.end = undefined
     // Most searches end at once: then everything appears together, and nothing moves.
     let lastShownAt = performance.now() + FIRST_RESULTS_MS
     for await (const line of streamLines<SearchLine>(
       '/search',
-      { ...filters, stream: true, limit: MAX_HITS, deep },
+      { ...filters, stream: true, limit: MAX_HITS },
       signal,
     )) {
       if (signal.aborted) return
@@ -42,7 +40,6 @@ export class MessageSearch {
       }
       if (line.kind === 'error') this.problem = { ...line, code: 'internal_error' }
       else if (line.kind === 'end') this.end = line
-      else if (line.kind === 'progress') this.progress = line
       else if (line.kind === 'session')
         sessions.set(
           line.session.id,

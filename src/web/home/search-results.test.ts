@@ -13,6 +13,7 @@ const hit = (more: Partial<SearchHit>): SearchHit => ({
   source_type: 'message',
   tool: null,
   scope: 'answer',
+  unverified: false,
   snippet: '',
   highlights: [],
   cut_before: false,

@@ -94,12 +94,14 @@ export const say = bilingualTexts({
     system: ['System', 'システム'],
     meta: ['Event', 'イベント'],
   },
-  deeper: ['Search full tool output', 'ツールの出力全体も検索'],
-  unsearched: (count: number) => [
-    `${pluralize(count, 'session', 'sessions')} could not be searched completely: the log is gone or unreadable, or the pattern takes too long.`,
-    `${count} 件の会話は、ログが消えた、読み取れない、またはパターンの照合に時間がかかりすぎるため、最後まで検索できませんでした。`,
+  incomplete: [
+    'Some logs are not indexed yet, or the pattern takes too long.',
+    'まだ索引にないログがあるか、パターンの照合に時間がかかりすぎています。',
   ],
-  lookingThrough: (done: number, total: number) => [`Searched ${done} of ${total}`, `${total} 件中 ${done} 件を確認`],
+  unverifiedHint: [
+    'The log is gone. The words occur in this message, but perhaps not in this order.',
+    '元のログがありません。語は含まれますが、この並びとは限りません。',
+  ],
   atLeast: ['at least', '少なくとも'],
   scopes: {
     prompt: ['prompt', '依頼'],
