@@ -12,7 +12,7 @@ import type { Log } from '../normalize.ts'
 import { findLogsAt } from './find-logs.ts'
 import { refreshIndex } from './index-queries/refresh-index.ts'
 import { say } from './language.ts'
-import { writeOut } from './output.ts'
+import { writeErr, writeOut } from './output.ts'
 import { incompleteError } from './report-issues.ts'
 
 export interface LogSession {
@@ -84,14 +84,15 @@ export interface FoundSession {
 /** @param within the database, file or folder to search */
 export async function findSession(app: App, name: string, within?: string): Promise<FoundSession> {
   if (within === undefined && (await refreshIndex(app, 'first'))) {
-    const { id } = onlySession(name, app.findSessions(name), app.index.unreadable())
+    const { id } = await onlySession(app, name, app.findSessions(name), app.index.unreadable())
     const session = app.index.header(id)
     const backup = app.backup.get(id)
     if (session) return { session, log: await app.logOf(id), kept: backup?.ended_at === undefined ? undefined : backup }
   }
   const { sessions, issues } = await listLogSessions(app, within === undefined ? [] : [within])
   const matching = matchByName(name, sessions, ({ session }) => [session.id, session.native_id])
-  const { id } = onlySession(
+  const { id } = await onlySession(
+    app,
     name,
     matching.map(({ session }) => session),
     issues,
@@ -102,7 +103,7 @@ export async function findSession(app: App, name: string, within?: string): Prom
 /** The header of an indexed session. Throws `not_found`. */
 export async function findIndexed(app: App, name: string): Promise<Session> {
   await refreshIndex(app, 'first', 'an index')
-  const { id } = onlySession(name, app.findSessions(name), app.index.unreadable())
+  const { id } = await onlySession(app, name, app.findSessions(name), app.index.unreadable())
   const session = app.index.header(id)
   if (session) return session
   throw new AppError('not_found', `no session matches ${name}.`, `${name} という会話はありません。`)
@@ -111,24 +112,37 @@ export async function findIndexed(app: App, name: string): Promise<Session> {
 /** Shorter names match too much. */
 const MIN_NAME_LENGTH = 4
 
-/** Matches a complete id first, then the beginning of one. */
+/** Matches the complete first id first, then any complete id, then the beginning of one. */
 export function matchByName<T>(
   name: string,
   all: readonly T[],
   idsOf: (one: T) => readonly (string | undefined)[],
 ): readonly T[] {
-  const exact = all.find((one) => idsOf(one).includes(name))
-  if (exact) return [exact]
+  const exact = all.filter((one) => idsOf(one).includes(name))
+  const first = exact.find((one) => idsOf(one)[0] === name)
+  if (exact.length > 0) return first ? [first] : exact
   return name.length < MIN_NAME_LENGTH ? [] : all.filter((one) => idsOf(one).some((id) => id?.startsWith(name)))
 }
 
-function onlySession(
+/**
+ * The session that the name means. Throws AppError.
+ * @param found newest first. Copies of one conversation in several programs have the same id of their own: the newest is meant
+ */
+async function onlySession(
+  app: App,
   name: string,
-  found: readonly { readonly id: SessionId }[],
+  found: readonly NamedSession[],
   issues: readonly Issue[],
-): { readonly id: SessionId } {
+): Promise<{ readonly id: SessionId }> {
   const [only, ...more] = found
   if (only && more.length === 0) return only
+  if (only && more.every(({ native_id }) => native_id === only.native_id)) {
+    const others = more.map(({ id }) => id).join(', ')
+    await writeErr(
+      `fumi: ${say(`${name} is in several programs; using the newest, ${only.id}. The others: ${others}`, `${name} は複数のプログラムにあります。新しい ${only.id} を使います。ほか: ${others}`)}\n`,
+    )
+    return only
+  }
   if (only) {
     const first = found
       .slice(0, 3)
@@ -142,11 +156,25 @@ function onlySession(
   }
   throw (
     incompleteError(issues) ??
+    forgottenError(app, name) ??
     new AppError(
       'not_found',
       `no session or file matches ${name}. Run fumi list for a list.`,
       `${name} という会話もファイルもありません。会話の一覧は fumi list で見られます。`,
     )
+  )
+}
+
+type NamedSession = Pick<Session, 'id' | 'native_id'>
+
+function forgottenError(app: App, name: string): AppError | undefined {
+  const ids = app.backup.forgotten().map(({ session }) => session)
+  const [only, ...more] = matchByName(name, ids, (id) => [id, id.slice(id.indexOf(':') + 1)])
+  if (only === undefined || more.length > 0) return undefined
+  return new AppError(
+    'not_found',
+    `you removed ${only} with fumi forget. To index it again: fumi forget --undo ${only}`,
+    `${only} は fumi forget で取り除いてあります。再び索引に入れるには: fumi forget --undo ${only}`,
   )
 }
 

@@ -2,7 +2,8 @@
 import { CommanderError } from 'commander'
 import { dataDirectory, thisMachine } from '../lib/files/data-directory.ts'
 import { toPrintable } from '../lib/text.ts'
-import { AppError, EXIT_BUG, exitCodes } from '../model/error.ts'
+import { AppError, type ErrorCode, EXIT_BUG, exitCodes } from '../model/error.ts'
+import { toSafeJson } from '../model/hostile-characters.ts'
 import { localize, say } from './language.ts'
 import { exitOnClosedPipe, hasWritten } from './output.ts'
 import { closePager } from './pager.ts'
@@ -35,10 +36,27 @@ async function isCausedByDamagedIndex(error: unknown): Promise<boolean> {
   return !(error instanceof AppError) && markIndexIfDamaged(dataDirectory(thisMachine()))
 }
 
+/** Before any option is parsed: the options themselves may be the error. */
+function wantsJson(): boolean {
+  const end = process.argv.indexOf('--')
+  return process.argv.slice(2, end < 0 ? undefined : end).includes('--json')
+}
+
+/** A script that asks for JSON gets JSON, also of an error. */
+function printErrorJson(code: ErrorCode, message: string): void {
+  if (wantsJson() && !hasWritten())
+    process.stdout.write(`${toSafeJson(JSON.stringify({ error: { code, message } }))}\n`)
+}
+
 function reportError(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.bad_usage
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return 0
+    printErrorJson('bad_usage', error.message)
+    return exitCodes.bad_usage
+  }
   if (error instanceof AppError) {
     process.stderr.write(`fumi: ${toPrintable(localize(error.phrase))}\n`)
+    printErrorJson(error.code, error.message)
     return exitCodes[error.code]
   }
   const what = error instanceof Error ? error.stack : String(error)

@@ -284,15 +284,18 @@ const MAX_NAME_MATCHES = 4
 /** Exact matches if there are any, otherwise prefix matches. */
 function findSessionsByName(db: Db, name: string): readonly SessionId[] {
   const exact = db
-    .prepare('SELECT name FROM session WHERE name = ? OR native_id = ? ORDER BY name = ? DESC LIMIT 1')
+    .prepare(
+      `SELECT name FROM session WHERE name = :name OR native_id = :name AND NOT EXISTS (SELECT 1 FROM session WHERE name = :name)
+       ORDER BY last_at DESC, id DESC LIMIT :most`,
+    )
     .pluck()
-    .get(name, name, name) as SessionId | undefined
-  if (exact !== undefined) return [exact]
+    .all({ name, most: MAX_NAME_MATCHES }) as SessionId[]
+  if (exact.length > 0) return exact
   if (name.length < MIN_NAME_LENGTH) return []
   return db
     .prepare(
       `SELECT name FROM session WHERE substr(name, 1, length(:name)) = :name OR substr(native_id, 1, length(:name)) = :name
-       ORDER BY last_at DESC LIMIT :most`,
+       ORDER BY last_at DESC, id DESC LIMIT :most`,
     )
     .pluck()
     .all({ name, most: MAX_NAME_MATCHES }) as SessionId[]

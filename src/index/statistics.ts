@@ -150,10 +150,11 @@ export interface DayUsage {
 
 const GROUP_COLUMNS = { agent: 't.agent', model: 'w.text', project: "coalesce(t.project, 'unknown')", none: "''" }
 
-/** In chronological order. */
+/** In chronological order. Tokens without a date are left out. */
 export function readUsageSeries(db: Db, { by, dayOf, prices, ...filter }: UsageSeriesOptions): readonly DayUsage[] {
   const found = new Map<string, { readonly day: string; readonly name: string; readonly sum: UsageSum }>()
   for (const row of readUsageRows(db, filter, GROUP_COLUMNS[by ?? 'none'], 'name')) {
+    if (row.quarter === NO_QUARTER) continue
     const day = dayOf(instantOfQuarter(row.quarter))
     const key = `${day} ${row.name}`
     const one = found.get(key) ?? { day, name: row.name, sum: new UsageSum() }

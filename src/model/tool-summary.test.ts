@@ -50,13 +50,9 @@ test('a search is summarized by its pattern, an agent by its task, a list of ste
 })
 
 test('a duration never has sixty seconds', () => {
-  expect([0, 999.4, 999.6, 59_949, 59_999, 119_400, 119_999].map(formatShortDuration)).toEqual([
-    '0ms',
-    '999ms',
-    '1.0s',
-    '59.9s',
-    '1m00s',
-    '1m59s',
-    '2m00s',
-  ])
+  expect(
+    [0, 999.4, 999.6, 59_949, 59_999, 119_400, 119_999, 3_599_600, 7_260_000, 172_799_999, 3_095_273_000].map(
+      formatShortDuration,
+    ),
+  ).toEqual(['0ms', '999ms', '1.0s', '59.9s', '1m00s', '1m59s', '2m00s', '1h00m', '2h01m', '2 d', '36 d'])
 })

@@ -2,11 +2,19 @@
 import type { ToolCall } from './normalized.ts'
 import { toolKindOf } from './tool-names.ts'
 
+const DAYS_FROM_HOURS = 48
+
+const twoDigits = (n: number): string => String(n).padStart(2, '0')
+
+/** 850ms, 9.5s, 3m07s, 2h05m, 35 d. */
 export function formatShortDuration(ms: number): string {
   if (ms < 999.5) return `${Math.round(ms)}ms`
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)}s`
   const seconds = Math.round(ms / 1000)
-  return `${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, '0')}s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m${twoDigits(seconds % 60)}s`
+  const minutes = Math.round(ms / 60_000)
+  if (minutes < DAYS_FROM_HOURS * 60) return `${Math.floor(minutes / 60)}h${twoDigits(minutes % 60)}m`
+  return `${Math.round(ms / 86_400_000)} d`
 }
 
 export const qualifiedToolName = ({ namespace, name }: ToolCall): string =>

@@ -24,8 +24,10 @@ function machine() {
   const run = (...args: readonly string[]) => fumi(args, { env })
   const json = (...args: readonly string[]) => {
     const { code, out, err } = run(...args, '--json')
-    expect({ code, err }).toEqual({ code: 0, err: '' })
-    return JSON.parse(out)
+    const reply = JSON.parse(out)
+    const isEmptySearch = args[0] === 'search' && reply.total === 0 && (reply.titles ?? []).length === 0
+    expect({ code, err }).toEqual({ code: isEmptySearch ? 1 : 0, err: '' })
+    return reply
   }
   return { folder, env, put, run, json }
 }
@@ -301,7 +303,7 @@ describe('fumi search', () => {
     const { out } = run('search', '二重')
     expect(out).toContain('Why does the timer ring twice?')
     expect(out).toContain('二重に鳴る')
-    expect(run('search', 'nowhere-said')).toMatchObject({ code: 0, out: 'No matches.\n' })
+    expect(run('search', 'nowhere-said')).toMatchObject({ code: 1, out: 'No matches.\n' })
   })
 
   test('reports when there is nothing to search', () => {

@@ -110,7 +110,17 @@ async function printResult(done: HandedOver, options: Options): Promise<void> {
   const { session, source, isDry, isReplacement, backup, resume, exchanges, cut, report, repairs, warnings } = done
   if (options.json) {
     const { path } = source
-    const result = { session: session.id, path, isDry, isReplacement, backup, resume, exchanges, cut, repairs }
+    const result = {
+      session: session.id,
+      path,
+      dry_run: isDry,
+      replaced: isReplacement,
+      backup: backup ?? null,
+      resume: resume ?? null,
+      exchanges,
+      cut: cut ?? null,
+      repairs,
+    }
     await writeOutJson({ ...result, warnings: warnings.map(({ what }) => what), report })
     return
   }

@@ -17,6 +17,8 @@ import {
 } from '../index-queries/filters.ts'
 import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { entryToRow, logSessionToRow, type SessionRow } from '../index-queries/session-row.ts'
+import { localize } from '../language.ts'
+import { writeErr } from '../output.ts'
 import { printReport } from '../pager.ts'
 import { incompleteError, printIssues, reportIncomplete } from '../report-issues.ts'
 
@@ -59,8 +61,8 @@ export function listCommand(program: Command): void {
     .option('--reverse', 'reverse the order', '逆順')
     .option(
       '-n, --limit <n>',
-      'maximum number of sessions; 0 for all (default: 40; with --json: all)',
-      '表示件数の上限。0 で全件（既定: 40、--json では全件）',
+      'maximum number of sessions; 0 for all (default: 40 on a terminal, else all)',
+      '表示件数の上限。0 で全件（既定: 端末では 40、それ以外は全件）',
     )
     .option(...JSON_OPTION)
     .examples(
@@ -74,7 +76,7 @@ export function listCommand(program: Command): void {
 }
 
 async function listSessions(app: App, paths: readonly string[], options: Options): Promise<void> {
-  const limit = parseLimit(options.limit, options.json ? 0 : 40)
+  const limit = parseLimit(options.limit, options.json || !process.stdout.isTTY ? 0 : 40)
   const filter = toSessionFilter(options)
   const isIndexed = paths.length === 0 && (await refreshIndex(app, 'first'))
   const { agent: _, ...others } = options
@@ -90,8 +92,12 @@ async function listSessions(app: App, paths: readonly string[], options: Options
     ? listFromIndex(app, filter, limit, options)
     : await listFromLogs(app, paths, limit, options)
   if (total === 0) await printIssues(issues)
-  if (total === 0 && !(hasSessionFilters(options) || filtersByAnnotation(options) || options.ended))
-    throw incompleteError(issues) ?? noSessionsError(paths)
+  if (total === 0 && !(hasSessionFilters(options) || filtersByAnnotation(options) || options.ended)) {
+    const error = incompleteError(issues) ?? noSessionsError(paths)
+    // For a script, a machine without conversations is an empty list.
+    if (!options.json || paths.length > 0 || error.code !== 'nothing_readable') throw error
+    await writeErr(`fumi: ${localize(error.phrase)}\n`)
+  }
   await printReport(
     options.json,
     () => ({ total, sessions }),

@@ -23,11 +23,11 @@ import { printReport } from '../pager.ts'
 import { createLogProgress } from '../progress.ts'
 import { printIssues, reportIncomplete } from '../report-issues.ts'
 import { paint } from '../view/paint.ts'
-import { formatCount, plural, renderTable, type TableColumn } from '../view/table.ts'
+import { formatCount, isPiped, plural, renderTable, type TableColumn } from '../view/table.ts'
 import { formatDateTime, shortId, toTerminalText } from '../view/text.ts'
 
 interface Options {
-  readonly limit: string
+  readonly limit?: string
   readonly json?: boolean
 }
 
@@ -39,14 +39,14 @@ export function promptsCommand(program: Command): void {
     'これまでの依頼を新しい順に一覧表示',
   )
     .argument('[query...]', 'list prompts that contain this exact text', 'この語句をこのまま含む依頼だけを表示')
-    .option('-n, --limit <n>', 'maximum number of prompts; 0 for all', '表示件数の上限。0 で全件', { default: '40' })
+    .option('-n, --limit <n>', 'maximum number of prompts; 0 for all', '表示件数の上限。0 で全件')
     .option('--json', 'print JSON with the full text of each prompt', '依頼の全文を JSON で出力')
     .examples('fumi prompts', 'fumi prompts double ring', 'fumi prompts --limit 0 --json')
     .runWithApp(listPrompts)
 }
 
 async function listPrompts(app: App, words: readonly string[], options: Options): Promise<void> {
-  const limit = parseLimit(options.limit, 40)
+  const limit = parseLimit(options.limit, isPiped() ? 0 : 40)
   const { prompts, lists, issues, isIncomplete } = await collectPrompts(app)
   const query = foldText(words.join(' '))
   const wanted = linkPrompts(prompts, lists).filter(({ text }) => foldText(text).includes(query))

@@ -71,16 +71,20 @@ export function searchCommand(program: Command): void {
     .runWithApp(search)
 }
 
+/** As of grep. */
+const EXIT_NO_MATCH = 1
+
 async function search(app: App, words: readonly string[], options: Options): Promise<void> {
   const query = buildQueryText(words, options)
   if (options.sync) await refreshIndex(app, 'both', 'an index')
   await checkQueryFilters(app, query)
-  if (options.list || options.count) await printSessions(app, query, options)
-  else await searchIndex(app, query, options)
+  const print = options.list || options.count ? printSessions : searchIndex
+  const found = await print(app, query, options)
   const issues = app.index.unreadable(options.agent)
   const missing = issues.filter((issue) => incompleteReasonOf(issue) !== undefined)
   await printIssues(missing)
   await reportIncomplete(missing)
+  if (found === 0) process.exitCode ??= EXIT_NO_MATCH
   if (missing.length === 0 && app.list({ limit: 0 }).total === 0)
     await writeErr(
       say(
@@ -90,7 +94,8 @@ async function search(app: App, words: readonly string[], options: Options): Pro
     )
 }
 
-async function searchIndex(app: App, query: string, options: Options): Promise<void> {
+/** These return the number of matches. */
+async function searchIndex(app: App, query: string, options: Options): Promise<number> {
   const limit = parseLimit(options.limit, 20)
   const answer = await fetchAnswer(app, query, options.sort, limit)
   if (answer.kind === 'problem') throw await toQueryError(query, answer)
@@ -101,18 +106,19 @@ async function searchIndex(app: App, query: string, options: Options): Promise<v
     () => toAnswerJson(answer, description, contexts),
     async () => (await import('../view/search-report.ts')).renderSearchReport(answer, description, contexts),
   )
+  return answer.hits.length + answer.titles.length
 }
 
 /** `--list` and `--count`: sessions only, newest first. */
-async function printSessions(app: App, query: string, options: Options): Promise<void> {
+async function printSessions(app: App, query: string, options: Options): Promise<number> {
   const limit = parseLimit(options.limit, 0)
   const found = await app.countMatches(query)
   if (found.kind === 'problem') throw await toQueryError(query, found)
   const sessions = limit === 0 ? found.sessions : found.sessions.slice(0, limit)
   const { total, complete } = found
   const annotations = new Map(app.annotations.list().map((one) => [one.session, one]))
-  if (options.json)
-    return writeOutJson({
+  if (options.json) {
+    await writeOutJson({
       total,
       complete,
       sessions: sessions.map(({ session, messages }) => ({
@@ -120,13 +126,17 @@ async function printSessions(app: App, query: string, options: Options): Promise
         matches: messages,
       })),
     })
+    return total
+  }
   // A program gets complete ids; a person gets titles.
-  if (!process.stdout.isTTY)
-    return writeOut(
+  if (!process.stdout.isTTY) {
+    await writeOut(
       sessions
         .map(({ session, messages }) => `${options.count ? `${session.id}\t${messages}` : session.id}\n`)
         .join(''),
     )
+    return total
+  }
   const { renderSessionCounts } = await import('../view/search-report.ts')
   await openPager()
   const rows = sessions.map(({ session, messages }) => ({
@@ -135,6 +145,7 @@ async function printSessions(app: App, query: string, options: Options): Promise
   }))
   await writeOut(renderSessionCounts(rows))
   await writeErr(`${formatFound(total, complete)}\n`)
+  return total
 }
 
 function formatFound(hits: number, isComplete: boolean): string {

@@ -11,6 +11,7 @@ import type { App } from '../../app.ts'
 import { warn } from '../../lib/logger.ts'
 import { findProgram } from '../../lib/programs.ts'
 import { AppError } from '../../model/error.ts'
+import { nearestName } from '../../model/nearest-name.ts'
 import { logsAt } from '../../normalize.ts'
 import { defineCommand } from '../define-command.ts'
 import { say } from '../language.ts'
@@ -62,13 +63,17 @@ export function serveCommand(program: Command): void {
     .runWithApp(serve)
 }
 
+function unknownCommandError(word: string, commands: readonly Command[]): AppError {
+  const nearest = nearestName(word, [...commands.flatMap((one) => [one.name(), ...one.aliases()]), 'help'])
+  return new AppError(
+    'bad_usage',
+    `unknown command "${word}". ${nearest === undefined ? '' : `Did you mean fumi ${nearest}? `}Run fumi --help for a list.`,
+    `「${word}」というコマンドはありません。${nearest === undefined ? '' : `fumi ${nearest} のことですか？ `}一覧は fumi --help で見られます。`,
+  )
+}
+
 async function serve(app: App, options: Options, { args: [word], parent }: Command): Promise<void> {
-  if (word !== undefined)
-    throw new AppError(
-      'bad_usage',
-      `unknown command "${word}". Run fumi --help for a list.`,
-      `「${word}」というコマンドはありません。一覧は fumi --help で見られます。`,
-    )
+  if (word !== undefined) throw unknownCommandError(word, parent?.commands ?? [])
   const { listen } = await import('../../server/listen.ts')
   const server = await listen(app, {
     port: options.port ?? DEFAULT_PORT,

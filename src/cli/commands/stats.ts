@@ -1,6 +1,6 @@
 /** `fumi stats`: sessions, messages, tools and exact token totals. */
 import type { Command } from 'commander'
-import { statisticsOf } from '../../amazon-q.ts'
+import { type HistorySummary, statisticsOf } from '../../amazon-q.ts'
 import type { App, IndexStatistics, SessionFilter } from '../../app.ts'
 import { describeConfigProblem } from '../../config/config.ts'
 import { AppError } from '../../model/error.ts'
@@ -72,9 +72,11 @@ async function printStatistics(app: App, paths: readonly string[], options: Opti
   if (isIndexed) await checkFilterOptions(app, options)
   const sum = isIndexed ? await countFromIndex(app, filter, options) : await countFromLogs(app, paths, prices, options)
   await printIssues(sum.issues)
-  if (sum.totals.sessions === 0 && !hasSessionFilters(options))
-    throw incompleteError(sum.issues) ?? noSessionsError(paths)
-  if (sum.totals.sessions === 0)
+  if (sum.totals.sessions === 0 && !hasSessionFilters(options)) {
+    const error = incompleteError(sum.issues) ?? noSessionsError(paths)
+    if (!options.json || paths.length > 0 || error.code !== 'nothing_readable') throw error
+    await writeErr(`fumi: ${localize(error.phrase)}\n`)
+  } else if (sum.totals.sessions === 0)
     await writeErr(`fumi: ${say('no sessions match these filters.', '条件に合う会話がありません。')}\n`)
   await printReport(
     options.json,
@@ -150,9 +152,15 @@ function toStatsJson({ totals, histories, stats }: StatsTotals, { by }: Options,
     cost,
     tools,
     ...toEstimateJson(totals),
-    ...(histories.length > 0 && { patterns: statisticsOf(histories) }),
+    ...(histories.length > 0 && { patterns: toPatternsJson(histories) }),
     ...(stats && toIndexJson(stats)),
   }
+}
+
+function toPatternsJson(histories: readonly HistorySummary[]): object {
+  const { toolUses, ...patterns } = statisticsOf(histories)
+  const { total, max, perTurn: per_turn, byName: by_name } = toolUses
+  return { ...patterns, tool_uses: { total, max, per_turn, by_name } }
 }
 
 const toIndexJson = ({ tools, by_hour, by_weekday, longest, disk, unread }: IndexStatistics): object => ({

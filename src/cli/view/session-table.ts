@@ -3,21 +3,22 @@ import { toSingleLine } from '../../model/tool-summary.ts'
 import type { SessionRow } from '../index-queries/session-row.ts'
 import { say } from '../language.ts'
 import { paint } from './paint.ts'
-import { formatCount, plural, renderTable, type TableColumn } from './table.ts'
+import { formatCount, isPiped, plural, renderTable, type TableColumn } from './table.ts'
 import { codeLabel, formatDateTime, formatRounded, shortId, toTerminalLine, toTerminalText } from './text.ts'
 
 const COLUMNS: readonly TableColumn[] = [
   { title: say('updated', '最終更新') },
   { title: say('session', '会話 ID') },
   { title: say('title', 'タイトル'), grows: true },
-  { title: say('messages', 'メッセージ'), right: true },
-  { title: say('tokens', 'トークン'), right: true },
-  { title: say('directory', '場所'), grows: true, keepsEnd: true },
+  { title: say('messages', 'メッセージ'), right: true, isSpare: true },
+  { title: say('tokens', 'トークン'), right: true, isSpare: true },
+  { title: say('directory', '場所'), grows: true, keepsEnd: true, isSpare: true },
 ]
 
 /** @param all number of sessions before `--limit` */
 export function renderSessionTable(sessions: readonly SessionRow[], all: number): string {
   if (sessions.length === 0) return say('No matching sessions.\n', '該当する会話はありません。\n')
+  if (isPiped()) return renderTable(COLUMNS, sessions.map(toCompleteRow))
   const rows = sessions.map((row) => [
     formatDateTime(row.last_at),
     shortId(row.id),
@@ -37,6 +38,16 @@ export function renderSessionTable(sessions: readonly SessionRow[], all: number)
   )
   return `${renderTable(COLUMNS, rows)}${paint.dim(`${remaining > 0 ? more : ''}${hint}`)}\n`
 }
+
+/** Full ids, exact times and numbers. */
+const toCompleteRow = (row: SessionRow): readonly string[] => [
+  row.last_at ?? '',
+  row.id,
+  renderTitle(row),
+  String(row.messages),
+  row.usage === null ? '' : String(row.usage.total_tokens),
+  row.cwd ?? '',
+]
 
 /** The user's own name comes before the title of the log. */
 function renderTitle({

@@ -8,8 +8,9 @@ import type { Totals } from '../../model/totals.ts'
 import { cacheShareOf, isZeroUsage, type Usage } from '../../model/usage.ts'
 import { say } from '../language.ts'
 import { paint } from './paint.ts'
-import { formatCount, plural, renderTable, type TableColumn, terminalWidth, truncate } from './table.ts'
+import { formatCount, plural, renderTable, type TableColumn, truncate } from './table.ts'
 import { codeLabel, formatRounded, shortId, toTerminalText } from './text.ts'
+import { outputWidth } from './text-width.ts'
 
 type TokenGrouping = 'model' | 'day' | 'agent' | 'project' | 'session'
 
@@ -49,7 +50,7 @@ export function renderTokenReport(totals: Totals, by: TokenGrouping, asOf: strin
   const more = remaining > 0 ? say(` · ${remaining} more`, ` · ほか ${remaining} 種類`) : ''
   const calls = say(`${plural(all, 'call')}: `, `呼び出し ${formatCount(all)} 回：`)
   const label = say('tools', 'ツール')
-  const toolText = truncate(`${calls}${used.join(' · ')}${more}`, terminalWidth() - stringWidth(label) - 1)
+  const toolText = truncate(`${calls}${used.join(' · ')}${more}`, outputWidth() - stringWidth(label) - 1)
   const toolLine = all > 0 ? `${paint.dim(label)} ${toolText}\n` : ''
   const tokens = isZeroUsage(totals.usage)
     ? NO_TOKENS

@@ -1,6 +1,7 @@
-/** Tables that fit the terminal. */
+/** Tables: aligned and cut to fit a terminal; complete and separated by tabs in a pipe. */
 import stringWidth from 'string-width'
 import { toPrintableField } from '../../lib/text.ts'
+import { outputWidth } from './text-width.ts'
 
 export interface TableColumn {
   readonly title: string
@@ -13,7 +14,10 @@ export interface TableColumn {
   readonly isSpare?: boolean
 }
 
-/** In a pipe, COLUMNS sets the width. */
+/** Output for programs is complete: columns are separated by tabs, and nothing is cut. */
+export const isPiped = (): boolean => outputWidth() === Number.POSITIVE_INFINITY
+
+/** In a pipe, COLUMNS sets the width at which texts wrap. */
 export const terminalWidth = (): number => process.stdout.columns ?? (Number(process.env['COLUMNS']) || 100)
 
 const TABLE_GAP = 2
@@ -24,10 +28,12 @@ const READABLE_WIDTH = 20
 export function renderTable(
   columns: readonly TableColumn[],
   rows: readonly (readonly string[])[],
-  width = terminalWidth(),
+  width = outputWidth(),
 ): string {
   // Many cells contain text from a log.
   const all = [columns.map((column) => column.title), ...rows.map((row) => row.map(toPrintableField))]
+  if (width === Number.POSITIVE_INFINITY)
+    return all.map((row) => `${row.map((cell) => cell.trim()).join('\t')}\n`).join('')
   const natural = columns.map((_, at) => all.reduce((maximum, row) => Math.max(maximum, stringWidth(row[at] ?? '')), 0))
   const spare = columns.findLastIndex(({ isSpare }) => isSpare)
   const minimumWidths = natural.map((one, at) => (columns[at]?.grows ? Math.min(one, READABLE_WIDTH) : one))
