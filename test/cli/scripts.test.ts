@@ -102,7 +102,7 @@ describe('in a pipe', () => {
     const [head = '', ...rows] = run('list').out.trimEnd().split('\n')
     expect(head.split('\t')).toHaveLength(6)
     expect(new Set(rows.map((row) => row.split('\t')[1]))).toEqual(new Set(ids.map((id) => `codex:${id}`)))
-    for (const row of rows) expect(row.split('\t').slice(2)).toEqual([title.slice(0, 200).trim(), '2', '0', '/w/app'])
+    for (const row of rows) expect(row.split('\t').slice(2)).toEqual([title.slice(0, 200).trim(), '2', '', '/w/app'])
     expect(run('list', '--limit', '3').out.trimEnd().split('\n')).toHaveLength(4)
     expect(run('prompts').out.trimEnd().split('\n')).toHaveLength(46)
   })
