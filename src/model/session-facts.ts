@@ -37,6 +37,8 @@ export interface MessageLine {
 export class SessionFactsCollector {
   #hasMessages = false
   #compaction: string | undefined
+  /** A compaction whose summary is a message of its own, until that one is met. */
+  #boundary: string | undefined
   readonly #duplicates = new Set<string>()
   readonly #rolledBack: LineRange[] = []
   readonly #head: NormalizedMessage[] = []
@@ -48,8 +50,14 @@ export class SessionFactsCollector {
     if (isHeadSummary(message)) this.#head.push(message)
     if (metadata.duplicates) for (const duplicate of metadata.duplicates) this.#duplicates.add(duplicate)
     if (metadata.rolled_back) this.#rollBack(metadata.rolled_back, lineOf(message))
-    if (metadata.kind === 'compaction' && isReadableReplacement(extensionOf(message)?.replacement))
-      this.#compaction = id
+    if (metadata.kind === 'compaction') {
+      const replacement = extensionOf(message)?.replacement
+      if (isReadableReplacement(replacement)) this.#compaction = id
+      this.#boundary = replacement === undefined && message.segments.length === 0 ? id : undefined
+    } else if (metadata.kind === 'summary' && this.#boundary !== undefined) {
+      this.#compaction = this.#boundary
+      this.#boundary = undefined
+    }
   }
 
   /** To continue without changing what this one has collected. */
@@ -57,6 +65,7 @@ export class SessionFactsCollector {
     const copy = new SessionFactsCollector()
     copy.#hasMessages = this.#hasMessages
     copy.#compaction = this.#compaction
+    copy.#boundary = this.#boundary
     for (const id of this.#duplicates) copy.#duplicates.add(id)
     copy.#rolledBack.push(...this.#rolledBack)
     copy.#head.push(...this.#head)

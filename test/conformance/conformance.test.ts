@@ -5,6 +5,7 @@ import { tempFolder } from '../support/codex-log.ts'
 import { sharedFolder } from '../support/shared-material.ts'
 import { journal } from './arbitrary-journals.ts'
 import { chatFile, codexLog, oldCodexLog } from './arbitrary-logs.ts'
+import { claudeSession } from './arbitrary-sessions.ts'
 import { qState, statesBeside, wildState } from './arbitrary-states.ts'
 import { conversationOf, conversationsIn, tryAll } from './corpus.ts'
 import { Matrix } from './matrix.ts'
@@ -14,6 +15,7 @@ const folder = tempFolder()
 test.each([
   { kind: 'logs of Codex', made: codexLog, suffix: '.jsonl' },
   { kind: 'logs of Codex before the envelope', made: oldCodexLog, suffix: '.jsonl' },
+  { kind: 'sessions of Claude Code', made: claudeSession, suffix: '.jsonl' },
   { kind: 'files of chat messages', made: chatFile, suffix: '.json' },
   { kind: 'journals', made: journal, suffix: '.jsonl' },
   { kind: 'states of Amazon Q', made: qState, suffix: '.json' },

@@ -7,6 +7,7 @@ import { tempFolder } from '../support/codex-log.ts'
 import { sharedFolder } from '../support/shared-material.ts'
 import { journal } from './arbitrary-journals.ts'
 import { chatFile, codexLog, oldCodexLog } from './arbitrary-logs.ts'
+import { claudeSession } from './arbitrary-sessions.ts'
 import { qState, statesBeside, wildState } from './arbitrary-states.ts'
 import { conversationOf, conversationsIn, tryAll } from './corpus.ts'
 import { Matrix } from './matrix.ts'
@@ -22,6 +23,7 @@ test('every conversation converts to every form and back', async () => {
   for (const [made, suffix] of [
     [codexLog, '.jsonl'],
     [oldCodexLog, '.jsonl'],
+    [claudeSession, '.jsonl'],
     [chatFile, '.json'],
     [journal, '.jsonl'],
     [qState, '.json'],

@@ -1,6 +1,8 @@
 /** Claude Code: finds, reads and counts its sessions. */
 import type { Agent } from '../agent.ts'
 import { jsonlAgent } from '../kit/jsonl-agent.ts'
+import { check } from './check-log.ts'
+import { deliver } from './deliver.ts'
 import { describe, settle } from './describe.ts'
 import { AGENT_ID, find, roots } from './find.ts'
 import { type Memory, newMemory } from './memory.ts'
@@ -11,6 +13,7 @@ import { draftsOf, typeOf } from './record/drafts.ts'
 import { relate } from './relate.ts'
 import { retention } from './retention.ts'
 import { isSilent } from './silent-lines.ts'
+import { write } from './write.ts'
 
 const claudeCode: Agent = {
   id: AGENT_ID,
@@ -34,6 +37,12 @@ const claudeCode: Agent = {
     isSilent,
     settle,
   }),
+  forms: [
+    { name: AGENT_ID, label: 'a session of Claude Code', label_ja: 'Claude Code のセッション', suffix: '.jsonl' },
+  ],
+  write,
+  check,
+  deliver,
   resume: ({ native_id, cwd, relation, parent }) => ({
     program: 'claude',
     arguments: ['--resume', relation === 'subagent' && parent ? parent.slice(AGENT_ID.length + 1) : native_id],

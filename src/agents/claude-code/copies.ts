@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { openRegularFile } from '../../lib/files/regular-file.ts'
 import { listEntries, statOf } from '../../lib/files/safe-fs.ts'
 import { type Fields, nonEmptyStringOf, parseStructure } from '../../lib/unknown-values.ts'
-import { isAgentLog, parentInPath, parentLogOf, projectFolderOf } from './paths.ts'
+import { isAgentLog, isStoredLog, parentInPath, parentLogOf, projectFolderOf } from './paths.ts'
 
 /** A record of a log, by its uuid. */
 export interface KnownRecord {
@@ -77,6 +77,7 @@ interface Family {
 
 /** @param uuid of the log's first record that has one. Undefined for a log of its own */
 export function familyOf(path: string, uuid: string): Family | undefined {
+  if (!isStoredLog(path)) return undefined
   const others = siblingsOf(path).filter((one) => one !== path && firstUuidOf(one) === uuid)
   if (others.length === 0) return undefined
   return remember(`${path}\n${others.join('\n')}`, () => {
@@ -175,7 +176,7 @@ function siblingsOf(path: string): readonly string[] {
   if (parentInPath(path) !== undefined) return [parentLogOf(path)]
   const folder = projectFolderOf(path)
   return listEntries(folder)
-    .filter(({ name }) => /\.jsonl$/i.test(name) && !isAgentLog(name))
+    .filter(({ name }) => isStoredLog(name) && !isAgentLog(name))
     .map(({ name }) => join(folder, name))
 }
 

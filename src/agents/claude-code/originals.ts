@@ -3,8 +3,10 @@ import { basename, join } from 'node:path'
 import { findFilesBelow, isFile } from '../../lib/files/safe-fs.ts'
 import type { Original, OriginalFiles, PlaceOptions, Source } from '../agent.ts'
 import { relocateJsonLines } from '../kit/relocate-json-lines.ts'
+import { assertLogIdle } from './deliver.ts'
 import { homesOf } from './find.ts'
 import { isAgentLog, parentInPath } from './paths.ts'
+import { projectFolderFor } from './project-folder.ts'
 import { sideFolderOf } from './record/tool-result.ts'
 
 /** Everything in the session's own folder but the logs of its sub-agents, which are sessions themselves. */
@@ -19,13 +21,6 @@ function* sideFiles(source: Source): Generator<string> {
     if (!(isAgentLog(path) || /agent-[^\\/]+\.meta\.json$/.test(path))) yield path
 }
 
-/** Characters that Claude Code replaces in the name of a directory's folder. */
-const FOREIGN = /[^A-Za-z0-9-]/g
-/** Longer names are cut and get a hash that depends on Claude Code's build. */
-const MAX_KEY_LENGTH = 200
-
-export const projectKeyOf = (directory: string): string => directory.replaceAll(FOREIGN, '-').slice(0, MAX_KEY_LENGTH)
-
 function place({ path, root, native_id }: Original, { environment, directory }: PlaceOptions): string {
   const home = homesOf(environment)[0] ?? join(environment.home, '.claude')
   const below = root === undefined ? undefined : relativeTo(path, root)
@@ -36,7 +31,7 @@ function place({ path, root, native_id }: Original, { environment, directory }: 
   }
   const name = basename(path) || `${native_id}.jsonl`
   const inside = parentInPath(path) === undefined ? name : (/[^\\/]+[\\/]subagents[\\/].*$/.exec(path)?.[0] ?? name)
-  return join(home, 'projects', projectKeyOf(directory), ...inside.split(/[\\/]/))
+  return join(projectFolderFor(home, directory), ...inside.split(/[\\/]/))
 }
 
 const relativeTo = (path: string, root: string): string | undefined =>
@@ -45,5 +40,6 @@ const relativeTo = (path: string, root: string): string | undefined =>
 export const originals: OriginalFiles = {
   sideFiles,
   place,
+  assertIdle: assertLogIdle,
   relocate: (original, change) => relocateJsonLines(original, ['cwd'], change),
 }

@@ -5,6 +5,7 @@
 
 import { checksum, sha256 } from '../../lib/hash.ts'
 import { digestWithout } from '../../lib/json/compare.ts'
+import { portableJsonOf } from '../../lib/json/portable.ts'
 import type { ByteLine } from '../../lib/lines.ts'
 import { LastResult } from '../../lib/memoize-last.ts'
 import { type Fields, fieldsOf } from '../../lib/unknown-values.ts'
@@ -199,11 +200,12 @@ class JsonlParser<Memory extends object> {
     for (const fault of faults) this.#issue(fault, number)
     const span: ByteSpan = [line.offset, length, this.#tally ? 0 : checksum(bytes)]
     let parts = 0
-    for (const record of records) parts += this.#addRecord(record, { number, span, parts }, bytes)
+    const isAlone = records.length === 1
+    for (const record of records) parts += this.#addRecord(record, { number, span, parts, isAlone }, bytes)
   }
 
   /** Returns how many drafts the record has. */
-  #addRecord(record: Fields, { number, span, item, parts = 0 }: RecordPlace, bytes: Buffer): number {
+  #addRecord(record: Fields, { number, span, item, parts = 0, isAlone }: RecordPlace, bytes: Buffer): number {
     const format = this.#format
     const recordTime = this.#clock.timeOf(format.timeOf(record), number)
     if (recordTime.isBad) this.#issue({ code: 'bad_time', reason: describeBadTime('timestamp') }, number)
@@ -211,6 +213,7 @@ class JsonlParser<Memory extends object> {
     const own = withoutExtension(record)
     const session = format.describe(header, own, this.#memory, this.#source)
     this.#session = session
+    const exact = isAlone && this.#options.includeSource ? portableJsonOf(bytes.toString('utf8'), record) : record
     const drafts = format.draftsOf(own, this.#source)
     const selected = format.select?.(drafts, own, this.#memory)
     const first = selected ? selected.indexOf(true) : 0
@@ -230,7 +233,8 @@ class JsonlParser<Memory extends object> {
         locator.call = called.spot
         if (called.answered) locator.again = true
       }
-      const message = toMessage(format, record, draft, called?.tool, locator, this.#source, this.#options)
+      const parsed = { record, exact, draft }
+      const message = toMessage(format, parsed, called?.tool, locator, this.#source, this.#options)
       const { call_id } = draft.tool_call ?? {}
       // The first pass counts calls alone, and silent lines hold their results.
       if (this.#tally) {
@@ -293,12 +297,20 @@ interface RecordPlace {
   readonly item?: number
   /** Drafts of earlier records on the same line. */
   readonly parts?: number
+  /** The only record of its line. */
+  readonly isAlone?: boolean
+}
+
+interface ParsedDraft {
+  readonly record: Fields
+  /** The record with the spelling of its numbers, as conversions carry it. */
+  readonly exact: unknown
+  readonly draft: MessageDraft
 }
 
 function toMessage<Memory extends object>(
   format: JsonlFormat<Memory>,
-  record: Fields,
-  draft: MessageDraft,
+  { record, exact, draft }: ParsedDraft,
   called: ToolCall | undefined,
   { at, line, time, session, basis, first, marks }: JsonlLocator,
   source: Source,
@@ -309,7 +321,7 @@ function toMessage<Memory extends object>(
   const written = fieldsOf(record['x_conv'])
   const tool_call = joined && draft.source_type === 'tool_result' ? withStatus(joined, written) : joined
   const extensions = options.includeSource
-    ? readElementExtensions({ src: format.agent, record }, written, () => digestWithout(record, 'x_conv'))
+    ? readElementExtensions({ src: format.agent, record: exact }, written, () => digestWithout(record, 'x_conv'))
     : undefined
   const position = {
     ...{ at: time, basis, line, part, path: pathOf(source), session },
@@ -327,24 +339,17 @@ async function readMessage<Memory extends object>(
   locator: JsonlLocator,
   options: PrivacyOptions,
 ): Promise<NormalizedMessage> {
-  const { record, draft } = await draftAt(format, source, locator.at)
+  const parsed = await draftAt(format, source, locator.at)
   const called = locator.call && (await draftAt(format, source, locator.call)).draft.tool_call
-  return toMessage(
-    format,
-    record,
-    draft,
-    called && locator.again ? withoutArguments(called) : called,
-    locator,
-    source,
-    options,
-  )
+  const tool = called && locator.again ? withoutArguments(called) : called
+  return toMessage(format, parsed, tool, locator, source, options)
 }
 
 async function draftAt<Memory extends object>(
   format: JsonlFormat<Memory>,
   source: Source,
   [offset, length, check, part, item]: Spot,
-): Promise<{ readonly record: Fields; readonly draft: MessageDraft }> {
+): Promise<ParsedDraft> {
   const bytes = await readSpan(source, [offset, length, check])
   const document = item === undefined ? undefined : parseCachedDocument(format, bytes)
   const records =
@@ -355,7 +360,10 @@ async function draftAt<Memory extends object>(
   for (const record of records) {
     const drafts = format.draftsOf(withoutExtension(record), source)
     const draft = drafts[remaining - 1]
-    if (draft) return { record, draft }
+    if (draft) {
+      const isAlone = item === undefined && records.length === 1
+      return { record, exact: isAlone ? portableJsonOf(bytes.toString('utf8'), record) : record, draft }
+    }
     remaining -= drafts.length
   }
   throw changedSourceError(source)

@@ -54,7 +54,7 @@ const ENVELOPE_KEYS: ReadonlySet<string> = new Set([
   ...['type', 'uuid', 'parentUuid', 'logicalParentUuid', 'sessionId', 'timestamp', 'cwd', 'gitBranch', 'version'],
   ...['isSidechain', 'userType', 'entrypoint', 'slug', 'agentId', 'message', 'attachment', 'toolUseResult', 'isMeta'],
   ...['requestId', 'promptId', 'sourceToolAssistantUUID', 'isCompactSummary', 'isVisibleInTranscriptOnly', 'data'],
-  ...['isApiErrorMessage'],
+  ...['isApiErrorMessage', 'x_conv'],
 ])
 
 /** What the record says beside its message. */
@@ -263,7 +263,7 @@ function attachmentDrafts(record: Fields): readonly MessageDraft[] {
     if (!isTyped) metadata.injected = true
     return [{ role: 'user', source_type: 'message', payload_type: name, segments, metadata }]
   }
-  const text = textOfAttachment(attachment)
+  const text = CONTENT_TYPES.has(name) ? textOfAttachment(attachment) : undefined
   if (text === undefined) return [metaDraft(record, name, values)]
   const notes = { ...notesOf(record), injected: true as const, ...fileNote(attachment) }
   const segments = [
@@ -271,6 +271,13 @@ function attachmentDrafts(record: Fields): readonly MessageDraft[] {
   ]
   return [{ role: 'user', source_type: 'message', payload_type: name, segments, metadata: notes }]
 }
+
+/** Attachments with content of the user's: files, memory, what hooks and editors add. Others tell of the program's own tools. */
+const CONTENT_TYPES: ReadonlySet<string> = new Set([
+  ...['file', 'directory', 'edited_text_file', 'nested_memory', 'relevant_memories', 'hook_additional_context'],
+  ...['selected_lines_in_ide', 'plan_file_reference', 'pdf_reference', 'compact_file_reference', 'mcp_resource'],
+  ...['invoked_skills', 'dynamic_skill', 'agent_mention', 'async_hook_response'],
+])
 
 const fileNote = ({ filename, path }: Fields): Metadata => {
   const file = nonEmptyStringOf(filename) ?? nonEmptyStringOf(path)
