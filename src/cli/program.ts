@@ -49,6 +49,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       backup: async () => (await import('./commands/backup.ts')).backupCommand,
       restore: async () => (await import('./commands/restore.ts')).restoreCommand,
       forget: async () => (await import('./commands/forget.ts')).forgetCommand,
+      secrets: async () => (await import('./commands/secrets.ts')).secretsCommand,
     },
   },
   {

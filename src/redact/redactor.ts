@@ -1,17 +1,20 @@
 /** Replaces secrets and personal data in messages by placeholders. */
 import type { NormalizedMessage } from '../model/normalized.ts'
 import type { Session } from '../model/session.ts'
-import { findInField } from './find/find-in-field.ts'
-import { findInText } from './find/find-in-text.ts'
-import { strengthOfName } from './find/secret-names.ts'
 import { mergeSpans, type RedactionSpan } from './find/span.ts'
 import { stripImageMetadata } from './image-metadata.ts'
-import { KnownSecrets } from './known-secrets.ts'
-import { type FieldText, fieldId, type JoinedTexts, TextCollector, toBatches } from './message-texts.ts'
+import { TextCollector, toBatches } from './message-texts.ts'
 import { findPeople, findUsersInPaths, type People, searchableNames, wordsPattern } from './people.ts'
 import { Placeholders, type Redaction } from './placeholders.ts'
-import { isDataUri, rewriteMessage, rewriteSession, type TextRewriter } from './rewrite-message.ts'
-import { findLinted } from './secretlint.ts'
+import { isDataUri, rewriteMessage, rewriteSession, rewriteText, type TextRewriter } from './rewrite-message.ts'
+import {
+  type FoundSpans,
+  MAX_EXAMINED,
+  type Messages,
+  namesSecret,
+  SecretFinder,
+  type SecretSpan,
+} from './secret-finder.ts'
 import { applyEdits, shiftPosition, type TextEdit } from './text-edits.ts'
 
 export interface RedactionResult {
@@ -20,13 +23,7 @@ export interface RedactionResult {
   readonly images: number
 }
 
-type Messages = AsyncIterable<NormalizedMessage> | Iterable<NormalizedMessage>
-
-/** Longer texts are replaced, because nothing that long was ever examined completely in reasonable time. */
-const MAX_EXAMINED = 64_000_000
 const NO_EDITS: readonly TextEdit[] = []
-const HAS_GRAMMAR = /^(?:proxy-)?authorization$|^(?:set-)?cookies?$|^_?auth$/i
-const namesSecret = (key: string): boolean => strengthOfName(key) !== undefined || HAS_GRAMMAR.test(key)
 
 /**
  * One run: the same secret always gets the same placeholder. A secret that only its context gives away is also replaced
@@ -34,19 +31,18 @@ const namesSecret = (key: string): boolean => strengthOfName(key) !== undefined 
  * `redactSession` does.
  */
 export class Redactor {
-  readonly #known: KnownSecrets
+  readonly #finder: SecretFinder
   readonly #placeholders = new Placeholders()
   readonly #people: People
   readonly #home: string | undefined
   readonly #users: Set<string>
   #words: RegExp | undefined
-  #isLinted = false
   #images = 0
 
-  constructor(people: People = { users: [] }, known: KnownSecrets = new KnownSecrets()) {
+  constructor(people: People = { users: [] }, finder: SecretFinder = new SecretFinder()) {
     const { home, users } = people
     const own = home === undefined ? [] : findUsersInPaths(`${home}/`)
-    this.#known = known
+    this.#finder = finder
     this.#people = people
     this.#home = home !== undefined && home.length > 1 && home !== '/root' && own.length === 0 ? home : undefined
     this.#users = new Set([...users, ...own])
@@ -55,25 +51,17 @@ export class Redactor {
 
   /** Another run that knows the same secrets, and numbers its placeholders from the start. */
   twin(): Redactor {
-    const twin = new Redactor(this.#people, this.#known)
-    twin.#isLinted = this.#isLinted
-    return twin
+    return new Redactor(this.#people, this.#finder.twin())
   }
 
   /** Collects secrets without changing anything. */
-  async learn(messages: Messages, session?: Session): Promise<void> {
-    if (session) {
-      const collector = new TextCollector(namesSecret)
-      rewriteSession(session, collector.rewriter)
-      await this.#examine(collector.fields(), collector.joined, true)
-    }
-    for await (const { fields, joined } of toBatches(messages, namesSecret)) await this.#examine(fields, joined, true)
-    this.#isLinted = true
+  learn(messages: Messages, session?: Session): Promise<void> {
+    return this.#finder.learn(messages, session)
   }
 
   async *messages(messages: Messages): AsyncGenerator<NormalizedMessage> {
     for await (const { batch, fields, joined } of toBatches(messages, namesSecret)) {
-      const rewriter = this.#createRewriter(await this.#examine(fields, joined, !this.#isLinted))
+      const rewriter = this.#createRewriter(await this.#finder.examine(fields, joined))
       for (const message of batch) yield rewriteMessage(message, rewriter)
     }
   }
@@ -82,60 +70,26 @@ export class Redactor {
   async session(session: Session): Promise<Session> {
     if (!this.#people.areKept) for (const name of findUsersInPaths(`${session.cwd ?? ''}/`)) this.#users.add(name)
     this.#words = wordsPattern(searchableNames(this.#users))
-    const collector = new TextCollector(namesSecret)
-    rewriteSession(session, collector.rewriter)
-    return rewriteSession(
-      session,
-      this.#createRewriter(await this.#examine(collector.fields(), collector.joined, true)),
-    )
+    return rewriteSession(session, this.#createRewriter(await this.#finder.inSession(session)))
   }
 
   /** A text that belongs to the session: a title, a file name, an answer. */
   async text(text: string, key?: string): Promise<string> {
-    const found = await this.#examine(
-      [{ text, key: key !== undefined && namesSecret(key) ? key : undefined }],
-      [],
-      true,
-    )
-    return this.#createRewriter(found).text(text, key)
+    const collector = new TextCollector(namesSecret)
+    rewriteText(text, collector.rewriter, key)
+    const found = await this.#finder.examine(collector.fields(), collector.joined, true)
+    return rewriteText(text, this.#createRewriter(found), key)
   }
 
   redacted(): RedactionResult {
     return { redactions: this.#placeholders.list(), images: this.#images }
   }
 
-  /** Finds the secrets of texts by their ids, and remembers them. @param isLinting also runs the rules of secretlint */
-  async #examine(
-    fields: readonly FieldText[],
-    joined: readonly JoinedTexts[],
-    isLinting: boolean,
-  ): Promise<Map<string, readonly RedactionSpan[]>> {
-    const texts = fields.filter(({ text }) => text.length <= MAX_EXAMINED)
-    const linted = isLinting ? await findLinted(texts.map(({ text }) => text)) : undefined
-    const found = new Map<string, readonly RedactionSpan[]>()
-    for (const field of texts) {
-      const own = linted?.get(field.text)
-      const spans = findInField(field.text, field.key)
-      if (own || spans.length > 0) found.set(fieldId(field), own ? mergeSpans([...own, ...spans]) : spans)
-    }
-    for (const field of texts)
-      for (const { start, end, kind } of found.get(fieldId(field)) ?? [])
-        if (kind !== 'binary') this.#known.add(field.text.slice(start, end), kind)
-    for (const one of joined) for (const [text, spans] of findInJoined(one)) this.#addJoined(found, text, spans)
-    return found
-  }
-
-  #addJoined(found: Map<string, readonly RedactionSpan[]>, text: string, spans: readonly RedactionSpan[]): void {
-    for (const { start, end, kind } of spans) this.#known.add(text.slice(start, end), kind)
-    found.set(text, mergeSpans([...(found.get(text) ?? []), ...spans]))
-  }
-
-  #createRewriter(found: ReadonlyMap<string, readonly RedactionSpan[]>): TextRewriter {
+  #createRewriter(found: FoundSpans): TextRewriter {
     const edit = (text: string, key?: string): readonly TextEdit[] => {
       if (text.length > MAX_EXAMINED)
         return [{ start: 0, end: text.length, text: this.#placeholders.take(text, 'toolong') }]
-      const named = key === undefined ? undefined : found.get(fieldId({ text, key }))
-      const secrets = [...(named ?? []), ...(found.get(text) ?? []), ...this.#known.find(text)]
+      const secrets = this.#finder.spansIn(text, key, found)
       const people = this.#findPeople(text)
       return secrets.length + people.length === 0 ? NO_EDITS : this.#createEdits(text, secrets, people)
     }
@@ -162,11 +116,7 @@ export class Redactor {
   }
 
   /** Ignores people inside of secrets: a password before an `@` is not an address. */
-  #createEdits(
-    text: string,
-    secrets: readonly (RedactionSpan & { readonly secret?: string })[],
-    people: readonly RedactionSpan[],
-  ): readonly TextEdit[] {
+  #createEdits(text: string, secrets: readonly SecretSpan[], people: readonly RedactionSpan[]): readonly TextEdit[] {
     const others = people.filter((one) => !secrets.some((span) => span.start < one.end && one.start < span.end))
     const names = new Map(secrets.map(({ start, end, secret }) => [`${start} ${end}`, secret]))
     return mergeSpans([...secrets, ...others]).map(({ start, end, kind }) => {
@@ -195,9 +145,7 @@ export class Redactor {
   /** Text is examined; one with secrets is replaced completely. */
   #cleanTextUri(head: string, encoded: string): string {
     const text = Buffer.from(encoded, 'base64').toString('utf8')
-    const isClean =
-      !text.includes('\ufffd') &&
-      findInText(text).length + this.#known.find(text).length + this.#findPeople(text).length === 0
+    const isClean = !text.includes('\ufffd') && this.#finder.isClean(text) && this.#findPeople(text).length === 0
     if (isClean) return head + encoded
     return head.startsWith('data:image/')
       ? this.#emptyImage(head + encoded)
@@ -216,23 +164,4 @@ export class Redactor {
     this.#images++
     return image.toString('base64')
   }
-}
-
-/** Spans by part; only what reaches over a border, or into one part because of another. */
-function findInJoined({ parts, separator }: JoinedTexts): ReadonlyMap<string, readonly RedactionSpan[]> {
-  const found = new Map<string, RedactionSpan[]>()
-  const spans = findInText(parts.join(separator)).filter(({ kind }) => kind !== 'binary')
-  if (spans.length === 0) return found
-  let offset = 0
-  for (const part of parts) {
-    const end = offset + part.length
-    for (const span of spans)
-      if (span.start < end && span.end > offset) {
-        const own = found.get(part) ?? []
-        own.push({ start: Math.max(0, span.start - offset), end: Math.min(end, span.end) - offset, kind: span.kind })
-        found.set(part, own)
-      }
-    offset = end + separator.length
-  }
-  return found
 }

@@ -149,7 +149,7 @@ const isPlainObject = (value: object): value is { readonly [key: string]: unknow
   isObject(value) && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)
 
 /** A plain text, JSON, or lines some of which are JSON. */
-function rewriteText(text: string, rewriter: ValueRewriter, key?: string): string {
+export function rewriteText(text: string, rewriter: ValueRewriter, key?: string): string {
   if (!JSON_START.test(text)) return rewriter.text(text, key)
   const structure = parseStructure(text)
   if (structure) {

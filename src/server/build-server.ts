@@ -29,6 +29,7 @@ import { exportRoutes } from './routes/export.ts'
 import { machineRoutes } from './routes/machine.ts'
 import { messageRoutes } from './routes/messages.ts'
 import { searchRoutes } from './routes/search.ts'
+import { secretRoutes } from './routes/secrets.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { statsRoutes } from './routes/stats.ts'
 import { turnRoutes } from './routes/turns.ts'
@@ -60,6 +61,7 @@ const ROUTES = [
   searchRoutes,
   statsRoutes,
   exportRoutes,
+  secretRoutes,
   convertRoutes,
   machineRoutes,
 ]

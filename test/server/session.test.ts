@@ -67,6 +67,11 @@ describe('a session', () => {
   })
 })
 
+test('secrets are listed by place', async () => {
+  const { data } = await get(`/api/sessions/${idOf(KETTLE)}/secrets`, 'SecretsReply')
+  expect(data).toEqual({ secrets: [] })
+})
+
 describe('exports', () => {
   test.each(['md', 'html', 'txt', 'json', 'sft'])('%s', async (format) => {
     const response = await served().ask(`/api/sessions/${idOf(KETTLE)}/export?format=${format}`)

@@ -34,6 +34,14 @@ function isOpenForWriting(pid: string, descriptor: string): boolean {
   return flags !== undefined && (Number.parseInt(flags, 8) & (constants.O_WRONLY | constants.O_RDWR)) !== 0
 }
 
+/** The id of another process that runs a program. Undefined if there is none or the system does not report it. */
+export function findProcessNamed(program: string): string | undefined {
+  if (process.platform !== 'linux') return undefined
+  return listEntries('/proc').find(
+    ({ name: pid }) => /^\d+$/.test(pid) && Number(pid) !== process.pid && processNameOf(pid) === `${program}, `,
+  )?.name
+}
+
 /** Followed by a comma and a space; may be empty. */
 export function processNameOf(pid: string): string {
   try {

@@ -33,4 +33,10 @@ export const CONVERSATION_TABS: readonly ConversationTab[] = [
     fits: ({ has_state }) => has_state,
     load: () => import('../state/RequestTab.svelte'),
   },
+  {
+    name: 'secrets',
+    title: () => say.secrets,
+    fits: ({ gone }) => !gone,
+    load: () => import('../secrets/SecretsTab.svelte'),
+  },
 ]
