@@ -29,7 +29,17 @@ const NAMES: { readonly [kind in ToolKind]: readonly string[] } = {
     ...['todowrite', 'todoread', 'updateplan', 'writetodos', 'todolist', 'todo', 'updatetodolist', 'exitplanmode'],
     ...['enterplanmode', 'taskcreate', 'taskupdate', 'tasklist', 'taskget', 'reporttodo', 'updatetodo'],
   ],
-  agent: ['task', 'agent', 'spawnagent', 'usesubagent', 'delegate', 'newtask', 'codebaseinvestigator', 'subagent'],
+  agent: [
+    'task',
+    'agent',
+    'spawnagent',
+    'usesubagent',
+    'delegate',
+    'newtask',
+    'codebaseinvestigator',
+    'subagent',
+    'invokeagent',
+  ],
 }
 
 const KIND_BY_NAME: ReadonlyMap<string, ToolKind> = new Map(

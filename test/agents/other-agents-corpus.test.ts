@@ -8,7 +8,7 @@ import { addUsage, NO_USAGE } from '../../src/model/usage.ts'
 import { readAll } from '../support/fixtures.ts'
 import { sharedFolder } from '../support/shared-material.ts'
 
-const FOLDERS = ['gemini', 'qwen']
+const FOLDERS = ['gemini', 'qwen', 'pi']
 const agents = await allAgents()
 
 type Usage = Readonly<Record<'input' | 'cache_read' | 'output', number | null>>
@@ -21,6 +21,9 @@ interface Truth {
   readonly usage: Usage | null
   /** Of every request, where a store tells it apart. */
   readonly usage_telemetry?: Usage
+  /** Without what was copied from the session that it was forked from. */
+  readonly usage_own?: Usage
+  readonly copied: number
 }
 
 describe.each(FOLDERS)('%s', (folder) => {
@@ -46,10 +49,12 @@ describe.each(FOLDERS)('%s', (folder) => {
         output: usage.output_tokens,
       })
     }
-    for (const { native_id, prompts, tool_calls, tool_results, usage, usage_telemetry } of truths) {
+    for (const truth of truths) {
+      const { native_id, prompts, copied, tool_calls, tool_results, usage, usage_telemetry, usage_own } = truth
       // A session in which nothing was said need not be found.
       if (!found.has(native_id) && prompts + tool_calls === 0) continue
-      const wanted = { prompts, tool_calls, tool_results, ...pick(usage_telemetry ?? usage) }
+      const counted = pick(usage_telemetry ?? usage_own ?? usage)
+      const wanted = { prompts: prompts - copied, tool_calls, tool_results, ...counted }
       expect(found.get(native_id), native_id).toMatchObject(wanted)
     }
   })

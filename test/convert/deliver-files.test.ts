@@ -18,6 +18,7 @@ interface Target {
 const TARGETS: readonly Target[] = [
   { agent: 'gemini', home: '.gemini', place: /^tmp\/[0-9a-f]{64}\/chats\/session-[\dT-]+-[0-9a-f]{8}\.jsonl$/ },
   { agent: 'qwen', home: '.qwen', place: /^projects\/-code\/chats\/[0-9a-f-]{36}\.jsonl$/ },
+  { agent: 'pi', home: '.pi/agent', place: /^sessions\/--code--\/[\dTZ-]+_[0-9a-f-]{36}\.jsonl$/ },
 ]
 
 const THEN = '2026-12-31T00:00:00.000Z' as Instant
@@ -62,7 +63,7 @@ describe.each(TARGETS)('$agent', ({ agent: id, home: folder, place }) => {
       : []
 
   it('stores a session in the folder of its directory, where the agent finds it, and rolls it back', async () => {
-    mkdirSync(home)
+    mkdirSync(home, { recursive: true })
     const { delivery, written } = await deliver(optionsFor())
     expect(files().map((path) => path.replaceAll('\\', '/'))).toEqual([expect.stringMatching(place)])
     expect(readFileSync(delivery.source.path)).toEqual(readFileSync(written.path))
@@ -76,7 +77,7 @@ describe.each(TARGETS)('$agent', ({ agent: id, home: folder, place }) => {
   })
 
   it('replaces an older one only on request, after a backup, and never a newer one', async () => {
-    mkdirSync(home)
+    mkdirSync(home, { recursive: true })
     const first = await deliver(optionsFor())
     const { path } = first.delivery.source
     const before = readFileSync(path)
@@ -91,7 +92,7 @@ describe.each(TARGETS)('$agent', ({ agent: id, home: folder, place }) => {
   })
 
   it('never rolls back what the program wrote', async () => {
-    mkdirSync(home)
+    mkdirSync(home, { recursive: true })
     const { delivery } = await deliver(optionsFor())
     appendFileSync(delivery.source.path, '{}\n')
     await expect(delivery.undo()).rejects.toMatchObject({ code: 'busy' })
@@ -100,7 +101,7 @@ describe.each(TARGETS)('$agent', ({ agent: id, home: folder, place }) => {
 
   it('changes nothing in a dry run, without the program, and for another file', async () => {
     await expect(deliver(optionsFor())).rejects.toMatchObject({ code: 'not_found' })
-    mkdirSync(home)
+    mkdirSync(home, { recursive: true })
     const { delivery } = await deliver(optionsFor({ isDry: true }))
     await delivery.undo()
     expect(files()).toEqual([])

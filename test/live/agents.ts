@@ -9,7 +9,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
 import { allAgents } from '../../src/agents/load-agents.ts'
 import { classify } from '../../src/model/classify.ts'
-import { addUsage, NO_USAGE } from '../../src/model/usage.ts'
+import { addUsage, NO_USAGE, type Usage } from '../../src/model/usage.ts'
 import { stateOf } from '../support/amazon-q-store.ts'
 import { tempFolder } from '../support/codex-log.ts'
 import { readAll, scanAll, summarizeScans } from '../support/fixtures.ts'
@@ -54,12 +54,17 @@ describe.each(PROGRAMS)('$packageName', (program) => {
     mkdirSync(work)
     model = await scriptedModel()
     environment = { ...cleanEnvironment(), HOME: root, ...program.prepare(root, model.address) }
-    const { stdout } = spawnSync(path, ['--version'], { encoding: 'utf8', env: environment })
-    console.log(`driving ${program.packageName} ${stdout.trim()}`)
+    const { stdout, stderr } = spawnSync(path, ['--version'], { encoding: 'utf8', env: environment })
+    console.log(`driving ${program.packageName} ${(stdout || stderr).trim()}`)
   })
 
   const turn = (prompt: string, resume?: string, directory = work): Promise<void> =>
     runTurn(path, program.turn(prompt, resume), directory, environment)
+
+  const takeUsage = (): Usage => {
+    const used = model.takeUsage(program.countsEveryRequest)
+    return program.tellsNoReasoning ? { ...used, reasoning_output_tokens: 0 } : used
+  }
 
   const listed = (): readonly Listed[] => {
     const { out } = fumi(['list', '--json', '--limit', '0'], { env: environment })
@@ -68,7 +73,7 @@ describe.each(PROGRAMS)('$packageName', (program) => {
   }
 
   /** Every line of the file is accounted for, and the totals are what the model used. */
-  async function expectExact({ path: file }: Listed, usage: ReturnType<ScriptedModel['takeUsage']>): Promise<void> {
+  async function expectExact({ path: file }: Listed, usage: Usage): Promise<void> {
     const source = { agent: agent.id, path: file }
     const { messages, issues } = await readAll(agent, source)
     const lines = readFileSync(file, 'utf8').split('\n')
@@ -84,12 +89,12 @@ describe.each(PROGRAMS)('$packageName', (program) => {
     const [session, ...others] = listed()
     expect(others).toEqual([])
     if (!session) throw new Error(`${program.packageName} left no session`)
-    const used = model.takeUsage(program.countsEveryRequest)
+    const used = takeUsage()
     await expectExact(session, used)
     model.takeRequests()
     await turn('And the roses?', session.native_id)
     expect(listed()).toHaveLength(1)
-    await expectExact(session, addUsage(used, model.takeUsage(program.countsEveryRequest)))
+    await expectExact(session, addUsage(used, takeUsage()))
     const { out } = fumi(['show', session.path], { env: environment })
     for (const text of [`Please ${SHELL_WORD} once.`, SHELL_OUTPUT, 'And the roses?', ANSWER])
       expect(out).toContain(text)
@@ -121,7 +126,7 @@ describe.each(PROGRAMS)('$packageName', (program) => {
       const session = listed().find((one) => one.path === file)
       if (!session) throw new Error('the handed over session is not listed')
       model.takeRequests()
-      model.takeUsage(program.countsEveryRequest)
+      takeUsage()
       await turn('And garlic?', session.native_id, directory)
       const [sent = []] = model.takeRequests()
       const wanted = [...exchanges.flatMap(({ prompt, answer }) => [prompt, answer]), 'And garlic?']
@@ -132,7 +137,7 @@ describe.each(PROGRAMS)('$packageName', (program) => {
       if (!again) throw new Error('the resumed session is not listed')
       expect(more).toEqual([])
       expect(readFileSync(again.path, 'utf8').startsWith(before)).toBe(true)
-      await expectExact(again, model.takeUsage(program.countsEveryRequest))
+      await expectExact(again, takeUsage())
       const { out } = fumi(['show', again.path], { env: environment })
       for (const text of [...wanted, ANSWER]) expect(out).toContain(text)
     },

@@ -17,6 +17,8 @@ export interface LiveProgram {
   prepare(home: string, address: string): Readonly<Record<string, string>>
   /** Its store holds the tokens of every request, also of those that are not part of the conversation. */
   readonly countsEveryRequest?: true
+  /** Its store does not tell how much of the output was reasoning. */
+  readonly tellsNoReasoning?: true
   /** Arguments for one turn. @param resume id of the session to continue */
   turn(prompt: string, resume: string | undefined): readonly string[]
 }
@@ -57,6 +59,24 @@ export const PROGRAMS: readonly LiveProgram[] = [
     turn: (prompt, resume) => [
       ...(resume === undefined ? [] : ['--resume', resume]),
       ...['--auth-type', 'openai', '--yolo', '-p', prompt],
+    ],
+  },
+  {
+    agent: 'pi',
+    packageName: '@earendil-works/pi-coding-agent',
+    version: '0.74.2',
+    command: 'pi',
+    tellsNoReasoning: true,
+    prepare(home, address) {
+      mkdirSync(join(home, '.pi', 'agent'), { recursive: true })
+      const model = { id: 'garden', name: 'garden', contextWindow: 100_000, maxTokens: 4096, input: ['text'] }
+      const provider = { baseUrl: `${address}/v1`, api: 'openai-completions', apiKey: 'none', models: [model] }
+      writeFileSync(join(home, '.pi', 'agent', 'models.json'), JSON.stringify({ providers: { garden: provider } }))
+      return { PI_OFFLINE: '1' }
+    },
+    turn: (prompt, resume) => [
+      ...(resume === undefined ? [] : ['--session', resume]),
+      ...['--provider', 'garden', '--model', 'garden', '-p', prompt],
     ],
   },
 ]

@@ -44,6 +44,8 @@ export interface LineFormat {
    */
   header?(context: LineContext, own: Fields | undefined): Fields
   isHeader?(record: Fields): boolean
+  /** The header must be short, so the first line after it carries what belongs to it. */
+  readonly isHeaderShort?: true
   /** Whether the program reads the record as it is. */
   isOwn(record: Fields): boolean
   linesOf(step: ReplayStep, naming: LineNaming): readonly NewLine[]
@@ -166,8 +168,8 @@ class LineFileWriter implements UnitWriter<WriterOutput> {
     const { isHeader, header, relink, adapt } = this.#format
     if (header && isHeader?.(record) && !this.#hasHeader) {
       this.#hasHeader = true
-      this.#carry(this.#opening, [])
       this.#put(header(this.#context, record))
+      this.#carry(this.#opening, [])
       return record
     }
     this.#needHeader()
@@ -181,7 +183,10 @@ class LineFileWriter implements UnitWriter<WriterOutput> {
     this.#hasHeader = true
     const value = this.#format.header?.(this.#context, undefined)
     if (value) this.#note(value)
-    this.#carryPlaced(this.#opening, value ? [{ value }] : [])
+    if (value && this.#format.isHeaderShort) {
+      this.#put(this.#made ? { ...value, x_conv: this.#made } : value)
+      this.#carry(this.#opening, [])
+    } else this.#carryPlaced(this.#opening, value ? [{ value }] : [])
   }
 
   #carry(group: CarriedRecords, lines: readonly NewLine[]): void {

@@ -3,6 +3,7 @@ import { type Fields, stringOf } from '../../lib/unknown-values.ts'
 import type { Metadata } from '../../model/metadata.ts'
 import type { Mutable } from '../../model/normalized.ts'
 import { isSameUsage, type Usage } from '../../model/usage.ts'
+import { followParent, type LiveRecords } from '../kit/branches.ts'
 import type { MessageDraft } from '../kit/place-message.ts'
 import { responseOf, usageOf } from './record.ts'
 
@@ -10,15 +11,13 @@ import { responseOf, usageOf } from './record.ts'
 export interface Chain {
   /** Tokens that telemetry has counted, and the answer has not repeated yet. */
   told: Usage[]
-  /** The records from which the next may branch: each id, and that of our first message. */
-  live: [uuid: string, id: string][]
+  live: LiveRecords
   /** The record whose first message was related. */
   last: string | null
 }
 
 export const newChain = (): Chain => ({ told: [], live: [], last: null })
 
-const MAX_LIVE = 4096
 /** Requests run beside each other, so an answer may repeat one before the last. */
 const MAX_TOLD = 64
 
@@ -27,10 +26,10 @@ export function relate(_draft: MessageDraft, record: Fields, id: string, chain: 
   if (chain.last === uuid) return undefined
   chain.last = uuid
   const marks: Mutable<Metadata> = {}
-  const removed = branch(record, chain)
-  if (removed.length > 0) marks.rolled_back = removed
-  chain.live.push([uuid, id])
-  if (chain.live.length > MAX_LIVE) chain.live.shift()
+  // Only a rewinding leaves everything; other records without a parent begin a part that was resumed.
+  const parent = stringOf(record['parentUuid']) ?? (record['subtype'] === 'rewind' ? null : undefined)
+  const left = followParent(chain.live, uuid, parent, id)
+  if (left.length > 0) marks.rolled_back = left
   const response = responseOf(record)
   if (response) {
     marks.usage = response.usage
@@ -46,12 +45,4 @@ export function relate(_draft: MessageDraft, record: Fields, id: string, chain: 
   }
   for (const _ in marks) return marks
   return undefined
-}
-
-/** A record that does not follow the last one leaves what came after its parent. Returns those messages. */
-function branch(record: Fields, { live }: Chain): readonly string[] {
-  const parent = stringOf(record['parentUuid'])
-  const at = parent === undefined ? -1 : live.findLastIndex(([uuid]) => uuid === parent)
-  const isLeft = at >= 0 ? at < live.length - 1 : record['subtype'] === 'rewind' && parent === undefined
-  return isLeft ? live.splice(at + 1).map(([, id]) => id) : []
 }

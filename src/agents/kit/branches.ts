@@ -1,0 +1,24 @@
+/** Sessions whose records name their predecessor: one that follows an earlier record leaves what came in between. */
+
+/** Records from which the next may branch: each id, and that of our first message. Plain JSON, for cursors. */
+export type LiveRecords = [record: string, message: string][]
+
+const MAX_LIVE = 4096
+
+/**
+ * Adds a record. Returns the messages that the conversation has left with it.
+ * @param parent the predecessor; null for the beginning of the session
+ */
+export function followParent(
+  live: LiveRecords,
+  record: string,
+  parent: string | null | undefined,
+  message: string,
+): readonly string[] {
+  const at = parent === null ? -1 : live.findLastIndex(([id]) => id === parent)
+  const isKnown = parent === null || at >= 0
+  const left = isKnown && parent !== undefined ? live.splice(at + 1).map(([, id]) => id) : []
+  live.push([record, message])
+  if (live.length > MAX_LIVE) live.shift()
+  return left
+}

@@ -1,0 +1,40 @@
+/** Where pi keeps conversations. */
+import { join } from 'node:path'
+import { findFilesBelow, isFolder, readHead } from '../../lib/files/safe-fs.ts'
+import { nonEmptyStringOf } from '../../lib/unknown-values.ts'
+import { phrase } from '../../model/phrase.ts'
+import type { FileDescription, HostEnvironment, Source } from '../agent.ts'
+
+export const AGENT_ID = 'pi'
+
+export function roots({ home, variables }: HostEnvironment): readonly string[] {
+  const sessions = nonEmptyStringOf(variables['PI_CODING_AGENT_SESSION_DIR'])
+  if (sessions !== undefined) return [sessions]
+  return [join(nonEmptyStringOf(variables['PI_CODING_AGENT_DIR']) ?? join(home, '.pi', 'agent'), 'sessions')]
+}
+
+export async function* find(root: string): AsyncGenerator<Source> {
+  if (!isFolder(root)) return yield { agent: AGENT_ID, path: root }
+  for (const path of findFilesBelow(root, /\.jsonl$/i))
+    if (recognize(readHead(path))) yield { agent: AGENT_ID, path, root }
+}
+
+/** The name of a directory's folder. */
+export const projectFolder = (cwd: string): string => `--${cwd.replace(/^[/\\]/, '').replaceAll(/[/\\:]/g, '-')}--`
+
+const MAX_PROBED_LINES = 8
+/** pi takes no other file for a session. */
+const HEADER = /^\{"type":"session",(?:"version":\d+,)?"id":"[^"]*","timestamp":"[^"]*"/
+const ENTRY = /^\{"type":"[a-z_]+",(?:"[a-zA-Z]+":"[^"]*",)*?"id":"[0-9a-f]{8}","parentId":/
+
+export function recognize(head: Uint8Array): boolean {
+  const text = Buffer.from(head)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '')
+  return text.split('\n', MAX_PROBED_LINES).some((line) => HEADER.test(line) || ENTRY.test(line))
+}
+
+export const describe = (head: Uint8Array): FileDescription | undefined =>
+  recognize(head)
+    ? { format: 'session', why: phrase('a first line of type session', '1 行目の type が session') }
+    : undefined
