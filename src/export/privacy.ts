@@ -4,7 +4,7 @@ import { Anonymizer } from '../redact/anonymizer.ts'
 import type { People } from '../redact/people.ts'
 import { type RedactionResult, Redactor } from '../redact/redactor.ts'
 import type { ExportAnnotation, ExportInput } from './export-input.ts'
-import { readOutline } from './outline.ts'
+import { type ExportOutline, readOutline } from './outline.ts'
 
 /** Reads the session from the start. */
 type ReadSession = () => AsyncIterable<NormalizedMessage>
@@ -23,15 +23,27 @@ export function createRedaction(people: People): Privacy {
     redacted: () => redactor.redacted(),
     async apply({ mark, ...input }, open) {
       await redactor.learn(open(), input.session)
-      // Placeholders are numbered in order, so the outline needs its own run.
       const outlineRedactor = redactor.twin()
-      await outlineRedactor.session(input.session)
       const session = await redactor.session(input.session)
-      const outline = await readOutline(outlineRedactor.messages(open()))
+      const outline = await redactOutline(input, outlineRedactor, open)
       const kept = people.areKept && mark ? { mark: await redactAnnotation(mark, redactor) } : {}
       return { ...input, ...kept, session, outline, messages: redactor.messages(open()) }
     },
   }
+}
+
+/**
+ * Of an outline, only the summaries stored at the end of a source are text. Placeholders are numbered in order, so they
+ * need a run of their own.
+ */
+async function redactOutline(
+  { session, outline }: ExportInput,
+  redactor: Redactor,
+  open: ReadSession,
+): Promise<ExportOutline> {
+  if (outline.facts.head.length === 0) return outline
+  await redactor.session(session)
+  return readOutline(redactor.messages(open()))
 }
 
 async function redactAnnotation(mark: ExportAnnotation, redactor: Redactor): Promise<ExportAnnotation> {

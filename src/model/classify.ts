@@ -45,8 +45,19 @@ export interface MessageClass {
   readonly isEnrichment: boolean
 }
 
+/** The last result: exports, counts and views classify a message several times in a row. */
+let last:
+  | { readonly message: NormalizedMessage; readonly facts: SessionFacts; readonly result: MessageClass }
+  | undefined
+
 /** @param facts what other messages of the session say about this one; without them, events count as having no text */
 export function classify(message: NormalizedMessage, facts: SessionFacts = NO_SESSION_FACTS): MessageClass {
+  if (last?.message !== message || last.facts !== facts)
+    last = { message, facts, result: classifyMessage(message, facts) }
+  return last.result
+}
+
+function classifyMessage(message: NormalizedMessage, facts: SessionFacts): MessageClass {
   const { role, metadata } = message
   const isRepeat = metadata?.duplicate_of !== undefined || facts.duplicates.has(message.id)
   const isReplayed = metadata?.replayed === true
