@@ -5,9 +5,11 @@
 import { join } from 'node:path'
 import { sha256 } from '../lib/hash.ts'
 import { withDatabaseErrors } from '../lib/sqlite/own-database.ts'
+import { getValues, runStatement } from '../lib/sqlite/statements.ts'
 import type { Capture } from '../model/capture.ts'
 import { type Instant, makeSessionId, type SessionId } from '../model/ids.ts'
 import { BackupFile } from './backup-file.ts'
+import { ReceivedItems } from './exchange/received-table.ts'
 import { FileBackups } from './file-backups.ts'
 import {
   type ForgottenRecord,
@@ -46,11 +48,14 @@ export function openBackupDatabase(directory: string): BackupDatabase {
 export class BackupDatabase {
   /** Complete files. */
   readonly files: FileBackups
+  /** What came from other machines. */
+  readonly received: ReceivedItems
   readonly #file: BackupFile
 
   constructor(path: string) {
     this.#file = new BackupFile(path)
     this.files = new FileBackups(this.#file)
+    this.received = new ReceivedItems(this.#file)
     if (this.#file.exists()) this.#file.tables()
   }
 
@@ -161,6 +166,18 @@ export class BackupDatabase {
       () => false,
       (tables) => isForgottenRow(tables, capture),
     )
+  }
+
+  /** Folders that this machine has put its backup into. */
+  exchangeFolders(): readonly string[] {
+    return this.#file.read<readonly string[]>(
+      () => [],
+      ({ db }) => getValues(db, 'SELECT path FROM exchange_folder ORDER BY path'),
+    )
+  }
+
+  addExchangeFolder(path: string, at: Instant): void {
+    this.#file.write(({ db }) => runStatement(db, 'INSERT OR REPLACE INTO exchange_folder VALUES (?, ?)', path, at))
   }
 
   /** Remembers what was put back, so that it can be undone. */

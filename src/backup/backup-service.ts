@@ -258,6 +258,9 @@ export class BackupService {
     const options = { now: new Date(this.#options.now()), backups: join(this.#options.directory, 'backups') }
     const agent = await this.agentOf(session)
     const database = this.#options.database()
-    return restoreSession(agent, session, database, directory === undefined ? options : { ...options, directory })
+    const { environment } = await this.#options.context()
+    const [ownStore] = agent.volatile?.stores(environment) ?? []
+    const here = session.machine === undefined || ownStore === undefined ? session : { ...session, store: ownStore }
+    return restoreSession(agent, here, database, directory === undefined ? options : { ...options, directory })
   }
 }

@@ -193,6 +193,21 @@ export class FileBackups {
       .find(({ path }) => !existsSync(path))
   }
 
+  pieces(id: number): readonly FilePiece[] {
+    return this.#file.read<readonly FilePiece[]>(
+      () => [],
+      ({ files }) => files.pieces(id),
+    )
+  }
+
+  /** The compressed bytes of a piece. Throws `unusable_data` if they are damaged. */
+  packed(piece: number): Buffer {
+    return this.#file.read<Buffer>(
+      () => this.#require<Buffer>(undefined, piece),
+      ({ pieces }) => pieces.packed(piece),
+    )
+  }
+
   /** The original bytes. Throws `not_found`, and `unusable_data` where they are damaged. */
   *read(id: number): Generator<Buffer> {
     for (const { piece } of this.#file.read<readonly FilePiece[]>(

@@ -14,11 +14,17 @@ export interface ForgottenSession {
 
 export interface ForgottenRecord extends ForgottenSession {
   readonly at: Instant
+  /** Items of an exchange folder that held the session, if it was erased. */
+  readonly erased?: readonly string[]
 }
 
 export function readForgotten(db: Db): readonly ForgottenRecord[] {
-  const sql = 'SELECT session, claim, first_record, forgotten_at AS at FROM forgotten ORDER BY session'
-  return db.prepare(sql).all() as ForgottenRecord[]
+  const sql = 'SELECT session, claim, first_record, forgotten_at AS at, erased FROM forgotten ORDER BY session'
+  const rows = db.prepare(sql).all() as (Omit<ForgottenRecord, 'erased'> & { readonly erased: string | null })[]
+  return rows.map(({ erased, ...one }) => ({
+    ...one,
+    ...(erased !== null && { erased: JSON.parse(erased) as readonly string[] }),
+  }))
 }
 
 /**
@@ -37,14 +43,14 @@ export function forgetBackup(
   tables: BackupTables,
   { session, claim, first_record }: ForgottenSession,
   at: Instant,
+  erased?: readonly string[],
 ): void {
   const { db, generations } = tables
-  db.prepare('INSERT OR REPLACE INTO forgotten (session, claim, first_record, forgotten_at) VALUES (?, ?, ?, ?)').run(
-    session,
-    claim,
-    first_record,
-    at,
-  )
+  db.prepare(
+    `INSERT INTO forgotten (session, claim, first_record, forgotten_at, erased) VALUES (?, ?, ?, ?, ?)
+     ON CONFLICT (session) DO UPDATE SET claim = excluded.claim, first_record = excluded.first_record,
+       forgotten_at = excluded.forgotten_at, erased = coalesce(excluded.erased, erased)`,
+  ).run(session, claim, first_record, at, erased === undefined ? null : JSON.stringify(erased))
   const generation = generations.named(session)
   if (!generation) return
   const { id, conversation_id: conversation } = generation

@@ -99,6 +99,7 @@ interface BackedUpRow {
   readonly agent: AgentId
   readonly native_id: string | null
   readonly store: string
+  readonly machine: string | null
   readonly key: string
   readonly entries: number
   readonly skip: number
@@ -116,7 +117,7 @@ const LAST_SEEN_COLUMN = `CASE WHEN ended_at IS NULL THEN max(last_seen, coalesc
 const SELECT_GENERATION = 'SELECT id, session, conversation_id, head_id, entries, first_seen FROM generation'
 
 const SELECT_BACKED_UP = `
-  SELECT session, generation.agent, native_id, path AS store, row.key, generation.entries, skip, size, revision,
+  SELECT session, generation.agent, native_id, path AS store, machine, row.key, generation.entries, skip, size, revision,
          first_seen, ${LAST_SEEN_COLUMN} AS last_seen, ended_at, ended_how
   FROM generation
   JOIN store ON store.id = generation.store_id
@@ -212,11 +213,12 @@ export class GenerationTable {
 }
 
 function toBackedUpSession(row: BackedUpRow): BackedUpSession {
-  const { native_id, skip, ended_at, ended_how, ...rest } = row
+  const { native_id, machine, skip, ended_at, ended_how, ...rest } = row
   return {
     ...rest,
     kind: native_id === null ? 'unreadable' : 'conversation',
     ...(native_id !== null && { native_id }),
+    ...(machine !== null && { machine }),
     first_number: skip + 1,
     ...(ended_at !== null && { ended_at }),
     ...(ended_how !== null && { ended_how }),

@@ -39,6 +39,12 @@ export class PieceTable {
     )
   }
 
+  /** The compressed bytes, as `putPacked` takes them. Throws `unusable_data` if they are damaged. */
+  packed(id: number): Buffer {
+    this.get(id)
+    return getValue<Buffer>(this.#db, 'SELECT body FROM piece WHERE id = ?', id) ?? Buffer.alloc(0)
+  }
+
   get(id: number): Buffer {
     const found = getRow<{ hash: Buffer; body: Buffer }>(this.#db, 'SELECT hash, body FROM piece WHERE id = ?', id)
     const bytes = found && unpackPiece(found.body)

@@ -70,6 +70,8 @@ export interface BackedUpSession extends RowLocation {
   readonly session: SessionId
   readonly agent: AgentId
   readonly kind: 'conversation' | 'unreadable'
+  /** The other machine that it came from; the store's path begins with the machine's name. Absent: this one. */
+  readonly machine?: string
   /** The agent's own id of the conversation. Absent if the row is unreadable. */
   readonly native_id?: string
   /** Number of backed-up entries, including those that the row has dropped. */

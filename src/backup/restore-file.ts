@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { existsSync, rmSync, utimesSync } from 'node:fs'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
 import type { Agent, DirectoryChange, HostEnvironment, Original } from '../agents/agent.ts'
 import { copyToBackupFile, writeFileAtomically } from '../lib/files/atomic-file.ts'
 import { findFileHolder } from '../lib/files/file-holder.ts'
@@ -38,18 +38,24 @@ export interface InstalledFile {
 /** Where the file's program looks for it. */
 export function placeOf(
   agent: Agent,
-  file: Pick<BackedUpFile, 'path' | 'root'>,
+  file: Pick<BackedUpFile, 'path' | 'root' | 'machine'>,
   { environment, native_id, directory }: Pick<InstallFileOptions, 'environment' | 'native_id' | 'directory'>,
 ): string {
-  const { path, root } = file
+  const isForeign = file.machine !== undefined
+  const [path, root] = isForeign
+    ? [withoutMachine(file.path), file.root && withoutMachine(file.root)]
+    : [file.path, file.root]
   const original: Original = { path, native_id, ...(root !== undefined && { root }) }
   const options = { environment, ...(directory && { directory: directory.to }) }
   const placed = agent.originals?.place?.(original, options)
   if (placed !== undefined) return placed
   const [home] = agent.roots(environment)
-  if (root === undefined || home === undefined || existsSync(root)) return path
-  return join(home, relativeTo(root, path))
+  if (home === undefined || (!isForeign && (root === undefined || existsSync(root)))) return path
+  return join(home, root === undefined ? basename(path) : relativeTo(root, path))
 }
+
+/** Paths of another machine begin with its name. */
+const withoutMachine = (path: string): string => path.slice(path.indexOf(':') + 1)
 
 /** Also for a path of another system. */
 function relativeTo(root: string, path: string): string {

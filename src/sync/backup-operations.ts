@@ -5,8 +5,12 @@ import type { Agent, ResumeCommand, Source } from '../agents/agent.ts'
 import { agentServing } from '../agents/agent-roots.ts'
 import { BACKUP_FILE } from '../backup/backup-database.ts'
 import { readBackupOverview } from '../backup/backup-overview.ts'
+import { BackupPolicy } from '../backup/backup-policy.ts'
 import { backUpFile } from '../backup/backup-service.ts'
 import { agentStatuses, type BackupStatus } from '../backup/backup-status.ts'
+import { thisMachineName } from '../backup/exchange/machine.ts'
+import { type ReceivedReport, receiveBackups } from '../backup/exchange/receive.ts'
+import { type SentReport, sendBackup } from '../backup/exchange/send.ts'
 import { fileProbeAt } from '../backup/file-backups.ts'
 import type { BackedUpFile } from '../backup/file-table.ts'
 import { type PruneStep, planPrune } from '../backup/prune.ts'
@@ -15,11 +19,12 @@ import { undoInstalledRow } from '../backup/restore.ts'
 import { type InstalledFile, installFile, undoInstalledFile } from '../backup/restore-file.ts'
 import type { Restored } from '../backup/restored-table.ts'
 import type { VerifyOptions, VerifyReport } from '../backup/verify.ts'
+import { takeIndexLock } from '../index/lock.ts'
 import type { IndexReader } from '../index/reader.ts'
 import { AppError } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { Session } from '../model/session.ts'
-import type { SyncContext } from './list-sources.ts'
+import { listAllSources, type SyncContext } from './list-sources.ts'
 import type { BackupWatch, BackupWatchOptions } from './watch-backup.ts'
 
 export interface BackupOperationsOptions {
@@ -172,6 +177,45 @@ export class BackupOperations {
     else await undoInstalledRow(agent, restored, new Date(now()), join(this.#options.directory, 'backups'))
     backup.removeRestored(id)
     return restored
+  }
+
+  /** Puts everything that this machine has into an exchange folder; backs it up first. */
+  async send(folder: string, passphrase: string): Promise<SentReport> {
+    return this.#withExchangeLock('backup --to', async () => {
+      const context = await this.#options.context()
+      const { environment, backup, now } = context
+      const policy = new BackupPolicy({ ...context.policy.settings, keep: 'all' }, environment)
+      for await (const _ of listAllSources({ ...context, policy }));
+      const machine = thisMachineName(this.#options.directory)
+      const sent = sendBackup(backup, { folder, passphrase, machine })
+      backup.addExchangeFolder(folder, now())
+      return sent
+    })
+  }
+
+  /** Takes over what other machines have put into an exchange folder. */
+  async receive(folder: string, passphrase: string): Promise<ReceivedReport> {
+    return this.#withExchangeLock('backup --from', async () => {
+      const { agents, backup, now } = await this.#options.context()
+      const self = thisMachineName(this.#options.directory)
+      return receiveBackups(backup, { folder, passphrase, self, agents, now })
+    })
+  }
+
+  /** One process of a machine uses exchange folders at a time. */
+  async #withExchangeLock<T>(what: string, work: () => Promise<T>): Promise<T> {
+    const attempt = takeIndexLock(join(this.#options.directory, 'exchange'), what)
+    if (attempt.kind === 'held')
+      throw new AppError(
+        'busy',
+        'Another process is exchanging backups. Try again when it has finished.',
+        '別のプロセスがバックアップをやり取りしています。終わってから、もう一度実行してください。',
+      )
+    try {
+      return await work()
+    } finally {
+      attempt.lock.release()
+    }
   }
 
   /** Checks everything in the backup. */

@@ -4,6 +4,7 @@ import type { Agent } from '../../agents/agent.ts'
 import type { App, BackupResult, FileBackup, StoreBackup } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
+import { exchangeBackups } from '../backup/exchange.ts'
 import { pruneBackup } from '../backup/prune.ts'
 import { fullBackupLine, printStatus } from '../backup/status.ts'
 import { verifyBackup } from '../backup/verify.ts'
@@ -20,6 +21,9 @@ interface Options {
   readonly status?: boolean
   readonly verify?: boolean
   readonly prune?: boolean
+  readonly to?: string
+  readonly from?: string
+  readonly passphraseFile?: string
   readonly yes?: boolean
   readonly json?: boolean
 }
@@ -54,6 +58,21 @@ export function backupCommand(program: Command): void {
       '上限を下回るために削除するものを表示し、確認してから削除',
     )
     .option('--yes', 'with --prune, skip the confirmation', '--prune と使い、確認を省く')
+    .option(
+      '--to <folder>',
+      'put everything, encrypted, into a folder that other machines can read',
+      'すべてを暗号化して、ほかのマシンから読めるフォルダーに置く',
+    )
+    .option(
+      '--from <folder>',
+      'take over what other machines have put into this folder',
+      'ほかのマシンがこのフォルダーに置いたものを取り込む',
+    )
+    .option(
+      '--passphrase-file <file>',
+      'read the passphrase of the folder from this file',
+      'フォルダーのパスフレーズをこのファイルから読む',
+    )
     .option(...JSON_LINES_OPTION)
     .examples(
       'fumi backup',
@@ -73,6 +92,7 @@ async function backUp(app: App, paths: readonly string[], options: Options): Pro
   const json = options.json === true
   if (options.status) return printStatus(app, json)
   if (options.verify) return verifyBackup(app, json)
+  if (options.to !== undefined || options.from !== undefined) return exchangeBackups(app, options)
   if (options.prune) return pruneBackup(app, { yes: options.yes === true, json })
   const done = await backUpAll(app, paths)
   const files = new FileTotals()
