@@ -142,10 +142,20 @@ export class BackupDatabase {
   }
 
   /** Deletes a session and remembers that it is forgotten, even if it is not in the backup. */
-  forget(session: ForgottenSession, at: Instant): void {
+  forget(session: ForgottenSession, at: Instant, erased?: readonly string[]): void {
     this.#file.tables().db.pragma('secure_delete = ON')
-    this.#file.write((tables) => forgetBackup(tables, session, at))
+    this.#file.write((tables) => forgetBackup(tables, session, at, erased))
     this.#file.tables().db.pragma('wal_checkpoint(TRUNCATE)')
+  }
+
+  /** Rewrites the file without anything that was deleted. */
+  rewrite(): void {
+    if (!this.#file.exists()) return
+    const { db } = this.#file.tables()
+    withDatabaseErrors(this.path, () => {
+      db.exec('VACUUM')
+      db.pragma('wal_checkpoint(TRUNCATE)')
+    })
   }
 
   /** Returns whether the session was forgotten. */
@@ -191,6 +201,11 @@ export class BackupDatabase {
       () => undefined,
       ({ restored }) => restored.last(session),
     )
+  }
+
+  /** Forgets what was put back of a session. @returns the copies of what it replaced */
+  takeRestored(session: string): readonly string[] {
+    return this.#file.exists() ? this.#file.write(({ restored }) => restored.take(session)) : []
   }
 
   removeRestored(id: number): void {

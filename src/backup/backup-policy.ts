@@ -1,9 +1,9 @@
 /** What is backed up: what an agent says its program does to old conversations, and the user's settings. */
 import { sep } from 'node:path'
 import type { Agent, HostEnvironment, Source } from '../agents/agent.ts'
-import { isSystemError } from '../lib/files/system-error.ts'
 import type { AgentId } from '../model/ids.ts'
 import { KEEPS, type Retention } from '../model/retention.ts'
+import { firstSession } from './first-session.ts'
 
 export interface BackupSettings {
   /** `volatile`: what programs overwrite or delete. */
@@ -72,9 +72,8 @@ export class BackupPolicy {
 
   async #projectOf(agent: Agent, source: Source): Promise<string | undefined> {
     const key = `${source.path}\n${source.key ?? ''}\n${source.key === undefined ? '' : source.fingerprint}`
-    const known = this.#projects.get(key)
-    if (known !== undefined) return known
-    const project = await readProject(agent, source)
+    if (this.#projects.has(key)) return this.#projects.get(key)
+    const project = (await firstSession(agent, source))?.cwd
     this.#projects.set(key, project)
     return project
   }
@@ -82,14 +81,3 @@ export class BackupPolicy {
 
 const isBelowAny = (path: string, folders: readonly string[]): boolean =>
   folders.some((folder) => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep))
-
-/** The directory in the header of the source's first session. */
-async function readProject(agent: Agent, source: Source): Promise<string | undefined> {
-  try {
-    for await (const items of agent.scan(source))
-      for (const item of items) if (item.kind === 'session' && item.session.cwd !== undefined) return item.session.cwd
-  } catch (error) {
-    if (!isSystemError(error)) throw error
-  }
-  return undefined
-}

@@ -112,6 +112,10 @@ export class FileBackups {
     }
   }
 
+  has(agent: AgentId, path: string): boolean {
+    return this.#latest({ agent, path }) !== undefined
+  }
+
   /** Bytes of the database that hold something. */
   usedBytes(): number {
     return this.#file.read(

@@ -1,6 +1,6 @@
 /** What was put back where, so that it can be undone. */
 import type { Db } from '../lib/sqlite/own-database.ts'
-import { getRow, runStatement } from '../lib/sqlite/statements.ts'
+import { getRow, getValues, runStatement } from '../lib/sqlite/statements.ts'
 import type { AgentId, Instant } from '../model/ids.ts'
 
 export interface Restored {
@@ -51,6 +51,13 @@ export class RestoredTable {
       ...(key !== null && { key }),
       ...(backup !== null && { backup }),
     }
+  }
+
+  /** @returns the copies of what was replaced */
+  take(session: string): readonly string[] {
+    const backups = getValues<string | null>(this.#db, 'SELECT backup FROM restored WHERE session = ?', session)
+    runStatement(this.#db, 'DELETE FROM restored WHERE session = ?', session)
+    return backups.filter((one) => one !== null)
   }
 
   remove(id: number): void {

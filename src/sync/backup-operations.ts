@@ -1,5 +1,5 @@
 /** What commands and pages do with the backup as a whole: fill it with files, watch, report, make room. */
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent, ResumeCommand, Source } from '../agents/agent.ts'
 import { agentServing } from '../agents/agent-roots.ts'
@@ -23,7 +23,9 @@ import { takeIndexLock } from '../index/lock.ts'
 import type { IndexReader } from '../index/reader.ts'
 import { AppError } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
+import type { Phrase } from '../model/phrase.ts'
 import type { Session } from '../model/session.ts'
+import { forgetSession } from './forget-session.ts'
 import { listAllSources, type SyncContext } from './list-sources.ts'
 import type { BackupWatch, BackupWatchOptions } from './watch-backup.ts'
 
@@ -40,6 +42,20 @@ interface FoundLog {
   readonly source: Source
   /** No agent recognizes it. */
   readonly unknown: boolean
+}
+
+export interface EraseReport {
+  readonly session: SessionId
+  /** Exchange folders in which it is replaced by a tombstone. */
+  readonly folders: readonly string[]
+  readonly unreached: readonly Unreached[]
+}
+
+export interface Unreached {
+  /** The program's own file, a folder that this machine wrote to, or a machine that may have taken it over. */
+  readonly what: 'original' | 'exchange_folder' | 'machine'
+  readonly path: string
+  readonly reason?: Phrase
 }
 
 type OnFile = NonNullable<SyncContext['onFile']>
@@ -200,6 +216,35 @@ export class BackupOperations {
       const self = thisMachineName(this.#options.directory)
       return receiveBackups(backup, { folder, passphrase, self, agents, now })
     })
+  }
+
+  /**
+   * Removes a session from everything that we wrote, and says what could not be reached.
+   * @param passphrase of the exchange folders
+   */
+  async erase(session: SessionId, passphrase: string | undefined): Promise<EraseReport> {
+    const { backup, now } = await this.#options.context()
+    const files = await this.filesOf(session)
+    const items = [`row ${session}`, ...files.map(({ id }) => `file ${id}`)]
+    const sources = this.#options.index.allSourcesOf(session).map(({ path }) => path)
+    const machines = backup.received.machineNames()
+    const saved = backup.takeRestored(session)
+    forgetSession(this.#options.directory, this.#options.index, backup, session, now(), items)
+    for (const path of saved) rmSync(path, { force: true })
+    const folders: string[] = []
+    const unreached: Unreached[] = []
+    for (const folder of backup.exchangeFolders())
+      try {
+        if (passphrase === undefined) throw new AppError('bad_usage', 'no passphrase', 'パスフレーズがありません')
+        await this.send(folder, passphrase)
+        folders.push(folder)
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        unreached.push({ what: 'exchange_folder', path: folder, reason: error.phrase })
+      }
+    for (const path of new Set(sources)) if (existsSync(path)) unreached.push({ what: 'original', path })
+    for (const name of machines) unreached.push({ what: 'machine', path: name })
+    return { session, folders, unreached }
   }
 
   /** One process of a machine uses exchange folders at a time. */

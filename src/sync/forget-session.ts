@@ -15,13 +15,17 @@ import { AppError } from '../model/error.ts'
 import type { Instant, SessionId } from '../model/ids.ts'
 import type { Session } from '../model/session.ts'
 
-/** Throws `not_found` if the index does not contain the session. */
+/**
+ * Throws `not_found` if the index does not contain the session.
+ * @param erased items of exchange folders that hold it: nothing of it may stay in our files
+ */
 export function forgetSession(
   directory: string,
   index: IndexReader,
   backup: BackupDatabase,
   session: SessionId,
   at: Instant,
+  erased?: readonly string[],
 ): void {
   const sessionSources = index.allSourcesOf(session)
   const first = sessionSources[0]
@@ -33,8 +37,9 @@ export function forgetSession(
     )
   }
   // Recorded first, so that every later step can be repeated after a failure.
-  backup.forget({ session, claim: first.claim, first_record: first.first_record }, at)
+  backup.forget({ session, claim: first.claim, first_record: first.first_record }, at, erased)
   backup.files.forget(sessionSources.map(({ path }) => path))
+  if (erased) backup.rewrite()
   const attempt = takeIndexLock(directory, 'forget')
   try {
     const writer = new IndexWriter(

@@ -209,3 +209,68 @@ test('a copied data directory does not write as the machine that it came from', 
   writeFileSync(file, readFileSync(file, 'utf8').replace(/"host":"\w+"/, '"host":"other"'))
   expect(b.json('backup', '--to', folder).machine.id).not.toBe(first)
 })
+
+describe('erase', () => {
+  /** All bytes of the data directory and the folder. */
+  const bytesOf = (...folders: readonly string[]): string =>
+    folders
+      .flatMap((folder) => filesBelow(folder))
+      .map((path) => readFileSync(path, 'latin1'))
+      .join('')
+
+  test('removes a session from our files, the folder and the other machine, and says what is left', () => {
+    const folder = tempFolder()
+    const [a, b] = [machine(), machine()]
+    const path = a.log(1, 'The walrus was here.')
+    a.log(2, 'The albatross stays.')
+    const store = makeStore(join(a.home, 'data', 'amazon-q', 'data.sqlite3'))
+    store.put('/w/q', stateOf('q-one', [{ prompt: 'A question for the cormorant?', answer: 'Yes.' }]))
+    store.put('/w/q', stateOf('q-two', [{ prompt: 'Another one?', answer: 'No.' }]))
+    store.close()
+    a.json('backup', '--to', folder)
+    a.json('search', 'walrus')
+    a.json('mark', threadOf(1), '--note', 'A note of the pelican.')
+    b.json('backup', '--from', folder)
+    b.json('search', 'walrus')
+    const pieces = pieceFiles(folder).length
+    expect(a.json('forget', threadOf(1), '--erase', '--yes')).toEqual({
+      erased: `codex:${threadOf(1)}`,
+      folders: [folder],
+      unreached: [{ what: 'original', path }],
+    })
+    expect(a.json('forget', 'amazon-q:q-two', '--erase', '--yes').unreached).toEqual([
+      { what: 'original', path: store.path },
+    ])
+    expect(pieceFiles(folder).length).toBe(pieces - 2)
+    const words = bytesOf(join(a.home, 'fumi'))
+    for (const word of ['walrus', 'pelican']) expect([word, words.includes(word)]).toEqual([word, false])
+    expect(words).toContain('albatross')
+    expect(a.json('list').total).toBe(2)
+    expect(b.json('backup', '--from', folder).machines).toMatchObject([{ erased: 2 }])
+    expect(
+      b
+        .json('list')
+        .sessions.map(({ id }: { id: string }) => id)
+        .sort(),
+    ).toEqual(['amazon-q:q-one', `codex:${threadOf(2)}`])
+    expect(b.json('search', 'walrus').total).toBe(0)
+    expect(b.run('restore', threadOf(1), '--to', '-').code).toBe(4)
+    expect(b.json('backup', '--from', folder).machines).toMatchObject([{ erased: 0 }])
+  })
+
+  test('a folder that is not there is named', () => {
+    const folder = join(tempFolder(), 'disk')
+    mkdirSync(folder)
+    const a = machine()
+    a.log(1, 'The walrus was here.')
+    a.json('backup', '--to', folder)
+    renameSync(folder, `${folder}-unplugged`)
+    const { folders, unreached } = a.json('forget', threadOf(1), '--erase', '--yes')
+    expect([folders, unreached]).toEqual([
+      [],
+      expect.arrayContaining([expect.objectContaining({ what: 'exchange_folder', path: folder })]),
+    ])
+    renameSync(`${folder}-unplugged`, folder)
+    expect(a.json('backup', '--to', folder)).toMatchObject({ items: 0, tombstones: 1, removed_pieces: 1 })
+  })
+})

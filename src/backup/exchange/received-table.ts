@@ -2,7 +2,7 @@
 
 import { sha256 } from '../../lib/hash.ts'
 import type { Db } from '../../lib/sqlite/own-database.ts'
-import { getValue, runStatement } from '../../lib/sqlite/statements.ts'
+import { getValue, getValues, runStatement } from '../../lib/sqlite/statements.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { BackupFile } from '../backup-file.ts'
 import { forgetBackup } from '../forgotten-sessions.ts'
@@ -29,6 +29,14 @@ export class ReceivedItems {
       runStatement(db, 'INSERT INTO machine (id, name) VALUES (?, ?)', id, unique)
       return unique
     })
+  }
+
+  /** Names of the machines that we have received something from. */
+  machineNames(): readonly string[] {
+    return this.#file.read<readonly string[]>(
+      () => [],
+      ({ db }) => getValues(db, 'SELECT name FROM machine ORDER BY name'),
+    )
   }
 
   /** The state of an item as it was taken last. */

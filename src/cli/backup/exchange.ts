@@ -82,14 +82,20 @@ async function send(app: App, folder: string, passphrase: string, json: boolean)
   )
 }
 
-async function readPassphrase(file: string | undefined): Promise<string> {
+/** Undefined if it was not given and cannot be asked for. */
+export async function findPassphrase(file: string | undefined): Promise<string | undefined> {
   const fromVariable = process.env[PASSPHRASE_VARIABLE]
   if (file !== undefined)
     return readRegularFile(file)
       .toString()
       .replace(/\r?\n$/, '')
   if (fromVariable !== undefined && fromVariable !== '') return fromVariable
-  if (process.stdin.isTTY && process.stderr.isTTY) return askPassphrase()
+  return process.stdin.isTTY && process.stderr.isTTY ? askPassphrase() : undefined
+}
+
+async function readPassphrase(file: string | undefined): Promise<string> {
+  const found = await findPassphrase(file)
+  if (found !== undefined) return found
   throw new AppError(
     'bad_usage',
     `a passphrase is needed: --passphrase-file <file>, or the variable ${PASSPHRASE_VARIABLE}.`,

@@ -1,9 +1,10 @@
 /** `fumi forget`: removes a session from the index and the backup. */
 import type { Command } from 'commander'
-import type { App } from '../../app.ts'
+import type { App, Unreached } from '../../app.ts'
 import { toPrintable } from '../../lib/text.ts'
-import { AppError } from '../../model/error.ts'
+import { AppError, assertNever } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
+import { findPassphrase } from '../backup/exchange.ts'
 import { defineCommand, JSON_OPTION, SESSION_ID } from '../define-command.ts'
 import { findSession } from '../find-session.ts'
 import { say } from '../language.ts'
@@ -13,6 +14,8 @@ import { askYesNo } from '../trust-question.ts'
 interface Options {
   readonly yes?: boolean
   readonly undo?: boolean
+  readonly erase?: boolean
+  readonly passphraseFile?: string
   readonly list?: boolean
   readonly json?: boolean
 }
@@ -30,6 +33,16 @@ export function forgetCommand(program: Command): void {
       '--undo',
       'allow a forgotten session to be indexed again; its backup is not restored',
       '取り除いた会話を再び索引に入れる。バックアップは戻らない',
+    )
+    .option(
+      '--erase',
+      'also remove every trace from our files and from exchange folders that this machine wrote',
+      'fumi のファイルと、このマシンが書き込んだ交換用フォルダーからも、跡を残さず消去',
+    )
+    .option(
+      '--passphrase-file <file>',
+      'with --erase, read the passphrase of exchange folders from this file',
+      '--erase と使い、交換用フォルダーのパスフレーズをこのファイルから読む',
     )
     .option('--list', 'list forgotten sessions', '取り除いた会話を一覧表示')
     .option(...JSON_OPTION)
@@ -65,10 +78,55 @@ async function forgetNamed(app: App, name: string, options: Options): Promise<vo
       `${id} not forgotten. Pass --yes to skip the confirmation.`,
       `${id} は取り除いていません。確認を省くには --yes を付けてください。`,
     )
+  if (options.erase) return eraseSession(app, id, options)
   await app.forget(id)
   await (options.json
     ? writeOutJson({ forgotten: id })
     : writeOut(toPrintable(say(`Forgot ${id}. ${loss}\n`, `${id} を取り除きました。${loss}\n`))))
+}
+
+async function eraseSession(app: App, id: SessionId, options: Options): Promise<void> {
+  const isExchanged = app.backup.exchangeFolders().length > 0
+  const passphrase = isExchanged ? await findPassphrase(options.passphraseFile) : undefined
+  const { folders, unreached } = await app.backups.erase(id, passphrase)
+  app.annotations.erase(id)
+  if (options.json)
+    return writeOutJson({
+      erased: id,
+      folders,
+      unreached: unreached.map(({ reason, ...one }) => ({ ...one, ...(reason && { reason: reason.en }) })),
+    })
+  await writeOut(
+    toPrintable(
+      say(
+        `Erased ${id} from the index, the backup${folders.length > 0 ? ` and ${folders.join(', ')}` : ''}.\n`,
+        `${id} を索引とバックアップ${folders.length > 0 ? `、${folders.join('、')} ` : ''}から消去しました。\n`,
+      ),
+    ),
+  )
+  for (const one of unreached) await writeOut(toPrintable(`  ${describeUnreached(one)}\n`))
+}
+
+function describeUnreached({ what, path, reason }: Unreached): string {
+  switch (what) {
+    case 'original':
+      return say(
+        `still there: ${path}, which belongs to its program`,
+        `残っています: ${path}（元のプログラムのファイル）`,
+      )
+    case 'exchange_folder':
+      return say(
+        `not reached: ${path} (${reason?.en}). Run fumi backup --to ${path} when it is available`,
+        `届きませんでした: ${path}（${reason?.ja}）。使えるときに fumi backup --to ${path} を実行してください`,
+      )
+    case 'machine':
+      return say(
+        `${path} erases it with its next fumi backup --from, if it took it over`,
+        `${path} が取り込んでいれば、そこで次に fumi backup --from を実行したときに消去されます`,
+      )
+    default:
+      return assertNever(what)
+  }
 }
 
 async function undoForget(app: App, name: string, options: Options): Promise<void> {
