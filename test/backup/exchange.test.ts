@@ -225,6 +225,7 @@ describe('erase', () => {
     a.log(2, 'The albatross stays.')
     const store = makeStore(join(a.home, 'data', 'amazon-q', 'data.sqlite3'))
     store.put('/w/q', stateOf('q-one', [{ prompt: 'A question for the cormorant?', answer: 'Yes.' }]))
+    a.json('sync')
     store.put('/w/q', stateOf('q-two', [{ prompt: 'Another one?', answer: 'No.' }]))
     store.close()
     a.json('backup', '--to', folder)
