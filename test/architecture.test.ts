@@ -210,6 +210,7 @@ const STARTS_PROGRAMS: { readonly [path: string]: string } = {
   'cli/chat/programs.ts': "the user's editor, pager and shell",
   'cli/commands/serve.ts': "the user's browser",
   'cli/commands/resume.ts': 'the program that a session belongs to',
+  'cli/service/manager.ts': "the system's service manager",
 }
 
 describe('other programs', () => {

@@ -25,7 +25,7 @@ import { AppError } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { Phrase } from '../model/phrase.ts'
 import type { Session } from '../model/session.ts'
-import { forgetSession } from './forget-session.ts'
+import { forgetInIndex, forgetSession } from './forget-session.ts'
 import { listAllSources, type SyncContext } from './list-sources.ts'
 import type { BackupWatch, BackupWatchOptions } from './watch-backup.ts'
 
@@ -214,7 +214,10 @@ export class BackupOperations {
     return this.#withExchangeLock('backup --from', async () => {
       const { agents, backup, now } = await this.#options.context()
       const self = thisMachineName(this.#options.directory)
-      return receiveBackups(backup, { folder, passphrase, self, agents, now })
+      const report = await receiveBackups(backup, { folder, passphrase, self, agents, now })
+      if (report.erased_sessions.length > 0) backup.rewrite()
+      for (const session of report.erased_sessions) forgetInIndex(this.#options.directory, session)
+      return report
     })
   }
 

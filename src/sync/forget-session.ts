@@ -40,6 +40,11 @@ export function forgetSession(
   backup.forget({ session, claim: first.claim, first_record: first.first_record }, at, erased)
   backup.files.forget(sessionSources.map(({ path }) => path))
   if (erased) backup.rewrite()
+  forgetInIndex(directory, session)
+}
+
+/** No byte of it stays in the file. */
+export function forgetInIndex(directory: string, session: SessionId): void {
   const attempt = takeIndexLock(directory, 'forget')
   try {
     const writer = new IndexWriter(

@@ -5,7 +5,7 @@ import { agentIdsOf } from '../../agents/agent-roots.ts'
 import { listEntries } from '../../lib/files/safe-fs.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { AppError } from '../../model/error.ts'
-import type { Instant } from '../../model/ids.ts'
+import type { Instant, SessionId } from '../../model/ids.ts'
 import type { BackupDatabase } from '../backup-database.ts'
 import { unpackPiece } from '../pack-piece.ts'
 import { addressOf, type ExchangeKey, openKeys } from './keys.ts'
@@ -44,6 +44,7 @@ export interface ReceivedMachine {
 
 export interface ReceivedReport {
   readonly machines: readonly ReceivedMachine[]
+  readonly erased_sessions: readonly SessionId[]
   /** Parts of the folder whose manifest cannot be read: incomplete, damaged or of another passphrase. */
   readonly unreadable_machines: readonly string[]
 }
@@ -54,6 +55,7 @@ export async function receiveBackups(backup: BackupDatabase, options: ReceiveOpt
   const keys = openKeys(folder, passphrase)
   const machines: ReceivedMachine[] = []
   const unreadable: string[] = []
+  const erased_sessions: SessionId[] = []
   for (const { name: id } of listEntries(join(folder, 'machines'))) {
     if (id === self.id) continue
     const opened = openSealedFile(folder, manifestPlace(id), keys)
@@ -75,10 +77,14 @@ export async function receiveBackups(backup: BackupDatabase, options: ReceiveOpt
         counts[taken === 'taken' ? (before === undefined ? 'new' : 'changed') : taken]++
       }
     }
-    for (const tombstone of manifest.tombstones) if (backup.received.eraseReceived(id, name, tombstone)) counts.erased++
+    for (const tombstone of manifest.tombstones)
+      if (backup.received.eraseReceived(id, name, tombstone)) {
+        counts.erased++
+        erased_sessions.push(tombstone.session)
+      }
     machines.push({ machine: { id, name }, ...counts })
   }
-  return { machines, unreadable_machines: unreadable }
+  return { machines, erased_sessions, unreadable_machines: unreadable }
 }
 
 /** A row's last conversation comes after those that it replaced. */
