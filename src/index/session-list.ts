@@ -14,7 +14,17 @@ import type { SessionEntry, SourceLocation } from './records.ts'
 import { fromStoredTime } from './row-encoding.ts'
 import { filterConditions, type SessionFilter } from './session-filter.ts'
 
-export type SessionOrder = 'last' | 'started' | 'messages' | 'tokens' | 'size' | 'title'
+export type SessionOrder =
+  | 'last'
+  | 'started'
+  | 'duration'
+  | 'turns'
+  | 'messages'
+  | 'tools'
+  | 'errors'
+  | 'tokens'
+  | 'size'
+  | 'title'
 
 export interface SessionListOptions extends SessionFilter {
   readonly sort?: SessionOrder
@@ -35,10 +45,17 @@ export interface SessionPage {
   readonly sessions: readonly SessionEntry[]
 }
 
+const TURNS = '(SELECT coalesce(sum(prompts), 0) FROM activity a WHERE a.session_id = t.id)'
+const ERRORS = '(SELECT coalesce(sum(errors), 0) FROM tool_use u WHERE u.session_id = t.id)'
+
 const SORT_COLUMNS: { readonly [sort in SessionOrder]: string } = {
   last: 't.last_at',
   started: 't.started_at',
+  duration: 'CASE WHEN t.started_at < 0 OR t.last_at < 0 THEN -1 ELSE t.last_at - t.started_at END',
+  turns: TURNS,
   messages: 't.messages',
+  tools: 't.tools',
+  errors: ERRORS,
   tokens: 't.total_tokens',
   size: 'coalesce(s.size, 0)',
   title: "coalesce(t.title, '')",
@@ -230,8 +247,8 @@ export function readSessionDetails(db: Db, ids: readonly SessionId[]): ReadonlyM
   const rows = prepareCached(
     db,
     `SELECT t.name, t.header,
-       (SELECT coalesce(sum(prompts), 0) FROM activity a WHERE a.session_id = t.id) AS turns,
-       (SELECT coalesce(sum(errors), 0) FROM tool_use u WHERE u.session_id = t.id) AS errors,
+       ${TURNS} AS turns,
+       ${ERRORS} AS errors,
        (SELECT count(DISTINCT i.code || ' ' || coalesce(i.line, '')) FROM issue i
         WHERE i.source_id = t.source_id AND i.code <> 'not_a_session') AS issues
      FROM json_each(?) j CROSS JOIN session t ON t.name = j.value`,

@@ -29,6 +29,30 @@ describe('sessions', () => {
     expect(meta).toMatchObject({ pagination: { total_count: 3, next_cursor: null }, index: { sessions: 4 } })
   })
 
+  test.each([
+    ['duration_seconds', (one: Reply): number => one.duration_seconds],
+    ['turn_count', (one: Reply): number => one.turn_count],
+    ['tool_count', (one: Reply): number => one.tool_count],
+    ['error_count', (one: Reply): number => one.error_count],
+    ['cost', (one: Reply): number => one.cost.usd],
+  ])('are sorted by %s in both directions, in one page or many', async (sort, value) => {
+    const { data } = await get(`/api/sessions?per_page=100&children=all&sort=-${sort}`, 'SessionsReply')
+    const values = data.map(value)
+    expect(values).toEqual(values.toSorted((a: number, b: number) => b - a))
+    expect(new Set(values).size).toBeGreaterThan(1)
+    const paged: string[] = []
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const reply: Reply = await get(
+        `/api/sessions?per_page=1&children=all&sort=-${sort}${cursor && `&cursor=${cursor}`}`,
+      )
+      paged.push(...reply.data.map((one: Reply) => one.id))
+      cursor = reply.meta.pagination.next_cursor
+    }
+    expect(paged).toEqual(data.map((one: Reply) => one.id))
+    const { data: ascending } = await get(`/api/sessions?per_page=100&children=all&sort=${sort}`)
+    expect(ascending.map(value)).toEqual(values.toReversed())
+  })
+
   test('by pages and by cursors are the same', async () => {
     const ids: string[] = []
     let path = '/api/sessions?per_page=1&children=all&sort=created_at'

@@ -277,6 +277,30 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.context().close()
   })
 
+  test('sorts the list by a column, in both directions, and says how many match', async () => {
+    const { page, wrong } = await site.reader({ viewport: { width: 1440, height: 900 } })
+    await page.goto(site.url)
+    const tokens = page.getByRole('button', { name: 'Tokens' })
+    const titles = page.locator('a[data-row]')
+    const sorted = page.waitForResponse(/sessions\?.*sort=-total_tokens/)
+    await tokens.click()
+    await sorted
+    await expect.poll(() => page.url()).toContain('sort=-total_tokens')
+    await expect.poll(() => titles.first().innerText()).toContain('kettle')
+    expect(await page.locator('h2').count()).toBe(0)
+    const most = await titles.first().innerText()
+    await tokens.click()
+    await expect.poll(() => page.url()).toContain('sort=total_tokens')
+    await expect.poll(() => titles.first().innerText()).not.toBe(most)
+    await expect.poll(() => titles.last().innerText()).toBe(most)
+    await tokens.click()
+    await expect.poll(() => page.url()).not.toContain('sort=')
+    await page.goto(`${site.url}?agent=codex`)
+    await page.getByText(/^\d+ sessions match$/).waitFor()
+    expect(wrong).toEqual([])
+    await page.context().close()
+  })
+
   test('returns from a conversation to the filtered list and its place', async () => {
     const { page, wrong } = await site.reader({ viewport: { width: 1280, height: 300 } })
     await page.goto(`${site.url}?by=project`)

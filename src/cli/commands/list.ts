@@ -33,7 +33,18 @@ interface Options extends FilterOptions {
   readonly json?: boolean
 }
 
-const _SORT_KEYS: readonly SessionOrder[] = ['last', 'started', 'messages', 'tokens', 'size', 'title']
+const _SORT_KEYS: readonly SessionOrder[] = [
+  'last',
+  'started',
+  'duration',
+  'turns',
+  'messages',
+  'tools',
+  'errors',
+  'tokens',
+  'size',
+  'title',
+]
 
 export function listCommand(program: Command): void {
   defineCommand(program, 'list', 'list conversations, newest first', '会話を新しい順に一覧表示')

@@ -9,8 +9,13 @@ import type { Pagination, Reply } from './envelope.ts'
 export const SESSION_SORTS = [
   'last_at',
   'created_at',
+  'duration_seconds',
+  'turn_count',
   'message_count',
+  'tool_count',
+  'error_count',
   'total_tokens',
+  'cost',
   'filesize_bytes',
   'title',
 ] as const

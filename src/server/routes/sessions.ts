@@ -1,7 +1,7 @@
 /** `/api/sessions`: the list, one session, its annotation. */
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import { type App, currentInstant, type SessionListOptions, type SessionOrder } from '../../app.ts'
+import { type App, currentInstant, type SessionListOptions, type SessionOrder, type SessionPage } from '../../app.ts'
 import { SESSION_SORTS, type SessionSort, type SessionsMeta } from '../../model/api/session.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { Role } from '../../model/normalized.ts'
@@ -19,10 +19,15 @@ import {
 } from '../openapi/endpoint.ts'
 import { readSessionDetail, toMarkItem, toSessionItems } from '../view/session-item.ts'
 
-const SORTS: { readonly [sort in SessionSort]: SessionOrder } = {
+/** Costs are not in the index: they follow from the prices of today. */
+const SORTS: { readonly [sort in Exclude<SessionSort, 'cost'>]: SessionOrder } = {
   last_at: 'last',
   created_at: 'started',
+  duration_seconds: 'duration',
+  turn_count: 'turns',
   message_count: 'messages',
+  tool_count: 'tools',
+  error_count: 'errors',
   total_tokens: 'tokens',
   filesize_bytes: 'size',
   title: 'title',
@@ -69,11 +74,8 @@ export function sessionRoutes(api: OpenAPIHono, context: ServerContext): void {
       const options = await toListOptions(app, query)
       const perPage = query.per_page ?? DEFAULT_PER_PAGE
       const page = query.page ?? 1
-      const { total, sessions } = app.list({
-        ...options,
-        limit: perPage,
-        offset: query.cursor ? 0 : (page - 1) * perPage,
-      })
+      const window = { ...options, limit: perPage, offset: query.cursor ? 0 : (page - 1) * perPage }
+      const { total, sessions } = isSortedByCost(query) ? await listByCost(app, window) : app.list(window)
       const isLast = query.cursor ? sessions.length < perPage : page * perPage >= total
       const last = sessions.at(-1)
       const meta: SessionsMeta = {
@@ -149,11 +151,25 @@ async function toListOptions(app: App, query: Query): Promise<SessionListOptions
     ...filter,
     ...(query.role !== undefined && { roles: parseRoles(query.role) }),
     ...(ids && { ids }),
-    sort: SORTS[name],
+    ...(name !== 'cost' && { sort: SORTS[name] }),
     ascending: !query.sort.startsWith('-'),
     children: query.parent !== undefined ? { of: query.parent } : ids ? 'all' : query.children,
     ...(query.cursor !== undefined && { after: Buffer.from(query.cursor, 'base64url').toString() as SessionId }),
   }
+}
+
+const isSortedByCost = ({ sort }: Query): boolean => sort === 'cost' || sort === '-cost'
+
+async function listByCost(
+  app: App,
+  { limit = DEFAULT_PER_PAGE, offset = 0, after, ascending, ...options }: SessionListOptions,
+): Promise<SessionPage> {
+  const { total, sessions } = app.list({ ...options, limit: Number.MAX_SAFE_INTEGER })
+  const spent = (await app.totals({ kind: 'any' }))?.cost.by_session ?? {}
+  const sign = ascending ? 1 : -1
+  const sorted = sessions.toSorted((a, b) => sign * ((spent[a.id]?.usd ?? 0) - (spent[b.id]?.usd ?? 0)))
+  const from = after === undefined ? offset : sorted.findIndex(({ id }) => id === after) + 1
+  return { total, sessions: sorted.slice(from, from + limit) }
 }
 
 /** The sessions that match star, tag and words; undefined without such filters. */

@@ -11,6 +11,8 @@ export class SessionList {
   problem = $state.raw<RequestProblem>()
   /** An error in the query. Earlier results stay. */
   unclear = $state.raw<RequestProblem>()
+  /** All sessions that match, also those that are not loaded yet. */
+  total = $state<number>()
   /** Null at the end, undefined before the first reply. */
   cursor = $state<string | null>()
   #query: QueryParameters = {}
@@ -21,11 +23,12 @@ export class SessionList {
     return this.cursor !== undefined
   }
 
-  async load(filters: SessionFilterValues): Promise<void> {
+  /** @param sort as the API names it; the newest first by default */
+  async load(filters: SessionFilterValues, sort?: string): Promise<void> {
     this.#signal.abort()
     this.#signal = new AbortController()
     const before = this.#query
-    this.#query = { ...filters, per_page: PAGE_SIZE }
+    this.#query = { ...filters, sort, per_page: PAGE_SIZE }
     this.#isLoading = false
     const answer = await get<SessionsReply>('/sessions', this.#query, this.#signal.signal)
     if (answer.kind === 'dropped') return
@@ -55,7 +58,11 @@ export class SessionList {
     if (answer.kind !== 'reply') return
     this.index = answer.reply.meta.index
     if (this.sessions.length <= PAGE_SIZE) this.#setPage(answer.reply, answer.reply.data)
-    else this.sessions = mergeSessions(answer.reply.data, this.sessions)
+    else if (this.#query['sort'] === undefined) this.sessions = mergeSessions(answer.reply.data, this.sessions)
+    else {
+      const fresh = new Map(answer.reply.data.map((session) => [session.id, session]))
+      this.sessions = this.sessions.map((session) => fresh.get(session.id) ?? session)
+    }
   }
 
   replace(id: string, change: Partial<SessionItem>): void {
@@ -69,6 +76,7 @@ export class SessionList {
   #setPage({ meta }: SessionsReply, sessions: readonly SessionItem[]): void {
     this.sessions = sessions
     this.index = meta.index
+    this.total = meta.pagination.total_count
     this.cursor = meta.pagination.next_cursor
   }
 }
