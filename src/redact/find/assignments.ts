@@ -23,7 +23,8 @@ const isNameCode = (code: number): boolean =>
   (code >= 48 && code <= 57) ||
   code === 95 ||
   code === 45 ||
-  code === 46
+  code === 46 ||
+  (code >= 0xc0 && code < 0x250)
 
 interface Name {
   readonly start: number
@@ -41,7 +42,7 @@ export function findAssigned(text: string, at: number, spans: RedactionSpan[]): 
   while (start > 0 && at - start < MAX_NAME && isNameCode(text.charCodeAt(start - 1))) start--
   // The letter of an escape sequence is no part of the name.
   if (text[start - 1] === '\\' && /[nrtbf]/.test(text[start] ?? '') && start < at) start++
-  let end = at + 3
+  let end = at
   while (end < text.length && end - start < 2 * MAX_NAME && isNameCode(text.charCodeAt(end))) end++
   while (end > at && /[.-]/.test(text[end - 1] ?? '')) end--
   if (end - start >= 2 * MAX_NAME) return end
@@ -84,14 +85,17 @@ function readAssigned(text: string, name: Name): RedactionSpan | undefined {
   if (/^authorization$/i.test(name.text.replace(/^proxy-/i, ''))) return readAuthorization(text, at)
   if (sign === '|' && !isTableRow(text, name.start)) return undefined
   const quoted = readQuoted(text, at)
-  // Two arguments of a call, or items of a list.
-  if (sign === ',')
-    return quoted && /["'`]/.test(text[name.end] ?? '') && !IS_KEY.test(text.slice(quoted.next, quoted.next + 12))
-      ? judge(text, quoted, name.strength, 'quoted')
-      : undefined
+  // The first two arguments of a call. In a list, a name says nothing about the next item.
+  if (sign === ',') {
+    const isArgument = isFlag || IS_FIRST.test(text.slice(Math.max(0, name.start - 12), name.start))
+    const isValue = quoted && isArgument && !IS_KEY.test(text.slice(quoted.next, quoted.next + 12))
+    return isValue ? judge(text, quoted, name.strength, 'quoted') : undefined
+  }
   if (quoted) return judge(text, withoutScheme(text, quoted), name.strength, 'quoted')
   return readUnquoted(text, name, at, sign, separator[0])
 }
+
+const IS_FIRST = /\(\s*\\*["'`]$/
 
 const isTableRow = (text: string, at: number): boolean =>
   /^\s*\|/.test(text.slice(text.lastIndexOf('\n', at - 1) + 1, at))
@@ -101,7 +105,7 @@ const IS_KEY = /^\\{0,7}["'`]?\s{0,3}[:=]/
 
 /** What stands between a name and its value. A quoted value may be on the next line. */
 const SEPARATOR =
-  /(?:\\{0,7}["'`\])*]){0,3}(?:[ \t]?[([][^()[\]\n]{1,30}[)\]])?[?!]?(?:[ \t]{0,24}(=>|:=|\?=|\+=|={1,3}|::?|->|!=|＝|：|,|\|)|(?:\\{0,7}["'])?[,;]?\s{1,24}\\{0,7}["']?(?:value|content|Value|default)\\{0,7}["']?[ \t]?([:=]))[ \t]{0,24}(?:\r?\n[ \t]{0,24}(?=["'`]))?(?:\*\*[ \t]?|[|>][-+]?[ \t]*\r?\n[ \t]+)?/y
+  /(?:\\{0,7}["'`\])*]){0,3}(?:[ \t]?[([][^()[\]\n]{1,30}[)\]])?[?!]?(?:[ \t]{0,24}(=>|:=|\?=|\+=|={1,3}|::?|->|!=|＝|：|→|⇒|,|\|)|(?:\\{0,7}["'])?[,;]?\s{1,24}\\{0,7}["']?(?:value|content|Value|default)\\{0,7}["']?[ \t]?([:=]))[ \t]{0,24}(?:\r?\n[ \t]{0,24}(?=["'`]))?(?:\*\*[ \t]?|[|>][-+]?[ \t]*\r?\n[ \t]+)?/y
 
 function readUnquoted(
   text: string,
@@ -179,10 +183,13 @@ function readAfterBlank(text: string, name: Name): RedactionSpan | undefined {
   const line = text.slice(Math.max(0, name.start - 120), name.start)
   const isNetrc = /\b(?:login|machine|user|username|account)\s+\S+\s+$/.test(line)
   const quoted = readQuoted(text, at)
-  if (quoted)
+  if (quoted) {
+    // "Pass `x`" is prose; `PASSWORD 'x'` is SQL.
+    const form = text[at] === '`' || /^pass$/i.test(name.text) ? 'sentence' : 'quoted'
     return name.strength === 'password' || name.strength === 'strong'
-      ? judge(text, quoted, name.strength, 'sentence')
+      ? judge(text, quoted, name.strength, form)
       : undefined
+  }
   const value = readBare(text, at, LINE_VALUE)
   if (!value) return undefined
   if (isNetrc && name.strength === 'password') return judge(text, value, 'password', 'line')

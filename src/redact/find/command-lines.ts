@@ -3,7 +3,7 @@ import { isPlaceholder, isReference } from './placeholder.ts'
 import type { RedactionSpan } from './span.ts'
 
 /** A quoted or unquoted argument: the secret is the last group that matched. */
-const ARGUMENT = `(?:'([^'\\n]{1,400})'|\\\\?"([^"\\\\\\n]{1,400})\\\\?"|([^\\s'"\\\\;|&<>]{1,400}))`
+const ARGUMENT = `(?:'([^'\\n]{1,400})'|\\\\?"([^"\\\\\\n]{1,400})\\\\?"|([^\\s'"\`\\\\;|&<>]{1,400}))`
 const option = (names: string, gap = '(?:\\s+|=)'): RegExp => new RegExp(`\\s(?:${names})${gap}${ARGUMENT}`, 'g')
 
 interface CommandForm {

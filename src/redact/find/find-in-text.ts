@@ -6,12 +6,12 @@ import { decodedViewsOf } from './decoded-views.ts'
 import { decodeRuns, MIN_RUN } from './encoded-runs.ts'
 import { findIdentifiedBy, findInCsv, RECORD_TRIGGERS } from './records.ts'
 import { HAS, type ScanResult, scanText } from './scan-text.ts'
-import { findInJapanese } from './sentences.ts'
+import { findInJapanese, findLogin } from './sentences.ts'
 import { mergeSpans, type RedactionSpan } from './span.ts'
 import { findStructured, INFIX_TRIGGERS } from './structured-runs.ts'
 import { TriggerTable } from './trigger-table.ts'
 import { findInUrl } from './urls.ts'
-import { findToken, startsOf, TOKEN_MATCHERS } from './vendor-tokens.ts'
+import { findToken, isBoundary, startsOf, TOKEN_MATCHERS } from './vendor-tokens.ts'
 
 /** No secret is shorter. */
 const MIN_TEXT = 8
@@ -40,11 +40,17 @@ const nameHandler: Handler = (text, at, spans) => {
   scan.named = findAssigned(text, at, spans)
   scan.hasNames = true
 }
+/** `pw` ends many strings by chance. */
+const shortNameHandler: Handler = (text, at, spans) => {
+  if (isBoundary(text, at)) nameHandler(text, at, spans)
+}
 /** Three letters of each word in `secret-names.ts`. */
 for (const start of 'pas pwd psw pwo ken con mot mdp wac psk sec key api tok cre mne lic jwt bea otp tot pat aut coo ses sid sig sal see pin csr xsr non web con sen acc'.split(
   ' ',
 ))
   TRIGGERS.add(start, nameHandler)
+for (const start of ['pw:', 'pw=', 'pw ', 'pw"', "pw'"]) TRIGGERS.add(start, shortNameHandler)
+for (const start of ['log', 'sig']) TRIGGERS.add(start, findLogin)
 TRIGGERS.add('://', findInUrl)
 TRIGGERS.add('coo', findInCookies)
 TRIGGERS.add('ide', findIdentifiedBy)

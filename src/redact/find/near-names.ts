@@ -10,7 +10,7 @@ const SERVICE =
 const KEY_WORD = /(?:key|token|secret|auth|sid|pat)s?$/i
 const SERVICE_REACH = 60
 const REACH = 100
-const CANDIDATE = /[A-Za-z0-9][\w+/=.~-]{18,400}/g
+const CANDIDATE = /[A-Za-z0-9][\w+/=.~-]{14,400}/g
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 /** Words that say that what follows them is no secret. */
 const OTHER =
@@ -53,7 +53,7 @@ function findBehind(text: string, at: number, spans: RedactionSpan[], isService:
 }
 
 function isCandidate(value: string, isService: boolean): boolean {
-  if (value.length < 20 || isReference(value) || isPlaceholder(value)) return false
+  if (value.length < (isService ? 16 : 20) || isReference(value) || isPlaceholder(value)) return false
   if (UUID.test(value)) return isService
   if (/^[0-9a-f]+$/i.test(value)) return /\d/.test(value) && /[a-f]/i.test(value) && (isService || value.length >= 32)
   if (/[/.]/.test(value) && /^[\w-]+(?:[/.][\w-]+)+$/.test(value) && !/[A-Z].*\d|\d.*[A-Z]/.test(value)) return false

@@ -11,7 +11,7 @@ passwd passphrase pwd value values string text data name user username users adm
 staging default none null nil undefined empty blank some any new old current real valid invalid wrong bad good correct incorrect right strong
 weak super top private public secure access refresh client app application server service db database mysql postgres postgresql redis mongo mongodb
 rabbitmq minio elastic mariadb oracle sa auth authorization bearer basic credential credentials account id file path env var config setting settings field
-input output label title header cookie session jwt oauth abc abcd xyz xxx yyy zzz aaa bbb ccc enter type here this that is your with from for and or in of to
+input output label title header cookie session jwt oauth abc abcd xxx yyy zzz aaa bbb ccc enter type here this that is your with from for and or in of to
 login signup hello world temp tmp random unknown required optional true false yes no on off
 please set provide use github gitlab openai anthropic aws azure google stripe slack sk pk ghp xoxb live pat placeholder sample fake ignored unused anything whatever something nothing
 one two three super long short first second last other another string`.split(/\s+/),
@@ -100,6 +100,8 @@ const REFERENCE = new RegExp(
     String.raw`\$\{\{?|\{\{|\$\(|^%\{|\$env:|\$[A-Z_]{3,}`,
     String.raw`^(?:\.{0,2}|~|[A-Za-z]:)[\\/](?:[\w.@ -]+[\\/])*[\w.@ -]*$`, // paths
     String.raw`^https?://[^@\s]*$`,
+    // regular expressions
+    String.raw`\[[a-zA-Z0]-[zZ9f]|\(\?[:=!<]|\\[dws][+*{)]|^/.*/[a-z]*$`,
     String.raw`^(?:getenv|env|environ|lookup|fetch|get|read|load|new|await|function|async|require|typeof|void)\b`,
   ].join('|'),
 )

@@ -19,13 +19,12 @@ text bytes byte buffer symbol bigint optional required default defaults empty mi
 reset needed stored saved hashed encrypted plaintext generated rotated provided given used unused sent set unset not never always also already
 only once here there below above following same different environment variable secret secrets token password passwords keychain vault stdin prompt
 manual automatic auto inherit disabled enabled hidden visible protected sensitive confidential public private internal external static readonly const let
-basic bearer digest negotiate anonymous oauth oauth2 jwt hmac rsa ed25519 ecdsa aes sha256 sha512 md5 bcrypt argon2 scrypt base64 utf8 hex ascii pem der pkcs8 pkcs1 x509
+basic bearer digest negotiate anonymous oauth oauth2 jwt hmac rsa ed25519 ecdsa aes sha256 sha512 md5 bcrypt argon2 scrypt base64 base64url base64-encoded base64url-encoded utf8 hex ascii pem der pkcs8 pkcs1 x509
 authentication authorization authenticated authorized unauthorized forbidden exception error failure success failed failing mismatch rejected accepted denied granted
 autocomplete field input label form column property attribute parameter argument option flag value name values names type types
 anything something nothing everything whatever somewhere later soon now then when where while because since until unless
-interpolated configured specified documented described supported deprecated recommended mandatory obligatory`.split(
-    /\s+/,
-  ),
+interpolated configured specified documented described supported deprecated recommended mandatory obligatory secure strong weak known unique short long simple complex blank safe unsafe common good bad old new shared own
+passphrase fixed changing example sample dummy admin user root guest login mandatory hunter`.split(/\s+/),
 )
 
 export function isSecretValue(value: string, strength: NameStrength, form: ValueForm): boolean {
@@ -49,7 +48,8 @@ function isPlausible(value: string, strength: NameStrength, form: ValueForm): bo
   // Punctuation around a word is code or prose.
   if (!/\d/.test(value) && /^[^\p{L}]*\p{L}+[^\p{L}]*$/u.test(value))
     return form !== 'bare' && form !== 'sentence' && value.length >= 8
-  return value.length >= (form === 'bare' || form === 'sentence' ? 6 : 4) && !isVersionLike(value)
+  const hasSign = /\d/.test(value) && /[^\p{L}\d]/u.test(value)
+  return value.length >= (form === 'bare' || (form === 'sentence' && !hasSign) ? 6 : 4) && !isVersionLike(value)
 }
 
 /** Digits or signs among letters. */
@@ -58,7 +58,7 @@ const isVersionLike = (value: string): boolean =>
   /^v?\d+(?:\.\d+)+(?:[-+]\w+)?$|^0x[0-9a-f]{1,8}$/i.test(value) || /^\d+(?:px|em|ms|s|mb|kb|gb|%)$/i.test(value)
 
 function isTokenValue(value: string): boolean {
-  if (value.length < 12 || !/\d/.test(value)) return value.length >= 24 && hasMixedCase(value) && !isWordy(value)
+  if (value.length < 12 || !/\d/.test(value)) return value.length >= 20 && hasMixedCase(value) && !isWordy(value)
   if (UUID.test(value)) return true
   return /^\d+$/.test(value) ? false : looksRandom(value) || (value.length >= 20 && isMixed(value) && !isWordy(value))
 }
@@ -68,10 +68,11 @@ function isWordSecret(value: string, strength: NameStrength, form: ValueForm): b
   if (form === 'bare' || form === 'sentence' || form === 'flag')
     return value.length >= 12 && hasMixedCase(value) && !isWordy(value)
   const words = splitWords(value)
-  if (words.some((word) => NAMES_SECRET.test(word) || ORDINARY.has(word))) return false
+  if (words.some((word) => NAMES_SECRET.test(word))) return false
+  if (words.filter((word) => ORDINARY.has(word)).length * 2 >= words.length) return false
   if (hasMixedCase(value) && value.length >= 10 && !isWordy(value)) return true
   if (strength !== 'password' || !/^[a-z]/.test(value) || /[^\x21-\x7e]/.test(value)) return false
-  return /[-_.]/.test(value) ? words.length >= 3 && value.length >= 12 && !/[.:,]/.test(value) : value.length >= 8
+  return /[-_.]/.test(value) ? words.length >= 3 && value.length >= 12 && !/[.:,]/.test(value) : value.length >= 6
 }
 
 const NAMES_SECRET = /pass|secret|token|^key|cred|auth|login|user|field|input|label|error|prompt|valid/

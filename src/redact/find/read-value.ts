@@ -47,7 +47,8 @@ export function readBare(text: string, at: number, pattern: RegExp): ReadValue |
   pattern.lastIndex = at
   const found = pattern.exec(text)?.[0]
   if (!found) return undefined
-  const value = found.replace(/[.,;:!?]+$/, '')
+  // Signs that end a clause; a password may end with others.
+  const value = found.replace(/[.,;:]+$/, '')
   return { start: at, end: at + value.length, next: at + found.length }
 }
 

@@ -10,7 +10,7 @@ interface NameInProse {
 }
 
 const SAID =
-  /["'`*_”]{0,3}(?:\s+(?:for|of|on|to|in|at)\s+[^\n.:;=]{1,60}?)?\s+(?:is|was|are|will be|should be|would be|must be|has been (?:set|changed|reset) to|set to|changed to|reset to|to|being|equals?|goes like|reads|:)\s*(?:now\s+|still\s+|just\s+|simply\s+|currently\s+)?[:：]?\s*(["'`“‘*]{0,3})([^\s"'`“”‘’*]{4,400})(["'`”’*]?)/iy
+  /["'`*_”]{0,3}(?:\s+(?:for|of|on|to|in|at|from)\s+[^\n.:;=]{1,60}?)?\s+(?:is|was|are|will be|should be|would be|must be|has been (?:set|changed|reset) to|set to|changed to|reset to|to|being|equals?|goes like|reads|:)\s*(?:now\s+|still\s+|just\s+|simply\s+|currently\s+)?[:：]?\s*(["'`“‘*]{0,3})([^\s"'`“”‘’*]{4,400})(["'`”’*]?)/iy
 const USED =
   /(["'`“‘*]{0,3})([^\s"'`“”‘’*]{4,200})["'`”’*,]{0,4}\s+(?:is|as|was|for|being)\s+(?:(?:the|my|your|our|its|their|a|an|his|her)\s+)?(?:[\w-]{1,20}\s+){0,3}$/i
 
@@ -23,8 +23,34 @@ export function findInSentence(text: string, { start, end, strength }: NameInPro
   const [all, opening = '', written = '', closing = ''] = said
   const value = opening === '' ? written.replace(/[.,;:!?)\]。、]+$/, '') : written
   const from = end + all.length - closing.length - written.length
-  const isIn = isSecretValue(value, strength, opening !== '' && closing !== '' ? 'quoted' : 'sentence')
-  if (isIn) spans.push({ start: from, end: from + value.length, kind: 'setting' })
+  const isQuoted = opening !== '' && closing !== ''
+  const isWord =
+    strength === 'password' && IS_SAID.test(all) && isUnusualWord(value) && ENDS.test(text.slice(from + value.length))
+  if (isSecretValue(value, strength, isQuoted ? 'quoted' : 'sentence') || isWord)
+    spans.push({ start: from, end: from + value.length, kind: 'setting' })
+}
+
+const IS_SAID = /\sis\s/i
+/** The end of a sentence, so that the word is not the beginning of a description. */
+const ENDS = /^["'`”]?(?:[.!。](?:\s|$)|\s*$|\s*\n)/
+/** Ends of words that describe a password. */
+const DESCRIBES =
+  /(?:ed|ing|ly|able|ible|ful|less|ive|ous|ent|ant|ary|ory|al|ic|own|set|ten|ken|ure|ong|ort|eak|ple|plex|que|ect|ent|fe|mon)$/
+
+const isUnusualWord = (value: string): boolean =>
+  /^[a-z]{6,20}$/.test(value) && !DESCRIBES.test(value) && isSecretValue(value, 'password', 'quoted')
+
+const LOGIN =
+  /(?:log|sign)[ -]?(?:in|on)(?:\s+(?:with|as|using|is))?\s*:?\s+["'`]?([\w.@-]{2,60})["'`]?\s*(?:\/|:|\||,?\s+and|,?\s+with)\s*(?:(?:the\s+)?password\s+)?["'`]?([^\s"'`]{4,100})/iy
+
+/** "Log in with mika / …" */
+export function findLogin(text: string, at: number, spans: RedactionSpan[]): void {
+  LOGIN.lastIndex = at
+  const found = LOGIN.exec(text)
+  const value = found?.[2]?.replace(/[.,;:!?)]+$/, '')
+  if (!found || value === undefined || !/\d/.test(value) || !isSecretValue(value, 'password', 'sentence')) return
+  const start = at + found[0].length - (found[2]?.length ?? 0)
+  spans.push({ start, end: start + value.length, kind: 'setting' })
 }
 
 function findBefore(text: string, start: number, strength: NameStrength, spans: RedactionSpan[]): void {
@@ -40,7 +66,7 @@ function findBefore(text: string, start: number, strength: NameStrength, spans: 
 }
 
 const JA_NAME =
-  'パスワード|パスフレーズ|パスコード|合言葉|暗証番号|暗証コード|秘密鍵|秘密のキー|シークレット(?:キー)?|[AＡ][PＰ][IＩ]\\s?(?:キー|トークン|鍵)|アクセス(?:キー|トークン)|認証(?:キー|コード|トークン|情報)|トークン|クレデンシャル|ログイン情報|ＰＩＮ|PIN(?:コード|番号)?|ワンタイムパスワード|接続文字列|共有鍵|暗号化キー|署名キー|PW|ＰＷ'
+  'パスワード|パスフレーズ|パスコード|合言葉|暗証番号|暗証コード|秘密鍵|秘密のキー|シークレット(?:キー)?|[AＡ][PＰ][IＩ]\\s?(?:キー|トークン|鍵)|アクセス(?:キー|トークン)|認証(?:キー|コード|トークン|情報)|トークン|クレデンシャル|ログイン情報|ＰＩＮ|(?<![A-Za-z])PIN(?![A-Za-z])(?:コード|番号)?|ワンタイムパスワード|接続文字列|共有鍵|暗号化キー|署名キー|(?<![A-Za-z])PW(?![A-Za-z])|ＰＷ'
 const JA_NAMES = new RegExp(JA_NAME, 'g')
 /** ASCII between the name and the end of the value, which Japanese text or a blank ends. */
 const JA_SAID =

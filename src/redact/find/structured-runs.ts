@@ -41,6 +41,7 @@ const FORMS: readonly RunForm[] = [
     form: /[12][A-Za-z0-9]{26}_[A-Za-z0-9]{20,22}(?![\w-])/y,
     fits: (first, length) => /[12]/.test(first) && length >= 48 && length <= 50,
   },
+  { kind: 'maxmind', form: /[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![\w-])/y, fits: (_, length) => length === 40 },
   { kind: 'newrelic', form: /[0-9a-f]{36}NRAL(?![\w-])/y, fits: (_, length) => length === 40 },
   { kind: 'pagerduty', form: /u\+[\w+-]{18}(?![\w-])/y, fits: (first, length) => first === 'u' && length === 20 },
 ]

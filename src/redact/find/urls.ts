@@ -27,7 +27,7 @@ export function findInUrl(text: string, at: number, spans: RedactionSpan[]): voi
 }
 
 const isReal = (password: string, user: string): boolean =>
-  password.length >= 3 &&
+  password.length >= 4 &&
   password !== user &&
   !/^(?:x-oauth-basic|\*+|\.+|port|\d{1,5})$/.test(password) &&
   !isReference(password) &&

@@ -26,7 +26,11 @@ export const CLOUD_FORMATS = [
   token('confluent', 'cflt', '[A-Za-z0-9+/]{50,80}'),
   token('temporal', 'tmprl_', word(40)),
   token('ngrok', 'ngrok_ ak_ cr_', '2[A-Za-z0-9]{26,40}(?:_[A-Za-z0-9]{20,24})?'),
-  token('redis', 'requirepass masterauth', '\\s{1,4}["\']?(?!["\']|foobared|\\$)([^\\s"\']{4,200})'),
+  token(
+    'redis',
+    'requirepass masterauth',
+    '\\s{1,4}["\']?(?!["\']|foobared|\\$)([^\\s"\']{4,200})["\']?(?=[ \\t]*(?:\\r?\\n|$))',
+  ),
   token('akamai', 'akab-', '[a-z0-9]{16}-[a-z0-9]{16}(?![a-z0-9])'),
   token('backblaze', 'K00', '\\d[A-Za-z0-9+/]{27}(?![A-Za-z0-9+/=])'),
   token('upcloud', 'ucat_', alnum(20)),
