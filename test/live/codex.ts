@@ -3,12 +3,13 @@
  * resumes. `FUMI_CODEX` names an installed one; `FUMI_CODEX_VERSION` another version. Run by `npm run live`.
  */
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import codex from '../../src/agents/codex/agent.ts'
 import { programPathOrMissing } from '../../src/lib/programs.ts'
-import { nonEmptyStringOf } from '../../src/lib/unknown-values.ts'
+import { type Fields, nonEmptyStringOf } from '../../src/lib/unknown-values.ts'
 import { addUsage, NO_USAGE, type Usage } from '../../src/model/usage.ts'
 import { stateOf } from '../support/amazon-q-store.ts'
 import { tempFolder } from '../support/codex-log.ts'
@@ -70,7 +71,18 @@ stream_max_retries = 0
 })
 
 const home = (): string => join(root, '.codex')
-const environment = () => ({ ...process.env, HOME: root, CODEX_HOME: home(), GARDEN_KEY: 'none', RUST_LOG: 'error' })
+const environment = (codexHome = home()) => ({
+  ...process.env,
+  ...{ HOME: root, CODEX_HOME: codexHome, GARDEN_KEY: 'none', RUST_LOG: 'error' },
+})
+
+/** Another home with the same settings, as on another machine. */
+function otherHome(name: string): string {
+  const folder = join(root, name)
+  mkdirSync(folder)
+  cpSync(join(home(), 'config.toml'), join(folder, 'config.toml'))
+  return folder
+}
 
 const started: number[] = []
 afterEach(() => {
@@ -84,10 +96,12 @@ afterEach(() => {
 })
 
 /** Runs one turn; returns the id of its thread. */
-async function turn(...args: readonly string[]): Promise<string> {
+const turn = (...args: readonly string[]): Promise<string> => turnIn(home(), ...args)
+
+async function turnIn(codexHome: string, ...args: readonly string[]): Promise<string> {
   const child = spawn(program, ['exec', '--skip-git-repo-check', ...args], {
     cwd: work,
-    env: environment(),
+    env: environment(codexHome),
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -99,6 +113,68 @@ async function turn(...args: readonly string[]): Promise<string> {
   const id = /session id: ([0-9a-f-]{36})/i.exec(output)?.[1]
   if (id === undefined) throw new Error(`Codex names no session: ${output}`)
   return id
+}
+
+/** What the calls that are used here answer. */
+interface AppReply {
+  readonly thread: { readonly id: string }
+  readonly turn: { readonly id: string }
+}
+
+interface AppServer {
+  call(method: string, params: object): Promise<AppReply>
+  /** Returns the turn's id when it has ended. */
+  turn(thread: string, text: string): Promise<string>
+  close(): Promise<void>
+}
+
+/** The program that the TUI uses: only it can revert a thread. */
+async function appServer(): Promise<AppServer> {
+  const child = spawn(program, ['app-server'], {
+    cwd: work,
+    env: environment(),
+    detached: true,
+    stdio: ['pipe', 'pipe', 'ignore'],
+  })
+  if (child.pid !== undefined) started.push(child.pid)
+  const answers = new Map<number, (message: Fields) => void>()
+  const ends: ((thread: unknown) => void)[] = []
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const message = JSON.parse(line) as Fields
+    const answer = typeof message['id'] === 'number' ? answers.get(message['id']) : undefined
+    if (answer) answer(message)
+    else if (message['method'] === 'turn/completed')
+      for (const end of ends) end((message['params'] as Fields)['threadId'])
+  })
+  let count = 0
+  const send = (message: object): void => void child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
+  const call = (method: string, params: object): Promise<AppReply> =>
+    new Promise((resolve, reject) => {
+      const id = ++count
+      answers.set(id, ({ result, error }) =>
+        error === undefined ? resolve(result as AppReply) : reject(new Error(`${method}: ${JSON.stringify(error)}`)),
+      )
+      send({ id, method, params })
+    })
+  const clientInfo = { name: 'fumi', title: 'fumi', version: '0' }
+  await call('initialize', { clientInfo, capabilities: { experimentalApi: true } })
+  send({ method: 'initialized' })
+  return {
+    call,
+    turn: async (thread, text) => {
+      const ended = new Promise<void>((resolve) => {
+        ends.push((id) => id === thread && resolve())
+      })
+      const { turn: begun } = await call('turn/start', { threadId: thread, input: [{ type: 'text', text }] })
+      await ended
+      return begun.id
+    },
+    close: () =>
+      new Promise((resolve) => {
+        child.on('close', () => resolve())
+        child.kill('SIGTERM')
+      }),
+  }
 }
 
 interface Listed {
@@ -134,9 +210,26 @@ async function expectExact(thread: string, usage: Usage = server.usage(thread)):
   return path
 }
 
+/** A log that only Codex wrote comes back to the byte after a conversion. */
+function expectSameBytes(path: string): void {
+  for (const form of ['openai', 'amazon-q']) {
+    const there = join(root, `there-${form}.json`)
+    const back = join(root, 'back.jsonl')
+    for (const [from, to, output] of [
+      [path, form, there],
+      [there, 'codex', back],
+    ] as const) {
+      const { code, err } = fumi(['convert', from, '--to', to, '-o', output, '--force'])
+      expect(code, err).toBe(0)
+    }
+    expect(readFileSync(back).equals(readFileSync(path)), `${path} over ${form}`).toBe(true)
+  }
+}
+
 live('it writes, resumes and forks; we read every line and every token', async () => {
   const thread = await turn(`Please ${SHELL_WORD} once.`)
   const path = await expectExact(thread)
+  expectSameBytes(path)
   expect(server.inputs(thread)).toHaveLength(2)
   expect(await turn('resume', thread, 'And the roses?')).toBe(thread)
   await expectExact(thread)
@@ -144,9 +237,53 @@ live('it writes, resumes and forks; we read every line and every token', async (
   for (const text of [`Please ${SHELL_WORD} once.`, SHELL_OUTPUT, 'And the roses?', ANSWER]) expect(out).toContain(text)
   const fork = await turn('fork', thread, 'What of the beans?')
   expect(fork).not.toBe(thread)
-  await expectExact(fork)
+  const forked = await expectExact(fork)
+  expectSameBytes(forked)
+  expectSameBytes(path)
   await expectExact(thread)
+  // On another machine, the log that the fork begins with is missing: it is handed over with its beginning.
+  const elsewhere = otherHome('elsewhere')
+  const handed = fumi(['handoff', forked, '--to', 'codex', '--cwd', work, '--json'], { env: environment(elsewhere) })
+  expect(handed.code, handed.err).toBe(0)
+  expect(JSON.parse(handed.out)).toMatchObject({ warnings: [], report: { losses: [] } })
+  expect(await turnIn(elsewhere, 'resume', fork, 'And the leeks?')).toBe(fork)
+  const sent = (server.inputs(fork).at(-1) ?? []).map(textsOf)
+  for (const text of [`Please ${SHELL_WORD} once.`, 'And the roses?', 'What of the beans?', 'And the leeks?'])
+    expect(sent).toContain(text)
 })
+
+live(
+  'it reverts; every log is read exactly, and the conversation goes on elsewhere without what was undone',
+  async () => {
+    const app = await appServer()
+    const { thread } = await app.call('thread/start', { cwd: work, historyMode: 'paginated' })
+    await app.turn(thread.id, 'One.')
+    const undone = await app.turn(thread.id, 'Two.')
+    await app.call('thread/revert', { threadId: thread.id, beforeTurnId: undone })
+    await app.turn(thread.id, 'Two again.')
+    await app.close()
+    const logs = readdirSync(home(), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.jsonl') && name.includes(thread.id))
+      .sort((a, b) => a.length - b.length)
+      .map((name) => join(home(), name))
+    expect(logs).toHaveLength(2)
+    let used = NO_USAGE
+    for (const path of logs) {
+      const source = { agent: codex.id, path, root: home() }
+      used = addUsage(used, summarizeScans(await scanAll(codex, source)).usage)
+      expectSameBytes(path)
+    }
+    expect(used).toEqual(server.usage(thread.id))
+    const elsewhere = otherHome('reverted')
+    const handed = fumi(['handoff', logs[1] ?? '', '--to', 'codex', '--cwd', work, '--json'], {
+      env: environment(elsewhere),
+    })
+    expect(handed.code, handed.err).toBe(0)
+    expect(await turnIn(elsewhere, 'resume', thread.id, 'Three.')).toBe(thread.id)
+    const sent = (server.inputs(thread.id).at(-1) ?? []).map(textsOf)
+    expect(sent.filter((text) => /^(?:One|Two|Three)/.test(text))).toEqual(['One.', 'Two again.', 'Three.'])
+  },
+)
 
 live('we hand over; it resumes, appends, and one conversation is shown', async () => {
   const saved = join(root, 'saved.json')
