@@ -1,6 +1,7 @@
 /**
  * Drives the newest Codex CLI from npm against a scripted model on this machine: it writes and we read, we hand over and it
- * resumes. `FUMI_CODEX` names an installed one; `FUMI_CODEX_VERSION` another version. Run by `npm run live`.
+ * resumes. `FUMI_CODEX` names an installed one; `FUMI_CODEX_VERSION` another version. Run by `npm run live`. With
+ * `FUMI_RECORD`, a folder, it only records the logs of a version as fixtures (`test/agents/codex-logs`).
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
@@ -16,6 +17,7 @@ import { tempFolder } from '../support/codex-log.ts'
 import { readAll, scanAll, summarizeScans } from '../support/fixtures.ts'
 import { fumi } from '../support/run-fumi.ts'
 import { ANSWER, type ResponsesServer, responsesServer, SHELL_OUTPUT, SHELL_WORD, textsOf } from './responses-server.ts'
+import { stripLog } from './strip-log.ts'
 
 const MODEL = 'gpt-5.5'
 
@@ -308,3 +310,46 @@ live('we hand over; it resumes, appends, and one conversation is shown', async (
   const { out } = fumi(['show', path])
   for (const text of ['When do I sow beans?', 'In March.', 'And garlic?', ANSWER]) expect(out).toContain(text)
 })
+
+const recordTo = nonEmptyStringOf(process.env['FUMI_RECORD'])
+
+/** Old versions cannot resume and fork with `exec`, and only the newest revert: what a version cannot do is left out. */
+live('records logs of this version', async ({ skip }) => {
+  if (recordTo === undefined) return skip('FUMI_RECORD is not set')
+  const tried: unknown[] = []
+  const attempt = async (work: () => Promise<unknown>): Promise<void> => {
+    const limit = new Promise((_, reject) => setTimeout(() => reject(new Error('no answer')), 15_000))
+    await Promise.race([work(), limit]).catch((one) => tried.push(one))
+  }
+  const sessions = join(home(), 'sessions')
+  const names = (): readonly string[] =>
+    readdirSync(sessions, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.jsonl'))
+  await attempt(() => turn(`Please ${SHELL_WORD} once.`))
+  const first = threadsIn(names())[0] ?? ''
+  await attempt(() => turn('resume', first, 'And the roses?'))
+  await attempt(() => turn('fork', first, 'What of the beans?'))
+  await attempt(async () => {
+    const app = await appServer()
+    const { thread } = await app.call('thread/start', { cwd: work, historyMode: 'paginated' })
+    await app.turn(thread.id, 'One.')
+    await app.call('thread/revert', { threadId: thread.id, beforeTurnId: await app.turn(thread.id, 'Two.') })
+    await app.turn(thread.id, 'Two again.')
+    await app.close()
+  })
+  const version = spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout.trim().split(' ').at(-1) ?? ''
+  const folder = join(recordTo, version)
+  for (const name of names()) {
+    const to = join(folder, 'sessions', name)
+    mkdirSync(dirname(to), { recursive: true })
+    writeFileSync(to, stripLog(readFileSync(join(sessions, name), 'utf8'), [[root, '/home/user']]))
+  }
+  // The first versions did not name the thread to the server.
+  const named = threadsIn(names()).filter((id) => server.inputs(id).length > 0)
+  const usage = Object.fromEntries(named.map((id) => [id, server.usage(id)]))
+  writeFileSync(join(folder, 'usage.json'), `${JSON.stringify(usage, null, 2)}\n`)
+  console.log(`recorded ${version}; not possible with it: ${tried.length}`)
+})
+
+const threadsIn = (names: readonly string[]): readonly string[] => [
+  ...new Set(names.flatMap((name) => /\dT[\d-]{8}-([0-9a-f-]{36})/.exec(name)?.[1] ?? [])),
+]
