@@ -81,6 +81,8 @@ const MAX_RANKED_ROWS = 200
 const MAX_CHECKED_MESSAGES = 2000
 /** Messages checked together, so that they share one timer for patterns. */
 const MESSAGES_PER_CHECK = 50
+/** Where many messages may not match, smaller pages would take longer. */
+const MIN_MESSAGES_PER_CHECK = 16
 const MAX_MATCHES = 10_000
 const MAX_MATCHING_ROWS = 20_000
 const MAX_COUNTED_MATCHES = 10_000_000
@@ -279,7 +281,9 @@ export class Search {
     for (const { rows, doubtful } of pages)
       for (let at = 0; at < rows.length; ) {
         if (hits.length > wanted || count >= MAX_CHECKED_MESSAGES) return { hits, rejected, checked, isEnd: false }
-        const page = rows.slice(at, at + Math.min(MESSAGES_PER_CHECK, wanted + 1 - hits.length))
+        const isSure = query.patterns.length === 0 && doubtful.size === 0
+        const missing = Math.max(isSure ? 1 : MIN_MESSAGES_PER_CHECK, wanted + 1 - hits.length)
+        const page = rows.slice(at, at + Math.min(MESSAGES_PER_CHECK, missing))
         const found = await this.#check(query, page, { time, length: snippet, doubtful })
         const kept = new Set(found.map(({ row }) => row))
         for (const row of page) if (doubtful.has(row) && !kept.has(row)) rejected.add(row)
