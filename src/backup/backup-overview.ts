@@ -70,6 +70,23 @@ export function readBackupOverview(path: string): BackupOverview | undefined {
   })
 }
 
+/**
+ * Paths of the files in the backup, without changing it. @param path the database
+ */
+export function readBackedUpPaths(path: string): ReadonlySet<string> {
+  if (!existsSync(path) || !existsSync(dirname(path))) return new Set()
+  return withDatabaseErrors(path, () => {
+    const db = openSqlite(path, { readonly: true, fileMustExist: true })
+    try {
+      const version = Number(db.pragma('user_version', { simple: true }))
+      if (version < FILES_FORMAT_VERSION) return new Set()
+      return new Set(db.prepare('SELECT path FROM file').pluck().all() as string[])
+    } finally {
+      db.close()
+    }
+  })
+}
+
 interface ItemRow {
   readonly agent: AgentId
   readonly since: Instant | null

@@ -7,6 +7,7 @@ import { phrase } from '../model/phrase.ts'
 import { checkAgents } from './check-agents.ts'
 import { checkDatabases } from './check-databases.ts'
 import { checkDirectory, checkVersions, SQLITE_SUBJECT } from './check-machine.ts'
+import { checkRetention } from './check-retention.ts'
 import {
   type DoctorCheck,
   type DoctorContext,
@@ -19,7 +20,7 @@ import {
 
 const FIRST_CHECKS: readonly DoctorCheck[] = [checkVersions, checkDirectory, checkConfig]
 /** Skipped without SQLite. */
-const DATABASE_CHECKS: readonly DoctorCheck[] = [checkAgents, checkStores, checkDatabases]
+const DATABASE_CHECKS: readonly DoctorCheck[] = [checkAgents, checkRetention, checkStores, checkDatabases]
 
 export async function* runChecks(context: DoctorContext): AsyncGenerator<DoctorFinding> {
   let hasSqlite = true

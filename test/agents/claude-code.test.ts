@@ -1,5 +1,5 @@
 /** Claude Code: tokens counted once, forks, sub-agents and moved files as one store, and the corpus with its truths. */
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -12,6 +12,7 @@ import { addUsage, NO_USAGE, type Usage } from '../../src/model/usage.ts'
 import { tempFolder } from '../support/codex-log.ts'
 import { readAll, scanAll, summarizeScans } from '../support/fixtures.ts'
 import { sharedFolder } from '../support/shared-material.ts'
+import { testHome } from '../support/test-home.ts'
 
 const SESSION = 'aaaaaaaa-0000-4000-8000-000000000001'
 const FORK = 'bbbbbbbb-0000-4000-8000-000000000002'
@@ -215,6 +216,25 @@ describe('branches', () => {
     expect(removals).toEqual([[messages[2]?.id]])
     expect(messages[4]?.metadata?.rolled_back).toBeDefined()
   })
+})
+
+test('a deleted session stays the same one, read from its backup', async () => {
+  const made = testHome()
+  const log = join('.claude', 'projects', '-home-mio-tea', `${SESSION}.jsonl`)
+  const side = join('.claude', 'projects', '-home-mio-tea', SESSION, 'subagents', 'agent-a1.jsonl')
+  made.write(log, toText([user('Boil water.'), answer('msg_1', 'Boiling.', 5, { at: 1 })]))
+  made.write(side, toText([{ ...user('Look.', { at: 2 }), isSidechain: true, agentId: 'a1' }]))
+  await made.app.sync()
+  for (const path of [log, side]) rmSync(join(made.folder, path))
+  await made.app.sync()
+  const { sessions } = await made.app.list({ kind: 'any', children: 'all' })
+  expect(
+    sessions.map(({ id, kept, parent, gone }) => ({ id, kept, parent, gone })).sort((a, b) => (a.id < b.id ? -1 : 1)),
+  ).toEqual([
+    { id: `claude-code:${SESSION}`, kept: true, parent: undefined, gone: false },
+    { id: 'claude-code:agent-a1', kept: true, parent: `claude-code:${SESSION}`, gone: false },
+  ])
+  made.app.close()
 })
 
 test('a log that moved to the folder of a worktree is the same session', async () => {

@@ -25,6 +25,32 @@ const inEnglish = ({ what, todo, ...rest }: DoctorFinding): ReportedFinding => (
   ...(todo && { todo: todo.en }),
 })
 
+const CLAUDE_LOG = `${JSON.stringify({ type: 'user', uuid: 'u', parentUuid: null, isSidechain: false, sessionId: 's', timestamp: '2026-01-02T03:04:05.000Z', message: { role: 'user', content: 'Hello' } })}\n`
+
+describe('a program that deletes conversations', () => {
+  test('is named with its setting and what is not backed up', async () => {
+    const { env, examine, inside } = machine()
+    const project = join(env.HOME, '.claude', 'projects', '-home-mio-tea')
+    mkdirSync(project, { recursive: true })
+    const path = join(project, '11111111-0000-4000-8000-000000000001.jsonl')
+    writeFileSync(path, CLAUDE_LOG)
+    const settings = join(env.HOME, '.claude', 'settings.json')
+    const found = async () => (await examine()).findings.find(({ facts }) => facts['deletes_after_days'] !== undefined)
+    expect(await found()).toMatchObject({
+      about: 'claude-code',
+      state: 'note',
+      facts: { deletes_after_days: 30, logs: 1, due: 0, without_backup: 1 },
+      what: expect.stringContaining('not used for 30 days'),
+    })
+    writeFileSync(settings, JSON.stringify({ cleanupPeriodDays: 3 }))
+    await inside((application) => application.sync())
+    expect(await found()).toMatchObject({
+      state: 'ok',
+      facts: { deletes_after_days: 3, setting: `${settings}: cleanupPeriodDays`, due: 1, without_backup: 0 },
+    })
+  })
+})
+
 function machine() {
   const home = tempFolder()
   const env = {

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { openRegularFile } from '../../lib/files/regular-file.ts'
 import { listEntries, statOf } from '../../lib/files/safe-fs.ts'
 import { type Fields, nonEmptyStringOf, parseStructure } from '../../lib/unknown-values.ts'
+import type { Source } from '../agent.ts'
+import { originalPathOf } from '../kit/place-message.ts'
 import { isAgentLog, isStoredLog, parentInPath, parentLogOf, projectFolderOf } from './paths.ts'
 
 /** A record of a log, by its uuid. */
@@ -76,12 +78,13 @@ interface Family {
 }
 
 /** @param uuid of the log's first record that has one. Undefined for a log of its own */
-export function familyOf(path: string, uuid: string): Family | undefined {
+export function familyOf(source: Pick<Source, 'path' | 'shown'>, uuid: string): Family | undefined {
+  const path = originalPathOf(source)
   if (!isStoredLog(path)) return undefined
   const others = siblingsOf(path).filter((one) => one !== path && firstUuidOf(one) === uuid)
   if (others.length === 0) return undefined
   return remember(`${path}\n${others.join('\n')}`, () => {
-    const members = [path, ...others].map(describeMember)
+    const members = [{ ...describeMember(source.path), path }, ...others.map(describeMember)]
     const shared = sharedUuids(members)
     members.sort((a, b) => compareMembers(a, b, shared))
     const at = members.findIndex((one) => one.path === path)
@@ -123,7 +126,7 @@ function describeMember(path: string): Member {
   const states: number[] = []
   const snapshots: string[] = []
   const times: string[] = []
-  let startsAsCopy = isAgentLog(path)
+  let startsAsCopy = false
   visitLines(path, (line) => {
     const record = recordIn(line)
     const uuid = nonEmptyStringOf(record?.['uuid'])
@@ -151,7 +154,7 @@ function sharedUuids(members: readonly Member[]): ReadonlySet<string> {
 function compareMembers(a: Member, b: Member, shared: ReadonlySet<string>): number {
   const [x, y] = [factsOf(a, shared), factsOf(b, shared)]
   return (
-    Number(a.startsAsCopy) - Number(b.startsAsCopy) ||
+    Number(a.startsAsCopy || isAgentLog(a.path)) - Number(b.startsAsCopy || isAgentLog(b.path)) ||
     // While the shared part was written, only its own log got records without a uuid.
     Number(y.isWrittenWithShared) - Number(x.isWrittenWithShared) ||
     // A fork goes on; its origin may have ended.

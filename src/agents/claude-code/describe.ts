@@ -5,6 +5,7 @@ import { makeSessionId, toInstant } from '../../model/ids.ts'
 import type { Mutable } from '../../model/normalized.ts'
 import type { Session } from '../../model/session.ts'
 import type { Source } from '../agent.ts'
+import { originalPathOf } from '../kit/place-message.ts'
 import { familyOf } from './copies.ts'
 import { type Memory, noteTime } from './memory.ts'
 import { isAgentLog, nativeIdOf, parentInPath } from './paths.ts'
@@ -17,7 +18,6 @@ export function describe(session: Session, record: Fields, memory: Memory, sourc
     return session.kind === 'prompts' ? session : { ...session, kind: 'prompts' }
   const change: Mutable<Partial<Session>> = {}
   const at = toInstant(record['timestamp'])
-  if (at !== undefined && isMessageType(type)) noteTime(memory, at)
   if (!memory.begun || !isSilentRecord(record)) addChainFields(change, session, record)
   if (!memory.begun && at !== undefined && 'uuid' in record) {
     memory.begun = true
@@ -30,9 +30,6 @@ export function describe(session: Session, record: Fields, memory: Memory, sourc
   if (title !== undefined && title !== session.title) change.title = title
   return Object.keys(change).length > 0 ? { ...session, ...change } : session
 }
-
-export const isMessageType = (type: string | null): boolean =>
-  type === 'user' || type === 'assistant' || type === 'system'
 
 /** Records are not in the order of their times, and the first ones have none. */
 export function settle(session: Session, { first, last }: Memory): Session {
@@ -55,16 +52,17 @@ function addChainFields(change: Mutable<Partial<Session>>, session: Session, rec
 }
 
 function lineageOf(record: Fields, memory: Memory, source: Source): Mutable<Partial<Session>> {
-  const native = nativeIdOf(source.path)
+  const place = originalPathOf(source)
+  const native = nativeIdOf(place)
   const named = nonEmptyStringOf(record['sessionId'])
-  const family = source.bytes ? undefined : familyOf(source.path, nonEmptyStringOf(record['uuid']) ?? '')
+  const family = source.bytes ? undefined : familyOf(source, nonEmptyStringOf(record['uuid']) ?? '')
   if (family) memory.copiedFrom = family.earlier
   // Of the old layout, the records name the session that started the sub-agent.
-  const isAgent = isAgentLog(source.path) || (record['isSidechain'] === true && named !== undefined && named !== native)
+  const isAgent = isAgentLog(place) || (record['isSidechain'] === true && named !== undefined && named !== native)
   if (isAgent) {
     memory.isAgent = true
-    const parent = parentInPath(source.path) ?? named
-    const lineage: Mutable<Partial<Session>> = { origin: 'subagent', ...sidecarOf(source) }
+    const parent = parentInPath(place) ?? named
+    const lineage: Mutable<Partial<Session>> = { origin: 'subagent', ...sidecarOf(place) }
     if (parent !== undefined && parent !== native)
       Object.assign(lineage, { parent: makeSessionId(source.agent, parent), relation: 'subagent' })
     return lineage
@@ -73,11 +71,9 @@ function lineageOf(record: Fields, memory: Memory, source: Source): Mutable<Part
 }
 
 /** What `agent-<id>.meta.json` says of a sub-agent. */
-function sidecarOf(source: Source): Mutable<Partial<Session>> {
+function sidecarOf(log: string): Mutable<Partial<Session>> {
   try {
-    const meta = fieldsOf(
-      parseStructure(readRegularFile(source.path.replace(/\.jsonl$/i, '.meta.json')).toString('utf8')),
-    )
+    const meta = fieldsOf(parseStructure(readRegularFile(log.replace(/\.jsonl$/i, '.meta.json')).toString('utf8')))
     const nickname = nonEmptyStringOf(meta?.['agentType'])
     const title = nonEmptyStringOf(meta?.['description'])
     const call = nonEmptyStringOf(meta?.['toolUseId'])

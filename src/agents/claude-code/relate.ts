@@ -6,7 +6,7 @@ import type { Mutable } from '../../model/normalized.ts'
 import type { Source } from '../agent.ts'
 import type { MessageDraft } from '../kit/place-message.ts'
 import { recordsBefore, uuidsOf } from './copies.ts'
-import { MAX_CHAIN, MAX_PROMPTS, MAX_RECENT, MAX_ROOTS, type Memory, pushBounded } from './memory.ts'
+import { MAX_CHAIN, MAX_PROMPTS, MAX_RECENT, MAX_ROOTS, type Memory, noteTime, pushBounded } from './memory.ts'
 import { draftsOf, messageOf, typeOf } from './record/drafts.ts'
 import { countResponse } from './record/usage.ts'
 
@@ -52,6 +52,9 @@ function markRecord(record: Fields, draft: MessageDraft, id: string, memory: Mem
     // The program wrote it, when it resumed the session.
     marks.injected = true
   }
+  const at =
+    duplicate_of === undefined && MESSAGE_TYPES.has(typeOf(record)) ? toInstant(record['timestamp']) : undefined
+  if (at !== undefined) noteTime(memory, at)
   const usage = isCopy ? undefined : countResponse(record, memory.responses, duplicate_of !== undefined)
   if (usage) marks.usage = usage
   if (record['isSidechain'] === true && !memory.isAgent) {
@@ -68,6 +71,8 @@ function markRecord(record: Fields, draft: MessageDraft, id: string, memory: Mem
   }
   return Object.keys(marks).length > 0 ? marks : null
 }
+
+const MESSAGE_TYPES: ReadonlySet<string | null> = new Set(['user', 'assistant', 'system'])
 
 /** Copies come first. */
 function isCopied(uuid: string, memory: Memory, isSilent: boolean): boolean {

@@ -29,7 +29,14 @@ import {
   readLogFile,
   tooLongFault,
 } from './log-file.ts'
-import { type MessageDraft, pathOf, placeMessage, promptBeginning, sessionIdentity } from './place-message.ts'
+import {
+  type MessageDraft,
+  originalPathOf,
+  pathOf,
+  placeMessage,
+  promptBeginning,
+  sessionIdentity,
+} from './place-message.ts'
 import { RecordClock, type RecordTime, type SavedClock } from './record-clock.ts'
 import { type LineTally, scanFromRead } from './scan-tally.ts'
 import { type ByteSpan, changedSourceError, probeFile, readSpan } from './source-file.ts'
@@ -252,7 +259,7 @@ class JsonlParser<Memory extends object> {
     const known = this.#session
     if (known) return known.started_at === null && startedAt !== null ? { ...known, started_at: startedAt } : known
     const first = sha256(bytes).slice(0, 16)
-    const native = this.#format.nativeId(record, this.#source.path) ?? first
+    const native = this.#format.nativeId(record, originalPathOf(this.#source)) ?? first
     const identity = sessionIdentity(this.#source, native, first, startedAt)
     return { ...identity, models: [], ancestors: [] }
   }

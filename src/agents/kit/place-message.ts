@@ -1,4 +1,5 @@
 /** Makes messages and headers for all adapters: a draft and its position give a `NormalizedMessage`. */
+import { isAbsolute } from 'node:path'
 import { sha256 } from '../../lib/hash.ts'
 import { type Instant, makeMessageId, makeSessionId, type SessionId } from '../../model/ids.ts'
 import type { Metadata, TimestampBasis } from '../../model/metadata.ts'
@@ -123,6 +124,10 @@ export function hasKeys(object: object): boolean {
   for (const _ in object) return true
   return false
 }
+
+/** Where its program wrote the source. A backup of it is read elsewhere. */
+export const originalPathOf = ({ path, shown }: Pick<Source, 'path' | 'shown'>): string =>
+  shown !== undefined && isAbsolute(shown) ? shown : path
 
 /** The name of a source in messages and issues. */
 export const pathOf = ({ path, shown }: Pick<Source, 'path' | 'shown'>): string => shown ?? path

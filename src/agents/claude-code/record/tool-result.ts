@@ -7,7 +7,7 @@ import { MAX_DURATION_MS, validExitCodeOf } from '../../../model/checked-numbers
 import { type Metadata, metadataFromSource } from '../../../model/metadata.ts'
 import type { Mutable, ToolCall } from '../../../model/normalized.ts'
 import type { Source } from '../../agent.ts'
-import type { MessageDraft } from '../../kit/place-message.ts'
+import { type MessageDraft, originalPathOf } from '../../kit/place-message.ts'
 import { blocksOf, parseBlocks } from './content.ts'
 
 /**
@@ -82,7 +82,8 @@ function completeOutput(
 }
 
 /** The folder of a session's side files. A sub-agent's log is in it. */
-export function sideFolderOf({ path }: Pick<Source, 'path'>): string {
+export function sideFolderOf(source: Pick<Source, 'path' | 'shown'>): string {
+  const path = originalPathOf(source)
   const above = /^(.*)[\\/]subagents[\\/].*$/.exec(path)?.[1]
   return above ?? join(dirname(path), basename(path).replace(/\.jsonl$/i, ''))
 }
