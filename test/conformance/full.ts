@@ -1,8 +1,9 @@
 /** `npm run conformance`: all conversations, thousands of generated ones, and the page with the results. */
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { programsSection } from '../live/publish.ts'
 import { tempFolder } from '../support/codex-log.ts'
 import { sharedFolder } from '../support/shared-material.ts'
 import { journal } from './arbitrary-journals.ts'
@@ -36,13 +37,14 @@ test('every conversation converts to every form and back', async () => {
   const corpus = sharedFolder('corpus')
   if (corpus) for await (const one of conversationsIn(corpus, MAX_CONVERSATIONS)) await tryAll(one, folder, real)
   for await (const one of statesBeside(folder)) await tryAll(one, folder, real)
-  const page = pageOf(real, generated)
+  const path = join(import.meta.dirname, '..', '..', 'docs', 'conformance.md')
+  const page = pageOf(real, generated, programsSection(readFileSync(path, 'utf8')))
   console.log(page)
-  if (corpus) writeFileSync(join(import.meta.dirname, '..', '..', 'docs', 'conformance.md'), page)
+  if (corpus) writeFileSync(path, page)
   expect([...real.failures, ...generated.failures]).toEqual([])
 })
 
-const pageOf = (real: Matrix, generated: Matrix): string => `# Conformance
+const pageOf = (real: Matrix, generated: Matrix, programs: string): string => `# Conformance
 
 \`npm run conformance\` writes every conversation in every format, reads the result, and converts it back ([how](decisions/0012-conversion.md)). The tables show its results.
 
@@ -82,4 +84,6 @@ The bytes of a log or conversation are not the same:
 ${real.table()}
 ## Generated
 
-${generated.table()}`
+${generated.table()}
+${programs}
+`

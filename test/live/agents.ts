@@ -15,6 +15,7 @@ import { tempFolder } from '../support/codex-log.ts'
 import { readAll, scanAll, summarizeScans } from '../support/fixtures.ts'
 import { fumi } from '../support/run-fumi.ts'
 import { install, PROGRAMS } from './programs.ts'
+import { publishFixture, publishRow } from './publish.ts'
 import { ANSWER, type ScriptedModel, SHELL_OUTPUT, SHELL_WORD, scriptedModel } from './scripted-model.ts'
 
 const agents = await allAgents()
@@ -45,6 +46,8 @@ describe.each(PROGRAMS)('$packageName', (program) => {
 
   let root = ''
   let work = ''
+  let version = ''
+  let passed = 0
   let model: ScriptedModel
   let environment: NodeJS.ProcessEnv
   beforeAll(async () => {
@@ -55,7 +58,8 @@ describe.each(PROGRAMS)('$packageName', (program) => {
     model = await scriptedModel()
     environment = { ...cleanEnvironment(), HOME: root, ...program.prepare(root, model.address) }
     const { stdout, stderr } = spawnSync(path, ['--version'], { encoding: 'utf8', env: environment })
-    console.log(`driving ${program.packageName} ${(stdout || stderr).trim()}`)
+    version = (stdout || stderr).trim()
+    console.log(`driving ${program.packageName} ${version}`)
   })
 
   const turn = (prompt: string, resume?: string, directory = work): Promise<void> =>
@@ -105,6 +109,8 @@ describe.each(PROGRAMS)('$packageName', (program) => {
       ['And the roses?'],
     ])
     model.takeRequests()
+    publishFixture(agent.id, 'recorded', session.path, root)
+    passed++
   })
 
   live.each(['known', 'new'])(
@@ -140,6 +146,8 @@ describe.each(PROGRAMS)('$packageName', (program) => {
       await expectExact(again, takeUsage())
       const { out } = fumi(['show', again.path], { env: environment })
       for (const text of [...wanted, ANSWER]) expect(out).toContain(text)
+      if (kind === 'new') publishFixture(agent.id, 'recorded-handoff', again.path, root)
+      if (++passed === 3) publishRow(program.packageName, version)
     },
   )
 })

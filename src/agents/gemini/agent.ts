@@ -7,6 +7,7 @@ import type { Session } from '../../model/session.ts'
 import type { Agent, Source } from '../agent.ts'
 import { jsonlAgent } from '../kit/jsonl-agent.ts'
 import { relocateJsonLines } from '../kit/relocate-json-lines.ts'
+import { check } from './check.ts'
 import { deliver } from './deliver.ts'
 import { type Fold, newFold, relate, select, summaryOf } from './fold.ts'
 import { otherFileDrafts, timeOfItem } from './other-files.ts'
@@ -40,6 +41,7 @@ const gemini: Agent = {
   }),
   forms: [{ name: AGENT_ID, label: 'a session of Gemini CLI', label_ja: 'Gemini CLI の会話', suffix: '.jsonl' }],
   write,
+  check,
   deliver,
   originals: {
     sideFiles,

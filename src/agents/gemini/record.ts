@@ -197,10 +197,11 @@ const modelOf = (message: Fields): Metadata => {
   return model === undefined ? {} : { model }
 }
 
+/** As Gemini CLI sends it, and writes it into a list when a session is resumed. */
 function thoughtText({ subject, description }: Fields): readonly string[] {
   const [head, body] = [nonEmptyStringOf(subject), nonEmptyStringOf(description)]
   if (head === undefined) return body === undefined ? [] : [body]
-  return [body === undefined ? `**${head}**` : `**${head}**\n${body}`]
+  return [body === undefined ? `**${head}**` : `**${head}** ${body}`]
 }
 
 function toolDraft(tool: Fields): MessageDraft {

@@ -11,6 +11,7 @@ import { followParent, type LiveRecords } from '../kit/branches.ts'
 import { jsonlAgent } from '../kit/jsonl-agent.ts'
 import type { MessageDraft } from '../kit/place-message.ts'
 import { relocateJsonLines } from '../kit/relocate-json-lines.ts'
+import { check } from './check.ts'
 import { deliver, place } from './deliver.ts'
 import { draftsOf, isHeader, knownName, usageOf } from './record.ts'
 import { AGENT_ID, describe, find, recognize, roots } from './store.ts'
@@ -45,6 +46,7 @@ const pi: Agent = {
   }),
   forms: [{ name: AGENT_ID, label: 'a session of pi', label_ja: 'pi の会話', suffix: '.jsonl' }],
   write,
+  check,
   deliver,
   originals: {
     place,

@@ -7,6 +7,7 @@ import type { Agent } from '../agent.ts'
 import { jsonlAgent } from '../kit/jsonl-agent.ts'
 import { relocateJsonLines } from '../kit/relocate-json-lines.ts'
 import { type Chain, newChain, relate } from './chain.ts'
+import { check } from './check.ts'
 import { deliver, place } from './deliver.ts'
 import { draftsOf, responseOf } from './record.ts'
 import { AGENT_ID, describe, find, recognize, roots } from './store.ts'
@@ -33,6 +34,7 @@ const qwen: Agent = {
   }),
   forms: [{ name: AGENT_ID, label: 'a session of Qwen Code', label_ja: 'Qwen Code の会話', suffix: '.jsonl' }],
   write,
+  check,
   deliver,
   originals: {
     place,
