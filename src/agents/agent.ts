@@ -28,6 +28,8 @@ export interface Agent {
   readonly takesUnknown?: true
   /** Where this agent keeps its logs on this machine. The paths need not exist. */
   roots(environment: HostEnvironment): readonly string[]
+  /** Whose root this is, where an agent serves several. Default: its own. */
+  rootOwner?(root: string): AgentId
   /** Decides by content. `head` is the beginning of the file, cut at any byte. */
   recognize(head: Uint8Array, path: string): boolean
   /** What a file is, for a person; also for formats that are known but rejected. */

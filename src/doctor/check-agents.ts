@@ -5,6 +5,7 @@ import { agentIdsOf, type ConfiguredRoot, isSourceEnabled } from '../agents/agen
 import { statOf } from '../lib/files/safe-fs.ts'
 import type { AgentId } from '../model/ids.ts'
 import { phrase } from '../model/phrase.ts'
+import { KEEPS } from '../model/retention.ts'
 import {
   type DoctorContext,
   type DoctorFinding,
@@ -18,7 +19,63 @@ export async function* checkAgents(context: DoctorContext): AsyncGenerator<Docto
   for (const agent of context.agents)
     for (const id of agentIdsOf(agent).filter((one) => context.wishes.get(one)?.enabled === false))
       yield disabledFinding(agent, id)
-  for (const root of context.roots) yield await checkRoot(root, context)
+  let logs = 0
+  const present = new Map<AgentId, Agent>()
+  for (const root of context.roots) {
+    const finding = await checkRoot(root, context)
+    logs += Number(finding.facts['logs'] ?? 0)
+    if (finding.facts['exists'] === true) present.set(finding.about, root.agent)
+    yield finding
+  }
+  for (const [id, agent] of present) yield retentionFinding(id, agent, context)
+  if (logs === 0) yield nothingFound(context)
+}
+
+/** What happens to old conversations, and whether fumi backs them up. */
+function retentionFinding(id: AgentId, agent: Agent, { environment, config }: DoctorContext): DoctorFinding {
+  const { kind, days, setting } = agent.retention?.(environment) ?? KEEPS
+  const isBackedUp = config.keep !== 'none' && config.agents.get(id)?.keep !== 'none'
+  const facts = {
+    retention: kind,
+    days: days ?? null,
+    setting: setting ?? null,
+    backed_up: kind !== 'keeps' && isBackedUp,
+  }
+  if (kind === 'keeps') return toFinding(id, 'ok', phrase('keeps its conversations', '会話を消しません'), facts)
+  const where = setting === undefined ? '' : ` (${setting})`
+  const whereJa = setting === undefined ? '' : `（${setting}）`
+  const what =
+    kind === 'overwrites'
+      ? phrase(`overwrites earlier conversations${where}`, `以前の会話を上書きします${whereJa}`)
+      : days === undefined
+        ? phrase(`deletes old conversations${where}`, `古い会話を削除します${whereJa}`)
+        : phrase(
+            `deletes conversations after ${formatPlural(days, 'day')}${where}`,
+            `${formatNumber(days)} 日を過ぎた会話を削除します${whereJa}`,
+          )
+  if (isBackedUp)
+    return toFinding(id, 'ok', phrase(`${what.en}; fumi backs them up`, `${what.ja}。fumi がバックアップします`), facts)
+  return toFinding(
+    id,
+    'note',
+    phrase(`${what.en}; not backed up`, `${what.ja}。バックアップはしていません`),
+    facts,
+    phrase('To back them up: fumi config --unset keep', 'バックアップするには: fumi config --unset keep'),
+  )
+}
+
+function nothingFound({ agents, environment }: DoctorContext): DoctorFinding {
+  const labels = agents.filter((agent) => agent.roots(environment).length > 0).map(({ label }) => label)
+  return toFinding(
+    'agents',
+    'note',
+    phrase('no conversations found', '会話が見つかりません'),
+    { logs: 0 },
+    phrase(
+      `Use one of ${labels.join(', ')}, start fumi chat, or add a folder: fumi config agents.<agent>.roots <folder>`,
+      `${labels.join('、')} のどれかか fumi chat を使うか、フォルダーを追加してください: fumi config agents.<エージェント>.roots <フォルダー>`,
+    ),
+  )
 }
 
 const disabledFinding = (agent: Agent, id: AgentId): DoctorFinding =>
@@ -33,9 +90,12 @@ const disabledFinding = (agent: Agent, id: AgentId): DoctorFinding =>
     ),
   )
 
+const ownerOf = ({ agent, path, added }: ConfiguredRoot): AgentId =>
+  (added ? undefined : agent.rootOwner?.(path)) ?? agent.id
+
 async function checkRoot(root: ConfiguredRoot, context: DoctorContext): Promise<DoctorFinding> {
   const { path, added } = root
-  const { id } = root.agent
+  const id = ownerOf(root)
   const missing = whyUnreadable(path)
   if (missing === undefined) return checkContents(root, context)
   if (missing === 'closed')
@@ -57,7 +117,9 @@ async function checkRoot(root: ConfiguredRoot, context: DoctorContext): Promise<
   )
 }
 
-async function checkContents({ agent, path: root }: ConfiguredRoot, { wishes }: DoctorContext): Promise<DoctorFinding> {
+async function checkContents(configured: ConfiguredRoot, { wishes }: DoctorContext): Promise<DoctorFinding> {
+  const { agent, path: root } = configured
+  const id = ownerOf(configured)
   let logs = 0
   let bytes = 0
   const unreadable: string[] = []
@@ -72,10 +134,10 @@ async function checkContents({ agent, path: root }: ConfiguredRoot, { wishes }: 
     `${formatPlural(logs, 'log')}, ${formatBytes(bytes)} in ${root}`,
     `ログ ${formatNumber(logs)} 件、${formatBytes(bytes)}（${root}）`,
   )
-  if (unreadable.length === 0) return toFinding(agent.id, 'ok', what, facts)
+  if (unreadable.length === 0) return toFinding(id, 'ok', what, facts)
   const first = `${unreadable[0]}${unreadable.length > 1 ? ' …' : ''}`
   return toFinding(
-    agent.id,
+    id,
     'problem',
     phrase(
       `${what.en}; ${formatPlural(unreadable.length, 'of them', 'of them')} may not be read: ${first}`,

@@ -32,6 +32,7 @@ export interface DoctorContext {
 
 /** Labels of the subjects. Agents have their own labels. */
 export const SUBJECT_LABELS: { readonly [about: string]: Phrase } = {
+  agents: phrase('agents', 'エージェント'),
   versions: phrase('versions', 'バージョン'),
   sqlite: phrase('sqlite', 'SQLite'),
   'data directory': phrase('data directory', 'データの場所'),

@@ -109,14 +109,23 @@ test('an unused machine has no problems', async () => {
       'data directory',
       'disk',
       'settings',
-      ...agents.map(({ id }) => id),
+      'agents',
+      ...agents.flatMap((agent) => agent.roots(host).map((root) => agent.rootOwner?.(root) ?? agent.id)),
       'index',
       'keep',
       'marks',
     ]),
   )
   expect(findings.find(({ about }) => about === 'data directory')).toMatchObject({ state: 'note' })
-  expect(run(['doctor'])).toMatchObject({ code: 0, err: '', out: expect.stringContaining('No problems found.') })
+  expect(run(['doctor'])).toMatchObject({
+    code: 0,
+    err: '',
+    out: expect.stringContaining('No problems found, and no conversations.'),
+  })
+  expect(findings.find(({ about }) => about === 'agents')).toMatchObject({
+    state: 'note',
+    todo: expect.stringContaining('fumi chat'),
+  })
   expect(existsSync(env.FUMI_HOME)).toBe(false)
 })
 
@@ -137,7 +146,10 @@ test('everything is counted and nothing is changed', async () => {
   const facts = (about: string) => findings.filter((one) => one.about === about).map((one) => one.facts)
   expect(facts('codex')).toEqual([
     expect.objectContaining({ logs: 1, bytes: text(shortSession()).length, unreadable: 0 }),
+    expect.objectContaining({ retention: 'keeps' }),
   ])
+  expect(facts('amazon-q')).toContainEqual(expect.objectContaining({ retention: 'overwrites', backed_up: true }))
+  expect(findings.some(({ about }) => about === 'agents')).toBe(false)
   expect(facts('store')).toEqual([expect.objectContaining({ path: q.path, journal: 'rollback', readable: true })])
   expect(facts('keep')).toEqual([expect.objectContaining({ sound: true, rows: 2 })])
   expect(facts('marks')).toEqual([expect.objectContaining({ sound: true, rows: 1 })])

@@ -12,7 +12,7 @@ import { deliver, install, makeLoadable } from './deliver.ts'
 import { find, recognize } from './find.ts'
 import { read, readMessage, scan } from './read.ts'
 import { stateAt } from './row.ts'
-import { AMAZON_Q, isDatabasePath, KIRO, roots, storePaths, storeProblem, withStore } from './stores.ts'
+import { AMAZON_Q, isDatabasePath, KIRO, rootOwner, roots, storePaths, storeProblem, withStore } from './stores.ts'
 import { parseRowKey, rowFingerprint } from './tables.ts'
 import { FORMS, write } from './write.ts'
 
@@ -22,6 +22,7 @@ const amazonQ: Agent = {
   serves: [KIRO],
   version: 3,
   roots,
+  rootOwner,
   recognize,
   find,
   probe,

@@ -20,6 +20,10 @@ export function roots({ platform, home, variables }: HostEnvironment): readonly 
   ]
 }
 
+/** Kiro's folders are `kiro-cli` and `.kiro`. */
+export const rootOwner = (root: string): AgentId =>
+  root.split(/[\\/]/).some((folder) => folder === 'kiro-cli' || folder === '.kiro') ? KIRO : AMAZON_Q
+
 export function storePaths({ platform, home, variables }: HostEnvironment): readonly string[] {
   const { join } = platform === 'win32' ? win32 : posix
   const data = dataFolder(platform, home, variables)

@@ -37,7 +37,13 @@ async function run(options: Options): Promise<void> {
   }
   const problems = findings.filter(({ state }) => state === 'problem').length
   if (options.json) await writeOutJson({ ok: problems === 0, findings: findings.map(toEnglishFinding) })
-  else await writeOut(renderVerdict(problems))
+  else
+    await writeOut(
+      renderVerdict(
+        problems,
+        findings.some(({ about, facts }) => about === 'agents' && facts['logs'] === 0),
+      ),
+    )
   if (problems > 0) process.exitCode = EXIT_PROBLEMS
 }
 
@@ -64,7 +70,9 @@ const STATE_SIGNS: { readonly [state in DoctorFinding['state']]: string } = {
   problem: paint.red('✗'),
 }
 
-const renderVerdict = (problems: number): string =>
+const renderVerdict = (problems: number, isEmpty: boolean): string =>
   problems === 0
-    ? say('\nNo problems found.\n', '\n問題ありません。\n')
+    ? isEmpty
+      ? say('\nNo problems found, and no conversations.\n', '\n問題はありませんが、会話も見つかりません。\n')
+      : say('\nNo problems found.\n', '\n問題ありません。\n')
     : say(`\n${paint.bold(plural(problems, 'problem'))}.\n`, `\n${paint.bold(`問題 ${formatCount(problems)} 件`)}\n`)
