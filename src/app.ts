@@ -126,7 +126,8 @@ export class App {
   }
 
   async prices(): Promise<PriceSettings> {
-    return readPrices((await this.config()).prices)
+    const { prices, pricePlan } = await this.config()
+    return readPrices(prices, pricePlan)
   }
 
   /** Opened on first use, created with the first backup. */

@@ -58,7 +58,7 @@ describe.skipIf(process.platform === 'win32')('run command by command', () => {
     const { baseURL } = await chatServer(answer('A box for letters.'), answer('It is called a fumibako.'))
     const outcome = await runGuide('first-conversation', { 'http://127.0.0.1:11434/v1': baseURL })
     expect(outcome).toMatchObject({ code: 0, output: expect.stringContaining('It is called a fumibako.') })
-    expect(outcome.output).toMatch(/fumibako:\S+ +What is a letter b\S* +4 /)
+    expect(outcome.output).toMatch(/fumibako:\S+\tWhat is a letter b.*\t4\t/)
     expect(outcome.output).toContain('1 session')
   })
 

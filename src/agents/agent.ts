@@ -30,6 +30,8 @@ export interface Agent {
   roots(environment: HostEnvironment): readonly string[]
   /** Whose root this is, where an agent serves several. Default: its own. */
   rootOwner?(root: string): AgentId
+  /** Folders in which its program may also keep conversations, in a form that this version cannot read. */
+  unreadRoots?(environment: HostEnvironment): readonly string[]
   /** Decides by content. `head` is the beginning of the file, cut at any byte. */
   recognize(head: Uint8Array, path: string): boolean
   /** What a file is, for a person; also for formats that are known but rejected. */

@@ -3,13 +3,14 @@
 import type { ScanItem } from '../agents/agent.ts'
 import { catchReaderErrors } from '../agents/catch-reader-errors.ts'
 import type { HistorySummary } from '../amazon-q.ts'
-import { type AgentId, assignSessionIds, type SessionClaim } from '../model/ids.ts'
+import { type AgentId, assignSessionIds, type Instant, instantFromMs, type SessionClaim } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import { addCosts, costOfUsage, NO_COST, type PriceList } from '../model/prices.ts'
 import type { Session } from '../model/session.ts'
 import { addEstimates } from '../model/token-estimate.ts'
 import { addCostTo, addUsageTo, type DayFormatter, emptyTotals, mergeTotals, type Totals } from '../model/totals.ts'
-import { addUsage, NO_USAGE } from '../model/usage.ts'
+import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
+import type { UsageRecord } from '../model/usage-groups.ts'
 import type { Log } from '../normalize.ts'
 import type { LogProgress } from './progress.ts'
 
@@ -17,6 +18,8 @@ export interface LogTotals {
   readonly totals: Totals
   /** Only for conversations that are stored as entries. */
   readonly histories: readonly HistorySummary[]
+  /** Tokens for grouping. */
+  readonly records: readonly UsageRecord[]
   readonly issues: readonly Issue[]
 }
 
@@ -39,6 +42,8 @@ export async function countTotals(
   return { ...addUpSessions(found), issues }
 }
 
+const QUARTER_MS = 900_000
+
 /** What one session adds to the totals. Kept small, because there may be very many. */
 interface SessionCounts {
   readonly claim: SessionClaim
@@ -49,6 +54,7 @@ interface SessionCounts {
   /** Tools and tokens, if there are any. */
   readonly used: Totals | undefined
   readonly history: HistorySummary | undefined
+  readonly records: readonly UsageRecord[]
 }
 
 /** One result per conversation of the log. Records belong to the header before them. */
@@ -82,6 +88,8 @@ class SessionCounter {
   #messages = 0
   #used: Totals | undefined
   #history: HistorySummary | undefined
+  /** By quarter of an hour and model. */
+  readonly #records = new Map<string, { at: Instant | null; model: string; usage: Usage }>()
 
   constructor(options: TotalsOptions) {
     this.#options = options
@@ -109,6 +117,10 @@ class SessionCounter {
   #spend({ at, model = 'unknown', usage }: Extract<ScanItem, { kind: 'usage' }>): void {
     this.#used ??= emptyTotals()
     const { dayOf, prices } = this.#options
+    const quarter = at === null ? null : (instantFromMs(Math.floor(Date.parse(at) / QUARTER_MS) * QUARTER_MS) ?? null)
+    const key = `${quarter} ${model}`
+    const known = this.#records.get(key)?.usage ?? NO_USAGE
+    this.#records.set(key, { at: quarter, model, usage: addUsage(known, usage) })
     const spent = costOfUsage(usage, model === 'unknown' ? undefined : model, at, prices)
     const { cost } = this.#used
     this.#used.usage = addUsage(this.#used.usage, usage)
@@ -125,12 +137,19 @@ class SessionCounter {
     const { id, started_at, first_record, cwd, agent } = this.session
     const claim = { id, at: started_at, first: first_record }
     const counts = { lines: this.#lines, messages: this.#messages, used: this.#used, history: this.#history }
-    return { claim, cwd, agent, ...counts }
+    const place = { agent, project: cwd ?? 'unknown', session: id }
+    return {
+      claim,
+      cwd,
+      agent,
+      ...counts,
+      records: Array.from(this.#records.values(), (one) => ({ ...one, ...place })),
+    }
   }
 }
 
 /** Every copy of a session counts as a session, but only the longest copy adds messages, tools and tokens. */
-function addUpSessions(found: readonly SessionCounts[]): Pick<LogTotals, 'totals' | 'histories'> {
+function addUpSessions(found: readonly SessionCounts[]): Pick<LogTotals, 'totals' | 'histories' | 'records'> {
   const sum = emptyTotals()
   const ids = assignSessionIds(found.map(({ claim }) => claim))
   const longest = new Map<string, SessionCounts>()
@@ -151,7 +170,12 @@ function addUpSessions(found: readonly SessionCounts[]): Pick<LogTotals, 'totals
       addCostTo(sum.cost[table], keys[table], used?.cost.all ?? NO_COST)
     }
   }
-  return { totals: sum, histories: [...longest.values()].flatMap(({ history }) => history ?? []) }
+  const kept = [...longest.values()]
+  return {
+    totals: sum,
+    histories: kept.flatMap(({ history }) => history ?? []),
+    records: kept.flatMap(({ records }) => records),
+  }
 }
 
 const isLonger = (a: SessionCounts, b: SessionCounts): boolean =>

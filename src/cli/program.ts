@@ -26,6 +26,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       prompts: async () => (await import('./commands/prompts.ts')).promptsCommand,
       files: async () => (await import('./commands/files.ts')).filesCommand,
       stats: async () => (await import('./commands/stats.ts')).statsCommand,
+      statusline: async () => (await import('./commands/statusline.ts')).statuslineCommand,
     },
   },
   {

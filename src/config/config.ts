@@ -14,7 +14,7 @@ import { AppError } from '../model/error.ts'
 import type { AgentId } from '../model/ids.ts'
 import { readJsonFile } from './json-file.ts'
 import { type Configuration, resolveConfig } from './resolve.ts'
-import { profileOfKey, settingKey, settingsFor, variableOfKey } from './settings.ts'
+import { OWN_VALUE, profileOfKey, settingKey, settingsFor, variableOfKey } from './settings.ts'
 
 export { dataDirectory, type HostMachine } from '../lib/files/data-directory.ts'
 export { type ConfigProblem, describeConfigProblem } from './json-file.ts'
@@ -95,12 +95,20 @@ function changeConfigFile(path: string, key: string, value: JsonValue | undefine
   replaceOwnFile(path, `${text}\n`)
 }
 
+/** The setting that another one continues. */
+const CONTINUED_KEY = 'prices'
+
 function withSetting(
   object: JsonObject,
   [key = '', ...rest]: readonly string[],
   value: JsonValue | undefined,
 ): JsonObject {
   const fields = toJsonMap<JsonValue>(object)
+  const known = fields.get(key)
+  // `prices` and `prices.plan`.
+  if (rest.length === 0 && key === CONTINUED_KEY && known !== undefined && isJsonObject(known))
+    return withSetting(object, [key, OWN_VALUE], value)
+  if (rest.length > 0 && key === CONTINUED_KEY && typeof known === 'string') fields.set(key, { [OWN_VALUE]: known })
   if (rest.length === 0) {
     if (value === undefined) fields.delete(key)
     else fields.set(key, value)

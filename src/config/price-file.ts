@@ -10,7 +10,12 @@ export interface PriceSettings {
 }
 
 /** @param path null: only the built-in list */
-export function readPrices(path: string | null): PriceSettings {
+export function readPrices(path: string | null, plan: 'api' | 'subscription' = 'api'): PriceSettings {
+  const { list, problems } = readPriceList(path)
+  return { list: plan === 'subscription' ? { ...list, plan } : list, problems }
+}
+
+function readPriceList(path: string | null): PriceSettings {
   if (path === null) return { list: LIST_PRICES, problems: [] }
   const { content, exists, problem } = readJsonFile(path)
   if (problem) return { list: LIST_PRICES, problems: [problem] }

@@ -5,6 +5,7 @@ import { type Phrase, phrase } from '../model/phrase.ts'
 import type { ConfigProblem, JsonConfigFile } from './json-file.ts'
 import {
   bytesOfSize,
+  OWN_VALUE,
   profileOfKey,
   type Setting,
   type SettingContext,
@@ -63,6 +64,7 @@ export interface Configuration {
   }
   readonly language: SettingValueOf<'language'>
   readonly prices: SettingValueOf<'prices'>
+  readonly pricePlan: SettingValueOf<'prices.plan'>
   readonly agents: ReadonlyMap<AgentId, AgentConfig>
   readonly profile: SettingValueOf<'profile'>
   readonly compact: SettingValueOf<'chat.compact'>
@@ -110,6 +112,7 @@ export function resolveConfig(input: ConfigInput): Configuration {
     },
     language: lookup('language'),
     prices: lookup('prices'),
+    pricePlan: lookup('prices.plan'),
     agents: new Map(
       input.agents.map((id) => [
         id,
@@ -187,11 +190,12 @@ function readFile(settings: SettingsByKey, input: ConfigInput, problems: ConfigP
   const { path: where, content, duplicates } = input.file
   const visit = (value: JsonValue, key: string): void => {
     const setting = settings.get(key)
-    if (setting) {
+    const below = namesBelow(settings, key)
+    if (setting && !(below.length > 0 && isJsonObject(value))) {
       addSetting(layer, key, setting, value, where, input, problems)
       return
     }
-    const known = namesBelow(settings, key)
+    const known = setting ? [OWN_VALUE, ...below] : below
     if (key === 'profiles' && isJsonObject(value) && jsonEntries(value).length === 0) return
     if (known.length === 0) {
       problems.push({ where, key, reason: unknownSetting(namesBelow(settings, key.replace(/\.?[^.]*$/, ''))) })
@@ -205,6 +209,7 @@ function readFile(settings: SettingsByKey, input: ConfigInput, problems: ConfigP
     if (duplicate !== undefined) problems.push({ where, key: joinKey(key, duplicate), reason: GIVEN_TWICE })
     for (const [name, item] of jsonEntries(value)) {
       if (name.includes('.')) problems.push({ where, key: joinKey(key, name), reason: HAS_DOT })
+      else if (setting && name === OWN_VALUE) addSetting(layer, key, setting, item, where, input, problems)
       else visit(item, joinKey(key, name))
     }
   }

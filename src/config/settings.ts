@@ -209,6 +209,14 @@ const SETTINGS = {
     null,
     phrase('JSON file of prices; they override the built-in ones', '価格の JSON ファイル。内蔵の価格より優先'),
   ),
+  'prices.plan': defineSetting(
+    choiceSetting('api', 'subscription'),
+    'api',
+    phrase(
+      'how you pay: api (show the cost at list prices), subscription (hide cost)',
+      '支払い方。api（定価での費用を表示）、subscription（費用を表示しない）',
+    ),
+  ),
   'agents.*.enabled': defineSetting(
     booleanSetting,
     true,
@@ -280,6 +288,12 @@ const SETTINGS = {
     phrase('context window of the model, in tokens', 'モデルのコンテキストウィンドウ（トークン数）'),
   ),
 }
+
+/**
+ * In the file, a setting that other settings continue, such as `prices` and `prices.plan`, stands under this name in their
+ * object: `{"prices": {"file": …, "plan": …}}`.
+ */
+export const OWN_VALUE = 'file'
 
 export type SettingName = keyof typeof SETTINGS
 export type SettingValueOf<Name extends SettingName> = (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never

@@ -28,8 +28,22 @@ export async function* checkAgents(context: DoctorContext): AsyncGenerator<Docto
     yield finding
   }
   for (const [id, agent] of present) yield retentionFinding(id, agent, context)
+  for (const agent of context.agents)
+    for (const path of agent.unreadRoots?.(context.environment) ?? [])
+      if (whyUnreadable(path) !== 'absent') yield unreadFinding(agent.rootOwner?.(path) ?? agent.id, path)
   if (logs === 0) yield nothingFound(context)
 }
+
+const unreadFinding = (id: AgentId, path: string): DoctorFinding =>
+  toFinding(
+    id,
+    'note',
+    phrase(
+      `${path} may hold conversations in a form that this version of fumi cannot read`,
+      `${path} には、この版の fumi では読めない形式の会話があるかもしれません`,
+    ),
+    { path, exists: true, readable: false },
+  )
 
 /** What happens to old conversations, and whether fumi backs them up. */
 function retentionFinding(id: AgentId, agent: Agent, { environment, config }: DoctorContext): DoctorFinding {

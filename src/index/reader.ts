@@ -10,6 +10,7 @@ import type { AgentId, SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { Session } from '../model/session.ts'
 import type { Totals } from '../model/totals.ts'
+import type { UsageRecord } from '../model/usage-groups.ts'
 import {
   IndexDamagedError,
   indexPath,
@@ -66,6 +67,7 @@ import {
   readHistories,
   readStatistics,
   readTotals,
+  readUsageRecords,
   readUsageSeries,
   type StatisticsOptions,
   type UsageSeriesOptions,
@@ -154,6 +156,10 @@ export class IndexReader {
 
   series(options: UsageSeriesOptions): readonly DayUsage[] {
     return this.read((db) => readUsageSeries(db, options), [])
+  }
+
+  usageRecords(filter: SessionFilter): readonly UsageRecord[] {
+    return this.read((db) => readUsageRecords(db, filter), [])
   }
 
   activity(filter: SessionFilter): readonly ActivityQuarter[] {

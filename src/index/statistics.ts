@@ -10,6 +10,7 @@ import { costOfUsage, type PriceList, type Spent } from '../model/prices.ts'
 import { addEstimates } from '../model/token-estimate.ts'
 import { type DayFormatter, emptyTotals, type Totals } from '../model/totals.ts'
 import { addUsage, NO_USAGE, USAGE_FIELDS, type Usage } from '../model/usage.ts'
+import type { UsageRecord } from '../model/usage-groups.ts'
 import { instantOf, NO_QUARTER, QUARTER_MS, safeSum } from './row-encoding.ts'
 import { filterConditions, type SessionFilter } from './session-filter.ts'
 
@@ -130,6 +131,28 @@ function readUsageRows(db: Db, filter: SessionFilter, name: string, by: string):
 /** Null for what has no date. */
 const instantOfQuarter = (quarter: number): Instant | null =>
   quarter === NO_QUARTER ? null : instantOf(quarter * QUARTER_MS)
+
+/** For grouping by any dimension. */
+export function readUsageRecords(db: Db, filter: SessionFilter): readonly UsageRecord[] {
+  const { sql, values } = filterConditions(filter)
+  const sessions = prepareCached(db, `SELECT t.id, t.name, t.agent, t.project FROM session t WHERE ${sql}`).all(
+    ...values,
+  ) as { id: number; name: string; agent: string; project: string | null }[]
+  const byId = new Map(sessions.map((one) => [one.id, one]))
+  return readUsageRows(db, filter, "''", 't.id').flatMap(({ session: id, quarter, model, name: _, ...usage }) => {
+    const session = byId.get(id)
+    if (!session) return []
+    const { name, agent, project } = session
+    return {
+      at: instantOfQuarter(quarter),
+      model,
+      agent,
+      project: project ?? 'unknown',
+      session: name,
+      usage: addUsage(usage, NO_USAGE),
+    }
+  })
+}
 
 const costOfRow = (row: UsageRow, prices: PriceList): Spent =>
   costOfUsage(row, row.model === 'unknown' ? undefined : row.model, instantOfQuarter(row.quarter), prices)

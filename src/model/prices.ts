@@ -27,6 +27,8 @@ export interface PriceList {
    * name matches any ending.
    */
   readonly models: { readonly [model: string]: readonly TokenPrice[] | string }
+  /** With a subscription, tokens have no price of their own: nothing is priced. */
+  readonly plan?: 'subscription'
 }
 
 /** Cost, as far as prices are known. */
@@ -44,6 +46,7 @@ export const addCosts = (a: Spent, b: Spent): Spent => ({
 })
 
 export function costOfUsage(usage: Usage, model: string | undefined, at: Instant | null, list: PriceList): Spent {
+  if (list.plan === 'subscription') return NO_COST
   const price = model === undefined ? undefined : findPrice(model, at, list)
   if (!price) return { usd: 0, unpriced_tokens: usage.total_tokens }
   const cached = Math.min(usage.cached_input_tokens, usage.input_tokens)

@@ -26,7 +26,7 @@ test('a new agent is one folder, and nothing else changes', () => {
   const folder = join(app, 'dist/bin/agents/tiny')
   mkdirSync(folder)
   writeFileSync(join(folder, 'agent.js'), compiled('test/support/tiny-agent.ts'))
-  expect(fumi('list')).toMatch(/tiny:tea +How long does green tea steep\?/)
+  expect(fumi('list')).toMatch(/tiny:tea\tHow long does green tea steep\?/)
   expect(fumi('search', '80 degrees')).toContain('Two minutes, at 80 degrees.')
   expect(fumi('export', 'tiny:tea')).toContain('Two minutes, at 80 degrees.')
   expect(fumi('config', 'agents.tiny')).toContain('agents.tiny.enabled')

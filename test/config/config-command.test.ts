@@ -59,7 +59,7 @@ const IDS: { readonly [agent: string]: string } = { 'amazon-q': 'amazon-q:111111
 describe('fumi config', () => {
   test('shows, sets and unsets values, and names their source', () => {
     const { run, env } = machine()
-    expect(run('config').out).toMatch(/^keep +volatile +default /m)
+    expect(run('config').out).toMatch(/^keep\tvolatile\tdefault\t/m)
     expect(run('config', 'keep', 'all')).toMatchObject({
       code: 0,
       err: '',

@@ -99,10 +99,10 @@ test('fumi stats shows costs, and the models without a price', () => {
   })
   writeFileSync(join(folder, 'mine.json'), '{"models": {"gpt-5-codex": {"input": 1000, "output": 1000}}, "x": 1}')
   const mine = fumi(['stats', '--set', `prices=${join(folder, 'mine.json')}`], { env })
-  expect(mine.out).toMatch(/^gpt-5-codex .* 2\.18$/m)
+  expect(mine.out).toMatch(/^gpt-5-codex\t.*\t2\.18$/m)
   expect(mine.err).toContain('mine.json: x is not known')
   writeFileSync(path, text(shortSession()).replaceAll('gpt-5-codex', 'unheard-of'))
   const unknown = fumi(['stats'], { env }).out
-  expect(unknown).toMatch(/^unheard-of .* \?$/m)
+  expect(unknown).toMatch(/^unheard-of\t.*\t\?$/m)
   expect(unknown).toContain('No price for unheard-of (2,180 tokens).')
 })

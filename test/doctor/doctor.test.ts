@@ -122,6 +122,10 @@ test('an unused machine has no problems', async () => {
     err: '',
     out: expect.stringContaining('No problems found, and no conversations.'),
   })
+  mkdirSync(join(home, '.kiro', 'sessions'), { recursive: true })
+  expect((await examine()).findings).toContainEqual(
+    expect.objectContaining({ about: 'kiro', state: 'note', what: expect.stringContaining('cannot read') }),
+  )
   expect(findings.find(({ about }) => about === 'agents')).toMatchObject({
     state: 'note',
     todo: expect.stringContaining('fumi chat'),

@@ -98,10 +98,10 @@ describe('fumi chat', () => {
     const lines = '/help usage\n/tools\n/rewind 7\n/quit\n'
     const { out } = await fumiChat(at(baseURL), chatHome(), lines, undefined, JA)
     expect(out).toContain('ウィンドウの使用量とその内訳')
-    expect(out).toMatch(/fs_read +このディレクトリーの外では確認/)
+    expect(out).toMatch(/fs_read\s+このディレクトリーの外では確認/)
     expect(out).toContain('やり取りは 0 件です。')
     const english = await fumiChat(at(baseURL), chatHome(), lines)
-    expect(english.out).toMatch(/fs_read +asks outside this directory/)
+    expect(english.out).toMatch(/fs_read\s+asks outside this directory/)
   })
 
   test('prints the same JSON in every language', async () => {

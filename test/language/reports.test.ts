@@ -29,7 +29,7 @@ describe('settings', () => {
     const { run, write } = machine()
     write('fumi/config.json', '{"keep": "sometimes", "kep": 1}')
     const { out, err } = run(['config'], 'ja')
-    expect(out).toMatch(/agents\.codex\.enabled .*会話を読むかどうか/)
+    expect(out).toMatch(/agents\.codex\.enabled\t.*会話を読むかどうか/)
     expect(lines(err)).toEqual([
       expect.stringContaining('config.json: keep には "volatile"、"all"、"none" のどれかを指定してください'),
       expect.stringContaining('config.json: kep という設定はありません。使えるのは keep、'),
@@ -95,7 +95,7 @@ describe('a check', () => {
   test('of messages reports problems and repairs in Japanese', () => {
     const { run, write } = machine()
     const path = write('chat.json', '[{"role":"user","content":"Go."},{"role":"tool","content":"gone"}]')
-    expect(run(['validate', path], 'ja').out).toMatch(/対応する呼び出しのないツールの結果です。 +省く/)
+    expect(run(['validate', path], 'ja').out).toMatch(/対応する呼び出しのないツールの結果です。\s+省く/)
     const json = run(['validate', path, '--json'], 'ja').out
     expect(json).toBe(run(['validate', path, '--json'], 'en').out)
     expect(json).not.toMatch(JAPANESE)

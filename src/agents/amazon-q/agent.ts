@@ -12,7 +12,17 @@ import { deliver, install, makeLoadable } from './deliver.ts'
 import { find, recognize } from './find.ts'
 import { read, readMessage, scan } from './read.ts'
 import { stateAt } from './row.ts'
-import { AMAZON_Q, isDatabasePath, KIRO, rootOwner, roots, storePaths, storeProblem, withStore } from './stores.ts'
+import {
+  AMAZON_Q,
+  isDatabasePath,
+  KIRO,
+  rootOwner,
+  roots,
+  storePaths,
+  storeProblem,
+  unreadRoots,
+  withStore,
+} from './stores.ts'
 import { parseRowKey, rowFingerprint } from './tables.ts'
 import { FORMS, write } from './write.ts'
 
@@ -23,6 +33,7 @@ const amazonQ: Agent = {
   version: 3,
   roots,
   rootOwner,
+  unreadRoots,
   recognize,
   find,
   probe,

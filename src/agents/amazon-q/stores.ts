@@ -1,5 +1,5 @@
 /** Locations of the Amazon Q and Kiro databases, and opening them. */
-import { basename, dirname, posix, win32 } from 'node:path'
+import { basename, dirname, join, posix, win32 } from 'node:path'
 import { type DatabaseOutcome, type DatabaseProblem, databaseFingerprint } from '../../lib/sqlite/database-file.ts'
 import { type ForeignDatabase, openForeignDatabase } from '../../lib/sqlite/foreign-database.ts'
 import type { AgentId } from '../../model/ids.ts'
@@ -19,6 +19,11 @@ export function roots({ platform, home, variables }: HostEnvironment): readonly 
     join(home, '.kiro', HISTORY_FILE),
   ]
 }
+
+/** Kiro CLI 2 keeps its conversations as files. */
+export const unreadRoots = ({ home, variables }: HostEnvironment): readonly string[] => [
+  join(variables['KIRO_HOME'] || join(home, '.kiro'), 'sessions'),
+]
 
 /** Kiro's folders are `kiro-cli` and `.kiro`. */
 export const rootOwner = (root: string): AgentId =>

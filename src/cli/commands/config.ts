@@ -8,7 +8,7 @@ import { localize, say } from '../language.ts'
 import { createApp } from '../open-app.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
 import { paint } from '../view/paint.ts'
-import { renderTable, type TableColumn } from '../view/table.ts'
+import { isPiped, renderTable, type TableColumn } from '../view/table.ts'
 import { codeLabel, toTerminalText } from '../view/text.ts'
 
 interface Options {
@@ -135,7 +135,7 @@ function renderConfigReport(settings: readonly ResolvedSetting[], file: string):
     `To change a setting in ${toTerminalText(file)}: fumi config <setting> <value>`,
     `設定を変えるには: fumi config <設定> <値>（${toTerminalText(file)} に書き込みます）`,
   )
-  return `${renderTable(COLUMNS, rows)}${paint.dim(hint)}\n`
+  return isPiped() ? renderTable(COLUMNS, rows) : `${renderTable(COLUMNS, rows)}${paint.dim(hint)}\n`
 }
 
 function formatCell(value: ResolvedSetting['value']): string {

@@ -1,14 +1,22 @@
 /** `fumi stats`: sessions, messages, tools and exact token totals. */
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { type HistorySummary, statisticsOf } from '../../amazon-q.ts'
 import type { App, IndexStatistics, SessionFilter } from '../../app.ts'
 import { describeConfigProblem } from '../../config/config.ts'
 import { AppError } from '../../model/error.ts'
+import { nearestName } from '../../model/nearest-name.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { PriceList } from '../../model/prices.ts'
 import { toEstimatedTokens } from '../../model/token-estimate.ts'
 import { createLocalDay, emptyTotals, type Totals, toUtcDay } from '../../model/totals.ts'
 import { cacheShareOf } from '../../model/usage.ts'
+import {
+  groupUsage,
+  USAGE_DIMENSIONS,
+  type UsageDimension,
+  type UsageGroup,
+  type UsageRecord,
+} from '../../model/usage-groups.ts'
 import { countTotals, type LogTotals } from '../count-totals.ts'
 import { defineCommand, JSON_OPTION } from '../define-command.ts'
 import { findAllLogs, findLogsAt } from '../find-logs.ts'
@@ -21,11 +29,14 @@ import { printReport } from '../pager.ts'
 import { createLogProgress } from '../progress.ts'
 import { incompleteError, printIssues, reportIncomplete } from '../report-issues.ts'
 
-const GROUPINGS = ['model', 'day', 'agent', 'project', 'session', 'tool', 'hour', 'weekday'] as const
-type Grouping = (typeof GROUPINGS)[number]
+const INDEX_GROUPINGS = ['tool', 'hour', 'weekday'] as const
+type IndexGrouping = (typeof INDEX_GROUPINGS)[number]
+type Grouping = UsageDimension | IndexGrouping
+const GROUPINGS: readonly Grouping[] = [...USAGE_DIMENSIONS, ...INDEX_GROUPINGS]
 
 interface Options extends FilterOptions {
-  readonly by?: Grouping
+  /** One or two; tools and hours of the day stand alone. */
+  readonly by: readonly Grouping[]
   readonly json?: boolean
   readonly utc?: boolean
 }
@@ -45,12 +56,19 @@ export function statsCommand(program: Command): void {
     .group('Filters', '絞り込み')
     .with(addFilterOptions)
     .group('Output', '出力')
-    .option('--by <what>', 'group rows by this', '集計の単位', { choices: GROUPINGS, default: 'model' })
+    .option(
+      '--by <what>',
+      `group rows by one or two of ${USAGE_DIMENSIONS.join(', ')}, or by ${INDEX_GROUPINGS.join(', ')} (default: model)`,
+      `集計の単位。${USAGE_DIMENSIONS.join('、')} から 1 つか 2 つ、または ${INDEX_GROUPINGS.join('、')}（既定: model）`,
+      { parse: parseGroupings },
+    )
     .option(...JSON_OPTION)
     .option('--utc', 'use UTC days and hours instead of local time', '日付と時刻を、現地時間ではなく UTC で集計')
     .examples(
       'fumi stats',
       'fumi stats --by day --since 30d',
+      'fumi stats --by week,model',
+      'fumi stats --by block --since 7d',
       'fumi stats --by tool --project .',
       'fumi stats --by day ~/.codex',
       'fumi stats rollout.jsonl --json',
@@ -58,7 +76,31 @@ export function statsCommand(program: Command): void {
     .runWithApp(printStatistics)
 }
 
-async function printStatistics(app: App, paths: readonly string[], options: Options): Promise<void> {
+function parseGroupings(text: string): readonly Grouping[] {
+  const found = text.split(',').map((word) => word.trim())
+  for (const word of found)
+    if (!GROUPINGS.some((one) => one === word)) {
+      const nearest = nearestName(word, GROUPINGS)
+      throw new InvalidArgumentError(
+        say(
+          `Unknown "${word}".${nearest === undefined ? '' : ` Did you mean ${nearest}?`} Available: ${GROUPINGS.join(', ')}.`,
+          `「${word}」はありません。${nearest === undefined ? '' : `${nearest} のことですか？ `}使えるのは ${GROUPINGS.join('、')} です。`,
+        ),
+      )
+    }
+  const isSingle = found.some((word) => INDEX_GROUPINGS.some((one) => one === word))
+  if (found.length > (isSingle ? 1 : 2) || new Set(found).size < found.length)
+    throw new InvalidArgumentError(
+      say(
+        `Use one or two different ones; ${INDEX_GROUPINGS.join(', ')} only alone.`,
+        `異なるものを 1 つか 2 つ指定してください。${INDEX_GROUPINGS.join('、')} は単独でだけ使えます。`,
+      ),
+    )
+  return found as readonly Grouping[]
+}
+
+async function printStatistics(app: App, paths: readonly string[], given: Partial<Options>): Promise<void> {
+  const options: Options = { ...given, by: given.by ?? ['model'] }
   const { list: prices, problems } = await app.prices()
   for (const problem of problems) await writeErr(`fumi: ${localize(describeConfigProblem(problem))}\n`)
   const filter = toSessionFilter(options)
@@ -87,7 +129,13 @@ async function printStatistics(app: App, paths: readonly string[], options: Opti
 }
 
 /** The second pass finds the outcomes of tools and the times of activity. */
-const needsFullRead = ({ by }: Options): boolean => by === 'tool' || by === 'hour' || by === 'weekday'
+const needsFullRead = ({ by }: Options): boolean => by.some((one) => INDEX_GROUPINGS.some((alone) => alone === one))
+
+/** The totals hold these groups already. */
+const TOTALED: readonly Grouping[] = ['model', 'day', 'agent', 'project', 'session']
+
+const needsGroups = (options: Options): boolean =>
+  !needsFullRead(options) && (options.by.length > 1 || options.by.some((one) => !TOTALED.includes(one)))
 
 interface StatsTotals extends LogTotals {
   /** Set when the totals come from the index. */
@@ -100,6 +148,7 @@ async function countFromIndex(app: App, filter: SessionFilter, options: Options)
   return {
     totals,
     histories: app.histories(filter),
+    records: needsGroups(options) ? app.index.usageRecords(filter) : [],
     issues: app.index.unreadable(options.agent),
     ...(stats && { stats }),
   }
@@ -135,20 +184,22 @@ const noSessionsError = (paths: readonly string[]): AppError =>
   )
 
 /** Tables by project and by session may name private paths, so they need `--by`. */
-function toStatsJson({ totals, histories, stats }: StatsTotals, { by }: Options, prices: PriceList): object {
+function toStatsJson({ totals, histories, stats, records }: StatsTotals, options: Options, prices: PriceList): object {
+  const { by } = options
   const { sessions, lines, messages, tools, usage } = totals
   const tables = <T>({ by_model, by_day, by_agent, by_project, by_session }: GroupedTables<T>): object => ({
     by_model,
     by_day,
     by_agent,
-    ...(by === 'project' && { by_project }),
-    ...(by === 'session' && { by_session }),
+    ...(by.includes('project') && { by_project }),
+    ...(by.includes('session') && { by_session }),
   })
-  const cost = { ...totals.cost.all, as_of: prices.as_of, ...tables(totals.cost) }
+  const cost = prices.plan ? null : { ...totals.cost.all, as_of: prices.as_of, ...tables(totals.cost) }
   const counts = { sessions, lines, messages, usage, cache_share: cacheShareOf(usage) }
   return {
     ...counts,
     ...tables(totals),
+    ...(needsGroups(options) && { groups: toGroupsJson(records, options, prices) }),
     cost,
     tools,
     ...toEstimateJson(totals),
@@ -156,6 +207,17 @@ function toStatsJson({ totals, histories, stats }: StatsTotals, { by }: Options,
     ...(stats && toIndexJson(stats)),
   }
 }
+
+/** One object per group: its names, tokens and cost. */
+const toGroupsJson = (records: readonly UsageRecord[], options: Options, prices: PriceList): readonly object[] =>
+  groupsOf(records, options, prices).map(({ names, usage, cost }) => ({
+    ...Object.fromEntries(options.by.map((dimension, at) => [dimension, names[at]])),
+    usage,
+    cost: prices.plan ? null : cost,
+  }))
+
+const groupsOf = (records: readonly UsageRecord[], { by, utc }: Options, prices: PriceList): readonly UsageGroup[] =>
+  groupUsage(records, by as readonly UsageDimension[], { dayOf: utc ? toUtcDay : createLocalDay(), prices })
 
 function toPatternsJson(histories: readonly HistorySummary[]): object {
   const { toolUses, ...patterns } = statisticsOf(histories)
@@ -182,14 +244,18 @@ type GroupedTables<T> = {
 
 /** Loaded only when text is printed: the table of character widths takes 25 ms to load. */
 async function renderStats(
-  { totals, histories, stats }: StatsTotals,
-  { by = 'model' }: Options,
+  { totals, histories, stats, records }: StatsTotals,
+  options: Options,
   prices: PriceList,
 ): Promise<string> {
   const view = await import('../view/stats-report.ts')
-  if (stats && by === 'tool') return view.renderToolReport(stats)
-  if (stats && (by === 'hour' || by === 'weekday')) return view.renderActivityReport(stats, by)
-  const table = by === 'tool' || by === 'hour' || by === 'weekday' ? 'model' : by
+  const [single = 'model'] = options.by
+  if (stats && single === 'tool') return view.renderToolReport(stats)
+  if (stats && (single === 'hour' || single === 'weekday')) return view.renderActivityReport(stats, single)
+  const by = options.by as readonly UsageDimension[]
+  const groups = needsGroups(options)
+    ? groupsOf(records, options, prices)
+    : view.groupsOfTotals(totals, single as Parameters<typeof view.groupsOfTotals>[1])
   const patterns = histories.length === 0 ? '' : view.renderPatternShares(histories)
-  return `${view.renderTokenReport(totals, table, prices.as_of)}${stats ? view.renderIndexSummary(stats) : ''}${patterns}`
+  return `${view.renderTokenReport(totals, by, groups, prices)}${stats ? view.renderIndexSummary(stats) : ''}${patterns}`
 }

@@ -5,14 +5,18 @@ import { say } from '../language.ts'
 import { paint } from './paint.ts'
 import { formatCount, isPiped, plural, renderTable, type TableColumn } from './table.ts'
 import { codeLabel, formatDateTime, formatRounded, shortId, toTerminalLine, toTerminalText } from './text.ts'
+import { outputWidth } from './text-width.ts'
+
+/** Below this width, the title is worth more than the columns behind it. */
+const isNarrow = outputWidth() < 78
 
 const COLUMNS: readonly TableColumn[] = [
   { title: say('updated', '最終更新') },
   { title: say('session', '会話 ID') },
   { title: say('title', 'タイトル'), grows: true },
-  { title: say('messages', 'メッセージ'), right: true, isSpare: true },
-  { title: say('tokens', 'トークン'), right: true, isSpare: true },
-  { title: say('directory', '場所'), grows: true, keepsEnd: true, isSpare: true },
+  { title: say('messages', 'メッセージ'), right: true, isSpare: isNarrow },
+  { title: say('tokens', 'トークン'), right: true, isSpare: isNarrow },
+  { title: say('directory', '場所'), grows: true, keepsEnd: true, isSpare: isNarrow },
 ]
 
 /** @param all number of sessions before `--limit` */

@@ -2,20 +2,28 @@
 import stringWidth from 'string-width'
 import { type HistoryStatistics, type HistorySummary, statisticsOf } from '../../amazon-q.ts'
 import type { IndexStatistics } from '../../app.ts'
-import { NO_COST, type Spent } from '../../model/prices.ts'
+import { NO_COST, type PriceList, type Spent } from '../../model/prices.ts'
 import { toEstimatedTokens } from '../../model/token-estimate.ts'
-import type { Totals } from '../../model/totals.ts'
+import { NO_DAY, type Totals } from '../../model/totals.ts'
 import { cacheShareOf, isZeroUsage, type Usage } from '../../model/usage.ts'
+import type { UsageDimension, UsageGroup } from '../../model/usage-groups.ts'
 import { say } from '../language.ts'
 import { paint } from './paint.ts'
 import { formatCount, plural, renderTable, type TableColumn, truncate } from './table.ts'
-import { codeLabel, formatRounded, shortId, toTerminalText } from './text.ts'
+import { codeLabel, formatDateTime, formatRounded, shortId, toTerminalText } from './text.ts'
 import { outputWidth } from './text-width.ts'
 
 type TokenGrouping = 'model' | 'day' | 'agent' | 'project' | 'session'
 
+/** The groups that the totals hold. */
+export function groupsOfTotals(totals: Totals, by: TokenGrouping): readonly UsageGroup[] {
+  const costs = totals.cost[`by_${by}`]
+  return Object.entries(totals[`by_${by}`])
+    .sort(by === 'day' ? compareNames : compareTotals)
+    .map(([name, usage]) => ({ names: [name], usage, cost: costs[name] ?? NO_COST }))
+}
+
 const COLUMNS: readonly TableColumn[] = [
-  { title: '', grows: true },
   { title: say('input', '入力'), right: true },
   { title: say('cached', 'キャッシュ'), right: true, isSpare: true },
   { title: say('cache write', 'キャッシュ書き込み'), right: true, isSpare: true },
@@ -26,19 +34,27 @@ const COLUMNS: readonly TableColumn[] = [
 ]
 
 /** Shown only where tokens were written to a cache. */
-const CACHE_WRITE_COLUMN = 3
+const CACHE_WRITE_COLUMN = 2
+/** Hidden with a subscription. */
+const COST_COLUMN = 6
 
-/** @param asOf the day of the prices */
-export function renderTokenReport(totals: Totals, by: TokenGrouping, asOf: string): string {
-  const costs = totals.cost[`by_${by}`]
-  const rows = Object.entries(totals[`by_${by}`]).sort(by === 'day' ? compareNames : compareTotals)
-  const cells = rows.map(([name, usage]) => [name, ...usageCells(usage), formatDollars(costs[name] ?? NO_COST)])
-  const sum = [say('all', '合計'), ...usageCells(totals.usage), formatDollars(totals.cost.all)]
-  const tools = Object.entries(totals.tools).sort((a, b) => b[1] - a[1])
-  const columns = [{ ...COLUMNS[0], title: codeLabel(by), grows: true }, ...COLUMNS.slice(1)]
+export function renderTokenReport(
+  totals: Totals,
+  by: readonly UsageDimension[],
+  groups: readonly UsageGroup[],
+  { as_of, plan }: PriceList,
+): string {
   const hasCacheWrites = (totals.usage.cache_write_tokens ?? 0) > 0
   const shown = <T>(row: readonly T[]): readonly T[] =>
-    hasCacheWrites ? row : row.filter((_, at) => at !== CACHE_WRITE_COLUMN)
+    row.filter((_, at) => (hasCacheWrites || at !== CACHE_WRITE_COLUMN) && (!plan || at !== COST_COLUMN))
+  const cellsOf = (usage: Usage, cost: Spent): readonly string[] => shown([...usageCells(usage), formatDollars(cost)])
+  const rows = groups.map(({ names, usage, cost }) => [
+    ...names.map((name, at) => renderGroupName(name, by[at])),
+    ...cellsOf(usage, cost),
+  ])
+  const sum = [say('all', '合計'), ...by.slice(1).map(() => ''), ...cellsOf(totals.usage, totals.cost.all)]
+  const columns = [...by.map((dimension) => ({ title: codeLabel(dimension), grows: true })), ...shown(COLUMNS)]
+  const tools = Object.entries(totals.tools).sort((a, b) => b[1] - a[1])
   const summary = [
     say(plural(totals.sessions, 'session'), `会話 ${formatCount(totals.sessions)} 件`),
     say(plural(totals.messages, 'message'), `メッセージ ${formatCount(totals.messages)} 件`),
@@ -54,9 +70,17 @@ export function renderTokenReport(totals: Totals, by: TokenGrouping, asOf: strin
   const toolLine = all > 0 ? `${paint.dim(label)} ${toolText}\n` : ''
   const tokens = isZeroUsage(totals.usage)
     ? NO_TOKENS
-    : `${renderTable(shown(columns), [...cells, sum].map(shown))}${renderCacheNote(totals.usage)}${renderPriceNote(totals, asOf)}`
+    : `${renderTable(columns, [...rows, sum])}${renderCacheNote(totals.usage)}${plan ? '' : renderPriceNote(totals, as_of)}`
   return `${paint.bold(summary)}\n${toolLine}\n${tokens}${renderEstimate(totals)}`
 }
+
+/** Blocks are shown in local time; the names of everything else are what the logs say. */
+function renderGroupName(name: string, dimension: UsageDimension | undefined): string {
+  if (name === NO_DAY && dimension !== undefined && DATES.has(dimension)) return say('no date', '日付なし')
+  return dimension === 'block' ? formatDateTime(name) : name
+}
+
+const DATES: ReadonlySet<UsageDimension> = new Set(['day', 'week', 'month', 'block'])
 
 /** Cached input is cheaper than other input. */
 function renderCacheNote(usage: Usage): string {

@@ -61,6 +61,9 @@ const JAPANESE_LABELS: { readonly [code: string]: string } = {
   session: '会話',
   hour: '時刻',
   weekday: '曜日',
+  week: '週',
+  month: '月',
+  block: 'ブロック',
 }
 
 /** @param en the English text, if it is not the code itself */
