@@ -43,7 +43,7 @@ test('tokens are grouped by week, month, block and by two groupings', () => {
   const { json, run } = withUsage()
   const groups = (by: string) =>
     json('stats', '--by', by, '--utc').groups.map(
-      ({ usage, cost: _, ...names }: { usage: { total_tokens: number } }) => [
+      ({ usage, cost: _, ...names }: { usage: { total_tokens: number }; cost: object }) => [
         ...Object.values(names),
         usage.total_tokens,
       ],
