@@ -79,6 +79,15 @@ test('calls and results of entries are joined, and each has its record', async (
   expect(raw.data.records[0].assistant.ToolUse.tool_uses[0].name).toBe('fs_read')
 })
 
+test('a row that is still in its store is no backup, and can be resumed', async () => {
+  expect((await served.get<Reply>('/api/sessions', 'SessionsReply')).data[0]).toMatchObject({
+    kept: false,
+    gone: false,
+  })
+  const detail = (await served.get<Reply>(`/api/sessions/${idOf(id)}`, 'SessionReply')).data
+  expect(detail).toMatchObject({ resume: { command: expect.any(String) }, resume_reason: null })
+})
+
 test('patterns, estimates and turns', async () => {
   const { data } = await served.get<Reply>('/api/stats/patterns', 'PatternsReply')
   const none = { count: 0, percent: 0 }

@@ -11,6 +11,7 @@ import {
 } from '../../model/classify.ts'
 import type { NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import { recordedTime } from '../../model/recorded-time.ts'
+import { attachmentNote, attachmentsOf } from '../../model/replay/step.ts'
 import type { SessionFacts } from '../../model/session-facts.ts'
 import { qualifiedToolName, summarizeToolCall } from '../../model/tool-summary.ts'
 import { TurnTotals } from '../../model/turn.ts'
@@ -243,5 +244,6 @@ function printableTextOf(message: NormalizedMessage, all: boolean): string {
       return `[${say('image', '画像')} ${segment.media?.mime_type ?? segment.media?.url ?? ''}]`
     return all ? (segment.text ?? '') : withoutInjectedText(segment)
   })
+  parts.push(...attachmentsOf(message).map(attachmentNote))
   return toTerminalText(parts.filter((part) => part.trim() !== '').join('\n'))
 }

@@ -101,7 +101,7 @@ export interface SessionItem {
   readonly relation: 'fork' | 'subagent' | null
   /** Number of sessions listed under this one. */
   readonly child_count: number
-  /** True if the session is read from a backup. */
+  /** True if the original is gone or was overwritten, and the session is read from a backup. */
   readonly kept: boolean
   /** True if neither the source nor a backup exists. Only indexed data is available. */
   readonly gone: boolean

@@ -25,6 +25,7 @@ export async function toSessionItems(app: App, entries: readonly SessionEntry[])
     const { header, turns = 0, errors = 0, issues = 0 } = details.get(entry.id) ?? {}
     const mark = toMarkItem(marks.get(entry.id))
     const gone = entry.gone && !entry.kept
+    const kept = entry.kept && !isInStore(app, entry)
     return {
       id: entry.id,
       agent: entry.agent,
@@ -45,12 +46,12 @@ export async function toSessionItems(app: App, entries: readonly SessionEntry[])
       usage: entry.usage,
       estimate: entry.estimate ?? null,
       cost: spent[entry.id] ?? NO_COST,
-      live: !gone && !entry.kept && isWithin(entry.last_at, now),
+      live: !gone && !kept && isWithin(entry.last_at, now),
       issue_count: issues,
       parent: entry.parent ?? null,
       relation: entry.relation ?? null,
       child_count: entry.children,
-      kept: entry.kept,
+      kept,
       gone,
       indexed: entry.indexed,
       path: entry.path,
@@ -59,6 +60,12 @@ export async function toSessionItems(app: App, entries: readonly SessionEntry[])
       mark,
     }
   })
+}
+
+/** A row that its program overwrites is read from the backup while it exists, because that has every entry. */
+function isInStore(app: App, { id }: SessionEntry): boolean {
+  const backup = app.backup.get(id)
+  return backup !== undefined && backup.ended_at === undefined
 }
 
 const secondsBetween = (first: Instant | null, last: Instant | null): number | null =>
@@ -179,9 +186,10 @@ async function resumeFields(
   session: Session,
 ): Promise<Pick<SessionDetail, 'resume' | 'resume_reason'>> {
   const log = await app.logOf(entry.id)
-  const ended = entry.kept ? app.backup.get(entry.id)?.ended_how : undefined
+  const isEnded = entry.kept && !isInStore(app, entry)
+  const ended = isEnded ? (app.backup.get(entry.id)?.ended_how ?? 'gone') : undefined
   const reason = log
-    ? whyNotResumable(log.agent, session, entry.kept ? (ended ?? 'gone') : undefined)?.en
+    ? whyNotResumable(log.agent, session, ended)?.en
     : `the log of ${session.id} is gone: ${session.path}.`
   if (reason !== undefined || !log?.agent.resume) return { resume: null, resume_reason: reason ?? null }
   const command = log.agent.resume(session)

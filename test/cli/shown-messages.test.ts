@@ -1,4 +1,4 @@
-/** How messages of Codex's sub-agents and compactions are shown. */
+/** How `fumi show` shows messages that are more than text: tasks, summaries, calls, attachments. */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import codex from '../../src/agents/codex/agent.ts'
@@ -104,4 +104,11 @@ test('each call of a chat is shown once, with its outcome', () => {
   const { out } = fumi(['show', join(import.meta.dirname, '../../src/agents/fumibako/fixtures/talk.jsonl')])
   expect(out.match(/▸ fs_read/g)).toHaveLength(1)
   expect(out).toMatch(/▸ execute_bash wc -l \* {2}✗ exit 1/)
+})
+
+test('an attached file is named where it was attached', () => {
+  const file = { type: 'file', file: { file_id: 'file-7', filename: 'plan.pdf' } }
+  const messages = [{ role: 'user', content: [{ type: 'text', text: 'Read it.' }, file] }]
+  const { out } = fumi(['show', log.tempLog(JSON.stringify(messages), 'messages.json')])
+  expect(out).toContain('  Read it.\n  [file: plan.pdf]\n')
 })
