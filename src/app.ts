@@ -65,6 +65,7 @@ export type { SearchAnswer, SearchOptions, SessionCountsAnswer } from './search/
 export type { EraseReport, Unreached } from './sync/backup-operations.ts'
 export { MISSED_EVENTS } from './sync/event-bus.ts'
 export type { SyncOutcome, WatchIndexOptions, WatchOutcome } from './sync/live-sync.ts'
+export { listMovedProjects, relinkProject } from './sync/relink-project.ts'
 export type { IndexSyncProgress } from './sync/syncer.ts'
 
 export interface AppOptions {

@@ -153,8 +153,7 @@ CREATE INDEX file_piece_by_piece ON file_piece (piece_id);
 /**
  * `restored` is what was put back where, so that it can be undone. `machine` names other machines whose sessions are
  * here; `file.machine` and `store.machine` refer to it, and their paths begin with its name. `received` is the state of
- * each session that came from one. `exchange_folder` lists the folders that this machine wrote to. `moved_project` says
- * where the directory of earlier sessions is now. `forgotten.erased` lists, as JSON, the items of an exchange folder that
+ * each session that came from one. `exchange_folder` lists the folders that this machine wrote to. `forgotten.erased` lists, as JSON, the items of an exchange folder that
  * held an erased session.
  */
 const EXCHANGE_VERSION = `
@@ -188,12 +187,6 @@ CREATE TABLE received (
 CREATE TABLE exchange_folder (
   path TEXT PRIMARY KEY,
   written_at TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE moved_project (
-  old TEXT PRIMARY KEY,
-  new TEXT NOT NULL,
-  at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
 ALTER TABLE forgotten ADD COLUMN erased TEXT;

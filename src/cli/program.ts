@@ -68,6 +68,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       config: async () => (await import('./commands/config.ts')).configCommand,
       trust: async () => (await import('./commands/trust.ts')).trustCommand,
       sync: async () => (await import('./commands/sync.ts')).syncCommand,
+      relink: async () => (await import('./commands/relink.ts')).relinkCommand,
       service: async () => (await import('./commands/service.ts')).serviceCommand,
       doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
       token: async () => (await import('./commands/token.ts')).tokenCommand,

@@ -1,8 +1,10 @@
 /** Decides which session each source contains, and which source a session is read from. */
+
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { assignSessionIds, type Instant, type SessionId } from '../model/ids.ts'
 import type { Session } from '../model/session.ts'
 import { analyse } from '../search/words/analyse.ts'
+import type { ProjectPaths } from './project-paths.ts'
 import { exactInteger, safeSum, toStoredTime } from './row-encoding.ts'
 import type { StringIds } from './write-sources.ts'
 
@@ -28,13 +30,15 @@ interface SourceCandidate {
 export interface SessionWriter {
   /** Resolves all claims to an id again. @returns the sessions concerned */
   settle(claim: string): readonly number[]
+  /** Assigns all sessions to the projects that their directories belong to now. */
+  moveProjects(revision: number): void
   /** Chooses the source of a session and stores its header. @param unread whether there is more to read */
   chooseSource(session: number, revision: number, unread: boolean): void
   /** Writes all titles again, because the table keeps the words of deleted ones. */
   eraseTitles(): void
 }
 
-export function sessionWriter(db: Db, words: StringIds): SessionWriter {
+export function sessionWriter(db: Db, words: StringIds, projects: ProjectPaths): SessionWriter {
   const selectClaims = db.prepare('SELECT id, claim, claim_at, first_record, session_id FROM source WHERE claim = ?')
   const findSession = db.prepare('SELECT id FROM session WHERE name = ?').pluck()
   const addSession = db.prepare(
@@ -87,6 +91,17 @@ export function sessionWriter(db: Db, words: StringIds): SessionWriter {
       return [...affected]
     },
 
+    moveProjects(revision) {
+      const move = db.prepare('UPDATE session SET project = ?, revision = ? WHERE id = ?')
+      const rows = db
+        .prepare("SELECT id, project, header ->> 'cwd' AS cwd FROM session WHERE project IS NOT NULL")
+        .all()
+      for (const { id, project, cwd } of rows as { id: number; project: string; cwd: string | null }[]) {
+        const now = cwd === null ? project : projects.projectOf(cwd)
+        if (now !== project) move.run(now, revision, id)
+      }
+    },
+
     eraseTitles() {
       db.exec("INSERT INTO titled (titled) VALUES ('delete-all')")
       const titles = db.prepare('SELECT id, title FROM session WHERE title IS NOT NULL').all()
@@ -118,7 +133,7 @@ export function sessionWriter(db: Db, words: StringIds): SessionWriter {
         header.kind,
         JSON.stringify(header),
         title,
-        header.cwd ?? null,
+        header.cwd === undefined ? null : projects.projectOf(header.cwd),
         exactInteger(toStoredTime(header.started_at), 'started_at'),
         exactInteger(toStoredTime(header.last_at ?? best.last_at ?? header.started_at), 'last_at'),
         best.lines,

@@ -6,6 +6,7 @@ import type { Issue } from '../model/issue.ts'
 import type { BuiltTerms } from '../search/segments/term-builder.ts'
 import { indexPath, type OpenIndex, openIndexToWrite, sealIndex } from './index-file.ts'
 import { segmentMerger } from './merge-segments.ts'
+import { ProjectPaths } from './project-paths.ts'
 import type {
   KnownSource,
   ReadTask,
@@ -41,6 +42,7 @@ export class IndexWriter {
   /** New path of the damaged index that this one replaced. */
   readonly setAside: string | undefined
   readonly #db: Db
+  readonly #projects: ProjectPaths
   readonly #directory: string
   readonly #unsealed: number
   readonly #numbers: readonly StringIds[]
@@ -56,13 +58,14 @@ export class IndexWriter {
     this.epoch = opened.epoch
     this.setAside = opened.setAside
     this.#db = opened.db
+    this.#projects = new ProjectPaths(directory)
     try {
       const words = stringIdsIn(this.#db, 'word', 'text')
       this.#parts = sourcePartsIn(this.#db)
       const files = stringIdsIn(this.#db, 'file', 'path')
       this.#numbers = [words, files]
       this.#sources = sourceWriter(this.#db, words)
-      this.#sessions = sessionWriter(this.#db, words)
+      this.#sessions = sessionWriter(this.#db, words, this.#projects)
       this.#chunks = chunkWriter(this.#db, words, files, issueWriter(this.#db))
     } catch (error) {
       this.#db.close()
@@ -233,10 +236,19 @@ export class IndexWriter {
     }
   }
 
+  /** Assigns all sessions to the projects that their directories belong to now. */
+  moveProjects(): readonly SessionChange[] {
+    this.#projects.refresh()
+    return this.#write((revision) => this.#sessions.moveProjects(revision))
+  }
+
   #write(work: (revision: number) => void): readonly SessionChange[] {
+    this.#projects.refresh()
     const write = this.#db.transaction(() => {
       const revision = this.#nextRevision()
       work(revision)
+      // A move that was noticed on the way concerns earlier sessions too.
+      if (this.#projects.save()) this.#sessions.moveProjects(revision)
       return this.#db
         .prepare("SELECT 'change' AS kind, name AS session, revision FROM session WHERE revision = ?")
         .all(revision) as SessionChange[]
