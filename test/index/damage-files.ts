@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type App, IndexDamagedError, markIndexIfDamaged } from '../../src/app.ts'
+import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { AppError } from '../../src/model/error.ts'
 import { randomFrom } from '../chat/support/killed-chat.ts'
 
@@ -55,6 +56,27 @@ export function damageBytes(bytes: Buffer, damage: Damage, random: () => number)
       return copy
     }
   }
+}
+
+/** Changes bytes of the text index, while every page and row of the database stays valid. */
+export function damageSegments(index: string, seed: number): void {
+  const random = randomFrom(seed)
+  const below = (most: number): number => Math.floor(random() * most)
+  const db = openSqlite(index)
+  const [table, column] = [
+    ['text_block', 'bytes'] as const,
+    ['text_segment', 'members'] as const,
+    ['text_segment', 'directory'] as const,
+  ][seed % 3] ?? ['text_block', 'bytes']
+  const rows = db.prepare(`SELECT id, ${column} AS bytes FROM ${table}`).all() as { id: number; bytes: Buffer }[]
+  const row = rows[below(rows.length)]
+  if (row) {
+    const bytes = Buffer.from(row.bytes)
+    for (let n = 1 + below(8); n > 0; n--) bytes[below(bytes.length)] = below(256)
+    const damaged = seed % 5 === 0 ? bytes.subarray(0, below(bytes.length)) : bytes
+    db.prepare(`UPDATE ${table} SET ${column} = ? WHERE id = ?`).run(damaged, row.id)
+  }
+  db.close()
 }
 
 /** Saves files, to restore them before each damage. */

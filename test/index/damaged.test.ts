@@ -10,7 +10,9 @@ import { makeStore, stateOf } from '../support/amazon-q-store.ts'
 import { text } from '../support/codex-log.ts'
 import { logOf, manyLogs, threadOf } from '../support/many-logs.ts'
 import { rollout, type TestHome, testHome } from '../support/test-home.ts'
-import { answersOf, DAMAGES, damageFile, queryIndex, savedFiles } from './damage-files.ts'
+import { answersOf, DAMAGES, damageFile, damageSegments, queryIndex, savedFiles } from './damage-files.ts'
+
+const DAMAGED_SEGMENTS = 30
 
 const filled = async (keep = 'volatile'): Promise<TestHome> => {
   const made = testHome({ flags: new Map([['keep', keep]]) })
@@ -36,6 +38,19 @@ describe('the index', () => {
       files.restore()
       damageFile(index, damage, seed)
       expect({ damage, seed, ...(await queryIndex(app)) }).toEqual({ damage, seed, kind: 'answer', answer: right })
+    }
+  }, 180_000)
+
+  test('is rebuilt with identical answers if segments of its text are damaged', async () => {
+    const { app } = await filled()
+    const right = await answersOf(app)
+    app.close()
+    const index = join(app.directory, 'index.sqlite3')
+    const files = savedFiles(app.directory)
+    for (let seed = 0; seed < DAMAGED_SEGMENTS; seed++) {
+      files.restore()
+      damageSegments(index, seed)
+      expect({ seed, ...(await queryIndex(app)) }).toEqual({ seed, kind: 'answer', answer: right })
     }
   }, 180_000)
 

@@ -1,8 +1,8 @@
-/** Two thousand more damages of the index: each is repaired, with the same query results. */
+/** Thousands more damages of the index: each is repaired, with the same query results. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { answersOf, DAMAGES, damageFile, queryIndex, savedFiles } from '../index/damage-files.ts'
+import { answersOf, DAMAGES, damageFile, damageSegments, queryIndex, savedFiles } from '../index/damage-files.ts'
 import { manyLogs } from '../support/many-logs.ts'
 import { testHome } from '../support/test-home.ts'
 
@@ -21,3 +21,17 @@ test('two thousand damages', async () => {
     expect({ damage, seed, ...(await queryIndex(app)) }).toEqual({ damage, seed, kind: 'answer', answer: right })
   }
 }, 1_800_000)
+
+test('two hundred damaged segments', async () => {
+  const { app, write } = testHome()
+  manyLogs(write, 6, 20)
+  const right = await answersOf(app)
+  app.close()
+  const index = join(app.directory, 'index.sqlite3')
+  const files = savedFiles(app.directory)
+  for (let seed = 20_000; seed < 20_200; seed++) {
+    files.restore()
+    damageSegments(index, seed)
+    expect({ seed, ...(await queryIndex(app)) }).toEqual({ seed, kind: 'answer', answer: right })
+  }
+}, 600_000)
