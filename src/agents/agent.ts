@@ -51,8 +51,6 @@ export interface Agent {
   mayRollBack?(source: Source): Promise<boolean>
   /** One message by its locator. Throws `not_found` when its bytes have changed. */
   readMessage(source: Source, locator: Locator, options?: PrivacyOptions): Promise<NormalizedMessage>
-  /** Offset and length of the message's bytes in its file. Undefined where they are not contiguous. */
-  span?(locator: Locator): readonly [offset: number, length: number] | undefined
   /** For agents that overwrite their rows: capture, watch, restore. */
   readonly volatile?: VolatileStore
   /**

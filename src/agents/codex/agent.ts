@@ -8,7 +8,7 @@ import { check } from './check/check-log.ts'
 import { configuredProvider } from './configured-provider.ts'
 import { assertLogIdle, deliver } from './deliver.ts'
 import { AGENT_ID, find, roots } from './find.ts'
-import { mayRollBack, read, readMessage, span } from './read.ts'
+import { mayRollBack, read, readMessage } from './read.ts'
 import { describe, recognize } from './recognize.ts'
 import { scan } from './scan.ts'
 import { write } from './write.ts'
@@ -27,7 +27,6 @@ const codex: Agent = {
   read,
   mayRollBack,
   readMessage,
-  span,
   retention: () => KEEPS,
   originals: {
     assertIdle: assertLogIdle,

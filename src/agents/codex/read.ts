@@ -110,12 +110,6 @@ export async function readMessage(
   return toMessage(located, where, tool, pathOf(source), options)
 }
 
-/** Nothing in a log that is one JSON document. */
-export function span(locator: Locator): readonly [offset: number, length: number] | undefined {
-  const { at, whole: asDocument } = locator as CodexLocator
-  return asDocument ? undefined : [at[0], at[1]]
-}
-
 /** The call at a position; undefined if it is no longer there. */
 async function toolAt(source: Source, position: RecordPosition): Promise<ToolCall | undefined> {
   return (await draftAt(source, position, undefined).catch(() => undefined))?.draft.tool_call

@@ -102,7 +102,7 @@ interface JsonlCursor<Memory> extends Cursor, LogPosition {
 
 export function jsonlAgent<Memory extends object>(
   format: JsonlFormat<Memory>,
-): Pick<Agent, 'probe' | 'scan' | 'read' | 'readMessage' | 'span'> {
+): Pick<Agent, 'probe' | 'scan' | 'read' | 'readMessage'> {
   const readLines = (
     source: Source,
     options: AgentReadOptions,
@@ -128,10 +128,6 @@ export function jsonlAgent<Memory extends object>(
     },
     read: (source, options = {}) => readLines(source, options, undefined),
     readMessage: (source, locator, options = {}) => readMessage(format, source, locator as JsonlLocator, options),
-    span: (locator) => {
-      const [offset, length, , , item] = (locator as JsonlLocator).at
-      return item === undefined ? [offset, length] : undefined
-    },
   }
 }
 

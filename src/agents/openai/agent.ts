@@ -3,7 +3,7 @@ import type { Agent } from '../agent.ts'
 import { probeFile } from '../kit/source-file.ts'
 import { check } from './check.ts'
 import { AGENT_ID, describe, find, recognize } from './find.ts'
-import { read, readMessage, scan, span } from './read.ts'
+import { read, readMessage, scan } from './read.ts'
 import { FORMS, write } from './write.ts'
 
 const openai: Agent = {
@@ -19,7 +19,6 @@ const openai: Agent = {
   scan,
   read,
   readMessage,
-  span,
   forms: FORMS,
   write,
   check,

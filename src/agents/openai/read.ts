@@ -81,12 +81,6 @@ export async function readMessage(
   throw changedSourceError(source)
 }
 
-/** The complete conversation, because its messages cannot be read separately. */
-export function span(locator: Locator): readonly [offset: number, length: number] {
-  const [offset, length] = (locator as OpenAiLocator).unit.at
-  return [offset, length]
-}
-
 export function scan(source: Source, from?: Cursor): AsyncGenerator<readonly ScanItem[]> {
   return readUnits<ScanItem>(source, from, {}, ({ layout, lines }, parser) => {
     const found: ScanItem[] = []
