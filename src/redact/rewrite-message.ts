@@ -126,22 +126,25 @@ function rewriteMap(map: ReadonlyMap<unknown, unknown>, rewriter: ValueRewriter,
 }
 
 function rewriteObject(object: { readonly [key: string]: unknown }, rewriter: ValueRewriter, levels: number): object {
-  let isSame = true
-  const fields: [string, unknown][] = []
-  const names = new Set<string>()
-  for (const [key, item] of Object.entries(object)) {
-    if (rewriter.drops?.(key, item)) {
-      isSame = false
-      continue
-    }
-    let name = rewriter.key(key)
-    while (names.has(name)) name += '~'
-    names.add(name)
-    const rewritten = rewriteValue(item, inside(rewriter, key), key, levels - 1)
-    if (name !== key || rewritten !== item) isSame = false
-    fields.push([name, rewritten])
+  // Most objects stay as they are: the copy begins with the first change.
+  let changed: Map<string, unknown> | undefined
+  const keys = Object.keys(object)
+  for (const [at, key] of keys.entries()) {
+    const item = object[key]
+    const isDropped = rewriter.drops?.(key, item) === true
+    const name = isDropped ? key : rewriter.key(key)
+    const rewritten = isDropped ? item : rewriteValue(item, inside(rewriter, key), key, levels - 1)
+    if (!changed && !isDropped && name === key && rewritten === item) continue
+    changed ??= new Map(keys.slice(0, at).map((one) => [one, object[one]]))
+    if (!isDropped) changed.set(freeName(name, changed), rewritten)
   }
-  return isSame ? object : Object.fromEntries(fields)
+  return changed ? Object.fromEntries(changed) : object
+}
+
+function freeName(name: string, taken: ReadonlyMap<string, unknown>): string {
+  let free = name
+  while (taken.has(free)) free += '~'
+  return free
 }
 
 /** Excludes JsonNumber and other classes. */

@@ -82,6 +82,8 @@ export class SecretFinder {
 
   /** All places in the value of a field, those of known secrets included. They may overlap. */
   spansIn(text: string, key: string | undefined, found: FoundSpans): readonly SecretSpan[] {
+    // Most texts have none, and a lookup reads all of a long text.
+    if (found.size === 0) return this.#known.find(text)
     const named = key === undefined ? undefined : found.get(fieldId({ text, key }))
     return [...(named ?? []), ...(found.get(text) ?? []), ...this.#known.find(text)]
   }

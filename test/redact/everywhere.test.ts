@@ -85,6 +85,26 @@ describe('a value that one place gives away', () => {
   })
 })
 
+test('a secret that was added after the session was examined is removed too', async () => {
+  const before = [prompt('Deploy it.'), answer('Which token?'), prompt('I have none yet.')]
+  const redactor = new Redactor()
+  await redactor.learn(before)
+  const done: NormalizedMessage[] = []
+  const changed = [
+    prompt('Deploy it.'),
+    answer('Which token?'),
+    prompt(`Use ${TOKEN}.`),
+    answer(`password: ${PASSWORD}`),
+  ]
+  for await (const one of redactor.messages(changed)) done.push(one)
+  expect(done.map(textOf)).toEqual([
+    'Deploy it.',
+    'Which token?',
+    expect.stringMatching(/^Use \[redacted-\S+\]\.$/),
+    expect.stringMatching(/^password: \[redacted-\S+\]$/),
+  ])
+})
+
 describe('what cannot be examined', () => {
   const binary = Buffer.from(Array.from({ length: 900 }, () => random.below(256)))
 
