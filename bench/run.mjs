@@ -15,6 +15,7 @@ import { benchLibrary } from './library.mjs'
 import { benchOpenAiFiles } from './openai-files.mjs'
 import { drift, isWorse, line, setBaseline, writeSection } from './report.mjs'
 import { benchServer } from './server.mjs'
+import { benchShow } from './show.mjs'
 import { cellsOf, isMet } from './targets.mjs'
 
 const { values: options } = parseArgs({
@@ -36,6 +37,7 @@ const BENCHMARKS = {
   archive: (work) => benchIndex(work, options.quick ? 100 : 1000),
   server: (work) => benchServer(work, options.quick ? 50 : 500),
   convert: (work) => benchConversions(work, options.quick ? 10 : 30, options.quick ? 100 : 1000),
+  show: (work) => benchShow(work, options.quick ? 30 : 300),
   chat: () => benchChat(),
   openai: () => benchLibrary('openai', 'benchOpenai'),
   conversation: () => benchLibrary('conversation', 'benchConversation'),
