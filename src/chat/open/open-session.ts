@@ -47,6 +47,7 @@ import { type AskTrust, serversTrustQuestion } from '../trust/trust-question.ts'
 import { TrustStore } from '../trust/trust-store.ts'
 import type { TurnLimits } from '../turn/turn-budget.ts'
 import { chooseAgent, recordAgent } from './choose-agent.ts'
+import { isNewNotice } from './shown-notices.ts'
 
 type Answerer =
   | { readonly kind: 'server'; readonly endpoint: Endpoint; readonly transport: ChatTransport }
@@ -164,7 +165,7 @@ export async function openChatSession(options: ChatSessionOptions): Promise<Open
             ),
           ]
         : []),
-      ...chosen.notices,
+      ...chosen.notices.filter((notice) => isNewNotice(data, JSON.stringify(notice))),
       ...(sandboxing.kind === 'refused' ? [noticeEvent('sandbox', refusedCommandPhrase(sandboxing.why))] : []),
       ...(session.state.next_message ? [QUESTION_WAITING] : []),
     ]
