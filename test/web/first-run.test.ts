@@ -15,6 +15,7 @@ describe.skipIf(chromiumPath === undefined)('the first page', () => {
       const { page, context, wrong } = await site.reader({ locale })
       await page.goto(site.url)
       await page.getByText(sentence).waitFor()
+      await page.locator('.first [data-fold]').click()
       await page.getByRole('cell', { name: /\.codex$/ }).waitFor()
       expect(await barriersOn(page)).toEqual([])
       await page.locator('.first li a').first().click()
