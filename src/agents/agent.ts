@@ -227,7 +227,7 @@ export interface PrivacyOptions {
 
 export interface AgentReadOptions extends PrivacyOptions {
   readonly from?: Cursor
-  /** The messages of another log that this one continues come first, marked as replayed. Their locators are not of this source. */
+  /** The messages of another log that this one continues come first; those of a parent are marked as replayed. Their locators are not of this source. */
   readonly includeBeginning?: boolean
 }
 

@@ -8,6 +8,7 @@ import { openBackupDatabase } from '../../src/backup/backup-database.ts'
 import type { ConversionSource } from '../../src/convert/convert.ts'
 import { handoff } from '../../src/convert/handoff.ts'
 import { tempFolder } from '../support/codex-log.ts'
+import { fumi } from '../support/run-fumi.ts'
 import { agentOf, convertTo, messagesOf } from './conversions.ts'
 
 const FIXTURES = join(import.meta.dirname, '../../src/agents/codex/fixtures/paginated-forks')
@@ -51,6 +52,17 @@ test('a reverted turn is not converted', async () => {
   const undone = BEGINNING.at(-1)
   expect(BEGINNING.length).toBeGreaterThan(1)
   expect(await promptsIn(await convertTo(await logNamed(REVERTED), 'openai'))).not.toContain(undone)
+})
+
+test('show begins a reverted thread with its own first turns, and a fork with a note', async () => {
+  const { path } = await logNamed(REVERTED)
+  const { out } = fumi(['show', path])
+  const prompts = [...out.matchAll(/❯ (\d+) .*\n {2}(.*)/g)].map(([, number, text]) => `${number} ${text}`)
+  const own = await promptsIn(await logNamed(REVERTED))
+  const kept = BEGINNING.slice(0, prompts.length - own.length)
+  expect(kept.length).toBeGreaterThan(0)
+  expect(prompts).toEqual([...kept, ...own].map((text, at) => `${at + 1} ${text}`))
+  expect(fumi(['show', (await logNamed(FORK)).path]).out).toMatch(/\d+ records copied from the parent conversation/)
 })
 
 test.each([FORK, REVERTED])('is handed over as a log of its own, with numbered lines: %s', async (name) => {

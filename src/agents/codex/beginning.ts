@@ -50,8 +50,12 @@ export async function* withBeginning(
       continue
     }
     yield batch.slice(0, at + 1).filter((one) => !isMissingBeginning(one))
-    for await (const more of readBase({ ...source, path }, base.end, depth + 1))
-      yield more.flatMap((one) => inheritedItem(one, header.message))
+    let isSameThread: boolean | undefined
+    for await (const more of readBase({ ...source, path }, base.end, depth + 1)) {
+      const first = more.find((one) => one.kind === 'message')
+      isSameThread ??= first && first.message.metadata?.['id'] === header.message.metadata?.['id']
+      yield more.flatMap((one) => inheritedItem(one, header.message, isSameThread === true))
+    }
     yield batch.slice(at + 1).filter((one) => !isMissingBeginning(one))
   }
 }
@@ -59,8 +63,11 @@ export async function* withBeginning(
 const isMissingBeginning = (one: ReadItem): boolean =>
   one.kind === 'issue' && one.issue.code === 'earlier_history_elsewhere'
 
-/** Tokens of the other log are counted there. */
-function inheritedItem(one: ReadItem, { raw: { session_id } }: NormalizedMessage): readonly ReadItem[] {
+/**
+ * Tokens of the other log are counted there.
+ * @param isOwn the other log is of the same thread, so its messages are not those of a parent
+ */
+function inheritedItem(one: ReadItem, { raw: { session_id } }: NormalizedMessage, isOwn: boolean): readonly ReadItem[] {
   if (one.kind === 'issue') return [one]
   if (one.kind !== 'message') return []
   const { usage: _, ...metadata } = one.message.metadata ?? {}
@@ -70,7 +77,7 @@ function inheritedItem(one: ReadItem, { raw: { session_id } }: NormalizedMessage
     raw: { ...one.message.raw, session_id },
     metadata: {
       ...metadata,
-      replayed: true as const,
+      ...(!isOwn && { replayed: true as const }),
       ...(extension && { x_conv: { ...extension, ...inheritedRecords(extension.records) } }),
     },
   }
