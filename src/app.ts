@@ -279,11 +279,15 @@ export class App {
     const places: SyncRoot[] = (await this.roots()).map(({ agent, path }) => ({ agent, root: path }))
     for (const root of this.#options.roots ?? []) places.push(...(await placesAt(root)))
     const wanted: SyncContext['isWanted'] = (source) => isSourceEnabled(source, agentSettings)
+    // Opened only when it is needed: a report must not create or upgrade it.
+    const backup = (): BackupDatabase => this.backup
     return {
       agents: await allAgents(),
       places,
       policy: await this.backupPolicy(),
-      backup: this.backup,
+      get backup() {
+        return backup()
+      },
       environment: this.environment,
       now: currentInstant,
       isWanted: wanted,
@@ -324,6 +328,7 @@ export class App {
       roots: await this.roots(),
       wishes: config.agents,
       stores: () => this.backupService.watchable([]),
+      backup: () => this.backups.status(),
     })
   }
 

@@ -1,6 +1,7 @@
 /** A finding of the health checks, the context of a check, and the number formats that findings use. */
 import type { Agent, HostEnvironment } from '../agents/agent.ts'
 import type { AgentSourceConfigs, ConfiguredRoot } from '../agents/agent-roots.ts'
+import type { BackupStatus } from '../backup/backup-status.ts'
 import type { ConfigProblem, Configuration } from '../config/config.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 
@@ -26,6 +27,8 @@ export interface DoctorContext {
   readonly agents: readonly Agent[]
   readonly roots: readonly ConfiguredRoot[]
   readonly wishes: AgentSourceConfigs
+  /** What is backed up and why. Changes nothing. */
+  backup(): Promise<BackupStatus>
   /** Databases of other programs; they may not exist. */
   stores(): Promise<readonly { readonly agent: Agent; readonly store: string }[]>
 }
@@ -41,6 +44,7 @@ export const SUBJECT_LABELS: { readonly [about: string]: Phrase } = {
   store: phrase('store', 'データベース'),
   index: phrase('index', '索引'),
   keep: phrase('keep', 'バックアップ'),
+  backup: phrase('backup', '保存の範囲'),
   marks: phrase('marks', '名前とタグ'),
 }
 

@@ -5,6 +5,7 @@ import { databaseFilesAt, readDatabaseFileState, readSqliteHeader } from '../lib
 import { openForeignDatabase } from '../lib/sqlite/foreign-database.ts'
 import { phrase } from '../model/phrase.ts'
 import { checkAgents } from './check-agents.ts'
+import { checkBackup } from './check-backup.ts'
 import { checkDatabases } from './check-databases.ts'
 import { checkDirectory, checkVersions, SQLITE_SUBJECT } from './check-machine.ts'
 import { checkRetention } from './check-retention.ts'
@@ -20,7 +21,7 @@ import {
 
 const FIRST_CHECKS: readonly DoctorCheck[] = [checkVersions, checkDirectory, checkConfig]
 /** Skipped without SQLite. */
-const DATABASE_CHECKS: readonly DoctorCheck[] = [checkAgents, checkRetention, checkStores, checkDatabases]
+const DATABASE_CHECKS: readonly DoctorCheck[] = [checkAgents, checkRetention, checkStores, checkDatabases, checkBackup]
 
 export async function* runChecks(context: DoctorContext): AsyncGenerator<DoctorFinding> {
   let hasSqlite = true

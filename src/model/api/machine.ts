@@ -48,6 +48,45 @@ export interface AgentItem {
   readonly writes: readonly { readonly form: string; readonly label: string }[]
 }
 
+/** `GET /api/backup`: what is backed up, why, since when, and what would be lost without it. */
+export type BackupReply = Reply<BackupItem>
+
+export interface BackupItem {
+  /** Path of the database. */
+  readonly path: string
+  /** Size of the database. */
+  readonly bytes: number
+  /** Size beyond which no files are added. Null without a limit. */
+  readonly limit_bytes: number | null
+  /** Number of changed files that are not backed up because the limit is reached. */
+  readonly without_backup: number
+  /** Agents that are used on this machine or have something in the backup. */
+  readonly agents: readonly AgentBackupItem[]
+}
+
+export interface AgentBackupItem {
+  /** Id of the agent. */
+  readonly agent: string
+  /** Name to show. */
+  readonly label: string
+  /** True if its sessions are backed up automatically. */
+  readonly kept: boolean
+  /** Why, in English. */
+  readonly reason: string
+  /** `reason` in Japanese. */
+  readonly reason_ja: string
+  /** Number of backed-up rows and files. */
+  readonly items: number
+  /** Size of the originals. */
+  readonly bytes: number
+  /** Size in the backup. */
+  readonly stored_bytes: number
+  /** Time of the first backup. Null if it is unknown or there is none. */
+  readonly since: string | null
+  /** Number of items whose original was deleted, overwritten or replaced. */
+  readonly only_here: number
+}
+
 /** `GET /api/choices`: values for the filters of a list, most frequent first. */
 export type ChoicesReply = Reply<Choices>
 

@@ -6,7 +6,7 @@ import { streamSSE } from 'hono/streaming'
 import { agentIdsOf } from '../../agents/agent-roots.ts'
 import { allAgents } from '../../agents/load-agents.ts'
 import { MISSED_EVENTS } from '../../app.ts'
-import type { AgentItem, Choice, LiveEvent } from '../../model/api/machine.ts'
+import type { AgentItem, BackupItem, Choice, LiveEvent } from '../../model/api/machine.ts'
 import { describeIssue, incompleteReasonOf } from '../../model/code-texts.ts'
 import type { Issue } from '../../model/issue.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
@@ -43,6 +43,13 @@ export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
     summary: 'List agents and their folders',
     reply: 'AgentsReply',
     answer: async () => ({ data: await listAgents(context), meta: {} }),
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/backup',
+    summary: 'Show what is backed up',
+    reply: 'BackupReply',
+    answer: async () => ({ data: await readBackupStatus(context), meta: {} }),
   })
   addEndpoint(api, {
     method: 'get',
@@ -88,6 +95,28 @@ export function machineRoutes(api: OpenAPIHono, context: ServerContext): void {
     },
   })
   addLiveRoute(api, context)
+}
+
+async function readBackupStatus({ app }: ServerContext): Promise<BackupItem> {
+  const { path, bytes, limit_bytes, without_backup, agents } = await app.backups.status()
+  return {
+    path,
+    bytes,
+    limit_bytes: limit_bytes ?? null,
+    without_backup,
+    agents: agents.map((one) => ({
+      agent: one.agent,
+      label: one.label,
+      kept: one.kept,
+      reason: one.reason.en,
+      reason_ja: one.reason.ja,
+      items: one.items,
+      bytes: one.bytes,
+      stored_bytes: one.stored_bytes,
+      since: one.since ?? null,
+      only_here: one.only_here,
+    })),
+  }
 }
 
 /** Comments keep the connection open and detect clients that are gone. */
