@@ -36,7 +36,9 @@ const gemini: Agent = {
     newMemory: newFold,
     select,
     relate,
-    isSilent: (bytes) => bytes.length < MAX_TOUCH_BYTES && TOUCH.test(bytes.toString('latin1')),
+    // Its memory is large, because the log repeats itself.
+    cursorInterval: 16_000_000,
+    isSilent: (bytes) => SILENT.test(bytes.toString('latin1', 0, SILENT_HEAD_BYTES)),
     document: { matches: looksLikeDocument, parse: parseDocument },
   }),
   forms: [{ name: AGENT_ID, label: 'a session of Gemini CLI', label_ja: 'Gemini CLI の会話', suffix: '.jsonl' }],
@@ -57,9 +59,10 @@ const gemini: Agent = {
 
 export default gemini
 
-/** Nearly every second line only says when the session was last changed. */
-const TOUCH = /^\{"\$set":\{"lastUpdated":"[^"\\]*"\}\}$/
-const MAX_TOUCH_BYTES = 80
+/** Nearly every second line only says when the session was last changed; a result repeats what its call holds. */
+const SILENT =
+  /^\{(?:"\$set":\{"lastUpdated":"[^"\\]*"\}\}$|"id":"[^"\\]*","timestamp":"[^"\\]*","type":"user","content":\[\{"functionResponse":)/
+const SILENT_HEAD_BYTES = 256
 
 const firstKey = (record: Fields): string | undefined => Object.keys(record)[0]
 

@@ -18,6 +18,8 @@ export interface Fold {
   readonly usage: Record<string, Usage>
   /** The list as the program has it now: the id of each message, and of the first of ours that was made from it. */
   live: LiveMessage[]
+  /** Names of the messages in the list. */
+  known: Record<string, 1>
   isSubagent: boolean
   /** A header came last: the list that follows begins again, and nothing was taken back. */
   isRestarted: boolean
@@ -39,17 +41,30 @@ export const newFold = (): Fold => ({
   saidCount: 0,
   usage: {},
   live: [],
+  known: {},
   isSubagent: false,
   isRestarted: false,
   due: { usage: {}, rolled_back: [] },
 })
 
 /** Sessions with more are rare; what is older is then told again if the log repeats it. */
-const MAX_REMEMBERED = 8192
+const MAX_REMEMBERED = 4096
+/** A message says several things. */
+const MAX_SAID = 8 * MAX_REMEMBERED
+
+function addLive(message: LiveMessage, fold: Fold): void {
+  fold.live.push(message)
+  fold.known[nameOf(message[0])] = 1
+}
+
+function setLive(live: readonly LiveMessage[], fold: Fold): void {
+  fold.live = []
+  fold.known = {}
+  for (const message of live) addLive(message, fold)
+}
 
 export function select(drafts: readonly MessageDraft[], record: Fields, fold: Fold): readonly boolean[] {
   const listed = listedMessages(record)
-  const before = fold.live
   const usage: Record<string, Usage> = {}
   for (const message of listed ?? (isMessage(record) ? [record] : [])) noteUsage(message, fold, usage)
   const isCopied = listed ? copyTest(drafts, fold) : () => false
@@ -69,9 +84,9 @@ export function select(drafts: readonly MessageDraft[], record: Fields, fold: Fo
   else if (isMessage(record)) {
     fold.isRestarted = false
     const item = String(record['id'])
-    if (!before.some(([one]) => one === item)) fold.live.push([item, null, null])
+    if (fold.known[nameOf(item)] === undefined) addLive([item, null, null], fold)
   } else if ('$rewindTo' in record) rewind(stringOf(record['$rewindTo']), fold)
-  if (fold.live.length > MAX_REMEMBERED) fold.live = fold.live.slice(-MAX_REMEMBERED)
+  if (fold.live.length > 2 * MAX_REMEMBERED) setLive(fold.live.slice(-MAX_REMEMBERED), fold)
   return wanted
 }
 
@@ -135,7 +150,7 @@ function isNew(
   fold.said[name] = 1
   fold.said[`w ${key.what}`] = 1
   fold.saidCount++
-  if (fold.saidCount > MAX_REMEMBERED) forgetOldest(fold)
+  if (fold.saidCount > MAX_SAID) forgetOldest(fold)
   return true
 }
 
@@ -149,7 +164,7 @@ function copyTest(drafts: readonly MessageDraft[], fold: Fold): (key: NonNullabl
 function forgetOldest(fold: Fold): void {
   const names = Object.keys(fold.said)
   for (const name of names.slice(0, names.length / 2)) delete fold.said[name]
-  fold.saidCount = MAX_REMEMBERED / 2
+  fold.saidCount = MAX_SAID / 2
   const items = Object.keys(fold.usage)
   for (const name of items.slice(0, Math.max(0, items.length - MAX_REMEMBERED))) delete fold.usage[name]
 }
@@ -158,13 +173,14 @@ function replaceList(listed: readonly Fields[], fold: Fold): void {
   const before = fold.live
   const known = new Map(before.map((message) => [message[0], message]))
   const items = listed.map(({ id }) => String(id))
-  fold.live = items.map((item) => known.get(item) ?? [item, null, null])
+  const next = items.map((item): LiveMessage => known.get(item) ?? [item, null, null])
   const { isRestarted } = fold
   if (isRestarted) {
     // The list so far stays known: the same list follows.
-    if (items.length < before.length) fold.live = [...before]
+    if (items.length >= before.length) setLive(next, fold)
     return
   }
+  setLive(next, fold)
   const kept = new Set(items)
   const removedFrom = before.findIndex(([item]) => !kept.has(item))
   const isTail = removedFrom > 0 && before.slice(removedFrom).every(([item]) => !kept.has(item))
@@ -178,7 +194,7 @@ function rewind(item: string | undefined, fold: Fold): void {
     fold.live.findIndex(([one]) => one === item),
   )
   const removed = fold.live.slice(from)
-  fold.live = fold.live.slice(0, from)
+  setLive(fold.live.slice(0, from), fold)
   takeBack(removed, fold)
 }
 

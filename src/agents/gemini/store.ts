@@ -33,7 +33,8 @@ function* homeLogs(root: string): Generator<string> {
   for (const project of listEntries(join(root, 'tmp'))) {
     const folder = join(root, 'tmp', project.name)
     if (!isFolder(folder)) continue
-    for (const path of findFilesBelow(join(folder, 'chats'), LOG_NAME)) if (recognize(readHead(path))) yield path
+    for (const path of findFilesBelow(join(folder, 'chats'), LOG_NAME))
+      if (SESSION_NAME.test(basename(path)) || recognize(readHead(path))) yield path
     for (const { name } of listEntries(folder))
       if ((name === 'logs.json' || CHECKPOINT_NAME.test(name)) && recognize(readHead(join(folder, name))))
         yield join(folder, name)
@@ -68,11 +69,19 @@ const MAX_STUB_BYTES = 65_536
 
 /** A file in which nothing was said: only the header and the context, which is part of a list. */
 function isStub(path: string): boolean {
-  const size = statOf(path)?.size
-  if (size === undefined || size > MAX_STUB_BYTES || !path.endsWith('.jsonl')) return false
+  const found = statOf(path)
+  if (found === undefined || found.size > MAX_STUB_BYTES || !path.endsWith('.jsonl')) return false
+  const print = `${found.size}:${found.mtimeMs}:${found.ino}`
+  const known = stubs.get(path)
+  if (known?.print === print) return known.isStub
   const text = textOf(path)
-  return text !== undefined && /^\{"sessionId"/.test(text) && !/^\{"id"|"type":"gemini"/m.test(text)
+  const isEmpty = text !== undefined && /^\{"sessionId"/.test(text) && !/^\{"id"|"type":"gemini"/m.test(text)
+  stubs.set(path, { print, isStub: isEmpty })
+  return isEmpty
 }
+
+/** Small files are looked at once, because a sweep comes by every few seconds. */
+const stubs = new Map<string, { readonly print: string; readonly isStub: boolean }>()
 
 function* distinctOf(paths: readonly string[]): Generator<string> {
   const files = paths.map((path) => ({ path, ids: idsIn(path) }))

@@ -3,7 +3,7 @@
 /** Records from which the next may branch: each id, and that of our first message. Plain JSON, for cursors. */
 export type LiveRecords = [record: string, message: string][]
 
-const MAX_LIVE = 4096
+const MAX_LIVE = 2048
 
 /**
  * Adds a record. Returns the messages that the conversation has left with it.
@@ -18,7 +18,12 @@ export function followParent(
   const at = parent === null ? -1 : live.findLastIndex(([id]) => id === parent)
   const isKnown = parent === null || at >= 0
   const left = isKnown && parent !== undefined ? live.splice(at + 1).map(([, id]) => id) : []
-  live.push([record, message])
-  if (live.length > MAX_LIVE) live.shift()
+  addRecord(live, record, message)
   return left
+}
+
+/** For a record that is known to follow the last one. */
+export function addRecord(live: LiveRecords, record: string, message: string): void {
+  live.push([record, message])
+  if (live.length > 2 * MAX_LIVE) live.splice(0, MAX_LIVE)
 }

@@ -70,6 +70,8 @@ export interface JsonlFormat<Memory extends object> {
   isSilent?(bytes: Buffer, memory: Memory): boolean
   /** Adds what the memory says about the session. Called after some lines, and at the end. */
   settle?(session: Session, memory: Memory): Session
+  /** Bytes between cursors, each of which holds the memory. Default: a megabyte. */
+  readonly cursorInterval?: number
   /** For programs that also wrote files of one JSON document. */
   readonly document?: DocumentFormat
 }
@@ -118,6 +120,7 @@ export function jsonlAgent<Memory extends object>(
       yield* parseWithCursors(readLinesFrom(file, from), file, from, {
         follow: ({ lines }) => [parser.parseLines(lines)],
         cursor: (stop) => [{ kind: 'cursor', cursor: parser.save(stop) }],
+        interval: format.cursorInterval,
       })
     })
   return {

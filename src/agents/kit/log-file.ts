@@ -121,6 +121,8 @@ interface BatchParser<B extends LineBatch, T> {
   follow(batch: B): Iterable<readonly T[]>
   /** Called after all lines before the position, and none after it. */
   cursor(position: LogPosition): readonly T[]
+  /** Bytes between cursors, where one costs more than usual. */
+  readonly interval?: number | undefined
 }
 
 /** Adds a cursor after each megabyte and after the last complete line. */
@@ -128,7 +130,7 @@ export async function* parseWithCursors<B extends LineBatch, T>(
   batches: AsyncIterable<B>,
   { inode }: OpenFile,
   from: LogPosition | undefined,
-  { follow, cursor }: BatchParser<B, T>,
+  { follow, cursor, interval = CURSOR_INTERVAL_BYTES }: BatchParser<B, T>,
 ): AsyncGenerator<readonly T[]> {
   let lastCursorOffset = from?.offset ?? 0
   let position: LogPosition | undefined
@@ -138,7 +140,7 @@ export async function* parseWithCursors<B extends LineBatch, T>(
     if (position && !last?.ended) yield cursor(position)
     yield* follow(batch)
     position = last?.ended ? positionAfter(last, inode, batch.areElements === true) : undefined
-    if (!position || position.offset - lastCursorOffset < CURSOR_INTERVAL_BYTES) continue
+    if (!position || position.offset - lastCursorOffset < interval) continue
     yield cursor(position)
     lastCursorOffset = position.offset
     position = undefined

@@ -7,7 +7,7 @@ import type { Mutable } from '../../model/normalized.ts'
 import { KEEPS } from '../../model/retention.ts'
 import type { Session } from '../../model/session.ts'
 import type { Agent } from '../agent.ts'
-import { followParent, type LiveRecords } from '../kit/branches.ts'
+import { addRecord, followParent, type LiveRecords } from '../kit/branches.ts'
 import { jsonlAgent } from '../kit/jsonl-agent.ts'
 import type { MessageDraft } from '../kit/place-message.ts'
 import { relocateJsonLines } from '../kit/relocate-json-lines.ts'
@@ -43,6 +43,7 @@ const pi: Agent = {
     describe: describeSession,
     newMemory: () => ({ live: [], last: null, forkedAt: null }),
     relate,
+    isSilent,
   }),
   forms: [{ name: AGENT_ID, label: 'a session of pi', label_ja: 'pi の会話', suffix: '.jsonl' }],
   write,
@@ -60,6 +61,17 @@ const pi: Agent = {
 }
 
 export default pi
+
+/** Results are not counted. */
+const RESULT =
+  /^\{"type":"message","id":"([^"\\]*)","parentId":(?:null|"[^"\\]*"),"timestamp":"[^"\\]*","message":\{"role":"toolResult",/
+const RESULT_HEAD_BYTES = 256
+
+function isSilent(bytes: Buffer, tree: Tree): boolean {
+  const record = RESULT.exec(bytes.toString('latin1', 0, RESULT_HEAD_BYTES))?.[1]
+  if (record !== undefined) addRecord(tree.live, record, '')
+  return record !== undefined
+}
 
 const PARENT_FILE = new RegExp(`(${UUID_PATTERN})\\.jsonl$`, 'i')
 

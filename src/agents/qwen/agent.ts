@@ -4,6 +4,7 @@ import { type Fields, fieldsOf, nonEmptyStringOf, stringOf } from '../../lib/unk
 import { KEEPS } from '../../model/retention.ts'
 import type { Session } from '../../model/session.ts'
 import type { Agent } from '../agent.ts'
+import { addRecord } from '../kit/branches.ts'
 import { jsonlAgent } from '../kit/jsonl-agent.ts'
 import { relocateJsonLines } from '../kit/relocate-json-lines.ts'
 import { type Chain, newChain, relate } from './chain.ts'
@@ -31,6 +32,7 @@ const qwen: Agent = {
     describe: describeSession,
     newMemory: newChain,
     relate,
+    isSilent,
   }),
   forms: [{ name: AGENT_ID, label: 'a session of Qwen Code', label_ja: 'Qwen Code の会話', suffix: '.jsonl' }],
   write,
@@ -48,6 +50,17 @@ const qwen: Agent = {
 }
 
 export default qwen
+
+/** Results are not counted, and their other fields repeat those of the answer. */
+const RESULT =
+  /^\{"uuid":"([^"\\]*)","parentUuid":(?:null|"[^"\\]*"),"sessionId":"[^"\\]*","timestamp":"[^"\\]*","type":"tool_result",/
+const RESULT_HEAD_BYTES = 384
+
+function isSilent(bytes: Buffer, chain: Chain): boolean {
+  const record = RESULT.exec(bytes.toString('latin1', 0, RESULT_HEAD_BYTES))?.[1]
+  if (record !== undefined) addRecord(chain.live, record, '')
+  return record !== undefined
+}
 
 /** Every record repeats the directory, version and branch; the first ones count. */
 function describeSession(session: Session, record: Fields): Session {
