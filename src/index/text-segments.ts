@@ -85,12 +85,19 @@ export function unpackDocuments(members: Uint8Array, count: number, low: number)
   const width = count === 0 ? 0 : members.length / count - 2
   if (width !== 4 && width !== 8) throw new RangeError('the text index is damaged')
   const { buffer } = new Uint8Array(members)
-  const rows =
-    width === 8
-      ? new Float64Array(buffer, 0, count)
-      : Float64Array.from(new Uint32Array(buffer, 0, count), (one) => (one === NO_ROW ? 0 : low + one))
+  const rows = width === 8 ? new Float64Array(buffer, 0, count) : addDistances(new Uint32Array(buffer, 0, count), low)
   const scopes = new Uint8Array(buffer, count * width, count)
   return { rows, scopes, lengths: new Uint8Array(buffer, count * (width + 1), count) }
+}
+
+/** A loop, because `Float64Array.from` takes ten times as long. */
+function addDistances(distances: Uint32Array, low: number): Float64Array {
+  const rows = new Float64Array(distances.length)
+  for (let at = 0; at < distances.length; at++) {
+    const distance = distances[at] ?? 0
+    rows[at] = distance === NO_ROW ? 0 : low + distance
+  }
+  return rows
 }
 
 /** The ends of the words as numbers of four bytes, then the first word of each block. */
