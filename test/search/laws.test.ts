@@ -109,7 +109,7 @@ describe('an index of many segments', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: 120 },
     )
     expect(found).toBeGreaterThan(300)
     expect(merged).toBeGreaterThan(0)
