@@ -13,6 +13,7 @@ import { benchConversions } from './convert.mjs'
 import { benchIndex } from './index.mjs'
 import { benchLibrary } from './library.mjs'
 import { benchOpenAiFiles } from './openai-files.mjs'
+import { benchRedaction } from './redaction.mjs'
 import { drift, isWorse, line, setBaseline, writeSection } from './report.mjs'
 import { benchServer } from './server.mjs'
 import { benchShow } from './show.mjs'
@@ -38,6 +39,7 @@ const BENCHMARKS = {
   server: (work) => benchServer(work, options.quick ? 50 : 500),
   convert: (work) => benchConversions(work, options.quick ? 10 : 30, options.quick ? 100 : 1000),
   show: (work) => benchShow(work, options.quick ? 30 : 300),
+  redaction: (work) => benchRedaction(work, options.logs, options.quick ? 3 : runs, options.quick),
   chat: () => benchChat(),
   openai: () => benchLibrary('openai', 'benchOpenai'),
   conversation: () => benchLibrary('conversation', 'benchConversation'),

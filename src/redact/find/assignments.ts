@@ -1,5 +1,5 @@
 /** Finds values that a name gives away: settings, headers, source code, options, addresses, markup, tables. */
-import { findNearName } from './near-names.ts'
+import type { NamePlace } from './near-names.ts'
 import { isReference } from './placeholder.ts'
 import { isSecretValue, looksRandom, type ValueForm } from './plausible-value.ts'
 import {
@@ -36,8 +36,9 @@ interface Name {
 /**
  * Examines the name at a position. Returns where it ends, so that each name is examined once.
  * @param at of a letter in the name
+ * @param unassigned gets the name if no value follows it
  */
-export function findAssigned(text: string, at: number, spans: RedactionSpan[]): number {
+export function findAssigned(text: string, at: number, spans: RedactionSpan[], unassigned: NamePlace[]): number {
   let start = at
   while (start > 0 && at - start < MAX_NAME && isNameCode(text.charCodeAt(start - 1))) start--
   // The letter of an escape sequence is no part of the name.
@@ -50,14 +51,14 @@ export function findAssigned(text: string, at: number, spans: RedactionSpan[]): 
   const name = written.replace(/^[-.]+/, '')
   const strength = strengthOf(text, start, name)
   if (strength === undefined) {
-    findNearName(text, start, end, undefined, spans)
+    unassigned.push({ start, end, strength })
     return end
   }
   const found = readAssigned(text, { start, end, text: written, strength })
   if (found) spans.push(found)
   else {
     if (strength !== 'weak') findInSentence(text, { start, end, strength }, spans)
-    findNearName(text, start, end, strength, spans)
+    unassigned.push({ start, end, strength })
   }
   return end
 }

@@ -66,4 +66,8 @@ function toText(bytes: Buffer): string | undefined {
 
 /** Whether a long run is a path, a name or a chain of words rather than bytes. */
 export const isBinaryRun = (run: string): boolean =>
-  run.length >= MIN_BINARY && /\d/.test(run) && /[A-Z]/.test(run) && /[a-z]/.test(run) && new Set(run).size >= 20
+  run.length >= MIN_BINARY &&
+  /\d/.test(run) &&
+  /[A-Z]/.test(run) &&
+  /[a-z]/.test(run) &&
+  new Set(run.slice(0, MIN_BINARY)).size >= 20

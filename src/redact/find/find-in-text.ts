@@ -4,7 +4,8 @@ import { COMMAND_TRIGGERS, findInCommand } from './command-lines.ts'
 import { findInCookies } from './cookies.ts'
 import { decodedViewsOf } from './decoded-views.ts'
 import { decodeRuns, MIN_RUN } from './encoded-runs.ts'
-import { findIdentifiedBy, findInCsv, RECORD_TRIGGERS } from './records.ts'
+import { findNearNames, type NamePlace } from './near-names.ts'
+import { findIdentifiedBy, findInCsv, MAX_HEADER, RECORD_TRIGGERS } from './records.ts'
 import { HAS, type ScanResult, scanText } from './scan-text.ts'
 import { findInJapanese, findLogin } from './sentences.ts'
 import { mergeSpans, type RedactionSpan } from './span.ts'
@@ -15,6 +16,8 @@ import { findToken, isBoundary, startsOf, TOKEN_MATCHERS } from './vendor-tokens
 
 /** No secret is shorter. */
 const MIN_TEXT = 8
+/** Shorter runs near a name are words. */
+const MIN_NEAR_RUN = 14
 /** Encodings within encodings. */
 const MAX_DEPTH = 3
 const JAPANESE = /[\u3040-\u30ff\u4e00-\u9fff]/
@@ -25,10 +28,13 @@ type Handler = (text: string, at: number, spans: RedactionSpan[]) => void
 interface Scan {
   /** The end of the name that was examined last. */
   named: number
-  hasNames: boolean
+  /** The first name of a text; -1 if there is none. */
+  firstName: number
+  /** Names without a value behind them. */
+  names: NamePlace[]
 }
 
-const scan: Scan = { named: 0, hasNames: false }
+const scan: Scan = { named: 0, firstName: -1, names: [] }
 
 const TRIGGERS = new TriggerTable<Handler>()
 for (const matcher of TOKEN_MATCHERS) {
@@ -37,18 +43,28 @@ for (const matcher of TOKEN_MATCHERS) {
 }
 const nameHandler: Handler = (text, at, spans) => {
   if (at < scan.named) return
-  scan.named = findAssigned(text, at, spans)
-  scan.hasNames = true
+  if (scan.firstName < 0) scan.firstName = at
+  scan.named = findAssigned(text, at, spans, scan.names)
 }
 /** `pw` ends many strings by chance. */
 const shortNameHandler: Handler = (text, at, spans) => {
   if (isBoundary(text, at)) nameHandler(text, at, spans)
 }
-/** Three letters of each word in `secret-names.ts`. */
-for (const start of 'pas pwd psw pwo ken con mot mdp wac psk sec key api tok cre mne lic jwt bea otp tot pat aut coo ses sid sig sal see pin csr xsr non web con sen acc'.split(
-  ' ',
-))
-  TRIGGERS.add(start, nameHandler)
+/** The words of `secret-names.ts` by which a name is found, wherever they stand in it. */
+const NAME_WORDS = [
+  ...['pass', 'pwd', 'pswd', 'pword', 'kennwort', 'contrase', 'motdepasse', 'mdp', 'wachtwoord', 'senha', 'psk'],
+  ...['secret', 'key', 'token', 'cred', 'mnemonic', 'jwt', 'bearer', 'otp', 'pat(?![a-z])', 'auth', 'cookie', 'sess'],
+  ...['sid(?![a-z])', 'sig(?![a-z])', 'signature', 'salt', 'seed', 'pin(?![a-z])', 'csrf', 'xsrf', 'nonce', 'webhook'],
+  ...['connection.?string', 'recovery', 'phrase', 'verification', 'storepass'],
+]
+for (const word of NAME_WORDS) {
+  const pattern = new RegExp(word, 'iy')
+  TRIGGERS.add(word.slice(0, 3), (text, at, spans) => {
+    if (at < scan.named) return
+    pattern.lastIndex = at
+    if (pattern.test(text)) nameHandler(text, at, spans)
+  })
+}
 for (const start of ['pw:', 'pw=', 'pw ', 'pw"', "pw'"]) TRIGGERS.add(start, shortNameHandler)
 for (const start of ['log', 'sig']) TRIGGERS.add(start, findLogin)
 TRIGGERS.add('://', findInUrl)
@@ -73,7 +89,10 @@ export function findInText(text: string, depth = 0): readonly RedactionSpan[] {
       findPlain(view.text, own)
       for (const span of own) spans.push(view.locate(span))
     }
-  for (const { start, end, decoded } of decodeRuns(text, runs)) {
+  for (const { start, end, decoded } of decodeRuns(
+    text,
+    runs.filter((run) => run.end - run.start >= MIN_RUN),
+  )) {
     if (decoded === undefined) spans.push({ start, end, kind: 'binary' })
     const [inner] = decoded === undefined || depth >= MAX_DEPTH ? [] : findInText(decoded, depth + 1)
     if (inner && inner.kind !== 'binary') spans.push({ start, end, kind: inner.kind })
@@ -85,12 +104,14 @@ const ENCODING_SIGNS = HAS.backslash | HAS.percent | HAS.ampersand | HAS.control
 
 function findPlain(text: string, spans: RedactionSpan[]): ScanResult {
   scan.named = 0
-  scan.hasNames = false
-  const result = scanText(text, TRIGGERS, MIN_RUN, (handlers, at) => {
+  scan.firstName = -1
+  scan.names = []
+  const result = scanText(text, TRIGGERS, MIN_NEAR_RUN, (handlers, at) => {
     for (const handler of handlers) handler(text, at, spans)
   })
   for (const { start, end } of result.runs) findStructured(text, start, end, spans)
-  if (scan.hasNames && (result.flags & HAS.newline) !== 0) findInCsv(text, spans)
+  if (scan.names.length > 0 && result.runs.length > 0) findNearNames(text, scan.names, result.runs, spans)
+  if (scan.firstName >= 0 && scan.firstName < MAX_HEADER && (result.flags & HAS.newline) !== 0) findInCsv(text, spans)
   if ((result.flags & HAS.beyondAscii) !== 0 && JAPANESE.test(text)) findInJapanese(text, spans)
   return result
 }

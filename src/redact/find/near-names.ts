@@ -1,6 +1,7 @@
 /** Finds text without words that stands near a word for a secret, or near the name of a service whose keys have no form of their own. */
 import { isPlaceholder, isReference } from './placeholder.ts'
 import { looksRandom } from './plausible-value.ts'
+import type { TextRun } from './scan-text.ts'
 import type { NameStrength } from './secret-names.ts'
 import type { RedactionSpan } from './span.ts'
 
@@ -16,14 +17,30 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const OTHER =
   /\b(?:hash|sha\d*|md5|digest|checksum|commit|revision|uuid|guid|id|fingerprint|etag|integrity|version|file|path|url|branch|image|model|request|trace)\b[^\n]{0,30}$/i
 
-/** @param strength of the name between `start` and `end`, if it names a secret */
-export function findNearName(
+/** A name without a value behind it. */
+export interface NamePlace {
+  readonly start: number
+  readonly end: number
+  /** Undefined for a name of anything. */
+  readonly strength: NameStrength | undefined
+}
+
+/** @param runs of letters and digits, in order, near one of which a name must stand */
+export function findNearNames(
   text: string,
-  start: number,
-  end: number,
-  strength: NameStrength | undefined,
+  names: readonly NamePlace[],
+  runs: readonly TextRun[],
   spans: RedactionSpan[],
 ): void {
+  let next = 0
+  for (const name of names) {
+    while (next < runs.length && (runs[next]?.start ?? 0) < name.end) next++
+    const run = runs[next]
+    if (run && run.start <= name.end + REACH) findNearName(text, name, spans)
+  }
+}
+
+function findNearName(text: string, { start, end, strength }: NamePlace, spans: RedactionSpan[]): void {
   const isService = KEY_WORD.test(text.slice(Math.max(start, end - 8), end)) && isNearService(text, start, end)
   if (isService || (strength !== undefined && strength !== 'weak')) findBehind(text, end, spans, isService)
 }

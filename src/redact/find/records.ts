@@ -88,7 +88,8 @@ function findInInsert(text: string, at: number, spans: RedactionSpan[]): void {
 
 const CSV_HEADER =
   /^[\w "-]{0,200}(?:^|[,;\t])"?(?:[\w ]{0,30}(?:password|passwd|secret|api[_ ]?key|token|access key))"?(?:[,;\t][\w "]{0,60})*\r?$/im
-const MAX_HEADER = 1000
+/** A header is within so many characters. */
+export const MAX_HEADER = 1000
 const MAX_ROWS = 2000
 
 /** Columns below a header that names one a secret. The header is near the beginning of a text. */
