@@ -25,6 +25,24 @@ test('sessions are grouped by day or project in their order', () => {
   ])
 })
 
+test('sessions without a date are grouped by their file, and are in no day', () => {
+  const undated = (id: string, path: string): SessionItem => ({ id, last_at: null, cwd: null, path }) as SessionItem
+  const groups = groupSessions(
+    [
+      session('a', '2026-02-03T10:00:00Z'),
+      undated('b', '/x/train.jsonl'),
+      undated('c', '/x/train.jsonl'),
+      undated('d', '/y'),
+    ],
+    'day',
+  )
+  expect(groups.map(({ name, isUndated, sessions }) => [name, isUndated, sessions.length])).toEqual([
+    ['2026-02-03', false, 1],
+    ['/x/train.jsonl', true, 2],
+    ['/y', true, 1],
+  ])
+})
+
 test('changed sessions come first and appear once', () => {
   const before = [session('a', '1'), session('b', '1'), session('c', '1')]
   expect(mergeSessions([session('c', '2'), session('a', '1')], before).map(({ id, last_at }) => id + last_at)).toEqual([
