@@ -7,6 +7,7 @@ import { availableParallelism, cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { benchStores } from './amazon-q.mjs'
 import { benchChat } from './chat.mjs'
+import { benchClaudeCode } from './claude-code.mjs'
 import { benchCodex } from './codex.mjs'
 import { remove, workFolder } from './compare.mjs'
 import { benchConversions } from './convert.mjs'
@@ -33,6 +34,7 @@ const runs = Number(options.runs)
 /** Each returns its rows, and a note on what was measured. */
 const BENCHMARKS = {
   codex: (work) => benchCodex(work, options.logs, runs, options.quick),
+  'claude-code': (work) => benchClaudeCode(work, runs, options.quick),
   'amazon-q': (work) => benchStores(work),
   'openai-files': () => benchOpenAiFiles(options.quick ? 100 : 500, runs),
   archive: (work) => benchIndex(work, options.quick ? 100 : 1000),

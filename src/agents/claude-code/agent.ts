@@ -5,7 +5,7 @@ import { check } from './check-log.ts'
 import { deliver } from './deliver.ts'
 import { describe, settle } from './describe.ts'
 import { AGENT_ID, find, roots } from './find.ts'
-import { type Memory, newMemory } from './memory.ts'
+import { copyMemory, type Memory, newMemory } from './memory.ts'
 import { originals } from './originals.ts'
 import { nativeIdOf } from './paths.ts'
 import { describeFile, recognize } from './recognize.ts'
@@ -33,6 +33,7 @@ const claudeCode: Agent = {
     draftsOf,
     describe,
     newMemory,
+    copyMemory,
     relate,
     isSilent,
     settle,

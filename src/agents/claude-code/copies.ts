@@ -50,10 +50,24 @@ const CHUNK_BYTES = 1 << 18
 const SNAPSHOT = /^\{"type":"file-history-snapshot","messageId":"([^"]+)"/
 const UUID_KEY = Buffer.from('"uuid":"')
 
+/** The id of a chain record stands before its time. */
+const TIME_AFTER = /^"uuid":"([^"\\]+)","timestamp":"([^"\\]+)"/
+
+/** A record's id and time, without parsing it where they stand as Claude Code writes them. */
+function idOf(line: Buffer): { readonly uuid: string; readonly time: string } | undefined {
+  for (let at = line.indexOf(UUID_KEY); at >= 0; at = line.indexOf(UUID_KEY, at + 1)) {
+    const [, uuid, time] = TIME_AFTER.exec(line.toString('latin1', at, at + 120)) ?? []
+    if (uuid !== undefined && time !== undefined) return { uuid, time }
+  }
+  const record = recordIn(line)
+  const uuid = nonEmptyStringOf(record?.['uuid'])
+  return uuid === undefined ? undefined : { uuid, time: nonEmptyStringOf(record?.['timestamp']) ?? '' }
+}
+
 const recordIn = (line: Buffer): Fields | undefined =>
   line.includes(UUID_KEY) ? (parseStructure(line.toString('utf8')) as Fields | undefined) : undefined
 
-const uuidIn = (line: Buffer): string | undefined => nonEmptyStringOf(recordIn(line)?.['uuid'])
+const uuidIn = (line: Buffer): string | undefined => idOf(line)?.uuid
 
 /** The records before a line, by their uuid. Of several with the same uuid the first. */
 export function recordsBefore(path: string, line: number): ReadonlyMap<string, KnownRecord> {
@@ -128,17 +142,16 @@ function describeMember(path: string): Member {
   const times: string[] = []
   let startsAsCopy = false
   visitLines(path, (line) => {
-    const record = recordIn(line)
-    const uuid = nonEmptyStringOf(record?.['uuid'])
-    if (uuid === undefined) {
+    const id = idOf(line)
+    if (!id) {
       if (line.length > 2) states.push(uuids.length)
       const prompt = SNAPSHOT.exec(line.toString('latin1', 0, 200))?.[1]
       if (prompt !== undefined) snapshots.push(prompt)
       return true
     }
-    if (uuids.length === 0 && record?.['sessionKind'] === 'bg') startsAsCopy = true
-    uuids.push(uuid)
-    times.push(nonEmptyStringOf(record?.['timestamp']) ?? '')
+    if (uuids.length === 0 && recordIn(line)?.['sessionKind'] === 'bg') startsAsCopy = true
+    uuids.push(id.uuid)
+    times.push(id.time)
     return true
   })
   return { path, uuids, states, snapshots, times, startsAsCopy }
@@ -178,10 +191,20 @@ function factsOf({ uuids, states, snapshots, times }: Member, shared: ReadonlySe
 function siblingsOf(path: string): readonly string[] {
   if (parentInPath(path) !== undefined) return [parentLogOf(path)]
   const folder = projectFolderOf(path)
-  return listEntries(folder)
+  const known = listings.get(folder)
+  if (known && performance.now() - known.at < LISTING_MS) return known.logs
+  const logs = listEntries(folder)
     .filter(({ name }) => isStoredLog(name) && !isAgentLog(name))
     .map(({ name }) => join(folder, name))
+  if (listings.size >= MAX_LISTINGS) listings.clear()
+  listings.set(folder, { logs, at: performance.now() })
+  return logs
 }
+
+/** A folder can hold thousands of logs, and each of them asks once. */
+const listings = new Map<string, { readonly logs: readonly string[]; readonly at: number }>()
+const LISTING_MS = 1000
+const MAX_LISTINGS = 64
 
 /** How far to look for a log's first record with a uuid. */
 const MAX_FIRST_LINES = 200

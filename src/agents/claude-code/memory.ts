@@ -53,6 +53,16 @@ export const newMemory = (): Memory => ({
   marks: null,
 })
 
+/** Its lists are changed, what they hold is not. */
+export const copyMemory = (memory: Memory): Memory => ({
+  ...memory,
+  responses: [...memory.responses],
+  recent: [...memory.recent],
+  roots: [...memory.roots],
+  chain: [...memory.chain],
+  prompts: [...memory.prompts],
+})
+
 export const MAX_RECENT = 128
 export const MAX_ROOTS = 64
 export const MAX_CHAIN = 256

@@ -18,7 +18,11 @@ const QUIET = new RegExp(
 )
 const RESULT = /"content":\[\{(?:"tool_use_id":"[^"]*",)?"type":"tool_result"$/
 
-const TIME_KEY = '"timestamp":"'
+/** After the message stands the record's own id, and after that its time. */
+const ID_KEY = Buffer.from('"uuid":"')
+const TIME_KEY = '","timestamp":"'
+const UUID_LENGTH = 36
+const BLOCK_START = Buffer.from('{"type":"')
 
 export function isSilent(bytes: Buffer, memory: Memory): boolean {
   if (!memory.begun) return false
@@ -27,10 +31,13 @@ export function isSilent(bytes: Buffer, memory: Memory): boolean {
   const found = QUIET.exec(head)?.[0]
   if (found === undefined) return false
   if (!RESULT.test(found)) return true
+  const id = bytes.indexOf(ID_KEY, found.length)
+  if (id < 0) return false
   // Something that was typed may stand beside the result.
-  if (bytes.includes('"type":"text"') || bytes.includes('"type":"image"')) return false
-  const at = bytes.indexOf(TIME_KEY, found.length)
-  const time = at < 0 ? undefined : toInstant(bytes.toString('latin1', at + TIME_KEY.length, at + TIME_KEY.length + 24))
+  if (bytes.subarray(found.length, id).includes(BLOCK_START)) return false
+  const at = id + ID_KEY.length + UUID_LENGTH
+  if (bytes.toString('latin1', at, at + TIME_KEY.length) !== TIME_KEY) return false
+  const time = toInstant(bytes.toString('latin1', at + TIME_KEY.length, at + TIME_KEY.length + 24))
   if (time !== undefined) noteTime(memory, time)
   return time !== undefined
 }

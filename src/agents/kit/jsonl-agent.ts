@@ -56,6 +56,8 @@ export interface JsonlFormat<Memory extends object> {
   describe(session: Session, record: Fields, memory: Memory, source: Source): Session
   /** What `describe`, `select` and `relate` remember of earlier records: plain JSON, bounded in size. */
   newMemory(): Memory
+  /** For a memory that is large: a copy that later changes leave alone. Default: `structuredClone`. */
+  copyMemory?(memory: Memory): Memory
   /**
    * For logs that repeat themselves: whether each draft becomes a message. At least one of a record must, so that no
    * record is lost. Called once per record, before `relate`.
@@ -191,7 +193,7 @@ class JsonlParser<Memory extends object> {
       clock: this.#clock.save(),
       calls: this.calls.save(),
       // Copied, because the parser continues to change it.
-      memory: structuredClone(this.#memory),
+      memory: (this.#format.copyMemory ?? structuredClone)(this.#memory),
     }
   }
 
