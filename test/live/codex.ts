@@ -16,13 +16,14 @@ import { stateOf } from '../support/amazon-q-store.ts'
 import { tempFolder } from '../support/codex-log.ts'
 import { readAll, scanAll, summarizeScans } from '../support/fixtures.ts'
 import { fumi } from '../support/run-fumi.ts'
+import { publishRow } from './publish.ts'
 import { ANSWER, type ResponsesServer, responsesServer, SHELL_OUTPUT, SHELL_WORD, textsOf } from './responses-server.ts'
 import { stripLog } from './strip-log.ts'
 
 const MODEL = 'gpt-5.5'
 
 /** The path of the program, or why there is none. */
-function findCodex(): { readonly path: string } | { readonly missing: string } {
+function findCodex(): { readonly path: string; readonly version?: string } | { readonly missing: string } {
   const given = nonEmptyStringOf(process.env['FUMI_CODEX'])
   if (given !== undefined) return { path: given }
   const folder = tempFolder()
@@ -37,7 +38,7 @@ function findCodex(): { readonly path: string } | { readonly missing: string } {
   const { status, stdout, stderr } = spawnSync(path, ['--version'], { encoding: 'utf8' })
   if (status !== 0) return { missing: `it does not run here: ${stderr}` }
   console.log(`driving ${stdout.trim()}`)
-  return { path }
+  return { path, version: stdout.trim().replace(/^\S+ /, '') }
 }
 
 const found = findCodex()
@@ -309,6 +310,7 @@ live('we hand over; it resumes, appends, and one conversation is shown', async (
   expect(await expectExact(thread)).toBe(path)
   const { out } = fumi(['show', path])
   for (const text of ['When do I sow beans?', 'In March.', 'And garlic?', ANSWER]) expect(out).toContain(text)
+  if ('version' in found && found.version !== undefined) publishRow('@openai/codex', found.version)
 })
 
 const recordTo = nonEmptyStringOf(process.env['FUMI_RECORD'])

@@ -14,7 +14,7 @@ const INTRODUCTION = `${HEADING}
 \`npm run live\` drives the programs themselves, from npm, against a scripted model on the same machine, and compares with what the model sent and was sent:
 
 - **Reads**: every line of a session with a tool call, resumed once, becomes messages; the tokens equal the model's own count; nothing is shown twice.
-- **Resumes**: a conversation of Amazon Q with a tool call and a prompt that begins with \`/\` is handed over, in a directory that the program knows and in a new one. The program's next request holds every prompt, answer and result, in order, none twice. Afterwards we read the continued session with exact tokens.
+- **Resumes**: a conversation of Amazon Q with a tool call and a prompt that begins with \`/\` is handed over, in a directory that the program knows and in a new one. The program's next request holds every prompt, answer and result, in order, none twice. Afterwards we read the continued session with exact tokens. For Codex the request is searched for every prompt and answer, but their order is not checked.
 
 Claude Code, Copilot CLI and Kiro CLI need an account and were not driven: that they resume a conversation is not verified.
 
