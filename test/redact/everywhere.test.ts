@@ -121,6 +121,16 @@ describe('what cannot be examined', () => {
     expect([countOf(done, 'binary'), countOf(done, 'toodeep'), countOf(done, 'encrypted')]).toEqual([2, 1, 1])
   })
 
+  test('ciphertext in a text is replaced and counted', async () => {
+    const done = await redact([
+      prompt(`-----BEGIN PGP MESSAGE-----\n\n${random.base64(64)}\n-----END PGP MESSAGE-----\nend`),
+      prompt(`$ANSIBLE_VAULT;1.1;AES256\n${random.hex(80)}\n${random.hex(80)}\n`),
+      prompt(`token gAAAAA${random.base64url(200)}== end`),
+    ])
+    expect(done.json).not.toMatch(/BEGIN PGP|ANSIBLE|gAAAAA/)
+    expect(countOf(done, 'encrypted')).toBe(3)
+  })
+
   test('an image of unknown form becomes an empty one', async () => {
     const data_uri = `data:image/heic;base64,${binary.toString('base64')}`
     const done = await redact([

@@ -63,6 +63,7 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
     [session(CODEX, '&tab=totals'), 'By turn', 'ターンごとの集計'],
     [session(Q, '&tab=state'), 'Context files', 'コンテキストファイル'],
     [session(Q, '&tab=request'), 'Assumptions', '推測した点'],
+    [session(CODEX, '&tab=secrets'), 'No secrets found.', '秘密情報は見つかりません。'],
     ['settings', 'Agents and folders', 'エージェントとフォルダー'],
     ['files?path=a.ts', 'File history', 'ファイルの履歴'],
     [`print?id=${encodeURIComponent(CODEX)}`, '1 tool call', 'ツール 1 回'],

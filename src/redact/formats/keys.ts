@@ -37,6 +37,19 @@ export const KEY_FORMATS = [
     '[\\d$,]{4,30}[A-Za-z0-9]{6,60}\\$[A-Za-z0-9+/=]{20,120}',
   ),
   token('passwordhash', '{SSHA} {SHA} {SSHA512} {SSHA256}', '[A-Za-z0-9+/]{20,120}={0,2}'),
+  // Ciphertext cannot be examined. `encrypted` is no secret that is listed, but it does not leave.
+  token('encrypted', '-----BEGIN', ' PGP MESSAGE-----[\\s\\S]{20,200000}?(?:-----END PGP MESSAGE-----|$)'),
+  token(
+    'encrypted',
+    '$ANSIBLE_VAULT;',
+    '[\\d.]+;AES256[;\\w]*\\s+[0-9a-f]{40,80}(?:\\s+[0-9a-f]{2,80}(?![0-9A-Za-z]))*',
+  ),
+  token(
+    'encrypted',
+    '-----BEGIN AGE ENCRYPTED',
+    ' FILE-----[\\s\\S]{20,200000}?(?:-----END AGE ENCRYPTED FILE-----|$)',
+  ),
+  token('encrypted', 'gAAAAA', '[\\w-]{80,200000}={0,2}'),
   token('nostr', 'nsec1', '[a-z0-9]{58}(?![a-z0-9])'),
   token('wallet', 'xprv yprv zprv tprv', '[1-9A-HJ-NP-Za-km-z]{90,115}'),
   token('otp', 'otpauth://', '(?:totp|hotp)/[^\\s?]{0,200}\\?[^\\s]{0,200}?secret=([A-Za-z2-7=]{8,120})'),
