@@ -46,7 +46,7 @@ describe('non-interactive', () => {
     expect(readdirSync(place.cwd)).toEqual(['it'])
   })
 
-  test('a name in --trust-tools that matches no tool is an error', async () => {
+  test('a tool or an agent that does not exist is an error', async () => {
     const server = await chatServer(answer('Hello.'))
     const place = chatHome()
     const trusting = (names: string) =>
@@ -56,6 +56,12 @@ describe('non-interactive', () => {
       err: expect.stringContaining('unknown tool "fs_wirte" in --trust-tools. Did you mean fs_write? Available: '),
     })
     expect(await trusting('@nosuch/tool')).toMatchObject({ code: 2 })
+    expect(
+      await fumiChat(at(server.baseURL, '--no-interactive', '--agent', 'q_cli_defualt', 'Hi'), place),
+    ).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('unknown agent q_cli_defualt. Did you mean q_cli_default? Available: q_cli_default'),
+    })
     expect(server.asked).toEqual([])
     expect(await trusting('fs_*, execute_bash')).toMatchObject({ code: 0 })
   })
@@ -93,7 +99,7 @@ test('an interactive chat with consent is indexed with its tokens', async () => 
   )
   expect(readdirSync(place.cwd)).toEqual(['note.txt'])
   const env = { FUMI_HOME: place.home, HOME: place.home }
-  expect(fumi(['list'], { env }).out).toMatch(/fumibako:[0-9a-f-]+ +Write a note/)
+  expect(fumi(['list'], { env }).out).toMatch(/fumibako:[0-9a-f-]+\tWrite a note/)
   expect(fumi(['stats', '--json'], { env }).out).toMatch(/"input_tokens":250,[^}]*"output_tokens":15/)
 })
 

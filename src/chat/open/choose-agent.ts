@@ -2,6 +2,7 @@
 import { relative } from 'node:path'
 import { isSameJson } from '../../lib/json/compare.ts'
 import { AppError } from '../../model/error.ts'
+import { nearestName } from '../../model/nearest-name.ts'
 import { phrase } from '../../model/phrase.ts'
 import { DEFAULT_AGENT_NAME } from '../agent-file/agent-file.ts'
 import {
@@ -50,7 +51,7 @@ export async function chooseAgent(wanted: AgentRequest): Promise<AgentChoice> {
   )
   if (requested !== undefined) {
     const found = findAgent(agents, requested, places.cwd)
-    if (!found) throw missingAgentError(requested, faults[0])
+    if (!found) throw missingAgentError(requested, agents, faults[0])
     if (!(await isUsableAgent(found, wanted))) throw new TrustNeededError(agentQuestion(found, wanted))
     const before = chosen?.name ?? named
     return {
@@ -121,12 +122,16 @@ export function agentQuestion(
   return agentTrustQuestion(agent, fingerprint, trust)
 }
 
-const missingAgentError = (requested: string, fault: NoticeEvent | undefined): AppError =>
-  new AppError(
+function missingAgentError(requested: string, known: readonly FoundAgent[], fault: NoticeEvent | undefined): AppError {
+  const names = [...new Set(known.map(({ agent }) => agent.name))]
+  const nearest = nearestName(requested, names)
+  const hint = nearest === undefined ? phrase('', '') : phrase(` Did you mean ${nearest}?`, `${nearest} のことですか？`)
+  return new AppError(
     'bad_usage',
-    `unknown agent ${requested}.${fault ? ` ${fault.text}` : ''}`,
-    `エージェント ${requested} はありません。${fault?.ja ?? ''}`,
+    `unknown agent ${requested}.${fault ? ` ${fault.text}` : ''}${hint.en} Available: ${names.join(', ')}`,
+    `エージェント ${requested} はありません。${fault?.ja ?? ''}${hint.ja}使えるもの: ${names.join('、')}`,
   )
+}
 
 const goneAgentText = (name: string) =>
   phrase(

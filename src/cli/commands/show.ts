@@ -240,6 +240,8 @@ async function follow(log: Log, id: SessionId, { branches, ownName }: HeaderFact
     if (event.kind === 'issue') await printIssues([event.issue])
     else if (event.kind === 'message') {
       const { message } = event
+      // Some logs store messages about the session itself last; they are not part of the last turn.
+      if (recent && message.raw.line_index === 0) continue
       const isTyped = classify(message, facts).isTyped
       if (isTyped) turn++
       if (recent) recent = [...(isTyped ? [] : recent.slice(1 - MAX_RECENT_MESSAGES)), { message, turn }]
