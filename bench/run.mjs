@@ -6,6 +6,7 @@
 import { availableParallelism, cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { benchStores } from './amazon-q.mjs'
+import { benchBackup } from './backup.mjs'
 import { benchChat } from './chat.mjs'
 import { benchClaudeCode } from './claude-code.mjs'
 import { benchCodex } from './codex.mjs'
@@ -38,6 +39,7 @@ const BENCHMARKS = {
   'amazon-q': (work) => benchStores(work),
   'openai-files': () => benchOpenAiFiles(options.quick ? 100 : 500, runs),
   archive: (work) => benchIndex(work, options.quick ? 100 : 1000),
+  backup: (work) => benchBackup(work, options.quick ? 100 : 1000, options.logs),
   server: (work) => benchServer(work, options.quick ? 50 : 500),
   convert: (work) => benchConversions(work, options.quick ? 10 : 30, options.quick ? 100 : 1000),
   show: (work) => benchShow(work, options.quick ? 30 : 300),
