@@ -50,7 +50,7 @@ export function segmentMerger(db: Db): SegmentMerger {
     const parts = some.map((segment) => ({ segment, documents: documentsOf(segment, hidden) }))
     const merged = mergeParts(parts.map(({ segment, documents }) => ({ nextBlock: blocksOf(segment), documents })))
     for (const segment of some) writer.drop(segment)
-    writer.add({ ...merged.terms, lengths: merged.documents.lengths }, merged.documents.rows, merged.documents.scopes)
+    writer.add({ ...merged.terms, lengths: merged.documents.lengths }, merged.documents.rows, merged.documents.traits)
   }
 
   /** Rewrites segments with more than this part of removed documents, then forgets the rows that no segment contains. */
@@ -101,13 +101,13 @@ interface MergePart {
 /** Documents keep their order; those without a row are left out. */
 function mergeParts(parts: readonly MergePart[]) {
   const count = parts.reduce((sum, { documents }) => sum + documents.rows.filter((row) => row !== 0).length, 0)
-  const merged = { rows: new Float64Array(count), scopes: new Uint8Array(count), lengths: new Uint8Array(count) }
+  const merged = { rows: new Float64Array(count), traits: new Uint8Array(count), lengths: new Uint8Array(count) }
   let next = 0
-  const numbersByPart = parts.map(({ documents: { rows, scopes, lengths } }) =>
+  const numbersByPart = parts.map(({ documents: { rows, traits, lengths } }) =>
     Int32Array.from(rows, (row, at) => {
       if (row === 0) return -1
       merged.rows[next] = row
-      merged.scopes[next] = scopes[at] ?? 0
+      merged.traits[next] = traits[at] ?? 0
       merged.lengths[next] = lengths[at] ?? 0
       return next++
     }),

@@ -6,12 +6,13 @@
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { firstWordOf } from '../search/segments/blocks.ts'
 import type { BuiltTerms } from '../search/segments/term-builder.ts'
+import { ERROR, IMAGE } from './row-encoding.ts'
 
-/** The message and scope of each document. Row 0 marks a document without a message. */
+/** The message and traits of each document. Row 0 marks a document without a message. */
 export interface SegmentDocuments {
   readonly rows: Float64Array
-  /** Indexes into `TEXT_SCOPES`. */
-  readonly scopes: Uint8Array
+  /** See `traitsOf`. */
+  readonly traits: Uint8Array
   /** Numbers of words, as `lengthCode` stores them. */
   readonly lengths: Uint8Array
 }
@@ -28,7 +29,7 @@ export interface SegmentRow {
 
 export interface SegmentWriter {
   /** Writes a segment, unless none of its documents has a row. */
-  add(terms: BuiltTerms, rows: Float64Array, scopes: Uint8Array): void
+  add(terms: BuiltTerms, rows: Float64Array, traits: Uint8Array): void
   /** Hides the text that was written for a row so far. */
   remove(row: number): void
   drop(segment: SegmentRow): void
@@ -45,7 +46,7 @@ export function segmentWriter(db: Db): SegmentWriter {
   const dropSegment = db.prepare('DELETE FROM text_segment WHERE id = ?')
   const dropBlocks = db.prepare('DELETE FROM text_block WHERE id >= ? AND id < ?')
   return {
-    add({ bytes, ends, lengths }, rows, scopes) {
+    add({ bytes, ends, lengths }, rows, traits) {
       let low = Number.POSITIVE_INFINITY
       let high = 0
       for (const row of rows) {
@@ -57,7 +58,7 @@ export function segmentWriter(db: Db): SegmentWriter {
       const first = (lastBlock.get() as number) + 1
       const blocks = Array.from(ends, (end, at) => bytes.subarray(at === 0 ? 0 : (ends[at - 1] ?? 0), end))
       for (const [at, block] of blocks.entries()) addBlock.run(first + at, block)
-      const members = packDocuments({ rows, scopes, lengths }, low, high)
+      const members = packDocuments({ rows, traits, lengths }, low, high)
       addSegment.run(rows.length, low, high, first, blocks.length, packDirectory(blocks), members)
     },
     remove(row) {
@@ -71,14 +72,27 @@ export function segmentWriter(db: Db): SegmentWriter {
   }
 }
 
+/**
+ * What filters of a search need to know of a document, in one byte: the scope (an index into `TEXT_SCOPES`) and, from
+ * the kind of its message, the role and whether it has an error or an image. So these filters read no other row.
+ */
+export const traitsOf = (scope: number, kind: number): number =>
+  scope | ((kind & 7) << 3) | (kind & ERROR ? ERROR_TRAIT : 0) | (kind & IMAGE ? IMAGE_TRAIT : 0)
+
+export const scopeOfTraits = (traits: number): number => traits & 7
+/** Index into `ROLES`. */
+export const roleOfTraits = (traits: number): number => (traits >> 3) & 7
+export const ERROR_TRAIT = 1 << 6
+export const IMAGE_TRAIT = 1 << 7
+
 /** Marks a document without a row among the distances of four bytes. */
 const NO_ROW = 0xffffffff
 
-/** Rows as distances from the smallest, in four bytes where that is enough; then scopes; then lengths. */
-function packDocuments({ rows, scopes, lengths }: SegmentDocuments, low: number, high: number): Buffer {
+/** Rows as distances from the smallest, in four bytes where that is enough; then traits; then lengths. */
+function packDocuments({ rows, traits, lengths }: SegmentDocuments, low: number, high: number): Buffer {
   const isWide = high - low >= NO_ROW
   const packed = isWide ? rows : Uint32Array.from(rows, (row) => (row === 0 ? NO_ROW : row - low))
-  return Buffer.concat([Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength), scopes, lengths])
+  return Buffer.concat([Buffer.from(packed.buffer, packed.byteOffset, packed.byteLength), traits, lengths])
 }
 
 export function unpackDocuments(members: Uint8Array, count: number, low: number): SegmentDocuments {
@@ -86,8 +100,8 @@ export function unpackDocuments(members: Uint8Array, count: number, low: number)
   if (width !== 4 && width !== 8) throw new RangeError('the text index is damaged')
   const { buffer } = new Uint8Array(members)
   const rows = width === 8 ? new Float64Array(buffer, 0, count) : addDistances(new Uint32Array(buffer, 0, count), low)
-  const scopes = new Uint8Array(buffer, count * width, count)
-  return { rows, scopes, lengths: new Uint8Array(buffer, count * (width + 1), count) }
+  const traits = new Uint8Array(buffer, count * width, count)
+  return { rows, traits, lengths: new Uint8Array(buffer, count * (width + 1), count) }
 }
 
 /** A loop, because `Float64Array.from` takes ten times as long. */

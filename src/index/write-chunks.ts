@@ -34,7 +34,7 @@ import {
   timeOfId,
   UNDATED,
 } from './row-encoding.ts'
-import { segmentWriter } from './text-segments.ts'
+import { segmentWriter, traitsOf } from './text-segments.ts'
 import { packUnsearchable, type UnsearchableBatch, unpackUnsearchable } from './unsearchable-rows.ts'
 import { type IssueWriter, MAX_ISSUES_PER_PASS, type StringIds } from './write-sources.ts'
 
@@ -221,7 +221,7 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
       markRepeated(repeated)
       pending.sort((a, b) => a.at - b.at || a.session - b.session || a.line - b.line || a.part - b.part)
       const documentRows = new Float64Array(terms.lengths.length)
-      const scopes = new Uint8Array(terms.lengths.length)
+      const traits = new Uint8Array(terms.lengths.length)
       let minId = 0
       const rowRanges = new Map<number, { session: number; low: number; high: number }>()
       for (const one of pending) {
@@ -229,14 +229,14 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
         if (isSearchableKind(one.kind))
           for (const { document, scope } of one.documents ?? []) {
             documentRows[document] = id
-            scopes[document] = scope
+            traits[document] = traitsOf(scope, one.kind)
           }
         const rowRange = rowRanges.get(one.session)
         if (rowRange) rowRange.high = id
         else rowRanges.set(one.session, { session: one.session, low: id, high: id })
         minId = id + 1
       }
-      text.add(terms, documentRows, scopes)
+      text.add(terms, documentRows, traits)
       for (const rowRange of rowRanges.values()) extend.run(rowRange)
       const cursors = new Map(
         chunks.flatMap(({ session, cursor }) => (cursor === undefined ? [] : [[session, cursor]])),

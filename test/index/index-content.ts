@@ -72,7 +72,7 @@ function wordsIn(db: Db): readonly unknown[] {
         const document = list.documents[at] ?? 0
         const message = segment.rows[document] ?? 0
         if (message === 0 || isRemoved?.(message, row.id)) continue
-        const key = `${word} ${segment.scopes[document]} ${list.frequencies[at]}`
+        const key = `${word} ${segment.traits[document]} ${list.frequencies[at]}`
         words.set(key, (words.get(key) ?? 0) + 1)
       }
     }

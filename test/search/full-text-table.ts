@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { segmentMerger } from '../../src/index/merge-segments.ts'
 import { INDEX_FORMAT } from '../../src/index/schema.ts'
-import { segmentWriter } from '../../src/index/text-segments.ts'
+import { segmentWriter, traitsOf } from '../../src/index/text-segments.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { TEXT_SCOPES } from '../../src/model/searchable-text.ts'
 import { matchesQuery } from '../../src/search/matching.ts'
@@ -50,7 +50,7 @@ export class Table {
 
   #putAll(messages: readonly (readonly [id: number, fields: ScopedFields])[]): void {
     const rows: number[] = []
-    const scopes: number[] = []
+    const traits: number[] = []
     for (const [id, fields] of messages) {
       const row = FIRST + id
       if (this.#texts.has(row)) this.delete(id)
@@ -61,10 +61,10 @@ export class Table {
         if (text === undefined) continue
         this.#terms.add(text)
         rows.push(row)
-        scopes.push(scope)
+        traits.push(traitsOf(scope, 0))
       }
     }
-    this.#writer.add(this.#terms.take(), Float64Array.from(rows), Uint8Array.from(scopes))
+    this.#writer.add(this.#terms.take(), Float64Array.from(rows), Uint8Array.from(traits))
   }
 
   delete(id: number): void {

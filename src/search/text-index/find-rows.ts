@@ -2,9 +2,10 @@
 
 import { FIRST_MESSAGE_ID, ROLES } from '../../index/row-encoding.ts'
 import { filterConditions, type SessionFilter } from '../../index/session-filter.ts'
+import { ERROR_TRAIT, IMAGE_TRAIT, roleOfTraits } from '../../index/text-segments.ts'
 import type { Db } from '../../lib/sqlite/own-database.ts'
 import { prepareFirstColumn } from '../../lib/sqlite/statements.ts'
-import type { ParsedQuery } from '../query/query.ts'
+import type { ParsedQuery, QueryFilter } from '../query/query.ts'
 import { messageConditions, type RowRange, rowRangesOf, type SqlCondition } from './conditions.ts'
 import { matchExcluded, matchSegment, planOf, type QueryPlan, type SegmentMatches } from './query-plan.ts'
 import { type LoadedSegment, loadSegment, readSegments, removedTest } from './segment-reader.ts'
@@ -25,8 +26,8 @@ export interface FoundRows {
 
 export function findRows(db: Db, query: ParsedQuery, options: RowSearchOptions): FoundRows {
   const plan = planOf(query)
+  if (plan.must) return findMatching(db, query, plan, options)
   const { where, ranges } = searchConditions(db, query, options)
-  if (plan.must) return findMatching(db, plan, where, ranges, options.limit)
   const visibleWhere = isAboutMeta(query) ? where : { ...where, sql: `m.kind & 7 <> ${META_ROLE} AND ${where.sql}` }
   return findNotMatching(db, plan, visibleWhere, ranges, options.limit)
 }
@@ -40,14 +41,16 @@ export function searchConditions(
   db: Db,
   query: ParsedQuery,
   { filter, before = Number.MAX_SAFE_INTEGER }: Pick<RowSearchOptions, 'filter' | 'before'>,
+  { withoutTraits = false } = {},
 ): SearchConditions {
   const conditions = messageConditions(query.filters)
+  const { message } = withoutTraits ? messageConditions(query.filters.filter((one) => !isAboutTraits(one))) : conditions
   const { ranges: all, sessions } = rowRangesOf(db, conditions, filter)
   const ranges = all
     .map(({ low, high }) => ({ low, high: Math.min(high, before) }))
     .filter(({ low, high }) => low < high)
-  const { sql, values } = conditions.message
-  if (sessions === undefined) return { where: conditions.message, ranges }
+  const { sql, values } = message
+  if (sessions === undefined) return { where: message, ranges }
   // The + prevents SQLite from using the index on sessions, which would lose the order of ids.
   const where: SqlCondition = {
     sql: `${sql} AND +m.session_id IN (SELECT value FROM json_each(?))`,
@@ -57,13 +60,10 @@ export function searchConditions(
 }
 
 /** Newest first. Segments are searched until no other can contain a newer row. */
-function findMatching(
-  db: Db,
-  plan: QueryPlan,
-  where: SqlCondition,
-  ranges: readonly RowRange[],
-  limit: number,
-): FoundRows {
+function findMatching(db: Db, query: ParsedQuery, plan: QueryPlan, options: RowSearchOptions): FoundRows {
+  const { limit } = options
+  const { where, ranges } = searchConditions(db, query, options, { withoutTraits: true })
+  const hasTraits = traitTestOf(query.filters)
   let rows: number[] = []
   const doubtful = new Set<number>()
   const isRemoved = removedTest(db)
@@ -71,7 +71,7 @@ function findMatching(
     if (rows.length >= limit && (rows[limit - 1] ?? 0) > row.high) break
     if (!ranges.some(({ low, high }) => row.low < high && row.high >= low)) continue
     const segment = loadSegment(db, row)
-    const found = rowsOf(segment, matchSegment(db, segment, plan), ranges, isRemoved)
+    const found = rowsOf(segment, matchSegment(db, segment, plan), ranges, isRemoved, hasTraits)
     const passed = filterRows(db, found.rows, where, limit)
     if (passed.length === 0) continue
     for (const one of passed) if (found.doubtful.has(one)) doubtful.add(one)
@@ -86,6 +86,7 @@ function rowsOf(
   { sure, maybe }: SegmentMatches,
   ranges: readonly RowRange[],
   isRemoved: ReturnType<typeof removedTest>,
+  hasTraits: TraitTest = () => true,
 ): FoundRows {
   const rows: number[] = []
   const doubtful = new Set<number>()
@@ -95,11 +96,30 @@ function rowsOf(
     if (isSure) nextSure++
     const row = segment.rows[message] ?? 0
     if (row === 0 || isRemoved?.(row, segment.row.id) || !isInRanges(row, ranges)) continue
+    if (!hasTraits(segment.traits[message] ?? 0)) continue
     rows.push(row)
     if (!isSure) doubtful.add(row)
   }
   rows.sort((a, b) => b - a)
   return { rows, doubtful }
+}
+
+type TraitTest = (traits: number) => boolean
+
+const isAboutTraits = ({ kind }: QueryFilter): boolean => kind === 'role' || kind === 'has'
+
+/** The filters that the documents of a segment answer. */
+export function traitTestOf(filters: readonly QueryFilter[]): TraitTest {
+  const tests = filters.flatMap((filter): TraitTest | [] => {
+    if (filter.kind === 'role') {
+      const roles = filter.values.reduce((bits, role) => bits | (1 << ROLES.indexOf(role)), 0)
+      return (traits) => ((roles & (1 << roleOfTraits(traits))) !== 0) !== filter.not
+    }
+    if (filter.kind !== 'has') return []
+    const wanted = filter.values.reduce((bits, what) => bits | (what === 'error' ? ERROR_TRAIT : IMAGE_TRAIT), 0)
+    return (traits) => ((traits & wanted) !== 0) !== filter.not
+  })
+  return (traits) => tests.every((test) => test(traits))
 }
 
 export const isInRanges = (row: number, ranges: readonly RowRange[]): boolean => {

@@ -1,4 +1,5 @@
 /** The words to look up for a query, and the documents of a segment that match. */
+import { scopeOfTraits } from '../../index/text-segments.ts'
 import type { Db } from '../../lib/sqlite/own-database.ts'
 import { assertNever } from '../../model/error.ts'
 import { TEXT_SCOPES } from '../../model/searchable-text.ts'
@@ -173,7 +174,7 @@ function matchWords(db: Db, segment: LoadedSegment, { words, isExact }: WordSet,
   }
   const messages: number[] = []
   for (const document of documents ?? []) {
-    if ((scopes & (1 << (segment.scopes[document] ?? 0))) === 0) continue
+    if ((scopes & (1 << scopeOfTraits(segment.traits[document] ?? 0))) === 0) continue
     const message = segment.messages[document] ?? 0
     if (messages.at(-1) !== message) messages.push(message)
   }

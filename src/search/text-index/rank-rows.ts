@@ -3,12 +3,13 @@
  * messages.
  */
 import { timeOfId } from '../../index/row-encoding.ts'
+import { scopeOfTraits } from '../../index/text-segments.ts'
 import type { Db } from '../../lib/sqlite/own-database.ts'
 import { TEXT_SCOPES, type TextScope } from '../../model/searchable-text.ts'
 import type { ParsedQuery } from '../query/query.ts'
 import type { PostingList } from '../segments/blocks.ts'
 import { lengthOfCode } from '../segments/term-builder.ts'
-import { filterRows, isInRanges, type RowSearchOptions, searchConditions } from './find-rows.ts'
+import { filterRows, isInRanges, type RowSearchOptions, searchConditions, traitTestOf } from './find-rows.ts'
 import { matchSegment, planOf, wordsOfPlan } from './query-plan.ts'
 import { type LoadedSegment, loadSegment, lookUp, readSegments, removedTest } from './segment-reader.ts'
 
@@ -52,7 +53,8 @@ interface SegmentPostings {
 export function rankRows(db: Db, query: ParsedQuery, options: RowSearchOptions): RankedRows {
   const plan = planOf(query)
   const words = wordsOfPlan(plan)
-  const { where, ranges } = searchConditions(db, query, options)
+  const { where, ranges } = searchConditions(db, query, options, { withoutTraits: true })
+  const hasTraits = traitTestOf(query.filters)
   const found: SegmentPostings[] = []
   const frequencies = words.map(() => 0)
   let documents = 0
@@ -78,6 +80,7 @@ export function rankRows(db: Db, query: ParsedQuery, options: RowSearchOptions):
     for (const [message, score] of scoresOf(postings, rarities, length / Math.max(1, documents), plan.scopes)) {
       const row = segment.rows[message] ?? 0
       if (row === 0 || isRemoved?.(row, segment.row.id) || !isInRanges(row, ranges)) continue
+      if (!hasTraits(segment.traits[message] ?? 0)) continue
       const age = Math.max(0, newest - timeOfId(row))
       scores.set(row, score * (1 + RECENCY_BONUS * 2 ** (-age / RECENCY_HALF_LIFE_MS)))
       if (!sure.has(message)) doubtful.add(row)
@@ -100,7 +103,7 @@ function scoresOf(
     for (let at = 0; at < list.count; at++) {
       const document = list.documents[at] ?? 0
       const message = segment.messages[document] ?? 0
-      const scope = segment.scopes[document] ?? 0
+      const scope = scopeOfTraits(segment.traits[document] ?? 0)
       if ((scopes & (1 << scope)) === 0) continue
       const before = scores.get(message)
       if (before === undefined) continue
