@@ -69,7 +69,7 @@ export async function convert(
   const written = target.agent.write(session, messages, {
     ...writing,
     ...(target.form !== undefined && { form: target.form }),
-    facts: includesAll ? { ...facts, compaction: undefined, isRolledBack: () => false } : facts,
+    facts: includesAll ? { ...facts, compaction: undefined, isRolledBack: () => false, isDropped: () => false } : facts,
   })
   return { session, pieces: writtenPieces(written, lossReport), report: () => lossReport.report() }
 }

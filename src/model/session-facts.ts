@@ -14,6 +14,8 @@ export interface SessionFacts {
   /** Summaries stored at the end of a source that belong before all other messages. */
   readonly head: readonly NormalizedMessage[]
   isRolledBack(message: MessageLine): boolean
+  /** Dropped by a compaction: the model has only the summary of it. */
+  isDropped(message: MessageLine): boolean
 }
 
 export const NO_SESSION_FACTS: SessionFacts = {
@@ -22,6 +24,7 @@ export const NO_SESSION_FACTS: SessionFacts = {
   compaction: undefined,
   head: [],
   isRolledBack: () => false,
+  isDropped: () => false,
 }
 
 /** For an event that is known not to repeat a message, if its session was not read. */
@@ -74,11 +77,13 @@ export class SessionFactsCollector {
 
   facts(): SessionFacts {
     const ranges = mergeRanges(this.#rolledBack)
+    const boundary = this.#compaction === undefined ? undefined : lineOfId(this.#compaction)
     return {
       eventsOnly: !this.#hasMessages,
       duplicates: this.#duplicates,
       compaction: this.#compaction,
       head: this.#head,
+      isDropped: boundary === undefined ? () => false : (message) => lineOf(message) < boundary,
       isRolledBack: ranges.length === 0 ? () => false : (message) => includesLine(ranges, lineOf(message)),
     }
   }

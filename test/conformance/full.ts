@@ -64,6 +64,7 @@ const pageOf = (real: Matrix, generated: Matrix, programs: string): string => `#
 | a log of Codex, of any version | the bytes: spelling of numbers (\`17.0\`), order of keys, and the form of its version: lines with an envelope, bare items (before 0.32), or one document (the first Codex) |
 | a conversation of Amazon Q or Kiro, as in a row or as \`/save\` writes it | the bytes, with indentation and order of fields |
 | a file of messages | role, content, calls and ids of results of every message, and the fields next to the messages; not the layout of the file |
+| a session of Claude Code | the bytes of every record |
 | a journal of fumibako | every event; the pieces of a streamed answer only if no complete answer follows |
 | a file of normalized messages | every message |
 
@@ -78,6 +79,18 @@ The bytes of a log or conversation are not the same:
 - if it is no log: the output of \`codex exec --json\` comes back as a log
 - if Amazon Q could not load the state: missing fields are added, and entries that cannot be read are left out and reported
 - for files that contain several conversations: a conversation comes back as a file of its own
+
+## Tokens
+
+Claude Code writes a response as several records, and each repeats the tokens of the response. Adding up the records counts most of them several times; taking the first misses what was
+written later. Counted once per response, with the largest report, over 71 sessions of versions 1.0 to 2.1, equal to an independent count in every session:
+
+| sum over | output tokens |
+|---|--:|
+| 882 records, added up | 318,415 |
+| responses, each once | 177,421 |
+
+\`bench/generate-claude-code.mjs\` makes sessions with such repeats, sub-agents, forks, compactions and rewinds, and states what a correct reader finds in them.
 
 ## Real structures
 

@@ -1,4 +1,4 @@
-/** Calls that started a sub-agent name its session, so that the page shows it under the call. */
+/** Sub-agents under the calls that started them, branches that were left, and what a compaction dropped. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -12,6 +12,30 @@ const SIDECAR = `${SESSION}/subagents/agent-a1b2c3d4e5f60718a.meta.json`
 
 const withFiles = (names: readonly string[]) =>
   serve(Object.fromEntries(names.map((name) => [join(PROJECT, name), readFileSync(join(FIXTURES, PROJECT, name))])))
+
+test('what a compaction dropped is marked, and the model continues from the summary', async () => {
+  const path = join(PROJECT, '44444444-aaaa-4000-8000-000000000004.jsonl')
+  const served = serve({ [path]: readFileSync(join(FIXTURES, 'branches.jsonl')) })
+  await served.app.sync()
+  const session = `/api/sessions/${idOf('claude-code:44444444-aaaa-4000-8000-000000000004')}`
+  await served.get(`${session}/turns`)
+  const { data } = await served.get<Reply>(`${session}/messages?limit=50`, 'WindowReply')
+  const shown = data.filter(({ show }: Reply) => ['prompt', 'answer', 'summary'].includes(show))
+  expect(
+    shown.map(({ show, flags }: Reply) => `${show}${flags.cut ? ' cut' : ''}${flags.rolled_back ? ' left' : ''}`),
+  ).toEqual([
+    'prompt cut',
+    'answer cut',
+    'prompt cut left',
+    'answer cut left',
+    'prompt cut',
+    'answer cut',
+    'summary',
+    'prompt',
+    'answer',
+  ])
+  await served.close()
+})
 
 const servers = {
   'the call that its sidecar names': withFiles([...LOGS, SIDECAR]),

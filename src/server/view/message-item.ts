@@ -26,6 +26,7 @@ export interface MessageItemOptions {
   /** Nothing is cut. */
   readonly whole?: boolean
   isRolledBack(message: string): boolean
+  isDropped?(message: string): boolean
   /** Id of the sub-agent's session that a call started. */
   childOf?(call: ToolCall, result: NormalizedMessage | undefined): string | undefined
 }
@@ -106,7 +107,7 @@ function otherMetadata({ metadata }: NormalizedMessage): Metadata | undefined {
   return rest.length > 0 ? Object.fromEntries(rest) : undefined
 }
 
-function toFlags(body: LoadedMessage, { isRolledBack }: MessageItemOptions): MessageFlags {
+function toFlags(body: LoadedMessage, { isRolledBack, isDropped }: MessageItemOptions): MessageFlags {
   const { known } = body
   const marks = body.kind === 'body' ? promptMarksOf(body.message, NO_SESSION_FACTS) : []
   return {
@@ -119,7 +120,7 @@ function toFlags(body: LoadedMessage, { isRolledBack }: MessageItemOptions): Mes
     ...((marks.includes('tangent') || (body.kind === 'body' && body.message.metadata?.aside === true)) && {
       tangent: true,
     }),
-    ...(marks.includes('cut') && { cut: true }),
+    ...((marks.includes('cut') || isDropped?.(known.id)) && { cut: true }),
     ...(marks.includes('pending') && { pending: true }),
   }
 }

@@ -37,7 +37,7 @@ export async function readWindowItems(
   )
   const placed = await readBodies(context, messages, offset)
   const pairs = await pairWithNeighbours(context, entry, placed)
-  const options = { ...variant, isRolledBack: rolledBackTest(context, entry), childOf: childFinder(context, entry) }
+  const options = { ...variant, ...factTests(context, entry), childOf: childFinder(context, entry) }
   return { items: placed.map((one) => toMessageItem(one, pairs, options)), offset, total }
 }
 
@@ -59,16 +59,22 @@ export async function readMessageItem(
   const options = {
     ...variant,
     whole: true,
-    isRolledBack: rolledBackTest(context, entry),
+    ...factTests(context, entry),
     childOf: childFinder(context, entry),
   }
   return placed.map((one) => toMessageItem(one, pairs, options))[0]
 }
 
-/** Roll-backs are known once the log was read to its end. */
-function rolledBackTest(context: ServerContext, entry: SessionEntry): MessageItemOptions['isRolledBack'] {
+/** Roll-backs and compactions are known once the log was read to its end. */
+function factTests(
+  context: ServerContext,
+  entry: SessionEntry,
+): Required<Pick<MessageItemOptions, 'isRolledBack' | 'isDropped'>> {
   const facts = context.tallies.known(entry)?.facts()
-  return (id) => facts?.isRolledBack({ id }) ?? false
+  return {
+    isRolledBack: (id) => facts?.isRolledBack({ id }) ?? false,
+    isDropped: (id) => facts?.isDropped({ id }) ?? false,
+  }
 }
 
 /** Sub-agents are found by the call that they name, else by their id in its result. */
