@@ -29,7 +29,7 @@ const place = (folder = 'amazon-q') => {
   return { home, store, run, env, addLog }
 }
 
-const LOCKED = /Another program keeps it locked/
+const LOCKED = /Another program has locked it/
 
 test('with nothing else, no command reports an empty machine', async () => {
   const { store, run, env } = place()
