@@ -40,6 +40,26 @@ const SELECT_BY_AGENT: { readonly [agent: string]: SelectRecords } = {
 /** Default: all records. */
 export const selectRecordsFor = (agent: Agent): SelectRecords => SELECT_BY_AGENT[agent.id] ?? ((records) => records)
 
+const PARENTS = [
+  ['uuid', 'parentUuid'],
+  ['id', 'parentId'],
+] as const
+
+/**
+ * For a session that came back under another id. After a handoff, the first record of the program follows a line that we
+ * made; that line's id depends on the session's, so it is another one, and the record refers to the new one.
+ */
+export function withoutMadeParents(records: readonly unknown[]): readonly unknown[] {
+  const fields = records.map((record) => fieldsOf(record) ?? {})
+  return PARENTS.reduce<readonly unknown[]>((all, [id, parent]) => {
+    const own = new Set(fields.map((record) => record[id]))
+    return all.map((record) => {
+      const previous = fieldsOf(record)?.[parent]
+      return typeof previous === 'string' && !own.has(previous) ? { ...fieldsOf(record), [parent]: 'made' } : record
+    })
+  }, records)
+}
+
 const PARTS: ReadonlySet<unknown> = new Set(['input_text', 'input_image', 'input_audio', 'output_text'])
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'developer', 'system'])
 const UNREAD_TYPES: ReadonlySet<unknown> = new Set([undefined, 'tool_call', 'tool_result', 'function_result'])

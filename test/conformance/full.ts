@@ -49,9 +49,9 @@ const pageOf = (real: Matrix, generated: Matrix, programs: string): string => `#
 \`npm run conformance\` writes every conversation in every format, reads the result, and converts it back ([how](decisions/0012-conversion.md)). The tables show its results.
 
 - **Round trip exact**: with extensions, the conversation that comes back equals the original. For Codex: the list of response items, except ids. For message files: role, content, calls and ids of results. For Amazon Q: every entry and every field of the
-  state. For the others: every record. Logs with content that their agent never writes are repaired, and not counted here.
+  state. For the others: every record, except the reference to a handed-over line in a session that comes back under another id ([below](#what-comes-back)). Logs with content that their agent never writes are repaired, and not counted here.
 - **Same bytes**: with extensions, the file that comes back is the original file, byte for byte. Counted are files that Codex, Amazon Q or Kiro wrote and nothing changed since.
-- **Same content without extensions**: the texts are the same, and so are the results of the same calls. If a format must not end with a question, everything after the last answer is left out and reported.
+- **Same content without extensions**: the texts are the same, and so are the results of the same calls. Calls that the model's server ran, such as a web search, are not compared: no other program has them. If a format must not end with a question, everything after the last answer is left out and reported.
 - **Losses reported**: with extensions nothing is lost; without them the report covers every record.
 - **No errors**: the target's checker, which is written independently of the writer, finds no error. Messages for a server are written for its profile.
 - **Own records with errors**: an agent's own records come back unchanged, including errors that the checker already finds in the original file.
@@ -65,6 +65,7 @@ const pageOf = (real: Matrix, generated: Matrix, programs: string): string => `#
 | a conversation of Amazon Q or Kiro, as in a row or as \`/save\` writes it | the bytes, with indentation and order of fields |
 | a file of messages | role, content, calls and ids of results of every message, and the fields next to the messages; not the layout of the file |
 | a session of Claude Code | the bytes of every record |
+| a session of Gemini CLI, Qwen Code or pi | every record that the program wrote. If it continued a conversation that was handed over to it, the handed-over lines still carry the records of the agent from which they came |
 | a journal of fumibako | every event; the pieces of a streamed answer only if no complete answer follows |
 | a file of normalized messages | every message |
 
@@ -78,6 +79,7 @@ The bytes of a log or conversation are not the same:
 - if another program wrote or changed it. A missing header, missing header fields and missing times are added, and content that Codex would not read is rewritten so that it does. Spaces and escapes that Codex does not write are not preserved
 - if it is no log: the output of \`codex exec --json\` comes back as a log
 - if Amazon Q could not load the state: missing fields are added, and entries that cannot be read are left out and reported
+- if Qwen Code or pi continued a conversation that was handed over, and the other format does not keep the session's id (\`--to sft\`, or \`--to claude-code\` under a file name that is not the id): the session comes back under a new id, the handed-over lines get new ids, and the first line that the program wrote refers to the new id of the line before it. Every other field comes back
 - for files that contain several conversations: a conversation comes back as a file of its own
 
 ## Tokens

@@ -7,7 +7,7 @@ import { SIDECAR_END, SIDECAR_START, sidecarLine, sidecarOf } from '../../src/co
 import { convertLog } from '../../src/convert.ts'
 import { type CheckResult, checkerOf, checkOutput, faultsAt } from './check-output.ts'
 import { differences, isCut, readContent } from './compare-content.ts'
-import { isNative, recordsIn, selectRecordsFor } from './compare-records.ts'
+import { isNative, recordsIn, selectRecordsFor, withoutMadeParents } from './compare-records.ts'
 import { bytesToReturn } from './same-bytes.ts'
 
 export interface Conversation {
@@ -83,7 +83,7 @@ export async function roundTrip(
   const bytes = bytesToReturn(from.agent, from.source, before)
   const back = home && (bytes || isNative(from.agent, before)) ? await bringBack(from, there, home, folder) : undefined
   return {
-    isExact: back && isNative(from.agent, before) ? await hasSameRecords(from.agent, before, back) : undefined,
+    isExact: back && isNative(from.agent, before) ? await hasSameRecords(from, before, back) : undefined,
     isIdentical: back && bytes ? back !== 'lost' && readFileSync(back.source.path).equals(bytes) : undefined,
     isSaid: await saysTheSame(from, bare),
     isReported: isKept(there.report) && isAccounted(bare.report),
@@ -139,12 +139,14 @@ async function bringBack(
 }
 
 async function hasSameRecords(
-  agent: Agent,
+  { agent, session }: Conversation,
   before: readonly unknown[],
   back: WrittenOutput | 'lost',
 ): Promise<boolean> {
   if (back === 'lost') return false
-  const compared = selectRecordsFor(agent)
+  const select = selectRecordsFor(agent)
+  const hasNewId = (await sessionIn(back)) !== session
+  const compared = hasNewId ? (records: readonly unknown[]) => withoutMadeParents(select(records)) : select
   const after = await recordsIn(agent, back.source, undefined)
   return JSON.stringify(compared(after)) === JSON.stringify(compared(before))
 }

@@ -14,7 +14,14 @@ import {
   toConversionChange,
 } from '../../model/replay/step.ts'
 import { nameCall } from '../../model/replay/unique-names.ts'
-import { argumentsOf, missingResponse, partsOfMessage, responseParts, withMark } from '../kit/content-steps.ts'
+import {
+  argumentsOf,
+  missingResponse,
+  ownPartsOf,
+  partsOfMessage,
+  responseParts,
+  withMark,
+} from '../kit/content-steps.ts'
 import { type LineContext, type LineNaming, lineWriter, type NewLine } from '../kit/line-writer.ts'
 import { isHeader, isMessage, startsLikeCommand } from './record.ts'
 import { AGENT_ID } from './store.ts'
@@ -75,7 +82,7 @@ function answerLines(step: AnswerStep, naming: LineNaming): readonly NewLine[] {
     if (open.length > 0) lines.push(...messageLines(open, naming))
     open = []
   }
-  for (const part of step.said) {
+  for (const part of ownPartsOf(step)) {
     const last = open.at(-1)?.kind
     if (last !== undefined && ORDER[part.kind] < ORDER[last]) close()
     if (part.kind === 'words' && last === 'words') close()

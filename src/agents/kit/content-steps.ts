@@ -3,6 +3,8 @@ import type { Fields } from '../../lib/unknown-values.ts'
 import type { MessageSegment, NormalizedMessage } from '../../model/normalized.ts'
 import {
   ABORTED,
+  type AnswerPart,
+  type AnswerStep,
   attachmentNote,
   attachmentsOf,
   type ReplayCall,
@@ -29,6 +31,10 @@ function partOf({ text, media }: MessageSegment, at: string, { repair }: LineNam
   repair(at, toConversionChange('image_unheld'))
   return [{ text: attachmentNote({ format: 'image', url: media?.url }) }]
 }
+
+/** Without calls that the model's server ran: the program has no such tool, and would show them as its own. */
+export const ownPartsOf = ({ said }: AnswerStep): readonly AnswerPart[] =>
+  said.filter((part) => part.kind !== 'call' || !part.call.isServed)
 
 export function withMark(parts: readonly Fields[], isCommand: (text: string) => boolean): readonly Fields[] {
   const text = parts[0]?.['text']
@@ -62,11 +68,7 @@ export function responseParts(result: ReplayResult, { id, name }: NamedCall, nam
 }
 
 /** The API refuses a call without a response. */
-export function missingResponse(
-  { message, isServed }: ReplayCall,
-  { id, name }: NamedCall,
-  naming: LineNaming,
-): Fields {
-  if (!isServed) naming.repair(message.timestamp, toConversionChange('call_aborted'))
-  return { functionResponse: { id, name, response: isServed ? { output: '' } : { error: ABORTED } } }
+export function missingResponse({ message }: ReplayCall, { id, name }: NamedCall, naming: LineNaming): Fields {
+  naming.repair(message.timestamp, toConversionChange('call_aborted'))
+  return { functionResponse: { id, name, response: { error: ABORTED } } }
 }

@@ -90,6 +90,8 @@ const MAX_ID_LENGTH = 64
 class LineFileWriter implements UnitWriter<WriterOutput> {
   readonly #format: LineFormat
   readonly #context: LineContext
+  /** The same after any conversion: other agents put their name before an id. */
+  readonly #lineSeed: string
   readonly #extensionWriter: ExtensionWriter
   readonly #naming: LineNaming
   readonly #out: WriterOutput[] = []
@@ -105,7 +107,9 @@ class LineFileWriter implements UnitWriter<WriterOutput> {
 
   constructor(format: LineFormat, session: Session, options: AgentWriteOptions) {
     this.#format = format
-    const sessionId = UUID_AT_END.exec(session.native_id)?.[1] ?? options.newId()
+    const uuid = UUID_AT_END.exec(session.native_id)?.[1]
+    const sessionId = uuid ?? options.newId()
+    this.#lineSeed = uuid ?? session.native_id
     this.#context = { session, options, sessionId }
     const seal = (line: object): string => digestWithout(line as Fields, 'x_conv')
     this.#extensionWriter = new ExtensionWriter({ own: format.agent, seal, isOff: options.withoutExtensions })
@@ -215,7 +219,7 @@ class LineFileWriter implements UnitWriter<WriterOutput> {
     const time = Date.parse(at ?? '')
     this.#last = Math.max(this.#last, Number.isNaN(time) ? 0 : time)
     const stamp = instantFromMs(this.#last) ?? EPOCH
-    const digest = sha256(`${this.#context.session.native_id} ${++this.#places}`)
+    const digest = sha256(`${this.#lineSeed} ${++this.#places}`)
     const id = [digest.slice(0, 8), digest.slice(8, 12), `4${digest.slice(13, 16)}`, `8${digest.slice(17, 20)}`]
     const line = this.#format.place(value, {
       ...this.#context,

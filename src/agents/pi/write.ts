@@ -16,7 +16,7 @@ import {
   toConversionChange,
 } from '../../model/replay/step.ts'
 import { nameCall } from '../../model/replay/unique-names.ts'
-import { argumentsOf } from '../kit/content-steps.ts'
+import { argumentsOf, ownPartsOf } from '../kit/content-steps.ts'
 import { type LineContext, type LineNaming, type LinePlace, lineWriter, type NewLine } from '../kit/line-writer.ts'
 import { isEntry, isHeader, UNKNOWN } from './record.ts'
 import { AGENT_ID } from './store.ts'
@@ -120,7 +120,7 @@ function answerLines(step: AnswerStep, naming: LineNaming): readonly NewLine[] {
     if (open.length > 0) lines.push(...entryLines(open, naming))
     open = []
   }
-  for (const part of step.said) {
+  for (const part of ownPartsOf(step)) {
     if (part.kind !== 'call' && open.some(({ kind }) => kind === 'call' || kind === 'words')) close()
     open.push(part)
   }
@@ -160,15 +160,15 @@ function entryLines(parts: readonly AnswerPart[], naming: LineNaming): readonly 
 }
 
 function resultLine(call: ReplayCall, { id, name }: { id: string; name: string }, naming: LineNaming): NewLine {
-  const { result, message, isServed } = call
-  if (!result && !isServed) naming.repair(message.timestamp, toConversionChange('call_aborted'))
-  const output = result ? (result.tool.output ?? '') : isServed ? '' : ABORTED
+  const { result, message } = call
+  if (!result) naming.repair(message.timestamp, toConversionChange('call_aborted'))
+  const output = result ? (result.tool.output ?? '') : ABORTED
   const images = result?.segments.filter(({ type }) => type === 'image') ?? []
   const content = [
     { type: 'text', text: output },
     ...images.flatMap((segment) => blockOf(segment, message.timestamp, naming)),
   ]
-  const isError = result ? result.tool.status !== 'success' : !isServed
+  const isError = result?.tool.status !== 'success'
   const status = result?.tool.status
   const facts = result
     ? status === 'error'

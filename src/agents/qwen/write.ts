@@ -12,7 +12,14 @@ import {
   toConversionChange,
 } from '../../model/replay/step.ts'
 import { nameCall } from '../../model/replay/unique-names.ts'
-import { argumentsOf, missingResponse, partsOfMessage, responseParts, withMark } from '../kit/content-steps.ts'
+import {
+  argumentsOf,
+  missingResponse,
+  ownPartsOf,
+  partsOfMessage,
+  responseParts,
+  withMark,
+} from '../kit/content-steps.ts'
 import { type LineContext, type LineNaming, type LinePlace, lineWriter, type NewLine } from '../kit/line-writer.ts'
 import { isRecord, startsLikeCommand } from './record.ts'
 import { AGENT_ID } from './store.ts'
@@ -85,7 +92,7 @@ function answerLines(step: AnswerStep, naming: LineNaming): readonly NewLine[] {
     if (open.length > 0) lines.push(...recordLines(open, naming))
     open = []
   }
-  for (const part of step.said) {
+  for (const part of ownPartsOf(step)) {
     const isNext = part.kind !== 'call' && open.some(({ kind }) => kind === 'call' || kind === 'words')
     if (isNext) close()
     open.push(part)
