@@ -96,9 +96,6 @@ function hasManyMarks(text: string): boolean {
 /** Removes ignored characters from a text in NFKC. */
 export const removeIgnored = (normal: string): string => normal.replaceAll(IGNORABLE_CHARACTER, '')
 
-/** The form in which texts are compared: without case, accents and variants. */
-export const toNormalForm = (text: string): string => foldCase(removeIgnored(normalise(text)))
-
 /** Folds each unit: lower case, Latin letters without accents. */
 export function foldCase(text: string): string {
   if (isAscii(text)) return text.toLowerCase()
