@@ -101,7 +101,7 @@ const runs = {
     for (let n = 0; n < 40; n++) {
       const before = app.session(id).messages
       const start = performance.now()
-      const changed = app.changes()
+      const changed = app.events.subscribe()
       const first = changed.next()
       const payload = { type: 'message', role: 'user', content: [{ type: 'input_text', text: `appended ${n}` }] }
       appendFileSync(
