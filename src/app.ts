@@ -151,7 +151,7 @@ export class App {
     this.index.close()
   }
 
-  /** Updates or rebuilds the index. Only one process can: another one is told who holds the lock. */
+  /** Updates or rebuilds the index. Only one process can: another one gets the holder of the lock. */
   async sync(options: SyncOptions & { readonly anew?: boolean } = {}): Promise<SyncOutcome> {
     const { syncWithLock } = await import('./sync/live-sync.ts')
     return syncWithLock(this.directory, this.#options.threads, await this.#syncContext(), this.events, options)

@@ -209,7 +209,7 @@ export class ChatServices {
     if (this.#checkpointing) this.checkpoints.noteUserMessage(prompt)
   }
 
-  /** Returns why a hook forbids the call; the model is told this. */
+  /** Returns why a hook forbids the call; the model receives it. */
   async beforeTool(
     tool: ChatTool,
     input: unknown,

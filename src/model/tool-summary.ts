@@ -45,7 +45,7 @@ const SUMMARY_KEYS = [
   ...['chars', 'message', 'description', 'prompt', 'skill'],
 ]
 
-/** A search is told by what it looks for, another agent by its task. */
+/** A search is summarized by its pattern, another agent by its task. */
 const SUMMARY_KEYS_BY_KIND: { readonly [kind in string]?: readonly string[] } = {
   search: ['pattern', 'query', ...SUMMARY_KEYS],
   agent: ['description', 'title', 'message', ...SUMMARY_KEYS],

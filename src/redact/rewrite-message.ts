@@ -69,7 +69,7 @@ interface ValueRewriter {
   key(key: string): string
   /** Whether to omit a field. */
   drops?(key: string, value: unknown): boolean
-  /** Is told every JSON value before the texts in it. */
+  /** Called with every JSON value before the texts in it. */
   structure?(value: unknown): void
   /** Something was too deep to be rewritten, and was replaced. */
   onTooDeep?(): void

@@ -70,7 +70,7 @@ describe('steps between two texts', () => {
     expect(rowsOf('ucccca', NONE, { isLive: true })).toEqual([0, 1, 5])
   })
 
-  test('are parted by a message that is never a step, such as a compaction', () => {
+  test('are separated by a message that is never a step, such as a compaction', () => {
     const kinds = new RowKinds()
     kinds.set(3, 'separate')
     expect(rowsOf('ucmmccccca', kinds)).toEqual([0, 1, 2, 3, 4, 9])
