@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { listMovedProjects, relinkProject } from '../../src/app.ts'
 import { header, tempFolder, text, user } from '../support/codex-log.ts'
 import { threadOf } from '../support/many-logs.ts'
+import { fumi } from '../support/run-fumi.ts'
 import { rollout, type TestHome, testHome } from '../support/test-home.ts'
 
 const projectsOf = ({ app }: TestHome): readonly (string | undefined)[] =>
@@ -84,4 +85,12 @@ test('relink moves what was said elsewhere, and can be undone', async () => {
   expect(projectsOf(home)).toEqual(['1 /here/app', '2 /here/app/sub', '3 /gone/app-2', '4 /here/app'])
   expect(relinkProject(app.directory, '/gone/app', undefined)).toBe(3)
   expect(projectsOf(home)).toEqual(['1 /gone/app', '2 /gone/app/sub', '3 /gone/app-2', '4 /gone/app'])
+})
+
+test('a directory without sessions is reported, and how to undo it', () => {
+  const home = tempFolder()
+  const env = { HOME: home, FUMI_HOME: join(home, 'fumi'), CODEX_HOME: join(home, 'codex'), XDG_DATA_HOME: home }
+  const { code, out, err } = fumi(['relink', '/gone/ap', '/here/app'], { env })
+  expect({ code, out }).toEqual({ code: 0, out: '' })
+  expect(err).toMatch(/^No session took place in \/gone\/ap so far.*fumi relink \/gone\/ap --undo\.\n$/)
 })

@@ -6,7 +6,7 @@ import { AppError } from '../../model/error.ts'
 import { defineCommand, JSON_OPTION } from '../define-command.ts'
 import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { say } from '../language.ts'
-import { writeOut, writeOutJson } from '../output.ts'
+import { writeErr, writeOut, writeOutJson } from '../output.ts'
 import { formatCount, plural, renderTable, type TableColumn } from '../view/table.ts'
 
 interface Options {
@@ -74,6 +74,13 @@ async function relink(app: App, old: string | undefined, now: string | undefined
   await refreshIndex(app, 'first', 'an index')
   const sessions = relinkProject(app.directory, from, to)
   if (options.json) return writeOutJson({ old: from, new: to ?? null, sessions })
+  if (sessions === 0 && to !== undefined)
+    return writeErr(
+      say(
+        `No session took place in ${from} so far; later ones will count for ${to}. If the path is wrong, run fumi relink ${from} --undo.\n`,
+        `${from} で行われた会話はまだありません。今後の会話は ${to} にまとめます。パスが違うときは fumi relink ${from} --undo を実行してください。\n`,
+      ),
+    )
   await writeOut(
     to === undefined
       ? say(
