@@ -97,7 +97,7 @@ async function readRatio(agent, path) {
     parsing = Math.min(parsing, parseAll(path))
     reading = Math.min(reading, await timed(() => readAll(agent, path)))
   }
-  return timesFloor(`read and normalise ${ROWS} rows`, 2, reading, parsing)
+  return timesFloor(`read and normalize ${ROWS} rows`, 2, reading, parsing)
 }
 
 /** Measures JSON.parse only. */
@@ -135,7 +135,7 @@ async function measureBackUpAgain(app, agent, path) {
   }
   database.close()
   const ms = times.sort((a, b) => a - b)[4]
-  return atMost(`keep again, one of ${ROWS} rows changed`, 50, ms, 'ms')
+  return atMost(`back up again, one of ${ROWS} rows changed`, 50, ms, 'ms')
 }
 
 async function timed(work) {

@@ -2,6 +2,7 @@
  * One measured run on an index: `index-run.mjs sync|search|rare|idle|append|rest <home> <data>`. Prints the result as
  * JSON.
  */
+import { randomUUID } from 'node:crypto'
 import { appendFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { App } from '../dist/app.js'
@@ -43,6 +44,19 @@ const QUERIES = [
   '/time(d )?out/i error',
   'zyxquorvane',
 ]
+
+/** A record as the session's own program would append it. */
+function promptOf(agent, text) {
+  const timestamp = new Date().toISOString()
+  if (agent !== 'claude-code')
+    return {
+      timestamp,
+      type: 'response_item',
+      payload: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+    }
+  const message = { role: 'user', content: text }
+  return { parentUuid: null, isSidechain: false, type: 'user', message, uuid: randomUUID(), timestamp }
+}
 
 const runs = {
   async sync() {
@@ -96,18 +110,14 @@ const runs = {
   async append() {
     const watch = await app.watch()
     await watch.ready
-    const { path, id } = app.list({ limit: 1 }).sessions[0]
+    const { path, id, agent } = app.list({ limit: 1 }).sessions[0]
     const times = []
     for (let n = 0; n < 40; n++) {
       const before = app.session(id).messages
       const start = performance.now()
       const changed = app.events.subscribe()
       const first = changed.next()
-      const payload = { type: 'message', role: 'user', content: [{ type: 'input_text', text: `appended ${n}` }] }
-      appendFileSync(
-        path,
-        `${JSON.stringify({ timestamp: new Date().toISOString(), type: 'response_item', payload })}\n`,
-      )
+      appendFileSync(path, `${JSON.stringify(promptOf(agent, `appended ${n}`))}\n`)
       await first
       while (app.session(id).messages === before || !app.session(id).indexed) await changed.next()
       times.push(performance.now() - start)

@@ -9,6 +9,7 @@ import {
   readFileSync,
   readSync,
   statSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -27,6 +28,51 @@ export function generate(folder, megabytes, ...options) {
     stdio: 'ignore',
   })
   return folder
+}
+
+const RECORDED = join(SHARED, 'corpus', 'codex', 'sessions')
+
+/** A folder of real logs, if there is one. */
+export const recordedLogs = existsSync(RECORDED) ? RECORDED : undefined
+
+/**
+ * Logs of a folder again and again, up to the given size. Each repetition has other words, of the same length and
+ * frequency, so that no two share anything.
+ */
+export function vary(from, folder, megabytes) {
+  const logs = logsIn(from)
+  let written = 0
+  for (let round = 0; written < megabytes * 1e6; round++) {
+    mkdirSync(join(folder, String(round)), { recursive: true })
+    for (const [n, log] of logs.entries()) {
+      if (written >= megabytes * 1e6) break
+      const bytes = rotateWords(readFileSync(log), round)
+      writeFileSync(join(folder, String(round), `rollout-2026-01-01T00-00-00-${n}.jsonl`), bytes)
+      written += bytes.length
+    }
+  }
+  return folder
+}
+
+const [QUOTE, BACKSLASH, SMALL_U] = Buffer.from('"\\u')
+
+/** Replaces each letter and digit in the strings of JSON lines by another one, in place. */
+function rotateWords(bytes, round) {
+  const table = Uint8Array.from({ length: 256 }, (_, code) => code)
+  for (const [first, count] of [
+    [48, 10],
+    [65, 26],
+    [97, 26],
+  ])
+    for (let n = 0; n < count; n++) table[first + n] = first + ((n + round * (count === 10 ? 3 : 1)) % count)
+  let isInString = false
+  for (let at = 0; at < bytes.length; at++) {
+    const code = bytes[at]
+    if (code === QUOTE) isInString = !isInString
+    else if (code === BACKSLASH && isInString) at += bytes[at + 1] === SMALL_U ? 5 : 1
+    else if (isInString) bytes[at] = table[code]
+  }
+  return bytes
 }
 
 /** All logs of a folder in one file, repeated up to the given size: one session of a gigabyte. */

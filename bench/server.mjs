@@ -70,7 +70,7 @@ export async function benchServer(work, megabytes) {
         atMost('window anywhere in the long session, p95', 20, deep, 'ms'),
         atMost('end of the long session, opened first', 200, end, 'ms'),
         atMost('search, 20 hits, p95', 20, search, 'ms'),
-        atMost(`append told to all ${CLIENTS} live clients, p95`, 300, told, 'ms'),
+        atMost(`append shown to all ${CLIENTS} live clients, p95`, 300, told, 'ms'),
         atMost('memory gained over 200 appends', 60, (after - before) / 1e6, 'MB'),
         ...page,
       ],
