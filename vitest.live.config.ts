@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   test: {
-    include: ['test/live/codex.ts', 'test/live/agents.ts'],
+    include: ['test/live/codex.ts', 'test/live/agents.ts', 'test/live/memory.ts'],
     globalSetup: ['test/support/build.ts'],
     setupFiles: ['test/support/setup.ts'],
     testTimeout: 300_000,

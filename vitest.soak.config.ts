@@ -11,7 +11,7 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/build.ts'],
+    globalSetup: ['test/support/build.ts', 'test/support/postgres-cluster.ts'],
     // Some short ones are here too: a soak is everything that may go wrong, in one run.
     include: [
       'test/soak/**/*.test.ts',

@@ -23,6 +23,7 @@ import {
   readPrices,
 } from './config/config.ts'
 import type { DoctorFinding } from './doctor/finding.ts'
+import { SMALL_CACHE } from './index/index-file.ts'
 import type { FilesTouched, WindowOptions } from './index/message-window.ts'
 import { IndexReader } from './index/reader.ts'
 import type { SessionChange, SessionEntry } from './index/records.ts'
@@ -36,7 +37,9 @@ import type { HistorySummary } from './model/history-summary.ts'
 import { type AgentId, type Instant, instantFromMs, type SessionId } from './model/ids.ts'
 import { createLocalDay, type DayFormatter, localHourOf, type Totals, utcHourOf } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
+import type { RankedAnswer, RankedSearchOptions } from './search/ranked-search.ts'
 import type { Search, SearchAnswer, SearchOptions, SessionCountsAnswer } from './search/search.ts'
+import type { FilterNames, UnknownName } from './search/unknown-names.ts'
 import { BackupOperations } from './sync/backup-operations.ts'
 import { EventBus } from './sync/event-bus.ts'
 import type { SyncContext, SyncRoot } from './sync/list-sources.ts'
@@ -59,9 +62,11 @@ export type { SessionListOptions, SessionOrder, SessionPage } from './index/sess
 export type { IndexStatistics } from './index/statistics.ts'
 export type { LoadedMessage } from './messages/message-store.ts'
 export type { MessageHit, Snippet } from './search/hit.ts'
-export { describeQuery, type QueryDescription } from './search/query/describe-query.ts'
+export { describeQuery, explainQuery, type QueryDescription } from './search/query/describe-query.ts'
 export { type Period, parsePeriod } from './search/query/filters.ts'
+export type { RankedAnswer, RankedHit, RankedSearchOptions } from './search/ranked-search.ts'
 export type { SearchAnswer, SearchOptions, SessionCountsAnswer } from './search/search.ts'
+export type { UnknownName } from './search/unknown-names.ts'
 export type { Unreached } from './sync/backup-operations.ts'
 export { MISSED_EVENTS } from './sync/event-bus.ts'
 export type { SyncOutcome, WatchIndexOptions, WatchOutcome } from './sync/live-sync.ts'
@@ -75,6 +80,8 @@ export interface AppOptions {
   readonly roots?: readonly string[]
   /** Number of reading threads. 0: everything runs in this thread. */
   readonly threads?: number
+  /** Keeps little of the index in memory. */
+  readonly isSmall?: boolean
 }
 
 export class App {
@@ -95,7 +102,7 @@ export class App {
   constructor(environment: HostEnvironment = thisMachine(), options: AppOptions = {}) {
     this.environment = environment
     this.directory = dataDirectory(environment)
-    this.index = new IndexReader(this.directory)
+    this.index = new IndexReader(this.directory, options.isSmall ? SMALL_CACHE : undefined)
     this.messageStore = new MessageStore(this.index, () => this.backup)
     this.#options = options
     this.backupService = new BackupService({
@@ -152,7 +159,7 @@ export class App {
   }
 
   /** Updates or rebuilds the index. Only one process can: another one gets the holder of the lock. */
-  async sync(options: SyncOptions & { readonly anew?: boolean } = {}): Promise<SyncOutcome> {
+  async sync(options: SyncOptions & { readonly full?: boolean } = {}): Promise<SyncOutcome> {
     const { syncWithLock } = await import('./sync/live-sync.ts')
     return syncWithLock(this.directory, this.#options.threads, await this.#syncContext(), this.events, options)
   }
@@ -192,6 +199,13 @@ export class App {
     return [...new Set([...(await agentIds()), ...indexed])].sort()
   }
 
+  /** Names in filters that match nothing. @param query text of a search */
+  async unknownNames(filter: FilterNames, query?: string): Promise<readonly UnknownName[]> {
+    const { findUnknownNames } = await import('./search/unknown-names.ts')
+    const tags = (): readonly string[] => this.annotations.list().flatMap((annotation) => annotation.tags)
+    return findUnknownNames({ index: this.index, agents: await this.agentIds(), tags }, filter, query)
+  }
+
   /** Finds sessions by id, by the agent's own id, or by a prefix of either. Returns a few candidates. */
   findSessions(name: string): readonly SessionEntry[] {
     return this.index.findByName(name)
@@ -219,6 +233,11 @@ export class App {
 
   async search(query: string, options: SearchOptions = {}): Promise<SearchAnswer> {
     return (await this.searchService()).search(query, options)
+  }
+
+  /** The messages that say most about a question, of which none needs to contain every word. */
+  async searchRanked(options: RankedSearchOptions): Promise<RankedAnswer> {
+    return (await this.searchService()).searchRanked(options)
   }
 
   /** Number of matching messages of each session that has any, newest session first. */

@@ -66,7 +66,7 @@ export async function convertLog(log: LogToConvert, to: string, options: LogOpti
     const known = (await formsToWrite()).map(({ name }) => name)
     throw new AppError(
       'bad_usage',
-      `unknown format "${to}". Available: ${known.join(', ')}.`,
+      `Unknown format "${to}". Available: ${known.join(', ')}.`,
       `「${to}」という形式では書き込めません。使えるのは ${known.join('、')} です。`,
     )
   }

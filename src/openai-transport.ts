@@ -16,6 +16,9 @@ import {
   readHeaderHints,
   toServerError,
 } from './openai/chat/transport.ts'
+import type { Dialect, ServerApi, StreamDecoder } from './openai/dialects/dialect.ts'
+import { DIALECTS } from './openai/dialects/dialects.ts'
+import { DeltaAccumulator } from './openai/stream/accumulator.ts'
 
 export interface TransportOptions {
   /** Including `/v1`, such as `http://127.0.0.1:11434/v1`. Default: OpenAI. */
@@ -24,6 +27,8 @@ export interface TransportOptions {
   readonly apiKey?: string
   /** Maximum silence of the server, before or during an answer. Default: five minutes, which is also Node's maximum. */
   readonly timeoutMs?: number
+  /** API of the server. Default: chat completions. Requests and answers are chat completions in any case. */
+  readonly api?: ServerApi
   /** Sent with every request. */
   readonly headers?: { readonly [name: string]: string }
 }
@@ -54,28 +59,37 @@ export function openAITransport(options: TransportOptions = {}): ChatTransport {
       patience.pause()
     }
   }
+  const dialect = options.api === undefined || options.api === 'chat' ? undefined : DIALECTS[options.api]
+  const stream = async function* (request: ChatRequest, signal: AbortSignal): AsyncGenerator<unknown> {
+    const patience = patient(signal)
+    try {
+      const openai = await client()
+      patience.begin()
+      const response = await send(openai, { ...request, stream: true }, patience.signal, dialect)
+      for await (const chunk of chunksOf(response, dialect?.decoder(request.model))) {
+        patience.pause()
+        yield chunk
+        patience.begin()
+      }
+    } catch (thrown) {
+      throw patience.failureOf(thrown)
+    } finally {
+      patience.pause()
+    }
+  }
+  if (dialect) return { complete: (request, signal) => collect(stream(request, signal)), stream }
   return {
+    stream,
     complete: (request, signal) =>
       once(async (openai, stop) => parsedBody(await send(openai, { ...request, stream: false }, stop)), signal),
-    stream: async function* (request, signal) {
-      const patience = patient(signal)
-      try {
-        const openai = await client()
-        patience.begin()
-        const response = await send(openai, { ...request, stream: true }, patience.signal)
-        for await (const chunk of chunksOf(response)) {
-          patience.pause()
-          yield chunk
-          patience.begin()
-        }
-      } catch (thrown) {
-        throw patience.failureOf(thrown)
-      } finally {
-        patience.pause()
-      }
-    },
     files: fileTransport(once),
   }
+}
+
+async function collect(chunks: AsyncIterable<unknown>): Promise<unknown> {
+  const accumulator = new DeltaAccumulator()
+  for await (const chunk of chunks) accumulator.add(chunk)
+  return accumulator.completion()
 }
 
 type Once = <T>(work: (client: OpenAI, signal: AbortSignal) => Promise<T>, signal: AbortSignal) => Promise<T>
@@ -101,14 +115,16 @@ interface Answering {
   asResponse(): Promise<Response>
 }
 
-async function connect({ baseURL, apiKey, headers }: TransportOptions): Promise<OpenAI> {
+async function connect({ baseURL, apiKey, headers, api = 'chat' }: TransportOptions): Promise<OpenAI> {
   const { OpenAI } = await import('openai')
   // Nothing from the environment is sent to a named server: keys in it belong to another one.
   const server = baseURL ? { baseURL, apiKey: NO_KEY, adminAPIKey: null, organization: null, project: null } : {}
   return new OpenAI({
     ...server,
     ...(apiKey && { apiKey }),
-    ...(headers && { defaultHeaders: headers }),
+    ...((headers || api !== 'chat') && {
+      defaultHeaders: { ...(api === 'chat' ? {} : DIALECTS[api].headers(apiKey)), ...headers },
+    }),
     fetch: answerOf,
     // We retry and time out ourselves, where it can be tested.
     maxRetries: 0,
@@ -126,13 +142,23 @@ async function answerOf(...request: Parameters<typeof fetch>): Promise<Response>
   if (response.ok) return response
   const text = await textOf(response, MAX_ERROR_BYTES)
   const said = fieldsOf(parsed(text))
-  const error = toServerError(said?.['error'] ?? said?.['detail'] ?? said ?? text, response.status)
+  const page = said ? undefined : webPageText(text, response)
+  const error = toServerError(said?.['error'] ?? said?.['detail'] ?? said ?? page ?? text, response.status)
   throw new ChatFailure({ ...error, ...readHeaderHints((name) => response.headers.get(name), Date.now()) })
 }
 
-function send({ chat }: OpenAI, request: ChatRequest, signal: AbortSignal): Promise<Response> {
-  const body = request as unknown as Parameters<typeof chat.completions.create>[0]
-  return chat.completions.create(body, { signal }).asResponse()
+/** A proxy in front of the server answers with a web page, which says little and fills the screen. */
+function webPageText(text: string, { status, headers }: Response): string | undefined {
+  if (!/\bhtml\b/i.test(headers.get('content-type') ?? '') && !/^\s*<(?:!doctype|html)\b/i.test(text)) return undefined
+  const title = /<title[^>]*>([^<]{1,200})/i.exec(text)?.[1]?.replaceAll(/\s+/g, ' ').trim()
+  return `a web page instead of an answer${title ? `: ${title}` : ` (status ${status})`}`
+}
+
+function send(openai: OpenAI, request: ChatRequest, signal: AbortSignal, dialect?: Dialect): Promise<Response> {
+  if (dialect) return openai.post(dialect.path, { body: dialect.toBody(request), signal }).asResponse()
+  const { completions } = openai.chat
+  const body = request as unknown as Parameters<typeof completions.create>[0]
+  return completions.create(body, { signal }).asResponse()
 }
 
 async function parsedBody(response: Response): Promise<unknown> {
@@ -142,18 +168,19 @@ async function parsedBody(response: Response): Promise<unknown> {
 }
 
 /** Ends normally only if the server marked the end; a broken connection may look like an end. */
-async function* chunksOf(response: Response): AsyncGenerator<unknown> {
-  if (/\bjson\b/i.test(response.headers.get('content-type') ?? '')) return yield await parsedBody(response)
+async function* chunksOf(response: Response, decoder?: StreamDecoder): AsyncGenerator<unknown> {
+  if (!decoder && /\bjson\b/i.test(response.headers.get('content-type') ?? '')) return yield await parsedBody(response)
   let isWhole = false
   let isTorn = false
   for await (const data of readEventData(bounded(response.body ?? nothing(), MAX_BODY_BYTES), MAX_EVENT_LENGTH)) {
     if (data.trim() === '') continue
     if (isTorn) throw new ChatFailure(NO_JSON)
     if (data.startsWith('[DONE]')) return
-    const chunk = parsed(data)
-    isTorn = chunk === undefined
-    isWhole ||= isLast(chunk)
-    if (!isTorn) yield chunk
+    const event = parsed(data)
+    isTorn = event === undefined
+    if (isTorn) continue
+    yield* decoder ? decoder.add(fieldsOf(event) ?? {}) : [event]
+    isWhole ||= decoder ? decoder.isComplete : isLast(event)
   }
   if (isTorn || !isWhole) throw new ChatFailure(CONNECTION_BROKEN_ERROR)
 }
@@ -185,7 +212,7 @@ function isLast(chunk: unknown): boolean {
   return Boolean(error) || listOf(choices).some((choice) => nonEmptyStringOf(fieldsOf(choice)?.['finish_reason']))
 }
 
-const NO_JSON: ChatError = { kind: 'garbage', message: 'the server sent what is no JSON' }
+const NO_JSON: ChatError = { kind: 'garbage', message: 'the server sent invalid JSON' }
 
 function parsed(text: string): unknown {
   try {
@@ -225,10 +252,24 @@ class Patience {
     const { message, cause } = thrown instanceof Error ? thrown : { message: String(thrown) }
     if (cause instanceof ChatFailure) return cause
     if (cause === undefined) return new ChatFailure({ kind: 'unknown', message }, thrown)
-    const reason = nonEmptyStringOf((cause as NodeJS.ErrnoException).code) ?? message
+    const reason = reasonOf(cause) ?? message
     if (/time_?d?_?out/i.test(reason)) return new ChatFailure({ kind: 'timeout', message: reason }, thrown)
-    return new ChatFailure({ kind: 'connection', message: `no answer from the server: ${reason}` }, thrown)
+    return new ChatFailure(
+      { kind: 'connection', message: `no answer from the server: ${reason}`, code: reason },
+      thrown,
+    )
   }
+}
+
+/** The code of the first cause that has one, else the message of the last: `bad port` has no code. */
+function reasonOf(cause: unknown): string | undefined {
+  let last: string | undefined
+  for (let one = cause; one instanceof Error; one = one.cause) {
+    const code = nonEmptyStringOf((one as NodeJS.ErrnoException).code)
+    if (code !== undefined) return code
+    last = nonEmptyStringOf(one.message) ?? last
+  }
+  return last
 }
 
 function silent(milliseconds: number): ChatError {

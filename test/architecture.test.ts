@@ -17,7 +17,14 @@ const MAY_IMPORT: { readonly [folder: string]: readonly string[] } = {
   agents: ['conversation', 'openai', 'model', 'lib'],
   annotations: ['model', 'lib'],
   // The index stores words as the search splits them, in segments.
-  index: ['search/words/analyse.ts', 'search/segments/blocks.ts', 'search/segments/term-builder.ts', 'model', 'lib'],
+  index: [
+    'search/words/analyse.ts',
+    'search/segments/blocks.ts',
+    'search/segments/postings.ts',
+    'search/segments/term-builder.ts',
+    'model',
+    'lib',
+  ],
   backup: ['index', 'agents', 'model', 'lib'],
   messages: ['backup', 'index', 'agents', 'model', 'lib'],
   search: ['messages', 'backup', 'annotations', 'index', 'agents', 'model', 'lib'],
@@ -51,11 +58,27 @@ const MAY_IMPORT: { readonly [folder: string]: readonly string[] } = {
     'model',
     'lib',
   ],
-  server: ['app.ts', 'chat', 'config', 'convert.ts', 'export', 'redact', 'agents', 'conversation', 'model', 'lib'],
-  // Server and page render Markdown and terminal output with the same parsers.
-  web: ['model', 'lib/markup/markdown.ts', 'lib/markup/ansi.ts'],
+  memory: ['app.ts', 'convert.ts', 'redact', 'index', 'agents', 'model', 'lib'],
+  server: [
+    'app.ts',
+    'memory',
+    'chat',
+    'config',
+    'convert.ts',
+    'export',
+    'redact',
+    'agents',
+    'conversation',
+    'model',
+    'lib',
+  ],
+  team: ['server', 'memory', 'app.ts', 'redact', 'sync/event-bus.ts', 'search', 'agents', 'model', 'lib'],
+  // Server and page share the parsers of Markdown, terminal output and queries.
+  web: ['model', 'lib/markup/markdown.ts', 'lib/markup/ansi.ts', 'search/query/query-parser.ts'],
   cli: [
+    'team',
     'server',
+    'memory',
     'app.ts',
     'chat',
     'config',
@@ -201,6 +224,7 @@ function cycleIn(graph: ReadonlyMap<string, readonly string[]>): readonly string
 
 /** Files that start other programs, with the reason. */
 const STARTS_PROGRAMS: { readonly [path: string]: string } = {
+  'agents/opencode/run-opencode.ts': 'OpenCode, which alone writes its database',
   'lib/git/run-git.ts': 'git: the only file that runs it, with what keeps a repository from running commands',
   'chat/processes/process-group.ts':
     'the shell for allowed commands and hooks, and MCP servers; all end with the program',
@@ -211,6 +235,8 @@ const STARTS_PROGRAMS: { readonly [path: string]: string } = {
   'cli/commands/serve.ts': "the user's browser",
   'cli/commands/resume.ts': 'the program that a session belongs to',
   'cli/service/manager.ts': "the system's service manager",
+  'team/postgres/install.ts': 'npm, to install PostgreSQL after the user agreed',
+  'team/postgres/own-cluster.ts': 'PostgreSQL, for a team on one machine',
 }
 
 describe('other programs', () => {
@@ -290,12 +316,13 @@ const NAMES_AGENTS: { readonly [path: string]: string } = {
   'chat/prompts.ts': 'a folder of saved prompts that `fumi chat` reads',
   'chat/agent-file/find-agents.ts': 'a folder of agent files that `fumi chat` reads',
   'chat/context-files.ts': 'the same folder: whose files may be sent',
+  'cli/mcp/clients.ts': 'programs whose settings name our MCP server, as the user types them after --for',
 }
 
 test('agents are listed in their folder only', () => {
   const ids = [...files.flatMap((file) => /^agents\/([^/]+)\/agent\.ts$/.exec(file.path)?.[1] ?? []), 'kiro']
-  // Names with other meanings: this product, an API, a format.
-  const names = ids.filter((id) => !['fumibako', 'openai', 'normalized'].includes(id))
+  // Names with other meanings: this product, an API, a format, a place to continue from.
+  const names = ids.filter((id) => !['fumibako', 'openai', 'normalized', 'cursor'].includes(id))
   const literal = new RegExp(`['"\`](?:${names.join('|')})['"\`]|^\\s*(?:${names.join('|')}): `, 'm')
   const code = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
   const naming = files
@@ -324,6 +351,8 @@ describe('files that anyone could have created', () => {
     'cli/commands/validate.ts': 'standard input by its number',
     'cli/commands/restore.ts': 'a file that must not be there yet',
     'cli/program.ts': 'our package',
+    'cli/compiled-code.ts': 'our compiled code, in a folder of the user',
+    'cli/start.ts': 'our package',
     'cli/find-logs.ts': 'a stream that the caller passed on',
     'convert/handoff.ts': 'files in a new temporary folder',
     'doctor/check-machine.ts': 'our package',
@@ -335,6 +364,7 @@ describe('files that anyone could have created', () => {
     'lib/files/regular-file.ts': 'the one safe way',
     'lib/sqlite/foreign-database.ts': 'copies after refuseSpecialAt, and what the system tells of processes',
     'server/openapi/document.ts': 'our package',
+    'team/server/open-sessions.ts': 'appends to files in a new folder of its own',
     'server/page-files.ts': 'our package',
   }
 

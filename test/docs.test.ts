@@ -5,9 +5,11 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import type { Command } from 'commander'
 import { describe, expect, test } from 'vitest'
+import { allAgents } from '../src/agents/load-agents.ts'
 import { CHAT_COMMANDS } from '../src/chat/commands/command-list.ts'
 import { buildProgram } from '../src/cli/program.ts'
 import { settingsFor } from '../src/config/settings.ts'
+import { formsToWrite } from '../src/convert.ts'
 import { exitCodes } from '../src/model/error.ts'
 import type { AgentId } from '../src/model/ids.ts'
 import { parseQuery } from '../src/search/query/parse-query.ts'
@@ -71,6 +73,11 @@ describe('docs/cli.md', () => {
     const issues = [...page('src/model/issue.ts').matchAll(/\| '([a-z_0-9]+)'/g)].map((match) => match[1] ?? '')
     expect(issues.length).toBeGreaterThan(10)
     expect(issues.filter((code) => !cli.includes(`\`${code}\``))).toEqual([])
+  })
+
+  test('has every format that can be written', async () => {
+    const names = (await formsToWrite()).map(({ name }) => name)
+    expect(names.filter((name) => !cli.includes(`\`${name}\``))).toEqual([])
   })
 
   test('has every setting', () => {
@@ -245,6 +252,16 @@ describe('README.md and README.ja.md', () => {
       ?.split('|')
     return Number(/[\d.]+/.exec(cells?.[column] ?? '')?.[0])
   }
+
+  test.each(['README.md', 'README.ja.md'])('%s has a row for every agent, and docs/formats a page', async (path) => {
+    const rows =
+      page(path)
+        .match(/^\| \*\*.+$/gm)
+        ?.map((row) => row.replaceAll(/[^a-z]/gi, '').toLowerCase()) ?? []
+    const ids = (await allAgents()).map(({ id }) => id).filter((id) => id !== 'normalized')
+    expect(ids.filter((id) => !rows.some((row) => row.startsWith(id.replaceAll('-', ''))))).toEqual([])
+    expect(ids.filter((id) => !existsSync(join(ROOT, 'docs/formats', `${id}.md`)))).toEqual([])
+  })
 
   test.each(['README.md', 'README.ja.md'])('%s promises no speed that was not measured', (path) => {
     const promises = [...page(path).matchAll(/(\d+) (?:ms\b|ミリ秒|%)/g)].map((match) => Number(match[1]))

@@ -3,7 +3,7 @@
  * With --if-needed, builds only if a source is newer than the last output.
  */
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { copyFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
@@ -30,13 +30,29 @@ async function build() {
       // Always a production build, also in tests: the development version of the page is larger and slower.
       env: { ...process.env, NODE_ENV: 'production' },
     })
-  rmSync(join(root, 'dist'), { recursive: true, force: true })
+  removeOutdated()
   if (newest(['wasm']) > timeOf('src/search/segments/term-table-module.ts')) run('tools/build-wasm.mjs')
   run('node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json')
   copyFileSync(join(root, 'src/server/openapi/shapes.json'), join(root, 'dist/server/openapi/shapes.json'))
   await import('./bundle.mjs')
+  const program = join(root, 'dist/bin/fumi.js')
+  const man = execFileSync(process.execPath, [program, 'man'], { env: { ...process.env, FUMI_LANGUAGE: 'en' } })
+  writeFileSync(join(root, 'dist/bin/fumi.1'), man)
   run('node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn')
   run('tools/samples.mjs')
+}
+
+/** tsc writes only what changed since dist/.tsbuildinfo, so the other modules stay; those without a source go. */
+function removeOutdated() {
+  const dist = join(root, 'dist')
+  const isIncremental = timeOf('dist/.tsbuildinfo') > 0
+  for (const folder of isIncremental ? ['bin', 'web'] : ['.'])
+    rmSync(join(dist, folder), { recursive: true, force: true })
+  if (!isIncremental) return
+  for (const file of readdirSync(dist, { recursive: true })) {
+    const source = String(file).replace(/(?:\.d)?\.[tj]s$/, '.ts')
+    if (source !== file && timeOf(join('src', source)) === 0) rmSync(join(dist, String(file)))
+  }
 }
 
 function newest(paths) {

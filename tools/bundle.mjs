@@ -1,9 +1,11 @@
 /**
- * Bundles the program into few files: finding and opening several hundred modules takes longer than most commands. The
- * library is not bundled, and the program shares no file with it.
+ * Bundles the program into few CommonJS files: finding and opening several hundred modules takes longer than most
+ * commands, Node loads CommonJS without going through its thread pool, and its compiled code can be kept with Node 20.
+ * The library is not bundled, and the program shares no file with it.
  */
-import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, sep } from 'node:path'
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { rolldown } from 'rolldown'
 
 const dist = join(import.meta.dirname, '..', 'dist')
@@ -31,31 +33,80 @@ const imports = new Map()
 const place = beside('cli/start.js')
 /** Loaded by every command, so it contains only what `--version` needs. */
 const first = beside('cli/main.js')
+/** What the commands load that are called most often. */
+const everyday = new Set(
+  [
+    'commands/list',
+    'commands/search',
+    'commands/stats',
+    'open-app',
+    'view/session-table',
+    'view/stats-report',
+    'view/search-report',
+  ]
+    .flatMap((name) => [...loadedWith(join(dist, 'cli', `${name}.js`))])
+    .concat([...loadedWith(join(dist, 'sync/live-sync.js'))]),
+)
 /**
  * Modules shared by at least this many commands and agents form one file: opening ten files takes longer than reading
  * unused code.
  */
 const SHARED_BY = 6
+/**
+ * Packages that are part of the bundle: the ES modules among them, which CommonJS cannot load with every supported Node,
+ * and what every command loads.
+ */
+const BUNDLED = [
+  'chokidar',
+  'readdirp',
+  'marked',
+  'string-width',
+  'strip-ansi',
+  'ansi-regex',
+  'get-east-asian-width',
+  'commander',
+  'picocolors',
+]
+const EVERYDAY_PACKAGES = /node_modules.(?:string-width|strip-ansi|ansi-regex|get-east-asian-width)\b/
+/** `import()` for the bundle: code whose compiled form is kept cannot use its own. */
+const IMPORT = `
+const { fileURLToPath } = require('node:url')
+module.exports = (name) => (name.startsWith('file:') ? Promise.resolve().then(() => require(fileURLToPath(name))) : import(name))
+`
 
 const bundle = await rolldown({
   input: Object.fromEntries(Object.entries(entries).map(([name, path]) => [name, join(dist, `${path}.js`)])),
   platform: 'node',
-  external: (id) => !id.startsWith('.') && !id.startsWith(dist),
-  plugins: [{ name: 'places', transform: keepPlace, renderChunk: fromHere }],
+  external: (id) => !id.startsWith('.') && !isAbsolute(id) && !BUNDLED.includes(id),
+  plugins: [
+    { name: 'places', transform: keepPlace, renderChunk: fromHere },
+    { name: 'patterns', transform: inlinePatterns },
+  ],
 })
-await bundle.write({
+const { output } = await bundle.write({
   dir: bin,
-  format: 'esm',
+  format: 'cjs',
+  exports: 'named',
+  // Node keeps the source of each loaded file in memory: two bytes for each character if one of them is not ASCII.
+  charset: 'ascii',
+  comments: { annotation: true, jsdoc: false, legal: true },
   entryFileNames: '[name].js',
   chunkFileNames: 'chunks/[name]-[hash].js',
   codeSplitting: {
     groups: [
       { name: 'place', test: (id) => place.has(id), priority: 2 },
-      { name: 'first', test: (id) => first.has(id), priority: 1 },
+      { name: 'first', test: (id) => first.has(id) || /node_modules.(?:commander|picocolors)\b/.test(id), priority: 1 },
+      { name: 'everyday', test: (id) => everyday.has(id) || EVERYDAY_PACKAGES.test(id), priority: 1 },
       { name: 'shared', test: bringsNoPackage, minShareCount: SHARED_BY },
     ],
   },
 })
+writeFileSync(join(bin, 'import.js'), IMPORT.trimStart())
+const content = createHash('sha256')
+for (const { fileName, code } of output) content.update(`${fileName} ${code.length} ${code}`)
+// `version` names the content, for `src/cli/compiled-code.ts`.
+const manifest = { type: 'commonjs', version: content.digest('hex').slice(0, 16) }
+writeFileSync(join(bin, 'package.json'), `${JSON.stringify(manifest)}\n`)
 chmodSync(join(bin, 'fumi.js'), 0o755)
 
 /** Static imports of a file. */
@@ -101,6 +152,18 @@ function keepPlace(code, id) {
   return code.replaceAll('import.meta.url', `new URL(__UP_TO_DIST__ + '${root}${path}', import.meta.url).href`)
 }
 
+/** Creating the patterns of this package takes 18 ms. Inside a function, a pattern is created when it is used. */
+function inlinePatterns(code, id) {
+  if (!/node_modules.string-width\b/.test(id)) return undefined
+  const constants = code.matchAll(/^const (\w+) = (\/.+\/[a-z]*);$/gm)
+  return [...constants].reduce(
+    (text, [line, name, pattern]) => text.replace(line, '').replaceAll(new RegExp(`\\b${name}\\b`, 'g'), () => pattern),
+    code,
+  )
+}
+
 function fromHere(code, { fileName }) {
-  return code.replaceAll('__UP_TO_DIST__', `'${'../'.repeat(fileName.split('/').length)}'`)
+  const up = '../'.repeat(fileName.split('/').length)
+  const placed = code.replaceAll('__UP_TO_DIST__', `'${up}'`)
+  return placed.replace(/\bimport\(/g, `require('${up}bin/import.js')(`)
 }

@@ -16,11 +16,14 @@ const PICTURES = [
   { name: 'conversation-light', path: KETTLE, locale: 'en-US', colorScheme: 'light' },
   { name: 'conversation-dark', path: KETTLE, locale: 'ja-JP', colorScheme: 'dark' },
   { name: 'search-light', path: '/?q=boil*&in=bodies', locale: 'en-US', colorScheme: 'light' },
-  { name: 'statistics-light', path: '/statistics?since=&step=day', locale: 'en-US', colorScheme: 'light' },
+  { name: 'changes-light', path: `${KETTLE}&tab=changes`, locale: 'en-US', colorScheme: 'light' },
+  { name: 'list-dark', path: '/', locale: 'ja-JP', colorScheme: 'dark' },
+  { name: 'statistics-light', path: '/statistics?since=all&step=day', locale: 'en-US', colorScheme: 'light' },
 ]
 
 const home = mkdtempSync(join(tmpdir(), 'fumi-pictures-'))
 cpSync(join(ROOT, 'samples', 'codex', 'sessions'), join(home, '.codex', 'sessions'), { recursive: true })
+cpSync(join(ROOT, 'samples', 'claude-code', 'projects'), join(home, '.claude', 'projects'), { recursive: true })
 mkdirSync(OUT, { recursive: true })
 const server = spawn(
   process.execPath,

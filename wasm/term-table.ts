@@ -13,7 +13,13 @@ const INPUT_PADDING: u32 = 16
 /** Only the beginning of a longer word is a term. */
 const MAX_WORD_BYTES: u32 = 64
 /** A block ends before the entry that would exceed this. */
-const BLOCK_BYTES: u32 = 4000
+const BLOCK_BYTES: u32 = 4056
+/** Halves of the first byte of an entry from here on are in bytes of their own. */
+const LONG: u32 = 15
+const ESCAPE: u32 = 12
+const ESCAPED_BITS: u32 = 24
+const PARAMETER_BITS: u32 = 4
+const MAX_PARAMETER: u32 = 15
 const MAX_FREQUENCY: u32 = 255
 const MAX_IDENTIFIER_LENGTH: u32 = 64
 
@@ -46,18 +52,19 @@ let slotMask: u32 = 0
 /**
  * Each slot holds 40 bits of the hash of a word and the number of its term plus one. Together with the place of the slot
  * that is as good as 57 bits; words that agree in them count as equal. Among a hundred thousand terms the chance of that
- * is one in ten million. Small slots matter more: most of the time goes into waiting for memory.
+ * is one in ten million. Then follow the last posting of the term and the number of its postings, so that a known word
+ * costs one access to distant memory: most of the time goes into waiting for it.
  */
-const SLOT_BYTES: u32 = 8
+const SLOT_BYTES: u32 = 16
+const LAST: u32 = 8
+const COUNT: u32 = 12
 const NUMBER_MASK: u64 = 0xffffff
 /** Further words of an absurd text are left out. */
 const MAX_TERMS: u32 = 0xfffff0
 let terms: usize = 0
 let termsEnd: usize = 0
-/** Each term has the address and length of its word, and in the end the number and place of its postings. */
-const TERM_BYTES: u32 = 16
-/** The last posting of each term. */
-let lasts: usize = 0
+/** Each term has the address and length of its word, and in the end the number of its postings. */
+const TERM_BYTES: u32 = 12
 let postings: usize = 0
 let postingsEnd: usize = 0
 /** Each posting has the number of its term, its document and, in the highest byte, the frequency. */
@@ -116,9 +123,8 @@ export function reset(): void {
   slots = allocate(FIRST_SLOTS * SLOT_BYTES)
   slotMask = FIRST_SLOTS - 1
   memory.fill(slots, 0, FIRST_SLOTS * SLOT_BYTES)
-  terms = allocate(1 << 21)
+  terms = allocate(3 << 19)
   termsEnd = top
-  lasts = allocate(1 << 19)
   postings = allocate(1 << 23)
   postingsEnd = top
   words = allocate(1 << 21)
@@ -149,16 +155,48 @@ export function addPiece(length: u32, isAnalysed: bool): void {
   const folds = isAnalysed ? ANALYSED : PLAIN
   let at = INPUT
   if (isInsideWord) while (at < end && load<u8>(folds + load<u8>(at)) !== 0) at++
-  while (at < end) {
-    const folded = load<u8>(folds + load<u8>(at))
-    if (folded === 0) {
-      at++
-      continue
-    }
-    at = isAnalysed ? addWord(folds, at) : addIdentifier(at)
-    documentLength++
-  }
+  if (isAnalysed) addWords(at, end)
+  else addIdentifiers(at, end)
   if (length > 0) isInsideWord = load<u8>(folds + load<u8>(end - 1)) !== 0
+}
+
+function addWords(start: usize, end: usize): void {
+  let at = start
+  while (at < end) {
+    if (load<u8>(ANALYSED + load<u8>(at)) === 0) at++
+    else {
+      at = addWord(ANALYSED, at)
+      documentLength++
+    }
+  }
+}
+
+function addIdentifiers(start: usize, end: usize): void {
+  let at = start
+  while (at < end) {
+    const eight = load<u64>(at)
+    const inWord = lettersIn(eight) | digitsIn(eight)
+    if ((inWord & 0x80) === 0) at += <usize>ctz(inWord) >>> 3
+    else {
+      at = addIdentifier(at)
+      documentLength++
+    }
+  }
+}
+
+// Eight ASCII characters at a time. The result has the highest bit of each byte whose character is of the kind.
+const ONES: u64 = u64.MAX_VALUE / 255
+const HIGHEST: u64 = ONES * 0x80
+/** Makes a capital letter a small one, and leaves digits as they are. */
+const SMALL: u64 = ONES * 0x20
+
+function lettersIn(eight: u64): u64 {
+  const small = eight | SMALL
+  return (small + ONES * (0x80 - 0x61)) & ~(small + ONES * (0x80 - 0x7b)) & HIGHEST
+}
+
+function digitsIn(eight: u64): u64 {
+  return (eight + ONES * (0x80 - 0x30)) & ~(eight + ONES * (0x80 - 0x3a)) & HIGHEST
 }
 
 /** @returns the end of the word */
@@ -183,20 +221,35 @@ function addWord(folds: usize, start: usize): usize {
 function addIdentifier(start: usize): usize {
   if (wordsUsed + MAX_WORD_BYTES + 16 > wordsEnd) growWords()
   let at = start
-  let to = wordsUsed
-  const limit = to + MAX_WORD_BYTES
-  let seen: u32 = 0
+  let length: u32 = 0
+  let hash: u64 = 0
+  let lower: u64 = 0
+  let upper: u64 = 0
+  let digit: u64 = 0
   for (;;) {
-    const code = load<u8>(at)
-    const folded = load<u8>(PLAIN + code)
-    if (folded === 0) break
-    seen |= 1 << load<u8>(KINDS + code)
-    if (to < limit) store<u8>(to++, folded)
-    at++
+    const eight = load<u64>(at)
+    const letters = lettersIn(eight)
+    const digits = digitsIn(eight)
+    const bytes = <u32>ctz(~(letters | digits) & HIGHEST) >>> 3
+    if (bytes === 0) break
+    const within = bytes === 8 ? ~(<u64>0) : ((<u64>1) << (bytes * 8)) - 1
+    // The bit that makes letters small, moved to the highest.
+    const small = eight << 2
+    lower |= letters & small & within
+    upper |= letters & ~small & within
+    digit |= digits & within
+    if (length < MAX_WORD_BYTES) {
+      const folded = (eight | SMALL) & within
+      store<u64>(wordsUsed + length, folded)
+      hash = mix(hash, folded)
+      length += bytes
+    }
+    at += bytes
+    if (bytes < 8) break
   }
-  addTerm(<u32>(to - wordsUsed))
+  addHashed(length, finishHash(hash))
   // More than one kind of character.
-  if ((seen & (seen - 1)) !== 0) addParts(start, at)
+  if (<u32>(lower !== 0) + <u32>(upper !== 0) + <u32>(digit !== 0) > 1) addParts(start, at)
   return at
 }
 
@@ -245,11 +298,14 @@ function addPart(start: usize, end: usize): void {
   addTerm(<u32>(to - wordsUsed))
 }
 
-/** The word is at `wordsUsed`, and becomes part of the region if it is new. */
+/** The word is at `wordsUsed`. */
 function addTerm(length: u32): void {
-  const word = wordsUsed
-  store<u64>(word + length, 0)
-  const hash = hashOf(word, length)
+  store<u64>(wordsUsed + length, 0)
+  addHashed(length, hashOf(wordsUsed, length))
+}
+
+/** The word at `wordsUsed`, with zeros up to a multiple of eight bytes, becomes part of the region if it is new. */
+function addHashed(length: u32, hash: u64): void {
   const tag = hash & ~NUMBER_MASK
   let at = <u32>hash & slotMask
   let slot: usize = 0
@@ -257,46 +313,55 @@ function addTerm(length: u32): void {
     slot = slots + <usize>at * SLOT_BYTES
     const known = load<u64>(slot)
     if (known === 0) break
-    if ((known & ~NUMBER_MASK) === tag) return count(<u32>(known & NUMBER_MASK) - 1)
+    if ((known & ~NUMBER_MASK) === tag) return count(slot, <u32>(known & NUMBER_MASK) - 1)
     at = (at + 1) & slotMask
   }
   if (termCount === MAX_TERMS) return
   if (terms + <usize>(termCount + 1) * TERM_BYTES > termsEnd) growTerms()
   const term = terms + <usize>termCount * TERM_BYTES
-  store<u32>(term, <u32>word)
+  store<u32>(term, <u32>wordsUsed)
   store<u32>(term, length, 4)
-  wordsUsed = word + ((length + 8) & ~7)
+  wordsUsed += (length + 8) & ~7
   store<u64>(slot, tag | (termCount + 1))
-  addPosting(termCount++)
+  store<u32>(slot, 0, COUNT)
+  addPosting(slot, termCount++)
   if (termCount * 10 > slotMask * 7) growSlots()
 }
 
-function hashOf(word: usize, length: u32): u64 {
-  let hash: u64 = length
-  for (let at: u32 = 0; at < length; at += 8) {
-    // biome-ignore lint/correctness/noPrecisionLoss: a 64-bit integer here
-    hash = (hash ^ load<u64>(word + at)) * 0x9e3779b97f4a7c15
-    hash ^= hash >>> 32
-  }
+function mix(hash: u64, eight: u64): u64 {
   // biome-ignore lint/correctness/noPrecisionLoss: a 64-bit integer here
-  hash *= 0xd6e8feb86659fd93
-  return hash ^ (hash >>> 32)
+  const mixed = (hash ^ eight) * 0x9e3779b97f4a7c15
+  return mixed ^ (mixed >>> 32)
 }
 
-function count(number: u32): void {
-  const last = load<u32>(lasts + <usize>number * 4)
-  if (last < firstPosting) return addPosting(number)
+function finishHash(hash: u64): u64 {
+  // biome-ignore lint/correctness/noPrecisionLoss: a 64-bit integer here
+  const mixed = hash * 0xd6e8feb86659fd93
+  return mixed ^ (mixed >>> 32)
+}
+
+/** The length need not be hashed, because words contain no zeros. */
+function hashOf(word: usize, length: u32): u64 {
+  let hash: u64 = 0
+  for (let at: u32 = 0; at < length; at += 8) hash = mix(hash, load<u64>(word + at))
+  return finishHash(hash)
+}
+
+function count(slot: usize, number: u32): void {
+  const last = load<u32>(slot, LAST)
+  if (last < firstPosting) return addPosting(slot, number)
   const place = postings + <usize>last * POSTING_BYTES
   const posting = load<u32>(place, 4)
   if (posting >>> 24 < MAX_FREQUENCY) store<u32>(place, posting + (1 << 24), 4)
 }
 
-function addPosting(number: u32): void {
+function addPosting(slot: usize, number: u32): void {
   if (postings + <usize>(postingCount + 1) * POSTING_BYTES > postingsEnd) growPostings()
   const place = postings + <usize>postingCount * POSTING_BYTES
   store<u32>(place, number)
   store<u32>(place, document | (1 << 24), 4)
-  store<u32>(lasts + <usize>number * 4, postingCount++)
+  store<u32>(slot, postingCount++, LAST)
+  store<u32>(slot, load<u32>(slot, COUNT) + 1, COUNT)
 }
 
 function growTerms(): void {
@@ -305,9 +370,6 @@ function growTerms(): void {
   memory.copy(grown, terms, bytes)
   terms = grown
   termsEnd = top
-  const known = lasts
-  lasts = allocate(bytes / 2)
-  memory.copy(lasts, known, bytes / 4)
 }
 
 function growPostings(): void {
@@ -326,16 +388,19 @@ function growWords(): void {
 }
 
 function growSlots(): void {
+  const before = slots
+  const beforeEnd = before + <usize>(slotMask + 1) * SLOT_BYTES
   const size = (slotMask + 1) * 2
   slots = allocate(<usize>size * SLOT_BYTES)
   slotMask = size - 1
   memory.fill(slots, 0, <usize>size * SLOT_BYTES)
-  for (let number: u32 = 0; number < termCount; number++) {
-    const term = terms + <usize>number * TERM_BYTES
-    const hash = hashOf(<usize>load<u32>(term), load<u32>(term, 4))
-    let at = <u32>hash & slotMask
+  for (let known = before; known < beforeEnd; known += SLOT_BYTES) {
+    const tagged = load<u64>(known)
+    if (tagged === 0) continue
+    const term = terms + <usize>((tagged & NUMBER_MASK) - 1) * TERM_BYTES
+    let at = <u32>hashOf(<usize>load<u32>(term), load<u32>(term, 4)) & slotMask
     while (load<u64>(slots + <usize>at * SLOT_BYTES) !== 0) at = (at + 1) & slotMask
-    store<u64>(slots + <usize>at * SLOT_BYTES, (hash & ~NUMBER_MASK) | (number + 1))
+    memory.copy(slots + <usize>at * SLOT_BYTES, known, SLOT_BYTES)
   }
 }
 
@@ -349,17 +414,16 @@ let keys: usize = 0
 export function finish(): void {
   order = allocate(<usize>termCount * 4)
   keys = allocate(<usize>termCount * 8)
-  for (let at: u32 = 0; at < termCount; at++) {
-    store<u32>(order + <usize>at * 4, at)
-    store<u32>(terms + <usize>at * TERM_BYTES, 0, 12)
+  const slotsEnd = slots + <usize>(slotMask + 1) * SLOT_BYTES
+  for (let slot = slots; slot < slotsEnd; slot += SLOT_BYTES) {
+    const tagged = load<u64>(slot)
+    if (tagged === 0) continue
+    const term = terms + <usize>((tagged & NUMBER_MASK) - 1) * TERM_BYTES
+    store<u32>(term, load<u32>(slot, COUNT), 8)
   }
-  for (let at: u32 = 0; at < postingCount; at++) {
-    const term = terms + <usize>load<u32>(postings + <usize>at * POSTING_BYTES) * TERM_BYTES
-    store<u32>(term, load<u32>(term, 12) + 1, 12)
-  }
-  sortWords(0, <i32>termCount, 0)
+  sortByFirstBytes()
   const grouped = groupPostings()
-  blocks = allocate(<usize>postingCount * 6 + <usize>termCount * (MAX_WORD_BYTES + 16) + 16)
+  blocks = allocate(<usize>postingCount * 7 + <usize>termCount * (MAX_WORD_BYTES + 32) + 64)
   blockEnds = allocate(<usize>termCount * 4 + 4)
   blockCount = 0
   let at = blocks
@@ -368,7 +432,7 @@ export function finish(): void {
   let from: u32 = 0
   for (let place: u32 = 0; place < termCount; place++) {
     const term = terms + <usize>load<u32>(order + <usize>place * 4) * TERM_BYTES
-    const size = load<u32>(term, 12)
+    const size = load<u32>(term, 8)
     let end = writeEntry(at, term, at === start ? 0 : before, grouped + <usize>from * 4, size)
     if (at > start && end - start > BLOCK_BYTES) {
       store<u32>(blockEnds + usize(blockCount++) * 4, <u32>(at - blocks))
@@ -382,13 +446,68 @@ export function finish(): void {
   if (at > start) store<u32>(blockEnds + usize(blockCount++) * 4, <u32>(at - blocks))
 }
 
-/** Sorts a range by the words from byte `depth` on, eight bytes at a time. */
-function sortWords(from: i32, to: i32, depth: u32): void {
-  for (let at = from; at < to; at++) {
-    const term = terms + <usize>load<u32>(order + <usize>at * 4) * TERM_BYTES
-    const key = depth < load<u32>(term, 4) ? bswap<u64>(load<u64>(<usize>load<u32>(term) + depth)) : 0
+/** Number of different ranks. */
+const RANKS: u32 = 39
+const BEYOND_ASCII: u32 = 38
+
+/** Orders bytes of words, with few different ranks: end of the word, digits, `_`, small letters, all others. */
+function rankOf(byte: u32): u32 {
+  return byte >= 128 ? BEYOND_ASCII : byte >= 97 ? byte - 85 : byte >= 95 ? 11 : byte >= 48 ? byte - 47 : 0
+}
+
+/** Words with different ranks are in the order of these. */
+function firstRanks(key: u64): usize {
+  const first = rankOf(<u32>(key >>> 56))
+  const second = first === BEYOND_ASCII ? 0 : rankOf(<u32>(key >>> 48) & 0xff)
+  const third = first === BEYOND_ASCII || second === BEYOND_ASCII ? 0 : rankOf(<u32>(key >>> 40) & 0xff)
+  return <usize>((first * RANKS + second) * RANKS + third)
+}
+
+/** Distributes all terms by their first three bytes, because sorting many small ranges takes fewer steps than a large one. */
+function sortByFirstBytes(): void {
+  const ends = allocate(RANKS * RANKS * RANKS * 4)
+  memory.fill(ends, 0, RANKS * RANKS * RANKS * 4)
+  for (let number: u32 = 0; number < termCount; number++) {
+    const place = ends + firstRanks(keyOf(number, 0)) * 4
+    store<u32>(place, load<u32>(place) + 1)
+  }
+  let start: u32 = 0
+  for (let range: u32 = 0; range < RANKS * RANKS * RANKS; range++) {
+    const place = ends + <usize>range * 4
+    const size = load<u32>(place)
+    store<u32>(place, start)
+    start += size
+  }
+  for (let number: u32 = 0; number < termCount; number++) {
+    const key = keyOf(number, 0)
+    const place = ends + firstRanks(key) * 4
+    const at = load<u32>(place)
+    store<u32>(place, at + 1)
+    store<u32>(order + <usize>at * 4, number)
     store<u64>(keys + <usize>at * 8, key)
   }
+  let from: u32 = 0
+  for (let range: u32 = 0; range < RANKS * RANKS * RANKS; range++) {
+    const end = load<u32>(ends + <usize>range * 4)
+    if (end - from > 1) sortRange(<i32>from, <i32>end, 0)
+    from = end
+  }
+}
+
+/** Eight bytes of a word, or zero after its end. */
+function keyOf(number: u32, depth: u32): u64 {
+  const term = terms + <usize>number * TERM_BYTES
+  return depth < load<u32>(term, 4) ? bswap<u64>(load<u64>(<usize>load<u32>(term) + depth)) : 0
+}
+
+/** Sorts a range by the words from byte `depth` on, eight bytes at a time. */
+function sortWords(from: i32, to: i32, depth: u32): void {
+  for (let at = from; at < to; at++) store<u64>(keys + <usize>at * 8, keyOf(load<u32>(order + <usize>at * 4), depth))
+  sortRange(from, to, depth)
+}
+
+/** The same, if `keys` has the bytes at `depth`. */
+function sortRange(from: i32, to: i32, depth: u32): void {
   sortKeys(from, to - 1)
   for (let first = from; first < to; ) {
     const key = load<u64>(keys + <usize>first * 8)
@@ -445,18 +564,20 @@ function swap(a: i32, b: i32): void {
 
 /** Groups the postings by term, in the order of the terms. */
 function groupPostings(): usize {
+  // By number of the term, where its next posting goes.
+  const places = allocate(<usize>termCount * 4)
   let start: u32 = 0
   for (let place: u32 = 0; place < termCount; place++) {
-    const term = terms + <usize>load<u32>(order + <usize>place * 4) * TERM_BYTES
-    store<u32>(term, start, 8)
-    start += load<u32>(term, 12)
+    const number = <usize>load<u32>(order + <usize>place * 4)
+    store<u32>(places + number * 4, start)
+    start += load<u32>(terms + number * TERM_BYTES, 8)
   }
   const grouped = allocate(<usize>postingCount * 4)
   for (let at: u32 = 0; at < postingCount; at++) {
     const posting = postings + <usize>at * POSTING_BYTES
-    const term = terms + <usize>load<u32>(posting) * TERM_BYTES
-    const place = load<u32>(term, 8)
-    store<u32>(term, place + 1, 8)
+    const next = places + <usize>load<u32>(posting) * 4
+    const place = load<u32>(next)
+    store<u32>(next, place + 1)
     store<u32>(grouped + <usize>place * 4, load<u32>(posting, 4))
   }
   return grouped
@@ -472,47 +593,72 @@ function writeEntry(to: usize, term: usize, before: usize, list: usize, size: u3
     const limit = min(length, load<u32>(before, 4))
     while (shared < limit && load<u8>(word + shared) === load<u8>(known + shared)) shared++
   }
+  const rest = length - shared
   let at = to
-  store<u8>(at++, <u8>shared)
-  store<u8>(at++, <u8>(length - shared))
+  store<u8>(at++, <u8>((min(shared, LONG) << 4) | min(rest, LONG)))
+  if (shared >= LONG) store<u8>(at++, <u8>shared)
+  if (rest >= LONG) store<u8>(at++, <u8>rest)
   // Bytes after the word are overwritten below.
   for (let from = shared; from < length; from += 8) store<u64>(at + from - shared, load<u64>(word + from))
-  at += length - shared
-  if (size === 1) {
-    const posting = load<u32>(list)
-    const frequency = posting >>> 24
-    at = writeNumber(at, ((posting & DOCUMENT_MASK) << 2) | (frequency > 1 ? 2 : 0))
-    if (frequency > 1) store<u8>(at++, <u8>frequency)
-    return at
-  }
-  at = writeNumber(at, (postingsLength(list, size) << 1) | 1)
-  let previous: u32 = 0
-  for (let one: u32 = 0; one < size; one++) {
-    const posting = load<u32>(list + <usize>one * 4)
-    const frequency = posting >>> 24
-    const number = posting & DOCUMENT_MASK
-    at = writeNumber(at, ((number - previous) << 1) | (frequency > 1 ? 1 : 0))
-    if (frequency > 1) store<u8>(at++, <u8>frequency)
-    previous = number
-  }
-  return at
+  at += rest
+  const first = load<u32>(list)
+  if (size === 1 && first >>> 24 === 1) return writeNumber(at, (first & DOCUMENT_MASK) << 1)
+  // The length comes before the list, and takes at most 5 bytes.
+  const bits = at + 5
+  const bytes = <u32>(writePostingBits(bits, list, size) - bits)
+  at = writeNumber(at, (bytes << 1) | 1)
+  memory.copy(at, bits, bytes)
+  return at + bytes
 }
 
-function postingsLength(list: usize, size: u32): u32 {
-  let length: u32 = 0
-  let previous: u32 = 0
+// The same as `src/search/segments/postings.ts`.
+let bitsAt: usize = 0
+let pendingBits: u32 = 0
+let pendingCount: u32 = 0
+
+/** @returns the end */
+function writePostingBits(to: usize, list: usize, size: u32): usize {
+  const last = load<u32>(list + <usize>(size - 1) * 4) & DOCUMENT_MASK
+  const mean = (((last + 1) * 11) >>> 4) / size
+  const parameter = mean > 1 ? min(MAX_PARAMETER, 31 - clz(mean)) : 0
+  bitsAt = to
+  pendingBits = 0
+  pendingCount = 0
+  putBits(parameter, PARAMETER_BITS)
+  let next: u32 = 0
   for (let one: u32 = 0; one < size; one++) {
     const posting = load<u32>(list + <usize>one * 4)
     const number = posting & DOCUMENT_MASK
-    let rest = (number - previous) << 1
-    do {
-      length++
-      rest >>>= 7
-    } while (rest !== 0)
-    if (posting >>> 24 > 1) length++
-    previous = number
+    const skipped = number - next
+    next = number + 1
+    const quotient = skipped >>> parameter
+    if (quotient >= ESCAPE) {
+      putBits((1 << ESCAPE) - 1, ESCAPE)
+      putBits(skipped, ESCAPED_BITS)
+    } else {
+      putBits((1 << (quotient + 1)) - 2, quotient + 1)
+      putBits(skipped & ((1 << parameter) - 1), parameter)
+    }
+    const more = (posting >>> 24) - 1
+    if (more === 0) putBits(0, 1)
+    else {
+      putBits(1, 1)
+      putBits(more, (31 - clz(more)) * 2 + 1)
+    }
   }
-  return length
+  if (pendingCount > 0) putBits((1 << (8 - pendingCount)) - 1, 8 - pendingCount)
+  return bitsAt
+}
+
+/** @param count at most 24 */
+function putBits(value: u32, count: u32): void {
+  pendingBits = (pendingBits << count) | value
+  pendingCount += count
+  while (pendingCount >= 8) {
+    pendingCount -= 8
+    store<u8>(bitsAt++, <u8>(pendingBits >>> pendingCount))
+    pendingBits &= (1 << pendingCount) - 1
+  }
 }
 
 function writeNumber(to: usize, number: u32): usize {

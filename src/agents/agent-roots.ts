@@ -25,10 +25,17 @@ export interface ConfiguredRoot {
 
 export const agentIdsOf = (agent: Agent): readonly AgentId[] => [agent.id, ...(agent.serves ?? [])]
 
+/** Whether some of its sources are files of one session. */
+export const hasSessionFiles = ({ volatile }: Agent): boolean => volatile?.isStore !== undefined || !volatile
+
+/** A file of one session, not a store of rows: it is backed up as a file. */
+export const isSessionFileOf = ({ volatile }: Agent, path: string): boolean =>
+  volatile === undefined || volatile.isStore?.(path) === false
+
 export function agentServing(id: AgentId, agents: readonly Agent[]): Agent {
   const agent = agents.find((one) => agentIdsOf(one).includes(id))
   if (!agent) {
-    throw new AppError('not_found', `unknown agent "${id}"`, `エージェント「${id}」は、この版では扱えません。`)
+    throw new AppError('not_found', `Unknown agent "${id}"`, `エージェント「${id}」は、この版では扱えません。`)
   }
   return agent
 }

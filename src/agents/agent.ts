@@ -30,8 +30,6 @@ export interface Agent {
   roots(environment: HostEnvironment): readonly string[]
   /** Whose root this is, where an agent serves several. Default: its own. */
   rootOwner?(root: string): AgentId
-  /** Folders in which its program may also keep conversations, in a form that this version cannot read. */
-  unreadRoots?(environment: HostEnvironment): readonly string[]
   /** Decides by content. `head` is the beginning of the file, cut at any byte. */
   recognize(head: Uint8Array, path: string): boolean
   /** What a file is, for a person; also for formats that are known but rejected. */
@@ -67,6 +65,10 @@ export interface Agent {
   stateAt?(source: Source, line: number): Promise<unknown>
   /** The forms in which it writes; the first is the default. */
   readonly forms?: readonly WrittenForm[]
+  /** The form in which its program wrote a source, where it has several. */
+  formOf?(source: Source): string
+  /** The form that its program reads on this machine. Default: the one named like the target. */
+  deliveredForm?(to: AgentId, environment: HostEnvironment): string
   /**
    * The session as this agent's own bytes. `messages` come from `read` with `includeSource` and `includePrivate`;
    * `model/replay` says what they mean to a writer.
@@ -130,6 +132,8 @@ export interface Source {
 }
 
 export interface VolatileStore {
+  /** Whether a source's path is a store; otherwise it is a file of one session. Absent: all are. */
+  isStore?(path: string): boolean
   /** Stores in which rows are overwritten. They need not exist. */
   stores(environment: HostEnvironment): readonly string[]
   /** Everything that a source holds now. */
@@ -138,8 +142,15 @@ export interface VolatileStore {
   watch(store: string, onChange: () => void): { close(): void }
   /** Backed-up bytes as a file that the agent's program loads. Undefined when they are not a conversation. */
   loadable(bytes: Uint8Array): LoadableConversation | undefined
-  /** Puts backed-up bytes back into the source's store, completely or not at all. Throws AppError, `busy` while another program holds a lock. */
-  install(source: Source, bytes: Uint8Array, options: InstallOptions): Promise<void>
+  /** The command that loads such a file. Default: `/load` in its chat. */
+  loadCommand?(file: string): ResumeCommand
+  /**
+   * Puts backed-up bytes back into the source's store, completely or not at all. Throws AppError, `busy` while another
+   * program holds a lock. Returns where they are now.
+   */
+  install(source: Source, bytes: Uint8Array, options: InstallOptions): Promise<Source>
+  /** Whether a capture is what was installed, where the program itself writes it. Default: the same bytes. */
+  holds?(captured: Uint8Array, installed: Uint8Array): boolean
 }
 
 export interface OriginalFiles {
@@ -193,6 +204,8 @@ export interface InstallOptions {
   readonly now: Date
   /** Install for the next session in this directory instead of the original one. */
   readonly directory?: string
+  /** Leave the times of a row that is replaced. Default: it is used now. */
+  readonly keepTimes?: boolean
   /** Called with the row that is about to be replaced. Must have stored it when it returns. */
   backup(row: Uint8Array): void
 }
@@ -334,6 +347,8 @@ export interface DeliverOptions {
   readonly now: Date
   /** Time of the last message. */
   readonly lastAt?: Instant
+  /** Id of the session at the agent from which it comes. */
+  readonly nativeId?: string
   /** Title, for programs that store titles separately. */
   readonly title?: string
   /** Allows replacing an older conversation. */

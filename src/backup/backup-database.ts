@@ -31,6 +31,7 @@ import type {
   RowOrigin,
   SessionMatch,
 } from './records.ts'
+import { addRelocated, type RelocatedSession, readRelocated } from './relocated-table.ts'
 import type { Restored } from './restored-table.ts'
 import { NOTHING_TO_VERIFY, type VerifyOptions, type VerifyReport, verifyBackup } from './verify.ts'
 
@@ -206,6 +207,18 @@ export class BackupDatabase {
   /** Forgets what was put back of a session. @returns the copies of what it replaced */
   takeRestored(session: string): readonly string[] {
     return this.#file.exists() ? this.#file.write(({ restored }) => restored.take(session)) : []
+  }
+
+  /** Remembers that a restored file is the same session as before, although its first record changed. */
+  addRelocated(session: RelocatedSession): void {
+    this.#file.write(({ db }) => addRelocated(db, session))
+  }
+
+  relocated(): readonly RelocatedSession[] {
+    return this.#file.read<readonly RelocatedSession[]>(
+      () => [],
+      ({ db }) => readRelocated(db),
+    )
   }
 
   removeRestored(id: number): void {

@@ -13,8 +13,6 @@ import { logSourceFailure, toSourceFailure } from '../lib/failure.ts'
 import type { Instant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { BackupDatabase } from './backup-database.ts'
-import type { FileBackup, FileBackupOptions } from './file-backups.ts'
-import { firstSession } from './first-session.ts'
 import { backedUpSource } from './readable-source.ts'
 import type { BackedUpSession, BackupResult, EndedSession } from './records.ts'
 import { type RestoreResult, restoreSession } from './restore.ts'
@@ -167,37 +165,6 @@ async function backUpRow(
       ? database.put(captured.capture, from, at)
       : database.putUnreadable(captured.bytes, from, at),
   ]
-}
-
-/** A side file may be written after the log's last line. */
-const SIDE_FILES_SETTLED_MS = 86_400_000
-
-/** A file of one session that the user forgot. Read only if it is not in the backup yet. */
-async function isForgottenFile(agent: Agent, source: Source, database: BackupDatabase): Promise<boolean> {
-  if (agent.hasManySessions) return false
-  const forgotten = database.forgotten()
-  if (forgotten.length === 0 || database.files.has(source.agent, source.path)) return false
-  const header = await firstSession(agent, source)
-  return forgotten.some(({ claim, first_record }) => claim === header?.id && first_record === header.first_record)
-}
-
-/** Backs up a log with its side files. */
-export async function backUpFile(
-  agent: Agent,
-  source: Source,
-  database: BackupDatabase,
-  options: FileBackupOptions,
-): Promise<FileBackup> {
-  const { agent: id, path, root } = source
-  if (await isForgottenFile(agent, source, database)) return { change: 'skipped', stored_bytes: 0 }
-  const done = database.files.backUp({ agent: id, path, ...(root !== undefined && { root }) }, options)
-  const { file, change } = done
-  if (!agent.originals?.sideFiles || !file) return done
-  if (change === 'unchanged' && Date.now() - file.modified > SIDE_FILES_SETTLED_MS) return done
-  let stored_bytes = done.stored_bytes
-  for await (const side of agent.originals.sideFiles(source))
-    stored_bytes += database.files.backUp({ agent: id, path: side, side_of: file.id }, options).stored_bytes
-  return { ...done, stored_bytes }
 }
 
 export interface BackupServiceOptions {

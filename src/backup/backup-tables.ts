@@ -192,6 +192,15 @@ CREATE TABLE exchange_folder (
 ALTER TABLE forgotten ADD COLUMN erased TEXT;
 `
 
+const RELOCATED_VERSION = `
+CREATE TABLE relocated (
+  claim TEXT NOT NULL,
+  first_record TEXT NOT NULL,
+  original TEXT NOT NULL,
+  PRIMARY KEY (claim, first_record)
+) STRICT, WITHOUT ROWID;
+`
+
 /**
  * The application id is `fumk` in ASCII. Version 0.1.0 stored files in a database of their own, whose content becomes
  * part of this one in the same transaction: if that fails, version 0.1.0 can still read both.
@@ -207,6 +216,7 @@ export const backupFormat = (directory: string): DatabaseFormat => ({
       db.exec(EXCHANGE_VERSION)
       importCopies(db, directory)
     },
+    RELOCATED_VERSION,
   ],
   canShrink: true,
 })

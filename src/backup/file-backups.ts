@@ -19,7 +19,7 @@ import { firstPieceLength, MAX_PIECE_BYTES } from './cut-file.ts'
 import type { BackedUpFile, FilePiece, FileState } from './file-table.ts'
 
 /** Bytes of a file per transaction. */
-const BYTES_PER_TRANSACTION = 4 << 20
+export const BYTES_PER_TRANSACTION = 4 << 20
 /** Length of the beginning by which files are compared. */
 const HEAD_BYTES = 1024
 /** Limit for the total size of restored files. */
@@ -112,6 +112,17 @@ export class FileBackups {
     }
   }
 
+  /** The latest backup, if it has all of the file. */
+  current(location: FileLocation): BackedUpFile | undefined {
+    const known = this.#latest(location)
+    return known && known.probe === fileProbeAt(location.path) ? known : undefined
+  }
+
+  /** Everything that `work` backs up becomes part of the backup at once. */
+  together(work: () => void): void {
+    this.#file.write(work)
+  }
+
   has(agent: AgentId, path: string): boolean {
     return this.#latest({ agent, path }) !== undefined
   }
@@ -147,7 +158,7 @@ export class FileBackups {
     const last = before && change === 'grown' ? this.#lastPiece(before.id) : undefined
     let file = before && change === 'grown' ? before : undefined
     let stored_bytes = 0
-    for (const { pieces, end, isLast } of cutFile(fd, last?.start ?? 0)) {
+    for (const { pieces, end, isLast } of cutFile(fd, last?.start ?? 0, stat.size)) {
       const state = { size: end, modified: Math.trunc(stat.mtimeMs), probe: isLast ? fileProbeOf(stat) : '' }
       const from = file
       const written = this.#file.write((tables) => writePieces(tables, location, stat.ino, from, pieces, state, at))
@@ -229,7 +240,7 @@ export class FileBackups {
 
   #require<T>(found: T | undefined, id: number): T {
     if (found === undefined)
-      throw new AppError('not_found', `There is no backup ${id} any more.`, `控え ${id} はもうありません。`)
+      throw new AppError('not_found', `There is no backup ${id} any more.`, `バックアップ ${id} はもうありません。`)
     return found
   }
 
@@ -307,12 +318,17 @@ interface CutFile {
   readonly isLast: boolean
 }
 
+const WINDOW_BYTES = BYTES_PER_TRANSACTION + MAX_PIECE_BYTES
+
 /** The pieces of a file from this position on. The last ones come even if there are none. */
-function* cutFile(fd: number, from: number): Generator<CutFile> {
+function* cutFile(fd: number, from: number, size: number): Generator<CutFile> {
   let start = from
   for (;;) {
-    const window = readRange(fd, start, BYTES_PER_TRANSACTION + MAX_PIECE_BYTES)
-    const isLast = window.length < BYTES_PER_TRANSACTION + MAX_PIECE_BYTES
+    // Most files are small, and large buffers cost more than reading. One byte more shows whether the file has grown.
+    const asked = Math.min(WINDOW_BYTES, Math.max(0, size - start) + 1)
+    const read = readRange(fd, start, asked)
+    const window = read.length === asked && asked < WINDOW_BYTES ? readRange(fd, start, WINDOW_BYTES) : read
+    const isLast = window.length < WINDOW_BYTES
     const pieces: { readonly start: number; readonly bytes: Buffer }[] = []
     let at = 0
     while (at < window.length && (isLast || at < BYTES_PER_TRANSACTION)) {

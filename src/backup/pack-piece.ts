@@ -11,13 +11,20 @@ const METHOD_ZSTD = 2
 /** Smaller pieces do not become smaller. */
 const MIN_BYTES_TO_COMPRESS = 48
 /** From here on speed counts more than the last tenth of the size. */
-const LARGE_PIECE_BYTES = 1 << 16
+const LARGE_PIECE_BYTES = 1 << 15
 /** For small pieces; higher qualities take ten times as long and save three percent. */
 const BROTLI_QUALITY = 5
-const BROTLI_QUALITY_LARGE = 3
+/** 2 takes two thirds longer and saves seven percent of the size. */
+const BROTLI_QUALITY_LARGE = 1
 const ZSTD_LEVEL = 1
 
-type Zstd = (bytes: Uint8Array, options?: { readonly params: { readonly [parameter: number]: number } }) => Buffer
+type Zstd = (bytes: Uint8Array, options?: ZstdOptions) => Buffer
+
+interface ZstdOptions {
+  readonly params?: { readonly [parameter: number]: number } | undefined
+  /** Without it, tables for any size are prepared. */
+  readonly pledgedSrcSize?: number
+}
 
 // Available in Node.js from 22.15 and 23.8.
 const { zstdCompressSync, zstdDecompressSync } = zlib as { zstdCompressSync?: Zstd; zstdDecompressSync?: Zstd }
@@ -46,7 +53,7 @@ export function unpackPiece(stored: Uint8Array): Buffer {
         'unusable_data',
         phrase(
           'Part of the backup has an unknown encoding: the file is damaged.',
-          '控えの一部が知らない方式で保存されています。控えのファイルが壊れています。',
+          'バックアップの一部が知らない方式で保存されています。バックアップのファイルが壊れています。',
         ),
       )
   }
@@ -66,9 +73,10 @@ function brotliCompress(bytes: Uint8Array): Buffer {
 }
 
 const zstdCompress = (bytes: Uint8Array, compress: Zstd): Buffer =>
-  ZSTD_COMPRESSION_LEVEL === undefined
-    ? compress(bytes)
-    : compress(bytes, { params: { [ZSTD_COMPRESSION_LEVEL]: ZSTD_LEVEL } })
+  compress(bytes, {
+    pledgedSrcSize: bytes.length,
+    ...(ZSTD_COMPRESSION_LEVEL !== undefined && { params: { [ZSTD_COMPRESSION_LEVEL]: ZSTD_LEVEL } }),
+  })
 
 function decompress(work: () => Buffer): Buffer {
   try {
@@ -78,7 +86,7 @@ function decompress(work: () => Buffer): Buffer {
       'unusable_data',
       phrase(
         'Part of the backup cannot be decompressed: the file is damaged.',
-        '控えの一部を展開できません。控えのファイルが壊れています。',
+        'バックアップの一部を展開できません。バックアップのファイルが壊れています。',
       ),
     )
   }

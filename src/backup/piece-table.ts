@@ -52,7 +52,7 @@ export class PieceTable {
       throw new AppError(
         'unusable_data',
         'Part of the backup is missing or does not match its checksum: the file is damaged.',
-        '控えの一部が見つからないか、元の内容と一致しません。控えのファイルが壊れています。',
+        'バックアップの一部が見つからないか、元の内容と一致しません。バックアップのファイルが壊れています。',
       )
     return bytes
   }

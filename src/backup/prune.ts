@@ -17,7 +17,7 @@ export interface PruneInput {
   isWanted(file: BackedUpFile): boolean
 }
 
-/** What nobody would miss first, then the oldest originals that are gone. */
+/** Backups that are no longer wanted and whose file still exists first, then the oldest of files that are gone. */
 export function planPrune({ files, excess, isWanted }: PruneInput): readonly PruneStep[] {
   const steps: PruneStep[] = []
   let freed = 0

@@ -25,7 +25,7 @@ export function readBackedUpRow(tables: BackupTables, session: SessionId, locati
     throw new AppError(
       'unusable_data',
       `The backup of ${session} does not match its checksum: the file is damaged.`,
-      `${session} を控えた内容のとおりに取り出せません。控えのファイルが壊れています。`,
+      `${session} をバックアップしたとおりに取り出せません。バックアップのファイルが壊れています。`,
     )
   return bytes
 }
@@ -61,7 +61,7 @@ function findGeneration({ generations }: BackupTables, session: SessionId): Gene
 }
 
 export function throwNotBackedUp(session: SessionId): never {
-  throw new AppError('not_found', `There is no backup of ${session}.`, `会話 ${session} の控えはありません。`)
+  throw new AppError('not_found', `There is no backup of ${session}.`, `会話 ${session} のバックアップはありません。`)
 }
 
 function entriesOfGeneration({ entries }: BackupTables, generation: Generation): readonly StoredEntry[] {

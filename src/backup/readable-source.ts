@@ -65,7 +65,7 @@ export function readableSource(location: ReadableLocation, database: () => Backu
       throw new AppError(
         'not_found',
         `There is no backup of ${key ?? path} any more.`,
-        `${key ?? path} の控えはもうありません。`,
+        `${key ?? path} のバックアップはもうありません。`,
       )
     return backedUpSource(backedUp, database())
   }

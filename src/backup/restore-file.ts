@@ -170,6 +170,6 @@ export const hashOfFile = (path: string): string | undefined =>
 const changedError = (path: string): AppError =>
   new AppError(
     'busy',
-    `another program changed ${path} right afterwards. Nothing was restored.`,
+    `Another program changed ${path} right afterwards. Nothing was restored.`,
     `${path} は直後に別のプログラムが書き換えました。何も戻していません。`,
   )

@@ -42,7 +42,7 @@ export async function restoreSession(
   const source: Source = { agent: session.agent, path: session.store, key: session.key }
   let replaced: Uint8Array | undefined
   let backup: string | undefined
-  await volatile.install(source, bytes, {
+  const placed = await volatile.install(source, bytes, {
     now,
     ...(directory !== undefined && { directory }),
     backup(row) {
@@ -54,31 +54,31 @@ export async function restoreSession(
   if (before?.kind === 'conversation' && directory === undefined)
     database.put(
       before.capture,
-      { agent: session.agent, store: session.store, key: session.key },
+      { agent: session.agent, store: placed.path, key: placed.key ?? session.key },
       instantFromMs(now.getTime()) as Instant,
     )
-  if (directory === undefined) await checkRestored(agent, source, loadable.text)
-  const key = directory ?? session.key
+  if (directory === undefined) await checkRestored(agent, placed, loadable.text)
   database.addRestored({
     at: instantFromMs(now.getTime()) as Instant,
     session: session.session,
     agent: session.agent,
-    path: session.store,
-    key,
-    hash: sha256((await capturedText(agent, { ...source, key })) ?? loadable.text),
+    path: placed.path,
+    ...(placed.key !== undefined && { key: placed.key }),
+    hash: sha256((await capturedText(agent, placed)) ?? loadable.text),
     created: [],
     ...(backup !== undefined && { backup }),
   })
-  return { store: session.store, backup, repairs: loadable.repairs }
+  return { store: placed.path, backup, repairs: loadable.repairs }
 }
 
 /** Reads the row again, as its owner will read it. */
 async function checkRestored(agent: Agent, source: Source, text: string): Promise<void> {
   const now = await agent.volatile?.capture(source)
-  if (now?.kind === 'conversation' && Buffer.from(text).equals(now.capture.bytes)) return
+  const isSame = agent.volatile?.holds ?? ((a: Uint8Array, b: Uint8Array) => Buffer.from(a).equals(b))
+  if (now?.kind === 'conversation' && isSame(now.capture.bytes, Buffer.from(text))) return
   throw new AppError(
     'busy',
-    `another program changed ${source.path} right afterwards. Run fumi list to see what it contains now.`,
+    `Another program changed ${source.path} right afterwards. Run fumi list to see what it contains now.`,
     `${source.path} は直後に別のプログラムが書き換えました。今の内容は fumi list で確認してください。`,
   )
 }

@@ -9,7 +9,7 @@ import {
 } from '../conversation/limits.ts'
 import type { ImageBlock, ImageFormat } from '../conversation/message.ts'
 import { readRegularFile, specialKindAt } from '../lib/files/regular-file.ts'
-import { isFile, listEntries } from '../lib/files/safe-fs.ts'
+import { isFile, isFolder, listEntries } from '../lib/files/safe-fs.ts'
 import { describeSystemError, isSystemError } from '../lib/files/system-error.ts'
 import { nearestName } from '../model/nearest-name.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
@@ -65,7 +65,9 @@ const LOOKS_LIKE_PATH = /^(?:~?\/|\.{1,2}\/)[^()<>{}"'`@]+$|^[^()<>{}"'`@:]*[^()
 export function missingAttachmentNotes(typed: string, workspace: Workspace): readonly Phrase[] {
   const missing = namesIn(typed).flatMap(({ name, isQuoted }) => {
     const path = isQuoted ? name : withoutPunctuation(name)
-    const isFound = [name, path].some((one) => canAttach(resolveTypedPath(one, workspace)))
+    // `references.ts` attaches a folder that ends with a slash, or says why not.
+    const isFolderReference = path.endsWith('/') && isFolder(resolveTypedPath(path, workspace))
+    const isFound = isFolderReference || [name, path].some((one) => canAttach(resolveTypedPath(one, workspace)))
     return !isFound && (isQuoted || LOOKS_LIKE_PATH.test(path)) ? path : []
   })
   return [...new Set(missing)].map((path) => omittedText(path, missingText(resolveTypedPath(path, workspace))))

@@ -132,9 +132,9 @@ export async function* requestSummary(
   return { kind: 'summary', text, metadata }
 }
 
-export type ShrinkMethod = 'sum up' | 'move'
+export type ShrinkMethod = 'summarize' | 'move'
 
-export const firstShrinkMethod = (isOn: boolean): ShrinkMethod => (isOn ? 'sum up' : 'move')
+export const firstShrinkMethod = (isOn: boolean): ShrinkMethod => (isOn ? 'summarize' : 'move')
 
 type ShrinkResult =
   | { readonly kind: 'smaller'; readonly next: ShrinkMethod }
@@ -151,7 +151,7 @@ export async function* shrinkRequest(
   tokens: number,
   signal: AbortSignal,
 ): AsyncGenerator<ChatSessionEvent, ShrinkResult> {
-  if (method === 'sum up' && writer.state.history.length > 0) {
+  if (method === 'summarize' && writer.state.history.length > 0) {
     const strategy = automaticStrategy(outgoing.range[1] - outgoing.range[0])
     const done = yield* compactHistory(writer, setup, { strategy, automatic: true }, signal)
     if (done.kind === 'summary') return { kind: 'smaller', next: 'move' }

@@ -37,14 +37,22 @@ type ApiSessionEvent = { [Kind in SessionEventKind]: SessionEventOf<Kind> }[Sess
 
 export type ChatSessionEvent =
   | ApiSessionEvent
-  /** The conversation changed, or moved to another point: readers show it again from the start. */
-  | { readonly kind: 'moved' }
+  /**
+   * The conversation changed, or moved to another point: readers show it again from the start. `said` is a prompt that is
+   * sent next, without being typed as such.
+   */
+  | { readonly kind: 'moved'; readonly said?: string }
   | { readonly kind: 'quit' }
+  /** For the clipboard of the terminal. */
+  | { readonly kind: 'clipboard'; readonly text: string }
 
-type RequestPurpose = 'answer' | 'compaction'
+type RequestPurpose = 'answer' | 'compaction' | 'subagent'
 
-/** The answer to a tool that asks: yes, no, yes from now on, or a text that cancels the call and is sent to the model. */
-export type ToolConsent = 'yes' | 'no' | 'trust' | { readonly text: string }
+/**
+ * The answer to a tool that asks: yes, no, yes from now on, yes to what is like it in this chat or always, or a text that
+ * cancels the call and is sent to the model.
+ */
+export type ToolConsent = 'yes' | 'no' | 'trust' | 'allow_session' | 'allow_always' | { readonly text: string }
 
 export type NoticeEvent = SessionEventOf<'notice'>
 /** Nothing continues until `answer` is called with the event's id. */
@@ -67,16 +75,17 @@ export const errorEvent = ({ en, ja }: Phrase): ChatSessionEvent => errorText(en
 
 export const errorText = (text: string, ja: string): ChatSessionEvent => ({ kind: 'error', text, ja })
 
-export const endedEvent = (how: ChatEnding, error?: ChatError): ChatSessionEvent => ({
+/** @param reason the cause and the next step */
+export const endedEvent = (how: ChatEnding, error?: ChatError, reason?: Phrase): ChatSessionEvent => ({
   kind: 'ended',
   how,
-  reason: error?.message ?? null,
-  reason_ja: error ? chatErrorText(error).ja : null,
+  reason: reason?.en ?? error?.message ?? null,
+  reason_ja: reason?.ja ?? (error ? chatErrorText(error).ja : null),
   local: error ? { error } : {},
 })
 
 export const retryEvent = (error: ChatError, attempt: number, wait_ms: number): ChatSessionEvent => {
-  const { en: reason, ja: reason_ja } = chatErrorText(error)
+  const { en: reason, ja: reason_ja } = connectionFault(error) ?? chatErrorText(error)
   return { kind: 'retry', code: error.kind, reason, reason_ja, attempt, wait_ms, local: { error } }
 }
 
@@ -117,6 +126,15 @@ const ERROR_TEXTS_JA: { readonly [kind in ChatFault]: string } = {
   aborted: '中断されました',
   rounds: 'ツールの呼び出しが上限に達しました',
   unknown: '原因が分かりません',
+}
+
+/** Instead of a code of the network library. */
+function connectionFault({ kind, code }: ChatError): Phrase | undefined {
+  if (kind !== 'connection') return undefined
+  if (code === 'ECONNREFUSED') return phrase('connection refused', '接続を拒否されました')
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return phrase('host name not found', 'ホスト名が見つかりません')
+  if (code === 'ECONNRESET' || code === 'UND_ERR_SOCKET') return phrase('the connection broke', '接続が切れました')
+  return undefined
 }
 
 /** The server's own message; in Japanese with a description of the kind before it. */

@@ -15,7 +15,7 @@ interface SavedPrompt {
   readonly place: 'project' | 'fumibako' | 'amazon-q'
 }
 
-function findSavedPrompts({
+export function findSavedPrompts({
   setup,
   commandContext,
 }: Pick<ChatSession, 'setup' | 'commandContext'>): readonly SavedPrompt[] {

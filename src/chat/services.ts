@@ -10,7 +10,7 @@ import { type ChatSessionEvent, noticeEvent } from './events.ts'
 import { AgentHooks, type HookEvent } from './hooks.ts'
 import type { JournalWriter } from './journal/journal-file.ts'
 import { START_WAIT_MS, START_WAIT_UNATTENDED_MS } from './mcp/connect.ts'
-import type { ServerPrompt } from './mcp/offer.ts'
+import type { ServerPrompt, ServerResource } from './mcp/offer.ts'
 import { McpServer, type McpServerOptions, type McpServerReport } from './mcp/server.ts'
 import type { EnvironmentBuilder } from './processes/process-group.ts'
 import { type CallNeed, type ChatTool, isHarmless, type ToolRunResult, type Workspace } from './tools/tool.ts'
@@ -44,6 +44,10 @@ export class McpServers {
     return this.#servers.flatMap(({ prompts }) => prompts)
   }
 
+  resources(): readonly ServerResource[] {
+    return this.#servers.flatMap(({ resources }) => resources)
+  }
+
   reports(): readonly McpServerReport[] {
     return this.#servers.map((server) => server.report())
   }
@@ -69,7 +73,11 @@ interface ChatServicesOptions {
   readonly attended: boolean
   readonly environment: EnvironmentBuilder
   readonly trust: TrustStore
+  /** Our own server for earlier conversations. Its name belongs to us: no other server gets it. */
+  readonly memory?: McpServerEntry
 }
+
+export const MEMORY_SERVER = 'fumi-memory'
 
 /**
  * Checkpoints begin with the first tool that may change something, or on request, so that a conversation without tools
@@ -107,7 +115,8 @@ export class ChatServices {
   start(agent: AgentFile): void {
     const { writer, workspace, attended, environment, trust } = this.#options
     this.#hooks = new AgentHooks(agent.hooks, { cwd: workspace.cwd, now: () => performance.now(), environment })
-    const { servers, untrusted: file, broken } = findMcpServers(agent, workspace, (one) => trust.isTrusted(one))
+    const { servers: found, untrusted: file, broken } = findMcpServers(agent, workspace, (one) => trust.isTrusted(one))
+    const servers = withMemory(found, this.#options.memory)
     for (const { path, faults } of broken)
       for (const { path: at, reason } of faults) {
         const what = `${at === '' ? '' : `${at}: `}${reason}`
@@ -160,6 +169,10 @@ export class ChatServices {
 
   prompts(): ReturnType<McpServers['prompts']> {
     return this.#servers?.prompts() ?? []
+  }
+
+  resources(): ReturnType<McpServers['resources']> {
+    return this.#servers?.resources() ?? []
   }
 
   /** Notices since the last call. */
@@ -265,4 +278,12 @@ function* checkpointEvents(created: Awaited<ReturnType<Checkpoints['afterTurn']>
     const text = phrase(`Could not create a checkpoint: ${en}`, `チェックポイントを作れませんでした：${ja}`)
     yield noticeEvent('checkpoint', text)
   } else if (created.value !== undefined) yield { kind: 'checkpoint', tag: created.value }
+}
+
+function withMemory(
+  servers: ReadonlyMap<string, McpServerEntry>,
+  memory: McpServerEntry | undefined,
+): ReadonlyMap<string, McpServerEntry> {
+  const others = [...servers].filter(([name]) => name !== MEMORY_SERVER)
+  return new Map([...others, ...(memory ? [[MEMORY_SERVER, memory] as const] : [])])
 }

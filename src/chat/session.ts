@@ -8,7 +8,7 @@ import type { ConversationState } from '../conversation/state.ts'
 import { openTangents, tangentSeconds } from '../conversation/tangent.ts'
 import { isSameJson } from '../lib/json/compare.ts'
 import type { ChatTrust } from '../model/api/chat.ts'
-import { phrase } from '../model/phrase.ts'
+import { type Phrase, phrase } from '../model/phrase.ts'
 import { byteLength } from '../model/token-estimate.ts'
 import type { Attachments } from './attachments.ts'
 import type { Endpoint } from './endpoint/endpoint.ts'
@@ -26,6 +26,7 @@ import {
 import type { JournalWriter } from './journal/journal-file.ts'
 import type { ResolvedPrompt } from './prompts.ts'
 import type { ChatSetup } from './setup.ts'
+import type { CallNeed } from './tools/tool.ts'
 import { untrustedText } from './trust/trust-question.ts'
 import { baseTokens, contextWindowTokens } from './turn/request.ts'
 
@@ -34,6 +35,10 @@ interface CommandContext {
   readonly program: string | null
   /** Models are available here; absent for a recording. */
   readonly endpoint?: { readonly endpoint: Endpoint; readonly ask: AskJson }
+  /** The text of a session of any agent. Absent where no archive is at hand. */
+  readonly readSession?: (name: string) => Promise<{ readonly text: string } | { readonly problem: Phrase }>
+  /** For completion, once `/model` has listed them. */
+  listedModels?: readonly string[]
 }
 
 export class ChatSession {
@@ -126,6 +131,14 @@ export class ChatSession {
     return (await this.#waitForConsent('trust', signal)) === 'yes'
   }
 
+  /** Asks before a command does something for the user. */
+  async *askUser(id: string, need: CallNeed, signal: AbortSignal): AsyncGenerator<ChatSessionEvent, boolean> {
+    if (!this.setup.settings.attended) return false
+    yield { kind: 'consent_needed', ...toolQuestion(id, id, need) }
+    const consent = await this.#waitForConsent(id, signal)
+    return consent !== undefined && consent !== 'no' && typeof consent !== 'object'
+  }
+
   /** Aborts the running turn. All text stays. */
   interrupt(): void {
     this.#running?.abort()
@@ -208,7 +221,15 @@ export class ChatSession {
     const hooks = hookContext(await setup.services.promptHooks(text, signal), 'userPromptSubmit') ?? ''
     yield* setup.services.takeNotices()
     this.#addPriorExchanges(resolved.before)
-    const given = { ...attached, images: [...resolved.images, ...attached.images] }
+    const { collectReferences } = await import('./references.ts')
+    const references = await collectReferences(this, resolved.typed, signal)
+    for (const note of references.notes) yield noticeEvent('attached', note)
+    const context = [attached.context, references.context, setup.isPlanning ? PLAN_NOTE : '']
+    const given = {
+      ...attached,
+      images: [...resolved.images, ...attached.images, ...references.images],
+      context: context.filter((one) => one !== '').join('\n'),
+    }
     const message = withAttachments(newPrompt(text, writer.localNow(), writer.env()), given, hooks)
     setup.setDocuments(message, attached.documents)
     writer.append({ event: 'next_message', message })
@@ -291,6 +312,10 @@ export class ChatSession {
   }
 }
 
+/** Sent with every prompt in plan mode. */
+const PLAN_NOTE =
+  'Plan mode is on. Only read; changing tools are refused. Investigate, then answer with a plan: the steps, the files to change, and how to check the result. Wait for approval before carrying it out.'
+
 const NO_ANSWER = 'No answer came to this.'
 
 function withAttachments(message: UserMessage, { images, context }: Attachments, hooks: string): UserMessage {
@@ -300,7 +325,7 @@ function withAttachments(message: UserMessage, { images, context }: Attachments,
 
 function consentKey(consent: ToolConsent): string {
   if (typeof consent === 'object') return consent.text
-  return { yes: 'y', no: 'n', trust: 't' }[consent]
+  return { yes: 'y', no: 'n', trust: 't', allow_session: 's', allow_always: 'a' }[consent]
 }
 
 const areSameTools = (a: ConversationState['tools'], b: ConversationState['tools']): boolean =>

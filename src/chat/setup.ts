@@ -5,6 +5,7 @@ import type { UserMessage } from '../conversation/message.ts'
 import type { ContextManager, Tools } from '../conversation/record.ts'
 import type { ContextInput } from '../conversation/request.ts'
 import { type Phrase, phrase, untranslated } from '../model/phrase.ts'
+import type { PriceList } from '../model/prices.ts'
 import type { FilePart } from '../openai/message.ts'
 import { type AgentFile, contextPathsOf } from './agent-file/agent-file.ts'
 import type { FoundAgent } from './agent-file/find-agents.ts'
@@ -19,6 +20,7 @@ import type { ModelServer } from './endpoint/endpoint.ts'
 import { type NoticeEvent, noticeEvent } from './events.ts'
 import { NO_SANDBOX, type SandboxSetup } from './processes/sandbox.ts'
 import type { SessionServices } from './services.ts'
+import { Spending } from './spending.ts'
 import { SeenFiles } from './tools/files/seen-files.ts'
 import { isDeniedToRead } from './tools/permission/command-paths.ts'
 import {
@@ -28,11 +30,15 @@ import {
   type PermissionRules,
   type ToolName,
 } from './tools/permission/permission.ts'
+import { isAllowedBy, RuleStore, suggestRule, type UserRule } from './tools/permission/rules.ts'
 import { createExecuteBash } from './tools/shell/execute-bash.ts'
-import type { CallNeed, ChatTool, Workspace } from './tools/tool.ts'
+import { type CallNeed, type ChatTool, isHarmless, type Workspace } from './tools/tool.ts'
 import { buildToolSet, type ToolSet } from './tools/tool-set.ts'
 import type { TrustStore } from './trust/trust-store.ts'
 import { DEFAULT_TURN_LIMITS, type TurnLimits } from './turn/turn-budget.ts'
+
+/** How the terminal shows the model's reasoning. */
+export type ReasoningDisplay = 'show' | 'fold' | 'hide'
 
 interface ChatSetupOptions {
   readonly place: Workspace
@@ -48,7 +54,13 @@ interface ChatSetupOptions {
   readonly trustAll?: boolean
   readonly autoCompact: boolean
   readonly attended: boolean
+  /** A sub-agent: nobody can be asked, nothing may change, and the turn belongs to the one that delegates. */
+  readonly isSubAgent?: boolean
   readonly limits?: TurnLimits
+  readonly reasoning?: ReasoningDisplay
+  readonly prices?: PriceList
+  /** The data directory, for rules that apply always. Without it, there are none. */
+  readonly data?: string
   readonly services: SessionServices
   readonly sandboxing?: SandboxSetup
 }
@@ -60,11 +72,18 @@ interface TurnContext extends ContextInput {
 export class ChatSetup {
   readonly workspace: Workspace
   readonly settings: Pick<ChatSetupOptions, 'autoCompact' | 'attended'> & { readonly limits: TurnLimits }
+  readonly isSubAgent: boolean
   readonly services: SessionServices
   readonly seen: SeenFiles
   /** For the model's commands. The user's own `!` commands run without a sandbox. */
   readonly sandboxing: SandboxSetup
   server: ModelServer
+  reasoning: ReasoningDisplay
+  readonly spending: Spending
+  /** Tools only read until the user approves the plan. */
+  isPlanning = false
+  readonly #ruleStore: RuleStore | undefined
+  #sessionRules: readonly UserRule[] = []
   /** Current context paths and patterns. */
   rules: readonly string[] = []
   readonly #builtIn: readonly ChatTool[]
@@ -85,6 +104,10 @@ export class ChatSetup {
     this.workspace = place
     this.server = server
     this.settings = { autoCompact, attended, limits: options.limits ?? DEFAULT_TURN_LIMITS }
+    this.isSubAgent = options.isSubAgent ?? false
+    this.#ruleStore = options.data === undefined ? undefined : new RuleStore(options.data, place.cwd)
+    this.spending = new Spending(options.prices)
+    this.reasoning = options.reasoning ?? 'fold'
     this.services = options.services
     this.seen = options.seen ?? new SeenFiles()
     this.sandboxing = options.sandboxing ?? NO_SANDBOX
@@ -150,7 +173,40 @@ export class ChatSetup {
       settings,
       ...this.workspace,
     }
-    return decidePermission(tool, need, rules)
+    if (this.isPlanning && !isHarmless(need)) return { kind: 'error', text: PLANNING_TEXT }
+    if (this.isSubAgent && !isHarmless(need)) return { kind: 'error', text: SUB_AGENT_TEXT }
+    const decision = decidePermission(tool, need, rules)
+    const isAllowed =
+      decision.kind === 'ask' &&
+      !decision.mayBeDenied &&
+      isAllowedBy(
+        need,
+        this.userRules().map(({ rule }) => rule),
+      )
+    if (this.isSubAgent && decision.kind === 'ask') return { kind: 'error', text: SUB_AGENT_TEXT }
+    return isAllowed ? { kind: 'allow' } : decision
+  }
+
+  /** Made by answering a question, for this chat or always in this directory. */
+  userRules(): readonly { readonly rule: UserRule; readonly isAlways: boolean }[] {
+    return [
+      ...(this.#ruleStore?.rules() ?? []).map((rule) => ({ rule, isAlways: true })),
+      ...this.#sessionRules.map((rule) => ({ rule, isAlways: false })),
+    ]
+  }
+
+  /** Allows what is like this call. Throws AppError if the rule cannot be stored. */
+  allow(need: CallNeed, isAlways: boolean): void {
+    const rule = suggestRule(need)
+    if (!rule) return
+    if (isAlways && this.#ruleStore) this.#ruleStore.add(rule)
+    else this.#sessionRules = [...this.#sessionRules, rule]
+  }
+
+  revoke(rule: UserRule): void {
+    const text = JSON.stringify(rule)
+    this.#ruleStore?.remove(rule)
+    this.#sessionRules = this.#sessionRules.filter((one) => JSON.stringify(one) !== text)
   }
 
   /** For tools that search many files: which paths they must skip. */
@@ -248,6 +304,12 @@ export class ChatSetup {
     return this.#documents.get(message) ?? []
   }
 }
+
+const PLANNING_TEXT =
+  'Refused: plan mode is on, and this would change something. Only read, then answer with a plan and wait for approval.'
+
+const SUB_AGENT_TEXT =
+  'Refused: a sub-agent only reads, where reading needs no permission. Go on without it, and say in your answer what you could not read.'
 
 const USER_SHELL = createExecuteBash()
 

@@ -59,6 +59,9 @@ export const SESSION_OR_LOG = [
 /** Parses an option that may be given several times. */
 export const collectValues = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
+/** Of help that is not printed to a terminal, as commander has it. */
+const DEFAULT_WIDTH = 80
+
 class CommandDefinition {
   readonly #command: Command
 
@@ -108,7 +111,8 @@ class CommandDefinition {
 
   /** Adds a paragraph after the help. */
   note(en: string, ja: string): this {
-    this.#command.addHelpText('after', `\n${say(en, ja)}`)
+    const width = process.stdout.columns ?? DEFAULT_WIDTH
+    this.#command.addHelpText('after', ({ command }) => `\n${command.createHelp().boxWrap(say(en, ja), width)}`)
     return this
   }
 

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs'
 import { catchReaderErrors } from '../agents/catch-reader-errors.ts'
 import type { App, BackedUpSession } from '../app.ts'
+import { statOf } from '../lib/files/safe-fs.ts'
 import { AppError } from '../model/error.ts'
 import type { Instant, SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
@@ -106,7 +107,7 @@ export async function findIndexed(app: App, name: string): Promise<Session> {
   const { id } = await onlySession(app, name, app.findSessions(name), app.index.unreadable())
   const session = app.index.header(id)
   if (session) return session
-  throw new AppError('not_found', `no session matches ${name}.`, `${name} という会話はありません。`)
+  throw new AppError('not_found', `No session matches ${name}.`, `${name} という会話はありません。`)
 }
 
 /** Shorter names match too much. */
@@ -159,7 +160,7 @@ async function onlySession(
     forgottenError(app, name) ??
     new AppError(
       'not_found',
-      `no session or file matches ${name}. Run fumi list for a list.`,
+      `No session or file matches ${name}. Run fumi list for a list.`,
       `${name} という会話もファイルもありません。会話の一覧は fumi list で見られます。`,
     )
   )
@@ -173,7 +174,7 @@ function forgottenError(app: App, name: string): AppError | undefined {
   if (only === undefined || more.length > 0) return undefined
   return new AppError(
     'not_found',
-    `you removed ${only} with fumi forget. To index it again: fumi forget --undo ${only}`,
+    `You removed ${only} with fumi forget. To index it again: fumi forget --undo ${only}`,
     `${only} は fumi forget で取り除いてあります。再び索引に入れるには: fumi forget --undo ${only}`,
   )
 }
@@ -202,7 +203,7 @@ export async function resolveLog(app: App, name: string, options: SessionSelecto
   if (log) return { ...found, log }
   throw new AppError(
     'not_found',
-    `the log of ${found.id} no longer exists, and there is no backup. Run fumi show to see what the index still has.`,
+    `The log of ${found.id} no longer exists, and there is no backup. Run fumi show to see what the index still has.`,
     `${found.id} のログがなく、バックアップもありません。索引に残る情報は fumi show で見られます。`,
   )
 }
@@ -221,8 +222,19 @@ export async function resolveSession(
   return { log, id: session.id, branches: [] }
 }
 
+function isEmptyFile(path: string): boolean {
+  const stat = statOf(path)
+  return stat?.isFile() === true && stat.size === 0
+}
+
 function onlyLog(path: string, logs: readonly Log[]): Log {
   const [log, ...others] = logs
+  if ((!log || log.unknown) && isEmptyFile(path))
+    throw new AppError(
+      'nothing_readable',
+      `${path} is empty: its program has written nothing yet. Try again later.`,
+      `${path} は空です。プログラムがまだ何も書いていません。後でもう一度試してください。`,
+    )
   if (!log || log.unknown)
     throw new AppError(
       'nothing_readable',
@@ -333,9 +345,9 @@ export const noSessionError = (path: string): AppError =>
 /** @param turns how many turns the session has */
 export const noSuchTurnError = (turn: number, turns: number): AppError =>
   turns === 0
-    ? new AppError('bad_usage', 'the session has no turns.', 'この会話にはターンがありません。')
+    ? new AppError('bad_usage', 'The session has no turns.', 'この会話にはターンがありません。')
     : new AppError(
         'bad_usage',
-        `there is no turn ${turn}: the session has ${turns === 1 ? '1 turn' : `turns 1 to ${turns}`}.`,
+        `There is no turn ${turn}: the session has ${turns === 1 ? '1 turn' : `turns 1 to ${turns}`}.`,
         `ターン ${turn} はありません。この会話のターンは${turns === 1 ? ' 1 だけ' : ` 1〜${turns} `}です。`,
       )

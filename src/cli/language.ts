@@ -19,9 +19,12 @@ function detectLanguage(): Language {
 
 function terminalLanguage(): Language {
   const { env } = process
-  const locale = env['LC_ALL'] || env['LC_MESSAGES'] || env['LANG'] || Intl.DateTimeFormat().resolvedOptions().locale
+  const locale = env['LC_ALL'] || env['LC_MESSAGES'] || env['LANG'] || systemLocale()
   return locale.startsWith('ja') ? 'ja' : 'en'
 }
+
+/** On Linux, the environment says everything, and asking `Intl` takes as long as reading a log. */
+const systemLocale = (): string => (process.platform === 'linux' ? '' : Intl.DateTimeFormat().resolvedOptions().locale)
 
 export const runLanguage: Language = detectLanguage()
 

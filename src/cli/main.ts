@@ -5,16 +5,18 @@ import { toPrintable } from '../lib/text.ts'
 import { AppError, type ErrorCode, EXIT_BUG, exitCodes } from '../model/error.ts'
 import { toSafeJson } from '../model/hostile-characters.ts'
 import { localize, say } from './language.ts'
-import { exitOnClosedPipe, hasWritten } from './output.ts'
+import { hasWritten, openOutput } from './output.ts'
 import { closePager } from './pager.ts'
 import { buildProgram } from './program.ts'
 
-exitOnClosedPipe()
-try {
-  await run().catch(retryAfterIndexDamage)
-} catch (error) {
-  await closePager()
-  process.exitCode = reportError(error)
+export async function main(): Promise<void> {
+  openOutput()
+  try {
+    await run().catch(retryAfterIndexDamage)
+  } catch (error) {
+    await closePager()
+    process.exitCode = reportError(error)
+  }
 }
 
 async function run(): Promise<void> {
@@ -61,7 +63,7 @@ function reportError(error: unknown): number {
   }
   const what = error instanceof Error ? error.stack : String(error)
   process.stderr.write(
-    `fumi: ${say('this is a bug in fumibako. Please report it.', 'fumibako の不具合です。報告してください。')}\n${toPrintable(what ?? '')}\n`,
+    `fumi: ${say('This is a bug in fumibako. Please report it.', 'fumibako の不具合です。報告してください。')}\n${toPrintable(what ?? '')}\n`,
   )
   return EXIT_BUG
 }

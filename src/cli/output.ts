@@ -4,7 +4,9 @@ import { StringDecoder } from 'node:string_decoder'
 import { toPrintable } from '../lib/text.ts'
 import { toReadableOutput, toSafeJson } from '../model/hostile-characters.ts'
 
-export function exitOnClosedPipe(): void {
+/** Prepares the streams for a command. */
+export function openOutput(): void {
+  hasAnswered = false
   process.stdout.on('error', exitOnEpipe)
   process.stderr.on('error', () => {})
 }

@@ -23,6 +23,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
       list: async () => (await import('./commands/list.ts')).listCommand,
       show: async () => (await import('./commands/show.ts')).showCommand,
       search: async () => (await import('./commands/search.ts')).searchCommand,
+      recall: async () => (await import('./commands/recall.ts')).recallCommand,
       prompts: async () => (await import('./commands/prompts.ts')).promptsCommand,
       files: async () => (await import('./commands/files.ts')).filesCommand,
       stats: async () => (await import('./commands/stats.ts')).statsCommand,
@@ -42,6 +43,7 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
     loaders: {
       mark: async () => (await import('./commands/mark.ts')).markCommand,
       export: async () => (await import('./commands/export.ts')).exportCommand,
+      team: async () => (await import('./commands/team.ts')).teamCommand,
     },
   },
   {
@@ -65,12 +67,16 @@ const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
     title: say('Set up and maintain:', '設定・保守:'),
     loaders: {
+      login: async () => (await import('./commands/login.ts')).loginCommand,
       config: async () => (await import('./commands/config.ts')).configCommand,
       trust: async () => (await import('./commands/trust.ts')).trustCommand,
       sync: async () => (await import('./commands/sync.ts')).syncCommand,
       relink: async () => (await import('./commands/relink.ts')).relinkCommand,
+      mcp: async () => (await import('./commands/mcp.ts')).mcpCommand,
       service: async () => (await import('./commands/service.ts')).serviceCommand,
       doctor: async () => (await import('./commands/doctor.ts')).doctorCommand,
+      completion: async () => (await import('./commands/completion.ts')).completionCommand,
+      man: async () => (await import('./commands/completion.ts')).manCommand,
       token: async () => (await import('./commands/token.ts')).tokenCommand,
     },
   },
@@ -96,7 +102,6 @@ export async function buildProgram(requested?: string): Promise<Command> {
       collectValues,
     )
     .usage('[command] [options]')
-    .showHelpAfterError(say('(see fumi --help)', '（fumi --help を参照）'))
     .hook('preAction', (command) => {
       const { verbose, set, pager } = command.opts<{ verbose?: boolean; set?: readonly string[]; pager: boolean }>()
       if (!pager) disablePager()
@@ -138,28 +143,36 @@ const TITLE_TRANSLATIONS: { readonly [title: string]: string } = {
 
 type Translation = readonly [said: RegExp, ja: string]
 
-const ERROR_TRANSLATIONS: readonly Translation[] = [
-  [/^error: missing required argument '(.+)'/, 'エラー: 引数 <$1> が必要です'],
-  [/^error: option '(.+?)' argument missing/, 'エラー: オプション「$1」に値がありません'],
-  [/^error: option '(.+?)' argument '(.*?)' is invalid\. ?/, 'エラー: オプション「$1」の値「$2」は使えません。'],
+/** What commander prints when a command line is wrong, in the form of every other error. */
+const USAGE_ERRORS: readonly (readonly [said: RegExp, en: string, ja: string])[] = [
+  [/^error: missing required argument '(.+)'/, 'fumi: Missing argument <$1>.', 'fumi: 引数 <$1> が必要です。'],
+  [/^error: option '(.+?)' argument missing/, 'fumi: $1 needs a value.', 'fumi: オプション「$1」に値がありません。'],
+  [
+    /^error: option '(.+?)' argument '(.*?)' is invalid\. ?/,
+    'fumi: Invalid value "$2" for $1. ',
+    'fumi: オプション「$1」の値「$2」は使えません。',
+  ],
   [
     /^error: command-argument value '(.*?)' is invalid for argument '(.+?)'\. ?/,
-    'エラー: 引数 <$2> の値「$1」は使えません。',
+    'fumi: Invalid value "$1" for <$2>. ',
+    'fumi: 引数 <$2> の値「$1」は使えません。',
   ],
-  [/^error: required option '(.+?)' not specified/, 'エラー: オプション「$1」が必要です'],
-  [/^error: option '(.+?)' cannot be used with option '(.+?)'/, 'エラー: オプション「$1」と「$2」は同時に使えません'],
-  [/^error: unknown option '(.+?)'/, 'エラー: オプション「$1」はありません'],
-  [/^error: unknown command '(.+?)'/, 'エラー: コマンド「$1」はありません'],
+  [/^error: required option '(.+?)' not specified/, 'fumi: $1 is required.', 'fumi: オプション「$1」が必要です。'],
   [
-    /^error: too many arguments(?: for '(.+?)')?\. Expected (\d+) arguments? but got (\d+)\./,
-    'エラー: 引数が多すぎます。$2 個までのところに $3 個あります。',
+    /^error: option '(.+?)' cannot be used with option '(.+?)'/,
+    'fumi: $1 cannot be used with $2.',
+    'fumi: オプション「$1」と「$2」は同時に使えません。',
   ],
-]
-
-const DETAIL_TRANSLATIONS: readonly Translation[] = [
-  [/\(Did you mean one of (.+)\?\)/, '（もしかして: $1）'],
-  [/\(Did you mean (.+)\?\)/, '（もしかして: $1）'],
-  [/Allowed choices are (.+)\./, '使えるのは $1 です。'],
+  [/^error: unknown option '(.+?)'/, 'fumi: Unknown option $1.', 'fumi: オプション「$1」はありません。'],
+  [/^error: unknown command '(.+?)'/, 'fumi: Unknown command $1.', 'fumi: コマンド「$1」はありません。'],
+  [
+    /^error: too many arguments(?: for '(.+?)')?\. Expected (\d+) arguments? but got (\d+)(?::.*?)?\./,
+    'fumi: Too many arguments: expected $2, got $3. Put quotes around words that belong together.',
+    'fumi: 引数が多すぎます。$2 個までのところに $3 個あります。空白を含む引数は引用符で囲んでください。',
+  ],
+  [/\n\(Did you mean one of (.+)\?\)/, ' Did you mean one of $1?', ' もしかして: $1'],
+  [/\n\(Did you mean (.+)\?\)/, ' Did you mean $1?', ' もしかして: $1'],
+  [/Allowed choices are (.+)\./, 'Available: $1.', '使えるのは $1 です。'],
 ]
 
 const NOTE_TRANSLATIONS: readonly Translation[] = [
@@ -171,11 +184,21 @@ const NOTE_TRANSLATIONS: readonly Translation[] = [
 const applyTranslations = (text: string, rules: readonly Translation[]): string =>
   rules.reduce((translated, [pattern, ja]) => translated.replace(pattern, ja), text)
 
+const toUsageError = (text: string): string =>
+  USAGE_ERRORS.reduce((changed, [pattern, en, ja]) => changed.replace(pattern, say(en, ja)), text)
+
 /** Without arguments and options, so that the list of commands fits on a screen. */
 const subcommandTerm = (command: Command): string => [command.name(), ...command.aliases()].join(', ')
 
 async function configureHelp(program: Command): Promise<void> {
   program.configureHelp({ subcommandTerm })
+  for (const command of [program, ...program.commands]) {
+    const name = command === program ? 'fumi' : `fumi ${command.name()}`
+    command.configureOutput({ outputError: (text, write) => write(toUsageError(text)) })
+    command.showHelpAfterError(
+      say(`Run ${name} --help for options and examples.`, `オプションと例は ${name} --help で見られます。`),
+    )
+  }
   if (runLanguage === 'en') return
   const [{ textWidth }, { WordWrapper }] = await Promise.all([
     import('./view/text-width.ts'),
@@ -197,10 +220,6 @@ async function configureHelp(program: Command): Promise<void> {
       styleTitle: (title) => TITLE_TRANSLATIONS[title] ?? title,
       styleOptionDescription: (text) => applyTranslations(text, NOTE_TRANSLATIONS),
       styleArgumentDescription: (text) => applyTranslations(text, NOTE_TRANSLATIONS),
-    })
-    command.configureOutput({
-      outputError: (text, write) =>
-        write(applyTranslations(applyTranslations(text, ERROR_TRANSLATIONS), DETAIL_TRANSLATIONS)),
     })
   }
 }

@@ -1,6 +1,7 @@
 /** What commands that redact share: the option, the redactor of this machine, and the report. */
 import type { App } from '../app.ts'
 import type { RedactionResult, Redactor } from '../redact/redactor.ts'
+import type { SecretCounter } from '../redact/secret-counter.ts'
 import type { OptionDefinition } from './define-command.ts'
 import { say } from './language.ts'
 import { formatCount, plural } from './view/table.ts'
@@ -27,6 +28,38 @@ export async function createSecretRedactor(): Promise<Redactor> {
     import('../redact/people.ts'),
   ])
   return new Secrets(KEEP_PEOPLE)
+}
+
+/** For output that keeps secrets: says how many there are. */
+export async function createSecretCounter(): Promise<SecretCounter> {
+  const { SecretCounter: Counter } = await import('../redact/secret-counter.ts')
+  return new Counter()
+}
+
+/** How many secrets output contains, and how to remove them. Empty if there are none. */
+export function renderSecretWarning(counter: SecretCounter, to: 'file' | 'handoff' = 'file'): string {
+  const found = counter.found()
+  const total = found.reduce((sum, { distinct }) => sum + distinct, 0)
+  if (total === 0 && !counter.isPartial) return ''
+  if (total === 0)
+    return say(
+      'fumi: Only its first part was searched for secrets, and contains none. Before you share it, pass --redact.\n',
+      'fumi: 秘密情報を調べたのは最初の部分だけで、そこには見つかりません。共有する前に --redact を付けてください。\n',
+    )
+  const kinds = found.map(({ kind, distinct }) => `${kind} ${formatCount(distinct)}`)
+  const [english, japanese] = [
+    `${counter.isPartial ? 'at least ' : ''}${plural(total, 'secret')} (${kinds.join(', ')})`,
+    `${formatCount(total)} 件${counter.isPartial ? '以上' : ''}（${kinds.join('、')}）`,
+  ]
+  if (to === 'handoff')
+    return say(
+      `fumi: Contains ${english}, which the other agent sends to its model. To remove them, pass --redact.\n`,
+      `fumi: 秘密情報が ${japanese}含まれ、引き継ぎ先のエージェントがモデルに送ります。取り除くには --redact を付けてください。\n`,
+    )
+  return say(
+    `fumi: Contains ${english}. Before you share it, remove them with --redact.\n`,
+    `fumi: 秘密情報が ${japanese}含まれています。共有する前に --redact で取り除いてください。\n`,
+  )
 }
 
 /** Counts redactions by kind. Never shows what was redacted. */

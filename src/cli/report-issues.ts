@@ -34,7 +34,7 @@ export async function reportIncomplete(issues: readonly Issue[]): Promise<void> 
   const { length } = found.issues
   await writeErr(
     say(
-      `fumi: incomplete result: ${length === 1 ? '1 source' : `${length} sources`} could not be read.\n`,
+      `fumi: Incomplete result: ${length === 1 ? '1 source' : `${length} sources`} could not be read.\n`,
       `fumi: 結果は完全ではありません。読み取れなかったものが ${length} 件あります。\n`,
     ),
   )
@@ -49,7 +49,7 @@ export function incompleteError(issues: readonly Issue[]): AppError | undefined 
   const { en, ja } = describeIssue(first)
   return new AppError(
     found.code,
-    `no matches, but the result is incomplete: ${en}`,
+    `No matches, but the result is incomplete: ${en}`,
     `見つかりませんでしたが、結果は完全ではありません: ${ja}`,
   )
 }

@@ -7,7 +7,7 @@ import { AppError } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { Session } from '../model/session.ts'
 import { eraseScrub, type ScrubRecord, saveScrubRecord, scrubFolder, scrubRecordsOf } from '../scrub/scrub-records.ts'
-import { applyScrub, liveSource, planScrub, type ScrubPlan, undoScrub } from '../scrub/scrub-session.ts'
+import { applyScrub, keepIdentity, liveSource, planScrub, type ScrubPlan, undoScrub } from '../scrub/scrub-session.ts'
 import type { SecretsOptions } from './commands/secrets.ts'
 import { type ChosenLog, findSession, resolveLog } from './find-session.ts'
 import { say } from './language.ts'
@@ -20,7 +20,7 @@ export async function changeStore(app: App, name: string | undefined, options: S
   if (name === undefined || options.all || actions > 1)
     throw new AppError(
       'bad_usage',
-      'specify one session and one of --scrub, --undo and --erase.',
+      'Specify one session and one of --scrub, --undo and --erase.',
       '会話を 1 つと、--scrub・--undo・--erase のどれか 1 つを指定してください。',
     )
   if (options.scrub) await scrub(app, name, options)
@@ -43,6 +43,7 @@ async function scrub(app: App, name: string, options: SecretsOptions): Promise<v
   if (options.dryRun) return options.json ? writeOutJson(resultOf(plan, false)) : undefined
   await confirm(options, say(`Remove them from ${source.path}?`, `${source.path} から取り除きますか？`))
   saveScrubRecord(app.directory, await applyScrub(plan, context))
+  await keepIdentity(plan, app.backup)
   if (options.json) return writeOutJson(resultOf(plan, true))
   await writeOut(
     say(
@@ -91,7 +92,7 @@ async function confirm({ yes, json }: SecretsOptions, question: string): Promise
   if (yes || (!json && (await askYesNo('', `${toPrintable(question)} [y/N] `)))) return
   throw new AppError(
     'bad_usage',
-    'nothing was changed. Pass --yes to skip the confirmation.',
+    'Nothing was changed. Pass --yes to skip the confirmation.',
     '何も変更していません。確認を省くには --yes を付けてください。',
   )
 }

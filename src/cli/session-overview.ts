@@ -4,6 +4,7 @@
  */
 import { catchReaderErrors } from '../agents/catch-reader-errors.ts'
 import type { HistorySummary } from '../amazon-q.ts'
+import type { App } from '../app.ts'
 import { statOf } from '../lib/files/safe-fs.ts'
 import { isSystemError } from '../lib/files/system-error.ts'
 import type { SessionId } from '../model/ids.ts'
@@ -25,12 +26,12 @@ export interface SessionOverview {
 
 /**
  * @param id which session of a log with several
- * @param onMessage is called for each message
+ * @param onMessage is called for each message; reading waits for its promise
  */
 export async function readOverview(
   log: Log,
   id: SessionId,
-  onMessage?: (message: NormalizedMessage) => void,
+  onMessage?: (message: NormalizedMessage) => Promise<void> | undefined,
 ): Promise<SessionOverview> {
   let session: Session | undefined
   const issues: Issue[] = []
@@ -40,7 +41,8 @@ export async function readOverview(
     for (const one of batch) {
       if (one.kind === 'message' && one.message.raw.session_id === id) {
         if (one.message.raw.line_index === 0) headerMessages.push(one.message)
-        onMessage?.(one.message)
+        const work = onMessage?.(one.message)
+        if (work) await work
         collector.add(one.message)
       }
       if (one.kind === 'session' && one.session.id === id) session = one.session
@@ -156,4 +158,17 @@ export async function readHistorySummary(log: Log): Promise<HistorySummary | und
   for await (const batch of catchReaderErrors(log.source, log.agent.scan(log.source)))
     for (const one of batch) if (one.kind === 'history') return one.summary
   return undefined
+}
+
+const MAX_DEPTH = 50
+
+/** A sub-agent may have sub-agents. */
+export function rootOf(app: App, session: Session): string {
+  let root = session
+  for (let depth = 0; depth < MAX_DEPTH && root.relation === 'subagent' && root.parent !== undefined; depth++) {
+    const parent = app.index.header(root.parent)
+    if (!parent) return root.parent
+    root = parent
+  }
+  return root.id
 }

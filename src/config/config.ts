@@ -56,7 +56,7 @@ export function changeConfig(
     const known = [...settings.keys()]
     throw new AppError(
       'bad_usage',
-      `unknown setting "${key}". Available: ${known.join(', ')}.`,
+      `Unknown setting "${key}". Available: ${known.join(', ')}.`,
       `「${key}」という設定はありません。使えるのは ${known.join('、')} です。`,
     )
   }

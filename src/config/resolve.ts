@@ -46,10 +46,12 @@ export interface AgentConfig {
 
 export interface ProfileConfig {
   readonly server: SettingValueOf<'profiles.*.server'>
+  readonly api: SettingValueOf<'profiles.*.api'>
   readonly url: string | null
   readonly model: string | null
   readonly key: string | null
   readonly window: number | null
+  readonly fallback: string | null
 }
 
 export interface Configuration {
@@ -62,6 +64,11 @@ export interface Configuration {
     /** In bytes. */
     readonly limit: number | undefined
   }
+  /** What agents never recall. */
+  readonly memory: {
+    readonly skip: readonly string[]
+    readonly skipSessions: readonly string[]
+  }
   readonly language: SettingValueOf<'language'>
   readonly prices: SettingValueOf<'prices'>
   readonly pricePlan: SettingValueOf<'prices.plan'>
@@ -71,6 +78,10 @@ export interface Configuration {
   readonly sandbox: SettingValueOf<'chat.sandbox'>
   readonly maxRequests: SettingValueOf<'chat.maxRequests'>
   readonly maxTokens: SettingValueOf<'chat.maxTokens'>
+  readonly chatMemory: SettingValueOf<'chat.memory'>
+  readonly maxSessionTokens: SettingValueOf<'chat.maxSessionTokens'>
+  readonly maxCost: SettingValueOf<'chat.maxCost'>
+  readonly reasoning: SettingValueOf<'chat.reasoning'>
   /** Named servers. */
   readonly profiles: ReadonlyMap<string, ProfileConfig>
   /** Every API key from any origin, even an overridden one: the key itself, or `$NAME` for a variable. */
@@ -110,6 +121,7 @@ export function resolveConfig(input: ConfigInput): Configuration {
       skip: lookup('backup.skip'),
       limit: bytesOfSize(lookup('backup.limit')),
     },
+    memory: { skip: lookup('memory.skip'), skipSessions: lookup('memory.skipSessions') },
     language: lookup('language'),
     prices: lookup('prices'),
     pricePlan: lookup('prices.plan'),
@@ -129,15 +141,21 @@ export function resolveConfig(input: ConfigInput): Configuration {
     sandbox: lookup('chat.sandbox'),
     maxRequests: lookup('chat.maxRequests'),
     maxTokens: lookup('chat.maxTokens'),
+    chatMemory: lookup('chat.memory'),
+    maxSessionTokens: lookup('chat.maxSessionTokens'),
+    maxCost: lookup('chat.maxCost'),
+    reasoning: lookup('chat.reasoning'),
     profiles: new Map(
       profiles.map((name) => [
         name,
         {
           server: lookup('profiles.*.server', name),
+          api: lookup('profiles.*.api', name),
           url: lookup('profiles.*.url', name),
           model: lookup('profiles.*.model', name),
           key: lookup('profiles.*.key', name),
           window: lookup('profiles.*.window', name),
+          fallback: lookup('profiles.*.fallback', name),
         },
       ]),
     ),

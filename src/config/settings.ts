@@ -80,6 +80,15 @@ const positiveIntegerSetting: SettingType<number | null> = {
   fromText: (text) => (/^\d+$/.test(text) ? Number(text) : text),
 }
 
+const positiveNumberSetting: SettingType<number | null> = {
+  isList: false,
+  read: (value) =>
+    value === null || (typeof value === 'number' && Number.isFinite(value) && value > 0)
+      ? valid(value)
+      : invalid(phrase('must be a number above 0', 'には 0 より大きい数を指定してください')),
+  fromText: (text) => (/^\d+(?:\.\d+)?$/.test(text) ? Number(text) : text),
+}
+
 const SIZE_PATTERN = /^(\d+(?:\.\d+)?)\s*(MB|GB|TB)$/i
 const BYTES_PER_UNIT: { readonly [unit: string]: number } = { mb: 1e6, gb: 1e9, tb: 1e12 }
 
@@ -112,6 +121,20 @@ const pathSetting: SettingType<string | null> = {
   fromText: pathFromText,
 }
 
+const textListSetting: SettingType<readonly string[]> = {
+  isList: true,
+  read: (value) =>
+    isJsonArray(value) && value.every((one) => typeof one === 'string')
+      ? valid(value as readonly string[])
+      : invalid(
+          phrase(
+            'must be a list of texts: ["one", "another"]',
+            'には ["one", "another"] のように一覧を指定してください',
+          ),
+        ),
+  fromText: (text) => text,
+}
+
 const pathListSetting: SettingType<readonly string[]> = {
   isList: true,
   read(value, context) {
@@ -133,11 +156,11 @@ const pathListSetting: SettingType<readonly string[]> = {
   fromText: pathFromText,
 }
 
-/** Parses a list whose values are separated like those in the platform's PATH. */
+/** Parses a list whose values are separated like those in the platform's PATH, or by commas if they are no paths. */
 export const settingFromText = (kind: SettingType<SettingValue>, text: string, context: SettingContext): JsonValue =>
   kind.isList
     ? text
-        .split(pathRules(context).delimiter)
+        .split(kind === textListSetting ? ',' : pathRules(context).delimiter)
         .filter((word) => word !== '')
         .map((word) => kind.fromText(word, context))
     : kind.fromText(text, context)
@@ -243,6 +266,16 @@ const SETTINGS = {
       'バックアップする範囲。auto（設定 keep に従う）、all、none',
     ),
   ),
+  'memory.skip': defineSetting(
+    pathListSetting,
+    [],
+    phrase('directories whose conversations agents never recall', 'エージェントに思い出させない会話のディレクトリー'),
+  ),
+  'memory.skipSessions': defineSetting(
+    textListSetting,
+    [],
+    phrase('sessions that agents never recall, by id', 'エージェントに思い出させない会話の ID'),
+  ),
   profile: defineSetting(textSetting, null, phrase('default profile of fumi chat', 'fumi chat の既定のプロファイル')),
   'chat.compact': defineSetting(
     choiceSetting('auto', 'ask'),
@@ -270,10 +303,44 @@ const SETTINGS = {
     null,
     phrase('stop a turn after this many tokens, sent and received', '送受信したトークンがこの数になるとターンを停止'),
   ),
+  'chat.memory': defineSetting(
+    booleanSetting,
+    true,
+    phrase(
+      'let the model of an interactive chat search earlier conversations, read-only, once there is an index',
+      '対話中のモデルが過去の会話を検索できるようにする（読み取り専用。索引がある場合）',
+    ),
+  ),
+  'chat.maxSessionTokens': defineSetting(
+    positiveIntegerSetting,
+    null,
+    phrase('stop when a chat has used this many tokens', 'チャットで使ったトークンがこの数になると停止'),
+  ),
+  'chat.maxCost': defineSetting(
+    positiveNumberSetting,
+    null,
+    phrase('stop when a chat has cost this many US dollars', 'チャットの費用がこの米ドル額になると停止'),
+  ),
+  'chat.reasoning': defineSetting(
+    choiceSetting('show', 'fold', 'hide'),
+    'fold',
+    phrase(
+      'reasoning of the model in the terminal: show, fold (one line), hide; /reasoning prints it',
+      'ターミナルでのモデルの思考。show（表示）、fold（1 行）、hide（非表示）。/reasoning で読める',
+    ),
+  ),
   'profiles.*.server': defineSetting(
-    choiceSetting('openai', 'ollama', 'llamacpp', 'lmstudio', 'vllm', 'any'),
+    choiceSetting('openai', 'anthropic', 'ollama', 'llamacpp', 'lmstudio', 'vllm', 'any'),
     'any',
     phrase('kind of server; any: detected from its URL', 'サーバーの種類。any なら URL から判断'),
+  ),
+  'profiles.*.api': defineSetting(
+    choiceSetting('auto', 'chat', 'responses', 'anthropic'),
+    'auto',
+    phrase(
+      'API of the server: chat (completions), responses (OpenAI), anthropic (Messages); auto: by its kind',
+      'サーバーの API。chat（Chat Completions）、responses（OpenAI）、anthropic（Messages）。auto なら種類から判断',
+    ),
   ),
   'profiles.*.url': defineSetting(textSetting, null, phrase('URL, including /v1', 'URL。/v1 まで含める')),
   'profiles.*.model': defineSetting(textSetting, null, phrase('model to use', '使うモデル')),
@@ -286,6 +353,14 @@ const SETTINGS = {
     positiveIntegerSetting,
     null,
     phrase('context window of the model, in tokens', 'モデルのコンテキストウィンドウ（トークン数）'),
+  ),
+  'profiles.*.fallback': defineSetting(
+    textSetting,
+    null,
+    phrase(
+      'models that answer when the model cannot; comma-separated',
+      'モデルが応答できないときに代わるモデル（コンマ区切り）',
+    ),
   ),
 }
 

@@ -34,7 +34,7 @@ export const DEFAULT_STRATEGY: CompactStrategy = {
 const SHORTENED_MESSAGE_BYTES = 25_000
 
 /** Our text; Amazon Q CLI has its own. */
-const SUMMARY_REQUEST = `Write a summary of this conversation that will stand in its place: whoever continues it sees the summary and not the conversation. Do not answer the conversation and do not call tools.
+const SUMMARY_REQUEST = `Write a summary of this conversation that replaces it. Whoever continues it sees only the summary. Do not answer the conversation and do not call tools.
 
 Use Markdown with these sections, and leave out those with nothing to say:
 - Goal: what the user wants to reach, and why.
@@ -43,7 +43,7 @@ Use Markdown with these sections, and leave out those with nothing to say:
 - Decisions: what was decided, what was turned down, and the reasons.
 - Open: what is unfinished, what failed, and the next step.`
 const EXISTING_PREAMBLE =
-  'An earlier part was summed up before. Carry over from this summary everything that still matters, so that nothing is lost.'
+  'An earlier part was summarized before. Carry over from this summary everything that still matters, so that nothing is lost.'
 
 export function clampMessageLength(bytes: number): number {
   return Math.min(Math.max(bytes, byteLength(TRUNCATED_SUFFIX)), MAX_USER_MESSAGE_SIZE)

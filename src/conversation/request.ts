@@ -51,7 +51,7 @@ export interface ContextInput {
 
 /** Our text; Amazon Q CLI has its own. */
 export const SUMMARY_PREAMBLE =
-  'What follows sums up the earlier part of this conversation, which is no longer in the history. Take it as known and build on it: requests, decisions, findings, files and open tasks named here still hold.'
+  'What follows summarizes the earlier part of this conversation, which is no longer in the history. Take it as known and build on it: requests, decisions, findings, files and open tasks named here still hold.'
 export const HOOK_PREAMBLE =
   'What follows was gathered by programs that the user set up. Treat it as instructions and facts that matter, and take it into account in your answers'
 export const CONTEXT_ACKNOWLEDGEMENT = 'Understood. I will use this information where it bears on what you ask.'

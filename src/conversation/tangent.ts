@@ -96,7 +96,7 @@ export function exitTangentWithSummary(
   const name = openTangents(state).at(-1)?.name
   const remaining = exitTangent(state)
   const about = name === undefined || name === null ? '' : ` "${name}"`
-  const user = newPrompt(`A side conversation${about} has ended. Sum up what it came to.`, timestamp, env)
+  const user = newPrompt(`A side conversation${about} has ended. Summarize its outcome.`, timestamp, env)
   const history = remaining.history.append({ user, assistant: newResponse(null, summary), request_metadata: null })
   return { ...remaining, history, valid_history_range: [0, history.length] }
 }

@@ -74,7 +74,7 @@ export async function handoff(from: ConversionSource, to: AgentId, options: Hand
   if (!targets.includes(to))
     throw new AppError(
       'bad_usage',
-      `cannot hand over to "${to}". Available: ${targets.join(', ')}.`,
+      `Cannot hand over to "${to}". Available: ${targets.join(', ')}.`,
       `「${to}」には引き継げません。使えるのは ${targets.join('、')} です。`,
     )
   const agent = agentServing(to, agents)
@@ -106,13 +106,14 @@ async function runHandoff(
   const { now, newId, isDry = false } = options
   const modelProvider = agent.modelProvider?.(options.environment)
   const writing = { cwd, now, newId, isStandalone: true, ...(modelProvider !== undefined && { modelProvider }) }
-  const conversion = await convert(from, { agent, form: to }, { ...writing, hasSidecar: true })
-  const saved = await saveToFolder(folder, agent, conversion)
+  const form = agent.deliveredForm?.(to, options.environment) ?? to
+  const conversion = await convert(from, { agent, form }, { ...writing, hasSidecar: true })
+  const saved = await saveToFolder(folder, suffixOf(agent, form), conversion)
   const report = conversion.report()
   const source = (): AsyncGenerator<Exchange> => readExchanges(readSourceMessages(from, session), facts)
   const { exchanges, lastAt } = await measureSource(readSourceMessages(from, session), source())
   await verifyTarget(source(), { agent, source: { agent: to, path: saved.path } }, report, UNCHANGED)
-  const rejected = await findRejected(agent, to, saved.path)
+  const rejected = await findRejected(agent, form, saved.path)
   if (rejected.length > 0) await options.onRejected?.(rejected)
   const backups = new HandoffBackups(options)
   const delivery = await deliverTo(agent, to, saved, { ...options, cwd, lastAt, session, backups })
@@ -156,7 +157,7 @@ function resolveDirectory(cwd: string | undefined): string {
   if (cwd === undefined)
     throw new AppError(
       'bad_usage',
-      'the session does not record its directory. Specify one with --cwd.',
+      'The session does not record its directory. Specify one with --cwd.',
       'どのディレクトリーの会話か記録されていません。--cwd で指定してください。',
     )
   if (!isFolder(cwd)) {
@@ -164,7 +165,7 @@ function resolveDirectory(cwd: string | undefined): string {
     const shown = toPrintableField(cwd)
     throw new AppError(
       'bad_usage',
-      `directory not found: ${shown}. Specify another with --cwd.`,
+      `Directory not found: ${shown}. Specify another with --cwd.`,
       `${shown} というディレクトリーはこのマシンにありません。--cwd で指定してください。`,
     )
   }
@@ -186,7 +187,7 @@ async function measureSource(
   let count = 0
   for await (const _ of exchanges) count++
   if (count === 0)
-    throw new AppError('nothing_readable', 'the session has no exchanges.', 'この会話には発言がありません。')
+    throw new AppError('nothing_readable', 'The session has no exchanges.', 'この会話には発言がありません。')
   return { exchanges: count, lastAt }
 }
 
@@ -213,7 +214,7 @@ async function verifyTarget(
   if (difference === undefined) return session
   throw new AppError(
     'cannot_write',
-    `the target does not read back identically (${difference.en}); ${outcome.en}.`,
+    `The target does not read back identically (${difference.en}); ${outcome.en}.`,
     `引き継ぎ先で同じように読めません（${difference.ja}）。${outcome.ja}。`,
   )
 }
@@ -263,11 +264,12 @@ async function deliverTo(
     now: now(),
     mayReplace,
     isDry,
+    nativeId: session.native_id,
     ...(lastAt !== undefined && { lastAt }),
     ...(title !== undefined && { title }),
     backup: backups,
   })
-  if (!delivery) throw new AppError('bad_usage', `cannot hand over to "${to}".`, `「${to}」には引き継げません。`)
+  if (!delivery) throw new AppError('bad_usage', `Cannot hand over to "${to}".`, `「${to}」には引き継げません。`)
   return delivery
 }
 
@@ -346,8 +348,11 @@ interface SavedConversion {
   readonly sidecar: string | undefined
 }
 
-async function saveToFolder(folder: string, agent: Agent, { pieces }: Conversion): Promise<SavedConversion> {
-  const path = join(folder, `conversation${agent.forms?.[0]?.suffix ?? ''}`)
+const suffixOf = ({ forms = [] }: Agent, form: string): string =>
+  (forms.find(({ name }) => name === form) ?? forms[0])?.suffix ?? ''
+
+async function saveToFolder(folder: string, suffix: string, { pieces }: Conversion): Promise<SavedConversion> {
+  const path = join(folder, `conversation${suffix}`)
   const sidecarPath = sidecarOf(path)
   const output = openSync(path, 'wx', 0o600)
   const parts = openSync(sidecarPath, 'wx', 0o600)

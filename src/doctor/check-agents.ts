@@ -27,49 +27,36 @@ export async function* checkAgents(context: DoctorContext): AsyncGenerator<Docto
     if (finding.facts['exists'] === true) present.set(finding.about, root.agent)
     yield finding
   }
-  for (const [id, agent] of present) yield retentionFinding(id, agent, context)
-  for (const agent of context.agents)
-    for (const path of agent.unreadRoots?.(context.environment) ?? [])
-      if (whyUnreadable(path) !== 'absent') yield unreadFinding(agent.rootOwner?.(path) ?? agent.id, path)
+  for (const [id, agent] of present) yield* retentionFinding(id, agent, context)
   if (logs === 0) yield nothingFound(context)
 }
 
-const unreadFinding = (id: AgentId, path: string): DoctorFinding =>
-  toFinding(
-    id,
-    'note',
-    phrase(
-      `${path} may hold conversations in a form that this version of fumi cannot read`,
-      `${path} には、この版の fumi では読めない形式の会話があるかもしれません`,
-    ),
-    { path, exists: true, readable: false },
-  )
-
-/** What happens to old conversations, and whether fumi backs them up. */
-function retentionFinding(id: AgentId, agent: Agent, { environment, config }: DoctorContext): DoctorFinding {
-  const { kind, days, setting } = agent.retention?.(environment) ?? KEEPS
+/** What happens to old conversations, and whether fumi backs them up. `checkRetention` reports programs that delete. */
+function* retentionFinding(
+  id: AgentId,
+  agent: Agent,
+  { environment, config }: DoctorContext,
+): Generator<DoctorFinding> {
+  const { kind, setting } = agent.retention?.(environment) ?? KEEPS
+  if (kind === 'deletes') return
   const isBackedUp = config.keep !== 'none' && config.agents.get(id)?.keep !== 'none'
   const facts = {
     retention: kind,
-    days: days ?? null,
     setting: setting ?? null,
     backed_up: kind !== 'keeps' && isBackedUp,
   }
-  if (kind === 'keeps') return toFinding(id, 'ok', phrase('keeps its conversations', '会話を消しません'), facts)
+  if (kind === 'keeps') return yield toFinding(id, 'ok', phrase('keeps its conversations', '会話を消しません'), facts)
   const where = setting === undefined ? '' : ` (${setting})`
   const whereJa = setting === undefined ? '' : `（${setting}）`
-  const what =
-    kind === 'overwrites'
-      ? phrase(`overwrites earlier conversations${where}`, `以前の会話を上書きします${whereJa}`)
-      : days === undefined
-        ? phrase(`deletes old conversations${where}`, `古い会話を削除します${whereJa}`)
-        : phrase(
-            `deletes conversations after ${formatPlural(days, 'day')}${where}`,
-            `${formatNumber(days)} 日を過ぎた会話を削除します${whereJa}`,
-          )
+  const what = phrase(`overwrites earlier conversations${where}`, `以前の会話を上書きします${whereJa}`)
   if (isBackedUp)
-    return toFinding(id, 'ok', phrase(`${what.en}; fumi backs them up`, `${what.ja}。fumi がバックアップします`), facts)
-  return toFinding(
+    return yield toFinding(
+      id,
+      'ok',
+      phrase(`${what.en}; fumi backs them up`, `${what.ja}。fumi がバックアップします`),
+      facts,
+    )
+  yield toFinding(
     id,
     'note',
     phrase(`${what.en}; not backed up`, `${what.ja}。バックアップはしていません`),

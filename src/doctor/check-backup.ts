@@ -53,7 +53,7 @@ function agentFinding(status: AgentBackupStatus): DoctorFinding {
   }
   const held = phrase(
     items === 0
-      ? 'nothing yet'
+      ? 'Nothing backed up yet.'
       : `${formatPlural(items, 'item')}, ${formatBytes(bytes)} stored in ${formatBytes(stored_bytes)}${since ? ` since ${since.slice(0, 10)}` : ''}${only_here > 0 ? `; ${formatNumber(only_here)} exist nowhere else` : ''}`,
     items === 0
       ? 'まだ何もありません'

@@ -17,7 +17,8 @@ export async function* checkRetention(context: DoctorContext): AsyncGenerator<Do
     if (retention?.kind !== 'deletes' || folders.length === 0) continue
     backedUp ??= readBackedUpPaths(join(context.directory, 'keep.sqlite3'))
     const paths = folders.map(({ path }) => path)
-    yield toRetentionFinding(agent, retention, await countLogs(agent, paths, retention, backedUp, context))
+    const isOff = context.config.keep === 'none' || context.config.agents.get(agent.id)?.keep === 'none'
+    yield toRetentionFinding(agent, retention, await countLogs(agent, paths, retention, backedUp, context), isOff)
   }
 }
 
@@ -51,7 +52,13 @@ async function countLogs(
   return counts
 }
 
-function toRetentionFinding(agent: Agent, { days, setting }: Retention, counts: LogCounts): DoctorFinding {
+/** @param isOff the settings say that nothing is backed up */
+function toRetentionFinding(
+  agent: Agent,
+  { days, setting }: Retention,
+  counts: LogCounts,
+  isOff: boolean,
+): DoctorFinding {
   const { logs, due, unkept } = counts
   const facts = { deletes_after_days: days ?? null, setting: setting ?? null, logs, due, without_backup: unkept }
   const [from, fromJa] = setting === undefined ? ['', ''] : [` (${setting})`, `（${setting}）`]
@@ -78,6 +85,8 @@ function toRetentionFinding(agent: Agent, { days, setting }: Retention, counts: 
     'note',
     what,
     facts,
-    phrase('To back them up: fumi backup', 'バックアップするには: fumi backup'),
+    isOff
+      ? phrase('To back them up: fumi config --unset keep', 'バックアップするには: fumi config --unset keep')
+      : phrase('To back them up: fumi backup', 'バックアップするには: fumi backup'),
   )
 }

@@ -6,6 +6,8 @@ import type { ExportOutline } from './outline.ts'
 
 export interface ExportInput {
   readonly session: Session
+  /** The session that started the first of a chain of sub-agents. Absent: the parent, or the session itself. */
+  readonly root?: string
   /** The display name. */
   readonly agent: string
   readonly mark?: ExportAnnotation

@@ -19,6 +19,7 @@ export const EXPORT_FORMAT_ENTRIES = {
   },
   json: { extension: 'json', between: '', load: async () => (await import('./json.ts')).exportJson },
   sft: { extension: 'jsonl', between: '', load: async () => (await import('./sft.ts')).exportSft },
+  otel: { extension: 'jsonl', between: '', load: async () => (await import('./otel.ts')).exportOtel },
 } as const satisfies Record<string, ExportFormatEntry>
 
 export type ExportFormatName = keyof typeof EXPORT_FORMAT_ENTRIES

@@ -10,6 +10,8 @@ import { type ExportOutline, readOutline } from './outline.ts'
 type ReadSession = () => AsyncIterable<NormalizedMessage>
 
 export interface Privacy {
+  /** Takes each message of the session first. Wait for the promise, if there is one. */
+  learn(message: NormalizedMessage): Promise<void> | undefined
   /** Drops annotations, because they may contain anything; keeps them without secrets where people are kept. */
   apply(input: ExportInput, open: ReadSession): Promise<ExportInput>
   /** The redactions so far; undefined for anonymization. */
@@ -20,9 +22,10 @@ export interface Privacy {
 export function createRedaction(people: People): Privacy {
   const redactor = new Redactor(people)
   return {
+    learn: (message) => redactor.learnFrom(message),
     redacted: () => redactor.redacted(),
     async apply({ mark, ...input }, open) {
-      await redactor.learn(open(), input.session)
+      await redactor.finishLearning(input.session)
       const outlineRedactor = redactor.twin()
       const session = await redactor.session(input.session)
       const outline = await redactOutline(input, outlineRedactor, open)
@@ -60,6 +63,7 @@ export function createAnonymization(key: string): Privacy {
     for await (const message of messages) yield anonymizer.message(message)
   }
   return {
+    learn: () => undefined,
     redacted: () => undefined,
     async apply({ mark: _, ...input }, open) {
       const session = anonymizer.session(input.session)

@@ -175,19 +175,29 @@ const hasEpoch = (db: Db): boolean => db.prepare("SELECT 1 FROM setting WHERE na
 
 const epochOf = (db: Db): string => String(db.prepare("SELECT value FROM setting WHERE name = 'epoch'").pluck().get())
 
+/** How much of the index a reader keeps in memory. */
+export interface ReadCache {
+  readonly pagesKb: number
+  readonly mappedBytes: number
+}
+
+const FAST_CACHE: ReadCache = { pagesKb: 16_000, mappedBytes: 268_435_456 }
+/** For processes of which many run at once. */
+export const SMALL_CACHE: ReadCache = { pagesKb: 2000, mappedBytes: 0 }
+
 /** Returns undefined if there is no index yet. In a read-only directory it reads a copy. */
-export function openIndexToRead(directory: string): OpenIndex | undefined {
+export function openIndexToRead(directory: string, cache: ReadCache = FAST_CACHE): OpenIndex | undefined {
   const path = indexPath(directory)
   if (!existsSync(path)) return undefined
   return withDatabaseErrors(path, () => {
     try {
       const db = openSqlite(path, { readonly: true, timeout: 5000 })
-      return checkIndexVersion(path, { db, close: () => db.close() })
+      return checkIndexVersion(path, { db, close: () => db.close() }, cache)
     } catch (error) {
       if (!needsDatabaseCopy(error)) throw error
       const copy = openDatabaseCopy(path, (at) => openSqlite(at))
       if (!copy) throw error
-      return checkIndexVersion(path, copy)
+      return checkIndexVersion(path, copy, cache)
     }
   })
 }
@@ -198,7 +208,11 @@ export function removeIndex(directory: string): void {
   for (const suffix of ['-wal', '-shm', '']) rmSync(indexPath(directory) + suffix, { force: true })
 }
 
-function checkIndexVersion(path: string, { db, close }: Pick<OpenIndex, 'db' | 'close'>): OpenIndex | undefined {
+function checkIndexVersion(
+  path: string,
+  { db, close }: Pick<OpenIndex, 'db' | 'close'>,
+  { pagesKb, mappedBytes }: ReadCache,
+): OpenIndex | undefined {
   try {
     const version = Number(db.pragma('user_version', { simple: true }))
     if (version > INDEX_FORMAT.migrations.length)
@@ -211,8 +225,8 @@ function checkIndexVersion(path: string, { db, close }: Pick<OpenIndex, 'db' | '
       close()
       return undefined
     }
-    db.pragma('cache_size = -16000')
-    db.pragma('mmap_size = 268435456')
+    db.pragma(`cache_size = -${pagesKb}`)
+    db.pragma(`mmap_size = ${mappedBytes}`)
     return { db, epoch: epochOf(db), close }
   } catch (error) {
     close()

@@ -1,7 +1,9 @@
 /** Merges small segments, and rewrites those with much removed text. No answer of a search changes. */
 import type { Db } from '../lib/sqlite/own-database.ts'
-import { BlockWriter, compareWords, PostingList, WordCursor } from '../search/segments/blocks.ts'
-import { type SegmentDocuments, type SegmentRow, segmentWriter, unpackDocuments } from './text-segments.ts'
+import { BlockWriter, compareWords, WordCursor } from '../search/segments/blocks.ts'
+import { PostingList } from '../search/segments/postings.ts'
+import { newDocuments, type SegmentDocuments, unpackDocuments } from './segment-documents.ts'
+import { SELECT_SEGMENTS, type SegmentRow, segmentWriter } from './text-segments.ts'
 
 /** As many segments of similar size are merged at once. */
 const SEGMENTS_PER_MERGE = 8
@@ -11,8 +13,6 @@ const MAX_BLOCKS_TO_MERGE = 64
 const MAX_REMOVED_PART = 0.5
 /** Fewer removed rows are not worth looking for. */
 const MIN_REMOVED_ROWS = 1000
-
-const SELECT_SEGMENTS = 'SELECT id, documents, low, high, first_block, blocks FROM text_segment'
 
 export interface SegmentMerger {
   /** One step, inside a transaction. @returns whether there is more to do */
@@ -50,7 +50,7 @@ export function segmentMerger(db: Db): SegmentMerger {
     const parts = some.map((segment) => ({ segment, documents: documentsOf(segment, hidden) }))
     const merged = mergeParts(parts.map(({ segment, documents }) => ({ nextBlock: blocksOf(segment), documents })))
     for (const segment of some) writer.drop(segment)
-    writer.add({ ...merged.terms, lengths: merged.documents.lengths }, merged.documents.rows, merged.documents.traits)
+    writer.add(merged.terms, merged.documents)
   }
 
   /** Rewrites segments with more than this part of removed documents, then forgets the rows that no segment contains. */
@@ -101,12 +101,14 @@ interface MergePart {
 /** Documents keep their order; those without a row are left out. */
 function mergeParts(parts: readonly MergePart[]) {
   const count = parts.reduce((sum, { documents }) => sum + documents.rows.filter((row) => row !== 0).length, 0)
-  const merged = { rows: new Float64Array(count), traits: new Uint8Array(count), lengths: new Uint8Array(count) }
+  const merged = newDocuments(count)
   let next = 0
-  const numbersByPart = parts.map(({ documents: { rows, traits, lengths } }) =>
+  const numbersByPart = parts.map(({ documents: { rows, sessions, tools, traits, lengths } }) =>
     Int32Array.from(rows, (row, at) => {
       if (row === 0) return -1
       merged.rows[next] = row
+      merged.sessions[next] = sessions[at] ?? 0
+      merged.tools[next] = tools[at] ?? 0
       merged.traits[next] = traits[at] ?? 0
       merged.lengths[next] = lengths[at] ?? 0
       return next++

@@ -3,6 +3,7 @@ import type { Db } from '../lib/sqlite/own-database.ts'
 import { prepareCached, prepareFirstColumn } from '../lib/sqlite/statements.ts'
 import { type Instant, makeMessageId, type SessionId } from '../model/ids.ts'
 import type { FileTouchKind } from '../model/touched-files.ts'
+import { joinLocator, unpackNumbers } from './packed-locator.ts'
 import type { IndexedMessage } from './records.ts'
 import {
   DUPLICATE,
@@ -49,10 +50,13 @@ export interface MessageRow {
   readonly kind: number
   readonly tool: string | null
   readonly rest: number
-  readonly locator: string
+  /** If not null, `locator` is packed. */
+  readonly shape: string | null
+  readonly locator: string | Uint8Array
 }
 
-export const MESSAGE_COLUMNS = `m.id, t.name, m.line, m.part, m.kind, (SELECT text FROM word WHERE id = m.tool) AS tool, m.rest, m.locator`
+export const MESSAGE_COLUMNS = `m.id, t.name, m.line, m.part, m.kind, (SELECT text FROM word WHERE id = m.tool) AS tool, m.rest,
+  (SELECT text FROM locator_shape WHERE id = m.shape) AS shape, m.locator`
 
 const DEFAULT_WINDOW = 100
 
@@ -69,7 +73,10 @@ export function readMessageWindow(db: Db, session: SessionId, options: WindowOpt
     ).all(id, ...position, maxRows) as MessageRow[]
     const unsearchable = readUnsearchableFrom(db, id, position, sign !== '>=', step, maxRows)
     if (unsearchable.length === 0) return found
-    return [...found, ...unsearchable.map(({ at, ...row }) => ({ id: 0, name: session, rest: at, ...row }))]
+    return [
+      ...found,
+      ...unsearchable.map(({ at, ...row }) => ({ id: 0, name: session, rest: at, shape: null, ...row })),
+    ]
       .sort((a, b) => comparePositions([a.line, a.part], [b.line, b.part]) * step)
       .slice(0, maxRows)
   }
@@ -95,7 +102,17 @@ export function positionOfMessageId(id: string): MessagePosition {
   return line === undefined ? START_POSITION : [Number(line), Number(part ?? 1)]
 }
 
-export function toIndexedMessage({ id, name, line, part, kind, tool, rest, locator }: MessageRow): IndexedMessage {
+export function toIndexedMessage({
+  id,
+  name,
+  line,
+  part,
+  kind,
+  tool,
+  rest,
+  shape,
+  locator,
+}: MessageRow): IndexedMessage {
   const time = instantOf(timeOfId(id) + rest)
   return {
     id: makeMessageId(time, line, part),
@@ -112,9 +129,12 @@ export function toIndexedMessage({ id, name, line, part, kind, tool, rest, locat
     injected: (kind & INJECTED) !== 0,
     error: (kind & ERROR) !== 0,
     image: (kind & IMAGE) !== 0,
-    locator: decodeLocator(locator, { line, time, session: name }),
+    locator: decodeLocator(textOfLocator(shape, locator), { line, time, session: name }),
   }
 }
+
+const textOfLocator = (shape: string | null, locator: string | Uint8Array): string =>
+  typeof locator === 'string' ? locator : joinLocator({ shape: shape ?? '', numbers: unpackNumbers(locator) })
 
 export interface FileTouched {
   readonly path: string

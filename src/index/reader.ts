@@ -8,9 +8,11 @@ import { prepareCached, prepareFirstColumn } from '../lib/sqlite/statements.ts'
 import { AppError } from '../model/error.ts'
 import type { AgentId, SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
+import type { PriceList } from '../model/prices.ts'
 import type { Session } from '../model/session.ts'
 import type { Totals } from '../model/totals.ts'
 import type { UsageRecord } from '../model/usage-groups.ts'
+import { type FileListOptions, type ListedFile, readFileList } from './file-list.ts'
 import {
   IndexDamagedError,
   indexPath,
@@ -18,6 +20,7 @@ import {
   markIndexSuspect,
   type OpenIndex,
   openIndexToRead,
+  type ReadCache,
 } from './index-file.ts'
 import {
   type FilesTouched,
@@ -58,13 +61,16 @@ import {
   type SessionPage,
   type SessionSource,
 } from './session-list.ts'
+import { EMPTY_SUMMARY, readSessionSummary, type SessionSummary, type SummaryOptions } from './session-summary.ts'
 import {
   type ActivityQuarter,
   type DayUsage,
   type IndexStatistics,
   type IndexTotalsOptions,
+  readActiveSessions,
   readActivity,
   readHistories,
+  readSessionCalls,
   readStatistics,
   readTotals,
   readUsageRecords,
@@ -76,11 +82,13 @@ import { readUnsearchableFrom, START_POSITION } from './unsearchable-rows.ts'
 
 export class IndexReader {
   readonly #directory: string
+  readonly #cache: ReadCache | undefined
   #opened: OpenIndex | undefined
   #inode = 0
 
-  constructor(directory: string) {
+  constructor(directory: string, cache?: ReadCache) {
     this.#directory = directory
+    this.#cache = cache
   }
 
   /** Undefined while there is no index. If the epoch changes, everything read before may be out of date. */
@@ -150,6 +158,10 @@ export class IndexReader {
     return this.read((db) => readFilterChoices(db), NO_FILTER_CHOICES)
   }
 
+  summary(options: SummaryOptions, prices: PriceList): SessionSummary {
+    return this.read((db) => readSessionSummary(db, options, prices), EMPTY_SUMMARY)
+  }
+
   extent(): IndexSize {
     return this.read((db) => readIndexSize(db), EMPTY_INDEX_SIZE)
   }
@@ -164,6 +176,14 @@ export class IndexReader {
 
   activity(filter: SessionFilter): readonly ActivityQuarter[] {
     return this.read((db) => readActivity(db, filter), [])
+  }
+
+  activeSessions(filter: SessionFilter): ReturnType<typeof readActiveSessions> {
+    return this.read((db) => readActiveSessions(db, filter), [])
+  }
+
+  sessionCalls(filter: SessionFilter): ReturnType<typeof readSessionCalls> {
+    return this.read((db) => readSessionCalls(db, filter), [])
   }
 
   /** The location from which the session is read. */
@@ -219,6 +239,10 @@ export class IndexReader {
     return this.read((db) => readTouches(db, path, limit), { total: 0, touched: [] })
   }
 
+  files(options: FileListOptions): readonly ListedFile[] {
+    return this.read((db) => readFileList(db, options), [])
+  }
+
   get revision(): number {
     return this.read(
       (db) => Number(prepareFirstColumn(db, "SELECT value FROM setting WHERE name = 'revision'").get()),
@@ -259,7 +283,7 @@ export class IndexReader {
     const inode = inodeOf(indexPath(this.#directory))
     if (this.#opened && inode === this.#inode) return this.#opened
     this.close()
-    this.#opened = inode === 0 ? undefined : openIndexToRead(this.#directory)
+    this.#opened = inode === 0 ? undefined : openIndexToRead(this.#directory, this.#cache)
     this.#inode = inode
     return this.#opened
   }
@@ -301,6 +325,7 @@ function findSessionsByName(db: Db, name: string): readonly SessionId[] {
   return db
     .prepare(
       `SELECT name FROM session WHERE substr(name, 1, length(:name)) = :name OR substr(native_id, 1, length(:name)) = :name
+       OR instr(:name, '~') AND name = agent || ':' || :name
        ORDER BY last_at DESC, id DESC LIMIT :most`,
     )
     .pluck()

@@ -150,8 +150,10 @@ export interface SessionEntry {
   readonly usage: Usage
   /** For logs that do not count tokens. Not part of any token total. */
   readonly estimate?: EstimatedTokens
+  /** What the vendor charged, where the log counts credits instead of tokens. */
+  readonly credits?: number
   readonly parent?: SessionId
-  readonly relation?: 'fork' | 'subagent'
+  readonly relation?: 'fork' | 'subagent' | 'revert'
   readonly children: number
   readonly revision: number
   readonly path: string

@@ -1,9 +1,13 @@
 /** The rows of a chunk in a few large arrays, which threads transfer without copying. */
+import { ByteBuffer } from '../lib/byte-buffer.ts'
 import { TEXT_SCOPES, type TextScope } from '../model/searchable-text.ts'
 import type { FileTouch } from '../model/touched-files.ts'
 import type { TermBuilder } from '../search/segments/term-builder.ts'
-import { encodeLocator, isSearchableKind, type RowContext, roleOfKind } from './row-encoding.ts'
-import { toUnsearchableBatches, type UnsearchableBatch, type UnsearchableRow } from './unsearchable-rows.ts'
+import { packLocator, packNumbers, type SplitLocator } from './packed-locator.ts'
+import type { PackableRow } from './packed-rows.ts'
+import { isSearchableKind, type RowContext, roleOfKind } from './row-encoding.ts'
+import { NO_SCOPE } from './segment-documents.ts'
+import { toUnsearchableBatches, type UnsearchableBatch } from './unsearchable-rows.ts'
 
 /** Fields of a row in `numbers`. The tool is an index into `tools`; unknown tools and durations are -1. */
 export const AT_FIELD = 0
@@ -12,7 +16,11 @@ export const PART_FIELD = 2
 export const KIND_FIELD = 3
 export const TOOL_FIELD = 4
 export const DURATION_FIELD = 5
-export const FIELDS_PER_ROW = 6
+/** An index into `shapes`; -1 minus an index into `locatorTexts` if the locator is not split. */
+const SHAPE_FIELD = 6
+/** The end of the row's numbers in `locatorNumbers`. They begin where those of the row before end. */
+const NUMBERS_END_FIELD = 7
+const FIELDS_PER_ROW = 8
 
 /** Fields of a text in `spans`. */
 const SPAN_ROW = 0
@@ -25,8 +33,12 @@ export interface RowBatch {
   readonly count: number
   readonly numbers: Float64s
   readonly tools: readonly string[]
-  readonly locators: readonly string[]
-  /** The row and scope of each text, in row order. Rows without text are never found by words. */
+  /** Of locators. */
+  readonly shapes: readonly string[]
+  readonly locatorTexts: readonly string[]
+  /** Of all locators, as `packNumbers` writes them. */
+  readonly locatorNumbers: Uint8Array<ArrayBuffer>
+  /** The row and scope of each text, in row order. Every row has one; rows without text have an empty one. */
   readonly spans: Float64s
   /** The number of the first text in its segment. The others follow it. */
   readonly firstDocument: number
@@ -40,7 +52,11 @@ interface TouchedFilesOfRow {
   readonly files: readonly FileTouch[]
 }
 
-export const rowBatchBuffers = ({ numbers, spans }: RowBatch): readonly ArrayBuffer[] => [numbers.buffer, spans.buffer]
+export const rowBatchBuffers = ({ numbers, spans, locatorNumbers }: RowBatch): readonly ArrayBuffer[] => [
+  numbers.buffer,
+  spans.buffer,
+  locatorNumbers.buffer,
+]
 
 /** Posting to a closed port discards the message, but still detaches the buffers transferred with it. */
 const closedPort = new MessageChannel().port1
@@ -58,11 +74,22 @@ export function releaseRowBatch(rows: RowBatch): void {
 export const rowField = ({ numbers }: RowBatch, row: number, field: number): number =>
   numbers[row * FIELDS_PER_ROW + field] ?? 0
 
+/** The locator of a row: a complete text, or its numbers and an index into `shapes`. */
+export function rowLocator(
+  rows: RowBatch,
+  row: number,
+): string | { readonly shape: number; readonly numbers: Uint8Array } {
+  const shape = rowField(rows, row, SHAPE_FIELD)
+  if (shape < 0) return rows.locatorTexts[-1 - shape] ?? ''
+  const start = row === 0 ? 0 : rowField(rows, row - 1, NUMBERS_END_FIELD)
+  return { shape, numbers: rows.locatorNumbers.subarray(start, rowField(rows, row, NUMBERS_END_FIELD)) }
+}
+
 /** One field of a message in the text index. */
 export interface TextDocument {
   /** Its number in the segment. */
   readonly document: number
-  /** Index into `TEXT_SCOPES`. */
+  /** Index into `TEXT_SCOPES`, or `NO_SCOPE`. */
   readonly scope: number
 }
 
@@ -87,7 +114,7 @@ const SCOPE_NUMBERS: ReadonlyMap<TextScope, number> = new Map(TEXT_SCOPES.map((s
 export class RowBatchWriter {
   #numbers = new NumberList()
   #spans = new NumberList()
-  #locators: string[] = []
+  #locators: (SplitLocator | string)[] = []
   #firstDocument: number | undefined
   #tools: string[] = []
   #touched: TouchedFilesOfRow[] = []
@@ -107,7 +134,7 @@ export class RowBatchWriter {
     locator: { readonly [key: string]: unknown },
     context: RowContext,
   ): number {
-    this.#locators.push(encodeLocator(locator, context))
+    this.#locators.push(packLocator(locator, context))
     const { values } = this.#numbers.reserve(FIELDS_PER_ROW)
     let next = this.#numbers.used
     values[next++] = at
@@ -116,7 +143,7 @@ export class RowBatchWriter {
     values[next++] = kind
     values[next++] = tool === undefined ? -1 : this.#toolNumber(tool)
     values[next++] = duration ?? -1
-    this.#numbers.used = next
+    this.#numbers.used = next + 2
     return this.#count++
   }
 
@@ -130,12 +157,21 @@ export class RowBatchWriter {
 
   /** Texts must be added in row order, and all texts until `take` to the same segment. */
   addText(row: number, scope: TextScope, text: string, terms: TermBuilder): void {
+    this.#addDocument(row, SCOPE_NUMBERS.get(scope) ?? 0, text, terms)
+  }
+
+  /** Lets filters find a row that words do not find. */
+  addWithoutText(row: number, terms: TermBuilder): void {
+    this.#addDocument(row, NO_SCOPE, '', terms)
+  }
+
+  #addDocument(row: number, scope: number, text: string, terms: TermBuilder): void {
     const document = terms.add(text)
     this.#firstDocument ??= document
     const { values } = this.#spans.reserve(SPAN_LENGTH)
     const next = this.#spans.used
     values[next + SPAN_ROW] = row
-    values[next + SPAN_SCOPE] = SCOPE_NUMBERS.get(scope) ?? 0
+    values[next + SPAN_SCOPE] = scope
     this.#spans.used += SPAN_LENGTH
   }
 
@@ -147,11 +183,11 @@ export class RowBatchWriter {
   take(): RowBatch {
     const unsearchable = this.#moveUnsearchable()
     const rows = {
+      ...this.#packLocators(),
       aside: unsearchable,
       count: this.#count,
       numbers: this.#numbers.take(),
       tools: this.#tools,
-      locators: this.#locators,
       firstDocument: this.#firstDocument ?? 0,
       spans: this.#spans.take(),
       touched: this.#touched,
@@ -164,11 +200,29 @@ export class RowBatchWriter {
     return rows
   }
 
+  #packLocators(): Pick<RowBatch, 'shapes' | 'locatorTexts' | 'locatorNumbers'> {
+    const shapes = new Map<string, number>()
+    const locatorTexts: string[] = []
+    const { values } = this.#numbers
+    this.#locators.forEach((locator, row) => {
+      let shape: number | undefined
+      if (typeof locator === 'string') shape = -locatorTexts.push(locator)
+      else {
+        shape = shapes.get(locator.shape) ?? shapes.size
+        shapes.set(locator.shape, shape)
+        packNumbers(locator.numbers, locatorBytes)
+      }
+      values[row * FIELDS_PER_ROW + SHAPE_FIELD] = shape
+      values[row * FIELDS_PER_ROW + NUMBERS_END_FIELD] = locatorBytes.used
+    })
+    return { shapes: [...shapes.keys()], locatorTexts, locatorNumbers: locatorBytes.take() }
+  }
+
   /** Takes the unsearchable rows out of the arrays and closes the gaps. */
   #moveUnsearchable(): readonly UnsearchableBatch[] {
-    const unsearchable: UnsearchableRow[] = []
+    const unsearchable: PackableRow[] = []
     const { values } = this.#numbers
-    const locators: string[] = []
+    const locators: (SplitLocator | string)[] = []
     const spans = this.#spans
     const newRowNumbers = new Map<number, number>()
     let span = 0
@@ -209,6 +263,8 @@ export class RowBatchWriter {
     return context >= 0 ? context : this.#tools.push(tool) - 1
   }
 }
+
+const locatorBytes = new ByteBuffer()
 
 /** A growing array of numbers that reuses its memory. */
 class NumberList {

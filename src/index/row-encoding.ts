@@ -61,7 +61,7 @@ export const timeOfId = (id: number): number => (id < FIRST_MESSAGE_ID ? 0 : id 
  * column.
  */
 export function exactInteger(value: number, label: string): number {
-  if (!Number.isSafeInteger(value)) throw new TypeError(`${label} is ${value}, which is no exact integer`)
+  if (!Number.isSafeInteger(value)) throw new TypeError(`${label} is ${value}, which is not an exact integer`)
   return value
 }
 
@@ -71,6 +71,10 @@ export const safeSum = (column: string): string => `CAST(min(total(${column}), $
 /** SQL for the `DO UPDATE` part of an upsert. */
 export const addOnConflict = (...columns: readonly string[]): string =>
   columns.map((one) => `${one} = min(${one} + excluded.${one}, ${Number.MAX_SAFE_INTEGER})`).join(', ')
+
+export const compressBytes = (bytes: Uint8Array): Uint8Array => new Uint8Array(deflateRawSync(bytes, { level: 4 }))
+
+export const decompressBytes = (compressed: Uint8Array): Buffer => inflateRawSync(compressed)
 
 export const compressText = (text: string): Buffer => deflateRawSync(text, { level: 4 })
 
@@ -94,7 +98,7 @@ export const fromStoredTime = (stored: number): Instant | null => (stored < 0 ? 
 /** Returns the epoch for an invalid time. */
 export const instantOf = (milliseconds: number): Instant => instantFromMs(milliseconds) ?? EPOCH
 
-type LocatorFields = { readonly [key: string]: unknown }
+export type LocatorFields = { readonly [key: string]: unknown }
 
 /** Fields of a row that the locator repeats. Equal values are not stored twice. */
 export interface RowContext {
@@ -107,15 +111,29 @@ const ROW_CONTEXT_KEYS = ['line', 'time', 'session'] as const
 
 /** Returns one digit, whose bits name the fields to take from the row, followed by the other fields as JSON. */
 export function encodeLocator(locator: LocatorFields, context: RowContext): string {
+  const omitted = omittedFields(locator, context)
   const rest: Record<string, unknown> = {}
-  let omitted = 0
-  for (const key in locator) {
-    const at = ROW_CONTEXT_KEYS.indexOf(key as 'line')
-    if (at >= 0 && locator[key] === context[key as 'line']) omitted |= 1 << at
-    else rest[key] = locator[key]
-  }
+  for (const key in locator) if (!isOmitted(key, omitted)) rest[key] = locator[key]
   return `${omitted}${JSON.stringify(rest)}`
 }
+
+/** One bit for each field of the row that the locator repeats. */
+export function omittedFields(locator: LocatorFields, { line, time, session }: RowContext): number {
+  return (
+    (locator['line'] === line ? LINE_BIT : 0) |
+    (locator['time'] === time ? TIME_BIT : 0) |
+    (locator['session'] === session ? SESSION_BIT : 0)
+  )
+}
+
+const LINE_BIT = 1
+const TIME_BIT = 2
+const SESSION_BIT = 4
+
+export const isOmitted = (key: string, omitted: number): boolean =>
+  ((omitted & LINE_BIT) !== 0 && key === 'line') ||
+  ((omitted & TIME_BIT) !== 0 && key === 'time') ||
+  ((omitted & SESSION_BIT) !== 0 && key === 'session')
 
 export function decodeLocator(stored: string, context: RowContext): LocatorFields {
   const locator = JSON.parse(stored.slice(1)) as Record<string, unknown>

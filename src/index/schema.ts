@@ -281,9 +281,63 @@ UPDATE session SET indexed = 0, cursor = NULL, read_bytes = 0;
 UPDATE source SET version = 0;
 `
 
+/** Version 5 did not know the session and the tool of a message in a segment, and had indexes for errors and images. */
+const KNOW_SESSIONS_AND_TOOLS = `
+DROP INDEX message_error;
+DROP INDEX message_image;
+ALTER TABLE text_segment ADD COLUMN traits INTEGER NOT NULL DEFAULT 0;
+DELETE FROM text_segment;
+DELETE FROM text_block;
+DELETE FROM text_removed;
+UPDATE session SET indexed = 0, cursor = NULL, read_bytes = 0;
+UPDATE source SET version = 0;
+`
+
+/**
+ * Version 6 stored every locator as text. Now `locator` has the numbers of a locator whose text is its shape, or the
+ * complete text if `shape` is null. Rows of version 6 stay as they are.
+ */
+const PACK_LOCATORS = `
+CREATE TABLE locator_shape (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
+ALTER TABLE message RENAME TO message_before;
+CREATE TABLE message (
+  id INTEGER PRIMARY KEY,
+  session_id INTEGER NOT NULL,
+  line INTEGER NOT NULL,
+  part INTEGER NOT NULL,
+  kind INTEGER NOT NULL,
+  tool INTEGER,
+  rest INTEGER NOT NULL,
+  shape INTEGER,
+  locator ANY NOT NULL
+) STRICT;
+INSERT INTO message SELECT id, session_id, line, part, kind, tool, rest, NULL, locator FROM message_before;
+DROP TABLE message_before;
+CREATE INDEX message_place ON message (session_id, line, part);
+CREATE INDEX message_provisional ON message (session_id) WHERE kind & 64;
+`
+
+/** Version 7 stored postings in whole bytes. */
+const PACK_POSTINGS = `
+DELETE FROM text_segment;
+DELETE FROM text_block;
+DELETE FROM text_removed;
+UPDATE session SET indexed = 0, cursor = NULL, read_bytes = 0;
+UPDATE source SET version = 0;
+`
+
 /** The application id is `fumi` in ASCII. */
 export const INDEX_FORMAT: DatabaseFormat = {
   application: 0x66756d69,
-  migrations: [SESSION_TABLES + MESSAGE_TABLES, READ_MESSAGES_AGAIN, ADD_CACHE_WRITES, RECORDED_TIMES, USE_SEGMENTS],
+  migrations: [
+    SESSION_TABLES + MESSAGE_TABLES,
+    READ_MESSAGES_AGAIN,
+    ADD_CACHE_WRITES,
+    RECORDED_TIMES,
+    USE_SEGMENTS,
+    KNOW_SESSIONS_AND_TOOLS,
+    PACK_LOCATORS,
+    PACK_POSTINGS,
+  ],
   canShrink: true,
 }

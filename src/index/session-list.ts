@@ -96,15 +96,31 @@ export function readSessionEntries(db: Db, ids: readonly SessionId[]): readonly 
   return rows.map(toSessionEntry)
 }
 
+/**
+ * Sessions listed under another one. A thread that was reverted is one conversation: its latest log has under it the logs
+ * that it replaces, and their children.
+ * @param name of the parent, as SQL
+ */
+const childrenOf = (name: string): string =>
+  `SELECT c.id FROM session c WHERE c.parent = ${name} AND c.relation IS NOT 'revert'
+  UNION ALL SELECT p.id FROM session r JOIN session p ON p.name = r.parent WHERE r.name = ${name} AND r.relation = 'revert'
+  UNION ALL SELECT c.id FROM session r JOIN session c ON c.parent = r.parent
+    WHERE r.name = ${name} AND r.relation = 'revert' AND c.id <> r.id`
+
+/** A log that another one of the same thread replaces. */
+const IS_REPLACED = `EXISTS (SELECT 1 FROM session r WHERE r.parent = CASE t.relation WHEN 'revert' THEN t.parent ELSE t.name END
+  AND r.relation = 'revert' AND r.id <> t.id AND (t.relation IS NOT 'revert' OR (r.started_at, r.id) > (t.started_at, t.id)))`
+
 /** A child whose parent is not in the index is listed like any other session. */
-function childrenCondition(children: SessionListOptions['children']): {
+export function childrenCondition(children: SessionListOptions['children']): {
   readonly sql: string
   readonly values: readonly string[]
 } {
   if (children === 'all') return { sql: '1', values: [] }
-  if (typeof children === 'object') return { sql: 't.parent = ?', values: [children.of] }
+  if (typeof children === 'object')
+    return { sql: `t.id IN (${childrenOf('?')})`, values: [children.of, children.of, children.of] }
   return {
-    sql: '(t.parent IS NULL OR NOT EXISTS (SELECT 1 FROM session p WHERE p.name = t.parent))',
+    sql: `(t.parent IS NULL OR t.relation = 'revert' OR NOT EXISTS (SELECT 1 FROM session p WHERE p.name = t.parent)) AND NOT ${IS_REPLACED}`,
     values: [],
   }
 }
@@ -131,7 +147,7 @@ interface EntryRow {
   readonly cache_write_tokens: number
   readonly cache_write_1h_tokens: number
   readonly parent: SessionId | null
-  readonly relation: 'fork' | 'subagent' | null
+  readonly relation: 'fork' | 'subagent' | 'revert' | null
   readonly children: number
   readonly gone: number
   readonly revision: number
@@ -149,10 +165,10 @@ const ENTRY_COLUMNS = `t.name, t.agent, t.native_id, t.kind, t.header, t.title, 
   t.cache_write_1h_tokens, t.parent, t.relation, t.gone, t.revision, t.indexed,
   s.path, CASE WHEN s.whole IS NULL THEN s.key END AS key, s.kept, s.size,
   (SELECT json_array(sum(user_bytes), sum(assistant_bytes)) FROM estimate e WHERE e.source_id = t.source_id) AS estimate,
-  (SELECT count(*) FROM session c WHERE c.parent = t.name) AS children`
+  (SELECT count(*) FROM (${childrenOf('t.name')})) AS children`
 
 function toSessionEntry(row: EntryRow): SessionEntry {
-  const { models } = JSON.parse(row.header) as Session
+  const { models, credits } = JSON.parse(row.header) as Session
   const [user_bytes, assistant_bytes] = JSON.parse(row.estimate) as [number | null, number | null]
   return {
     id: row.name,
@@ -177,6 +193,7 @@ function toSessionEntry(row: EntryRow): SessionEntry {
     },
     ...(user_bytes !== null &&
       assistant_bytes !== null && { estimate: toEstimatedTokens({ kind: 'estimate', user_bytes, assistant_bytes }) }),
+    ...(credits !== undefined && { credits }),
     ...(row.parent !== null && { parent: row.parent }),
     ...(row.relation !== null && { relation: row.relation }),
     children: row.children,
@@ -273,12 +290,15 @@ export interface FilterChoices {
 
 export const NO_FILTER_CHOICES: FilterChoices = { agents: [], projects: [], models: [], tools: [] }
 
-const MAX_CHOICES = 500
+export const MAX_FILTER_CHOICES = 500
 
 /** Most used first. */
 export function readFilterChoices(db: Db): FilterChoices {
   const all = (sql: string): readonly FilterChoice[] =>
-    prepareCached(db, `${sql} GROUP BY value ORDER BY count DESC, value LIMIT ${MAX_CHOICES}`).all() as FilterChoice[]
+    prepareCached(
+      db,
+      `${sql} GROUP BY value ORDER BY count DESC, value LIMIT ${MAX_FILTER_CHOICES}`,
+    ).all() as FilterChoice[]
   const conversations = "session t WHERE t.kind = 'conversation'"
   return {
     agents: all(`SELECT t.agent AS value, count(*) AS count FROM ${conversations}`),

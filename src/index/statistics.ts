@@ -100,6 +100,38 @@ export function readActivity(db: Db, filter: SessionFilter): readonly ActivityQu
   ).all(...values, ...quarterRange(filter)) as ActivityQuarter[]
 }
 
+/** Sessions by the quarters of an hour in which they have prompts, answers or calls. */
+export function readActiveSessions(
+  db: Db,
+  filter: SessionFilter,
+): readonly { readonly at: number; readonly session: number }[] {
+  const { sql, values } = filterConditions(filter)
+  return prepareCached(
+    db,
+    `SELECT DISTINCT u.quarter * ${QUARTER_MS} AS at, u.session_id AS session
+     FROM session t CROSS JOIN activity u ON u.session_id = t.id
+     WHERE ${sql} AND u.quarter > ${NO_QUARTER} AND u.quarter >= ? AND u.quarter < ?`,
+  ).all(...values, ...quarterRange(filter)) as { at: number; session: number }[]
+}
+
+/** Calls of each session, with its last time; null without a date. */
+export function readSessionCalls(
+  db: Db,
+  filter: SessionFilter,
+): readonly {
+  readonly last_at: number | null
+  readonly calls: number
+  readonly results: number
+  readonly errors: number
+}[] {
+  const { sql, values } = filterConditions(filter)
+  return prepareCached(
+    db,
+    `SELECT iif(t.last_at < 0, NULL, t.last_at) AS last_at, sum(u.calls) AS calls, sum(u.results) AS results, sum(u.errors) AS errors
+     FROM session t CROSS JOIN tool_use u ON u.session_id = t.id WHERE ${sql} GROUP BY t.id`,
+  ).all(...values) as { last_at: number | null; calls: number; results: number; errors: number }[]
+}
+
 /** Inclusive start, exclusive end. What has no date is in no period. */
 const quarterRange = ({ since, until }: SessionFilter): readonly [number, number] => [
   since === undefined ? (until === undefined ? NO_QUARTER : 0) : Math.floor(since / QUARTER_MS),
@@ -132,6 +164,20 @@ function readUsageRows(db: Db, filter: SessionFilter, name: string, by: string):
 const instantOfQuarter = (quarter: number): Instant | null =>
   quarter === NO_QUARTER ? null : instantOf(quarter * QUARTER_MS)
 
+/** Sessions share quarters, and formatting a time takes longer than adding up its row. */
+function quarterCache(dayOf: DayFormatter): (quarter: number) => { readonly at: Instant | null; readonly day: string } {
+  const known = new Map<number, { readonly at: Instant | null; readonly day: string }>()
+  return (quarter) => {
+    let found = known.get(quarter)
+    if (!found) {
+      const at = instantOfQuarter(quarter)
+      found = { at, day: dayOf(at) }
+      known.set(quarter, found)
+    }
+    return found
+  }
+}
+
 /** For grouping by any dimension. */
 export function readUsageRecords(db: Db, filter: SessionFilter): readonly UsageRecord[] {
   const { sql, values } = filterConditions(filter)
@@ -154,8 +200,8 @@ export function readUsageRecords(db: Db, filter: SessionFilter): readonly UsageR
   })
 }
 
-const costOfRow = (row: UsageRow, prices: PriceList): Spent =>
-  costOfUsage(row, row.model === 'unknown' ? undefined : row.model, instantOfQuarter(row.quarter), prices)
+const costOfRow = (row: UsageRow, at: Instant | null, prices: PriceList): Spent =>
+  costOfUsage(row, row.model === 'unknown' ? undefined : row.model, at, prices)
 
 export interface UsageSeriesOptions extends SessionFilter {
   readonly by?: 'agent' | 'model' | 'project'
@@ -176,12 +222,13 @@ const GROUP_COLUMNS = { agent: 't.agent', model: 'w.text', project: "coalesce(t.
 /** In chronological order. Tokens without a date are left out. */
 export function readUsageSeries(db: Db, { by, dayOf, prices, ...filter }: UsageSeriesOptions): readonly DayUsage[] {
   const found = new Map<string, { readonly day: string; readonly name: string; readonly sum: UsageSum }>()
+  const quarters = quarterCache(dayOf)
   for (const row of readUsageRows(db, filter, GROUP_COLUMNS[by ?? 'none'], 'name')) {
     if (row.quarter === NO_QUARTER) continue
-    const day = dayOf(instantOfQuarter(row.quarter))
+    const { at, day } = quarters(row.quarter)
     const key = `${day} ${row.name}`
     const one = found.get(key) ?? { day, name: row.name, sum: new UsageSum() }
-    one.sum.add(row, costOfRow(row, prices))
+    one.sum.add(row, costOfRow(row, at, prices))
     found.set(key, one)
   }
   return [...found.values()]
@@ -223,9 +270,10 @@ export function readTotals(db: Db, filter: SessionFilter, { dayOf, prices }: Ind
   }
   const [models, days, projects, agents] = [new UsageSums(), new UsageSums(), new UsageSums(), new UsageSums()]
   const all = new UsageSum()
+  const quarters = quarterCache(dayOf)
   for (const row of readUsageRows(db, filter, "''", 't.id')) {
-    const spent = costOfRow(row, prices)
-    const day = dayOf(instantOfQuarter(row.quarter))
+    const { at, day } = quarters(row.quarter)
+    const spent = costOfRow(row, at, prices)
     for (const sum of [sessions.get(row.session)?.sum, all, models.of(row.model), days.of(day)]) sum?.add(row, spent)
   }
   for (const { one, sum } of sessions.values()) {

@@ -4,7 +4,7 @@
  */
 import type { Db } from '../lib/sqlite/own-database.ts'
 import { prepareCached } from '../lib/sqlite/statements.ts'
-import { compressText, decompressText } from './row-encoding.ts'
+import { type PackableRow, packRows, type UnsearchableRow, unpackRows } from './packed-rows.ts'
 
 /** Consecutive rows of one session, with their first and last line. */
 export interface UnsearchableBatch {
@@ -14,48 +14,19 @@ export interface UnsearchableBatch {
   readonly packed: Uint8Array
 }
 
-export interface UnsearchableRow {
-  readonly at: number
-  readonly line: number
-  readonly part: number
-  readonly kind: number
-  readonly tool: string | null
-  readonly locator: string
-}
-
 /** Larger batches cost more to unpack for a few rows; smaller ones take more space. */
 const ROWS_PER_BATCH = 512
 
-export function toUnsearchableBatches(rows: readonly UnsearchableRow[]): readonly UnsearchableBatch[] {
+export function toUnsearchableBatches(rows: readonly PackableRow[]): readonly UnsearchableBatch[] {
   const batches: UnsearchableBatch[] = []
   for (let at = 0; at < rows.length; at += ROWS_PER_BATCH) {
     const some = rows.slice(at, at + ROWS_PER_BATCH)
     const lines = some.map(({ line }) => line)
-    const packed = packUnsearchable(some)
+    const packed = packRows(some)
     batches.push({ first: Math.min(...lines), last: Math.max(...lines), count: some.length, packed })
   }
   return batches
 }
-
-export function packUnsearchable(rows: readonly UnsearchableRow[]): Uint8Array {
-  return new Uint8Array(
-    compressText(
-      JSON.stringify(rows.map(({ at, line, part, kind, tool, locator }) => [at, line, part, kind, tool, locator])),
-    ),
-  )
-}
-
-export const unpackUnsearchable = (packed: Uint8Array): readonly UnsearchableRow[] =>
-  (JSON.parse(decompressText(packed)) as PackedRow[]).map(([at, line, part, kind, tool, locator]) => ({
-    at,
-    line,
-    part,
-    kind,
-    tool,
-    locator,
-  }))
-
-type PackedRow = [at: number, line: number, part: number, kind: number, tool: string | null, locator: string]
 
 export type MessagePosition = readonly [line: number, part: number]
 
@@ -92,7 +63,7 @@ export function readUnsearchableFrom(
   for (const { first_line, last_line, packed } of pieces) {
     const end = found[limit - 1]
     if (end && (direction === 1 ? first_line > end.line : last_line < end.line)) break
-    for (const row of unpackUnsearchable(packed)) {
+    for (const row of unpackRows(packed)) {
       const beyond = comparePositions(positionOfRow(row), from) * direction
       if (beyond > 0 || (beyond === 0 && !isExclusive)) found.push(row)
     }
@@ -111,7 +82,7 @@ export function* readUnsearchable(db: Db, session: number): Generator<Unsearchab
   for (const { first_line, packed } of pieces) {
     const firstLater = pending.findIndex(({ line }) => line >= first_line)
     yield* firstLater < 0 ? pending : pending.slice(0, firstLater)
-    pending = [...(firstLater < 0 ? [] : pending.slice(firstLater)), ...unpackUnsearchable(packed)]
+    pending = [...(firstLater < 0 ? [] : pending.slice(firstLater)), ...unpackRows(packed)]
     pending.sort((a, b) => comparePositions(positionOfRow(a), positionOfRow(b)))
   }
   yield* pending
@@ -127,7 +98,7 @@ export function countUnsearchable(db: Db, session: number, from: MessagePosition
   return batches.reduce((sum, { id, is_within, count }) => {
     if (is_within === 1) return sum + count
     const { packed } = piece.get(id) as { packed: Uint8Array }
-    const within = unpackUnsearchable(packed)
+    const within = unpackRows(packed)
       .map(positionOfRow)
       .filter((position) => comparePositions(position, from) >= 0 && comparePositions(position, to) < 0)
     return sum + within.length

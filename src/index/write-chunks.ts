@@ -4,6 +4,8 @@ import type { Db } from '../lib/sqlite/own-database.ts'
 import { addSafely } from '../model/checked-numbers.ts'
 import type { FileTouch } from '../model/touched-files.ts'
 import type { BuiltTerms } from '../search/segments/term-builder.ts'
+import { joinLocator, unpackNumbers } from './packed-locator.ts'
+import { packRows, unpackRows } from './packed-rows.ts'
 import type { SessionChunk } from './records.ts'
 import {
   AT_FIELD,
@@ -14,6 +16,7 @@ import {
   PART_FIELD,
   type RowBatch,
   rowField,
+  rowLocator,
   type TextDocument,
   TOOL_FIELD,
 } from './row-batch.ts'
@@ -34,8 +37,9 @@ import {
   timeOfId,
   UNDATED,
 } from './row-encoding.ts'
-import { segmentWriter, traitsOf } from './text-segments.ts'
-import { packUnsearchable, type UnsearchableBatch, unpackUnsearchable } from './unsearchable-rows.ts'
+import { newDocuments, traitsOf } from './segment-documents.ts'
+import { segmentWriter } from './text-segments.ts'
+import type { UnsearchableBatch } from './unsearchable-rows.ts'
 import { type IssueWriter, MAX_ISSUES_PER_PASS, type StringIds } from './write-sources.ts'
 
 /** A row with the chunk that contains it. */
@@ -47,6 +51,8 @@ export interface PendingRow {
   readonly line: number
   readonly part: number
   readonly kind: number
+  /** The id of the tool's name. */
+  readonly tool: number | undefined
   readonly documents: readonly TextDocument[] | undefined
   readonly files: readonly FileTouch[] | undefined
 }
@@ -71,12 +77,14 @@ const positionKey = (line: number, part: number): number => line * 2 ** 20 + par
 export function toPendingRows(
   { session, rows, cursor }: SessionChunk,
   repeated: RepeatedPositions,
+  words: StringIds,
 ): readonly PendingRow[] {
   const provisional = cursor === undefined ? PROVISIONAL : 0
   const positions = repeated.get(session)
   const documents = documentsByRow(rows)
   const files: (readonly FileTouch[] | undefined)[] = []
   for (const touched of rows.touched) files[touched.row] = touched.files
+  const tools = rows.tools.map(words)
   const pending: PendingRow[] = []
   for (let row = 0; row < rows.count; row++) {
     const line = rowField(rows, row, LINE_FIELD)
@@ -90,6 +98,7 @@ export function toPendingRows(
       line,
       part,
       kind: rowField(rows, row, KIND_FIELD) | provisional | (isRepeated ? DUPLICATE : 0),
+      tool: tools[rowField(rows, row, TOOL_FIELD)],
       documents: documents[row],
       files: files[row],
     })
@@ -106,8 +115,20 @@ export interface ChunkWriter {
   forget(session: number): void
 }
 
-export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue: IssueWriter): ChunkWriter {
-  const addMessage = db.prepare('INSERT INTO message VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING')
+/** Numbers of texts that many rows share. */
+export interface SharedTexts {
+  readonly words: StringIds
+  readonly files: StringIds
+  /** Of locators. */
+  readonly shapes: StringIds
+}
+
+/** An agent whose locators all differ in more than numbers would fill the table. */
+const MAX_LOCATOR_SHAPES = 2000
+
+export function chunkWriter(db: Db, { words, files, shapes }: SharedTexts, putIssue: IssueWriter): ChunkWriter {
+  const addMessage = db.prepare('INSERT INTO message VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING')
+  const countShapes = db.prepare('SELECT count(*) FROM locator_shape').pluck()
   const selectGreatest = db.prepare('SELECT max(id) FROM message WHERE id >= ? AND id < ?').pluck()
   const text = segmentWriter(db)
   const dropMessage = db.prepare('DELETE FROM message WHERE id = ?')
@@ -182,9 +203,25 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
       }
   }
 
-  const put = (id: number, { rows, row, session, at: time, line, part, kind }: PendingRow): boolean => {
-    const tool = rows.tools[rowField(rows, row, TOOL_FIELD)]
-    const number = tool === undefined ? null : words(tool)
+  /** Undefined if the table is full. */
+  const storedShape = (text: string): number | undefined => {
+    const known = shapes.known(text)
+    if (known !== undefined) return known
+    return (countShapes.get() as number) >= MAX_LOCATOR_SHAPES ? undefined : shapes(text)
+  }
+
+  const storedLocator = (rows: RowBatch, row: number): readonly [number | null, string | Uint8Array] => {
+    const locator = rowLocator(rows, row)
+    if (typeof locator === 'string') return [null, locator]
+    const { numbers } = locator
+    const text = rows.shapes[locator.shape] ?? ''
+    const shape = storedShape(text)
+    return shape === undefined
+      ? [null, joinLocator({ shape: text, numbers: unpackNumbers(numbers) })]
+      : [shape, numbers]
+  }
+
+  const put = (id: number, { rows, row, session, at: time, line, part, kind, tool }: PendingRow): boolean => {
     const rest = exactInteger(time, 'time') - timeOfId(id)
     return (
       addMessage.run(
@@ -193,9 +230,9 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
         exactInteger(line, 'line'),
         exactInteger(part, 'part'),
         kind,
-        number,
+        tool ?? null,
         rest,
-        rows.locators[row],
+        ...storedLocator(rows, row),
       ).changes > 0
     )
   }
@@ -215,28 +252,29 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
       const chunks = all.filter(({ session, source }) => isThere.get(session, source) !== undefined)
       for (const chunk of chunks) prepare(chunk)
       const repeated = collectRepeated(chunks)
-      const pendingByChunk = chunks.map((chunk) => toPendingRows(chunk, repeated))
+      const pendingByChunk = chunks.map((chunk) => toPendingRows(chunk, repeated, words))
       const pending = pendingByChunk.flat()
       for (const { session, rows, cursor } of chunks) unsearchable.put(session, rows.aside, cursor === undefined)
       markRepeated(repeated)
       pending.sort((a, b) => a.at - b.at || a.session - b.session || a.line - b.line || a.part - b.part)
-      const documentRows = new Float64Array(terms.lengths.length)
-      const traits = new Uint8Array(terms.lengths.length)
+      const documents = { ...newDocuments(terms.lengths.length), lengths: terms.lengths }
       let minId = 0
       const rowRanges = new Map<number, { session: number; low: number; high: number }>()
       for (const one of pending) {
         const id = insert(one, minId)
         if (isSearchableKind(one.kind))
           for (const { document, scope } of one.documents ?? []) {
-            documentRows[document] = id
-            traits[document] = traitsOf(scope, one.kind)
+            documents.rows[document] = id
+            documents.sessions[document] = one.session
+            documents.tools[document] = one.tool ?? 0
+            documents.traits[document] = traitsOf(scope, one.kind)
           }
         const rowRange = rowRanges.get(one.session)
         if (rowRange) rowRange.high = id
         else rowRanges.set(one.session, { session: one.session, low: id, high: id })
         minId = id + 1
       }
-      text.add(terms, documentRows, traits)
+      text.add(terms, documents)
       for (const rowRange of rowRanges.values()) extend.run(rowRange)
       const cursors = new Map(
         chunks.flatMap(({ session, cursor }) => (cursor === undefined ? [] : [[session, cursor]])),
@@ -262,9 +300,9 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
   }
 
   function writeSums(session: number, pending: readonly PendingRow[], provisional: 0 | 1): void {
-    const tools = new Map<string, [calls: number, results: number, errors: number, ms: number, timed: number]>()
+    const tools = new Map<number, [calls: number, results: number, errors: number, ms: number, timed: number]>()
     const quarters = new Map<number, [prompts: number, answers: number, calls: number]>()
-    for (const { kind, rows, row } of pending) {
+    for (const { kind, rows, row, tool } of pending) {
       if (!isSearchableKind(kind)) continue
       const type = sourceTypeOfKind(kind)
       const column = activityColumnOf(kind)
@@ -274,7 +312,6 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
         sums[column as 0]++
         quarters.set(quarter, sums)
       }
-      const tool = rows.tools[rowField(rows, row, TOOL_FIELD)]
       if (tool === undefined || (type !== 'tool_call' && type !== 'tool_result')) continue
       const sums = tools.get(tool) ?? [0, 0, 0, 0, 0]
       if (type === 'tool_call') sums[0]++
@@ -287,7 +324,7 @@ export function chunkWriter(db: Db, words: StringIds, files: StringIds, putIssue
       }
       tools.set(tool, sums)
     }
-    for (const [tool, sums] of tools) addTool.run(session, words(tool), provisional, ...sums)
+    for (const [tool, sums] of tools) addTool.run(session, tool, provisional, ...sums)
     for (const [quarter, sums] of quarters) addActivity.run(session, quarter, provisional, ...sums)
   }
 }
@@ -323,10 +360,10 @@ function unsearchableRowWriter(db: Db): UnsearchableRowWriter {
     },
     markRepeated(session, [line, part]) {
       for (const { id, packed } of selectOverlapping.all(session, line, line) as { id: number; packed: Uint8Array }[]) {
-        const rows = unpackUnsearchable(packed)
+        const rows = unpackRows(packed)
         const at = rows.findIndex((row) => row.line === line && row.part === part)
         const row = rows[at]
-        if (row) replace.run(packUnsearchable(rows.with(at, { ...row, kind: row.kind | DUPLICATE })), id)
+        if (row) replace.run(packRows(rows.with(at, { ...row, kind: row.kind | DUPLICATE })), id)
       }
     },
   }

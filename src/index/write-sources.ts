@@ -251,23 +251,29 @@ export function partsAsSources({ parts = [], ...container }: ScannedSource): rea
 /** Strings shared by many rows: each is stored once and referred to by its id. */
 export interface StringIds {
   (text: string): number
+  /** The id of a string that is stored already. */
+  known(text: string): number | undefined
   /** Reloads the ids after a rollback. */
   reset(): void
 }
 
 const MAX_CACHED_STRINGS = 20_000
 
-export function stringIdsIn(db: Db, table: 'word' | 'file', column: 'text' | 'path'): StringIds {
+export function stringIdsIn(db: Db, table: 'word' | 'file' | 'locator_shape', column: 'text' | 'path'): StringIds {
   const find = db.prepare(`SELECT id FROM ${table} WHERE ${column} = ?`).pluck()
   const add = db.prepare(`INSERT INTO ${table} (${column}) VALUES (?)`)
   const cache = new Map<string, number>()
-  const idOf = (text: string): number => {
-    const cached = cache.get(text)
-    if (cached !== undefined) return cached
-    const id = (find.get(text) as number | undefined) ?? Number(add.run(text).lastInsertRowid)
+  const remember = (text: string, id: number): number => {
     if (cache.size >= MAX_CACHED_STRINGS) cache.clear()
     cache.set(text, id)
     return id
   }
-  return Object.assign(idOf, { reset: () => cache.clear() })
+  const known = (text: string): number | undefined => {
+    const cached = cache.get(text)
+    if (cached !== undefined) return cached
+    const id = find.get(text) as number | undefined
+    return id === undefined ? undefined : remember(text, id)
+  }
+  const idOf = (text: string): number => known(text) ?? remember(text, Number(add.run(text).lastInsertRowid))
+  return Object.assign(idOf, { known, reset: () => cache.clear() })
 }

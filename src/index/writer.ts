@@ -1,6 +1,7 @@
 /** Writes the index. Each public method is one transaction. */
 
 import { type Db, withDatabaseErrors } from '../lib/sqlite/own-database.ts'
+import { getRow, getRows, getValue } from '../lib/sqlite/statements.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
 import type { BuiltTerms } from '../search/segments/term-builder.ts'
@@ -63,10 +64,11 @@ export class IndexWriter {
       const words = stringIdsIn(this.#db, 'word', 'text')
       this.#parts = sourcePartsIn(this.#db)
       const files = stringIdsIn(this.#db, 'file', 'path')
-      this.#numbers = [words, files]
+      const shapes = stringIdsIn(this.#db, 'locator_shape', 'text')
+      this.#numbers = [words, files, shapes]
       this.#sources = sourceWriter(this.#db, words)
       this.#sessions = sessionWriter(this.#db, words, this.#projects)
-      this.#chunks = chunkWriter(this.#db, words, files, issueWriter(this.#db))
+      this.#chunks = chunkWriter(this.#db, { words, files, shapes }, issueWriter(this.#db))
     } catch (error) {
       this.#db.close()
       throw error
@@ -82,15 +84,14 @@ export class IndexWriter {
 
   source({ agent, path, key, kept }: SourceLocation): KnownSource | undefined {
     const sql = `${SELECT_SOURCES} AND path = ? AND key = ? AND agent = ? AND kept = ?`
-    const row = this.#db.prepare(sql).get(path, key ?? '', agent, kept ? 1 : 0) as SourceRow | undefined
+    const row = getRow<SourceRow>(this.#db, sql, path, key ?? '', agent, kept ? 1 : 0)
     return row && rowToKnownSource(row)
   }
 
   /** Where the first pass over a source continues. */
   resume(source: number): { readonly cursor: unknown; readonly sure: SourceCounts } | undefined {
-    const row = this.#db.prepare('SELECT cursor, sure FROM source WHERE id = ?').get(source) as
-      | { cursor: Uint8Array | null; sure: string | null }
-      | undefined
+    const sql = 'SELECT cursor, sure FROM source WHERE id = ?'
+    const row = getRow<{ cursor: Uint8Array | null; sure: string | null }>(this.#db, sql, source)
     if (!row || row.cursor === null || row.sure === null) return undefined
     return { cursor: JSON.parse(decompressText(row.cursor)), sure: JSON.parse(row.sure) as SourceCounts }
   }
@@ -163,13 +164,12 @@ export class IndexWriter {
 
   /** Sessions that are not completely read, newest first. */
   tasks(): readonly ReadTask[] {
-    const rows = this.#db
-      .prepare(
-        `SELECT t.id AS session, t.name, t.source_id AS source, s.agent, s.path, s.key, s.root, s.kept, s.size, t.read_bytes AS read, t.cursor, t.project
-         FROM session t JOIN source s ON s.id = t.source_id
-         WHERE t.indexed = 0 AND s.gone = 0 AND s.whole IS NULL ORDER BY t.last_at DESC, t.id DESC`,
-      )
-      .all() as TaskRow[]
+    const rows = getRows<TaskRow>(
+      this.#db,
+      `SELECT t.id AS session, t.name, t.source_id AS source, s.agent, s.path, s.key, s.root, s.kept, s.size, t.read_bytes AS read, t.cursor, t.project
+       FROM session t JOIN source s ON s.id = t.source_id
+       WHERE t.indexed = 0 AND s.gone = 0 AND s.whole IS NULL ORDER BY t.last_at DESC, t.id DESC`,
+    )
     return [...rows.map(toReadTask), ...this.#parts.tasks()]
   }
 
@@ -249,9 +249,11 @@ export class IndexWriter {
       work(revision)
       // A move that was noticed on the way concerns earlier sessions too.
       if (this.#projects.save()) this.#sessions.moveProjects(revision)
-      return this.#db
-        .prepare("SELECT 'change' AS kind, name AS session, revision FROM session WHERE revision = ?")
-        .all(revision) as SessionChange[]
+      return getRows<SessionChange>(
+        this.#db,
+        "SELECT 'change' AS kind, name AS session, revision FROM session WHERE revision = ?",
+        revision,
+      )
     })
     try {
       return withDatabaseErrors(this.path, () => write.immediate())
@@ -264,15 +266,15 @@ export class IndexWriter {
 
   #nextRevision(): number {
     const sql = "UPDATE setting SET value = CAST(value AS INTEGER) + 1 WHERE name = 'revision' RETURNING value"
-    return Number(this.#db.prepare(sql).pluck().get())
+    return Number(getValue(this.#db, sql))
   }
 
   #claimOf(source: number): string | null {
-    return this.#db.prepare('SELECT claim FROM source WHERE id = ?').pluck().get(source) as string | null
+    return getValue<string>(this.#db, 'SELECT claim FROM source WHERE id = ?', source) ?? null
   }
 
   #sessionOf(source: number): number | null {
-    return this.#db.prepare('SELECT session_id FROM source WHERE id = ?').pluck().get(source) as number | null
+    return getValue<number>(this.#db, 'SELECT session_id FROM source WHERE id = ?', source) ?? null
   }
 
   #unassign(source: number): void {

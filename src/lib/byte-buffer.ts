@@ -18,12 +18,6 @@ export class ByteBuffer {
     this.#use(grown)
   }
 
-  /** @param text all ASCII */
-  addAscii(text: string): void {
-    this.reserve(text.length)
-    this.used += this.buffer.write(text, this.used, 'latin1')
-  }
-
   addUtf8(text: string): void {
     this.reserve(text.length * 3)
     this.used += this.buffer.write(text, this.used, 'utf8')

@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { closeSync, readSync } from 'node:fs'
 import { openRegularFile } from './files/regular-file.ts'
+import { decodeValidUtf8 } from './text.ts'
 
 export interface ByteLine {
   /** 1-based; blank lines count. */
@@ -111,8 +112,7 @@ interface DecodedLine {
 /** Without the byte order mark (on line 1), NULs at the ends and a final CR. */
 export function decodeLine(line: Pick<ByteLine, 'number' | 'utf8'>, bytes: Buffer): DecodedLine {
   const last = bytes[bytes.length - 1]
-  if (bytes[0] === OPEN_BRACE && last === CLOSE_BRACE)
-    return { text: bytes.toString('utf8'), repaired: isInvalidUtf8(line, bytes), nuls: false }
+  if (bytes[0] === OPEN_BRACE && last === CLOSE_BRACE) return decodeChecked(line, bytes, false)
   const bom = line.number === 1 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
   let from = bom ? 3 : 0
   let to = bytes.length
@@ -120,10 +120,13 @@ export function decodeLine(line: Pick<ByteLine, 'number' | 'utf8'>, bytes: Buffe
   for (; from < to && bytes[from] === 0; from++) nuls++
   for (; to > from && (bytes[to - 1] === 0 || bytes[to - 1] === CR); to--) if (bytes[to - 1] === 0) nuls++
   const inner = bytes.subarray(from, to)
-  return { text: inner.toString('utf8'), repaired: isInvalidUtf8(line, inner), nuls: nuls > 0 }
+  return decodeChecked(line, inner, nuls > 0)
 }
 
-const isInvalidUtf8 = (line: Pick<ByteLine, 'utf8'>, bytes: Buffer): boolean => !line.utf8 && !isUtf8(bytes)
+function decodeChecked({ utf8 }: Pick<ByteLine, 'utf8'>, bytes: Buffer, nuls: boolean): DecodedLine {
+  const isValid = utf8 || isUtf8(bytes)
+  return { text: isValid ? decodeValidUtf8(bytes) : bytes.toString('utf8'), repaired: !isValid, nuls }
+}
 
 const CR = 13
 const OPEN_BRACE = 123

@@ -20,8 +20,14 @@ export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(val
 
 /** Parses a text that is a JSON object or array. Scalars return undefined. */
 export function parseStructure(text: string): object | undefined {
-  const first = firstCharCode(text)
-  if (first !== 123 && first !== 91) return undefined
+  let first = 0
+  while (isJsonSpace(text.charCodeAt(first))) first++
+  const opening = text.charCodeAt(first)
+  if (opening !== 123 && opening !== 91) return undefined
+  // Code and prose begin with brackets, too, and an exception costs more than looking at the end.
+  let last = text.length - 1
+  while (isJsonSpace(text.charCodeAt(last))) last--
+  if (text.charCodeAt(last) !== opening + 2) return undefined
   try {
     return JSON.parse(text) as object
   } catch {
@@ -29,13 +35,7 @@ export function parseStructure(text: string): object | undefined {
   }
 }
 
-function firstCharCode(text: string): number {
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at)
-    if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return code
-  }
-  return 0
-}
+const isJsonSpace = (code: number): boolean => code === 32 || code === 10 || code === 13 || code === 9
 
 /** JSON text of a value; a note if it is nested too deeply. */
 export function toJsonText(value: unknown): string {

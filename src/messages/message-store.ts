@@ -7,6 +7,7 @@ import type { WindowOptions } from '../index/message-window.ts'
 import type { IndexReader } from '../index/reader.ts'
 import type { IndexedMessage } from '../index/records.ts'
 import { logSourceFailure, toSourceFailure } from '../lib/failure.ts'
+import { keepFilesOpen } from '../lib/files/file-bytes.ts'
 import { AppError } from '../model/error.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
@@ -33,18 +34,17 @@ export class MessageStore {
   }
 
   /** Returns messages in the order of the ids given. */
-  async readMessages(
-    messages: readonly IndexedMessage[],
-    options: PrivacyOptions = {},
-  ): Promise<readonly LoadedMessage[]> {
+  readMessages(messages: readonly IndexedMessage[], options: PrivacyOptions = {}): Promise<readonly LoadedMessage[]> {
     const sources = new Map<SessionId, ReadableLocation | undefined>()
-    const loaded: LoadedMessage[] = []
-    for (const known of messages) {
-      const { session } = known
-      if (!sources.has(session)) sources.set(session, this.#index.sourceOf(session))
-      loaded.push(await this.#readMessage(known, sources.get(session), options))
-    }
-    return loaded
+    return keepFilesOpen(async () => {
+      const loaded: LoadedMessage[] = []
+      for (const known of messages) {
+        const { session } = known
+        if (!sources.has(session)) sources.set(session, this.#index.sourceOf(session))
+        loaded.push(await this.#readMessage(known, sources.get(session), options))
+      }
+      return loaded
+    })
   }
 
   /** Every prompt, grouped by session. */
@@ -69,7 +69,7 @@ export class MessageStore {
     const { session } = known
     try {
       if (!location)
-        throw new AppError('not_found', `the log of ${session} no longer exists`, `${session} の元のログがありません。`)
+        throw new AppError('not_found', `The log of ${session} no longer exists`, `${session} の元のログがありません。`)
       const source = this.sourceAt(location, session)
       const agent = await loadAgent(source.agent)
       return { kind: 'body', known, message: await agent.readMessage(source, known.locator, options) }

@@ -9,6 +9,7 @@ export const exitCodes = {
   cannot_write: 6,
   unusable_data: 7,
   busy: 8,
+  server_failed: 10,
 } as const
 
 export type ErrorCode = keyof typeof exitCodes
@@ -34,7 +35,7 @@ export class AppError extends Error {
 
 /** A module that is loaded on demand no longer exists, because fumibako was updated while running. */
 export const isProgramUpdated = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND'
+  error instanceof Error && 'code' in error && String(error.code).endsWith('MODULE_NOT_FOUND')
 
 export const UPDATED_PHRASE = phrase(
   'fumibako was updated while it was running. Restart it.',

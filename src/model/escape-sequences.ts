@@ -1,4 +1,4 @@
-/** Escape sequences of terminals, which are no part of what a text says. */
+/** Escape sequences of terminals, which are not part of a text. */
 
 /**
  * Colours, cursor movements, titles and links that end on the same line, character sets. Incomplete sequences stay

@@ -29,6 +29,7 @@ export const EXPORT_LABELS = {
   part: ['turns {0} to {1}', 'ターン {0}〜{1}'],
   encrypted: ['1 encrypted part left out|{0} encrypted parts left out', '暗号化された {0} 件は省きました'],
   fork: ['fork of {0}', '{0} の分岐'],
+  revert: ['reverts {0}', '{0} を巻き戻した続き'],
   subagent: ['sub-agent of {0}', '{0} のサブエージェント'],
   child: ['child of {0}', '{0} から始まった会話'],
   outline: ['Outline', '目次'],

@@ -53,6 +53,8 @@ interface AdapterMetadata {
   readonly forked_after?: string
   /** The agent's name of an event record. Null if it has none. */
   readonly event_kind?: string | null
+  /** Number of history entries of a recorded state, on the message that contains the state. */
+  readonly history_entries?: number
   /** Tokens that this message adds to its session. */
   readonly usage?: Usage
   /** The model's reasoning as its server summarized it. */
@@ -85,6 +87,8 @@ interface SourceMetadata {
   readonly env?: object
   /** Why an answer ended early. */
   readonly interrupted?: string | true
+  /** Codex's report of tokens and rate limits. */
+  readonly token_count?: { readonly rate_limits?: unknown; readonly [value: string]: unknown }
 }
 
 export interface Metadata extends AdapterMetadata, SourceMetadata {
@@ -141,6 +145,7 @@ const ADAPTER_CHECKS: { readonly [key in keyof Required<AdapterMetadata>]: Check
   prompt_of: isTextOrNull,
   forked_after: isText,
   event_kind: isTextOrNull,
+  history_entries: (value) => typeof value === 'number',
   usage: isObjectValue,
   reasoning_summary: isText,
   reasoning_text: isText,
@@ -158,6 +163,7 @@ const SOURCE_CHECKS: { readonly [key in keyof Required<SourceMetadata>]: Check }
   blocks: Array.isArray,
   env: isObjectValue,
   interrupted: (value) => value === true || isText(value),
+  token_count: isObjectValue,
 }
 
 const ALL_CHECKS: ReadonlyMap<string, Check> = new Map(Object.entries({ ...ADAPTER_CHECKS, ...SOURCE_CHECKS }))

@@ -16,6 +16,9 @@ export const phrase = (en: string, ja: string): Phrase => ({ en, ja })
 /** Text that is the same in every language: names, lists of names, output of other programs. */
 export const untranslated = (text: string): Phrase => phrase(text, text)
 
+export const joinPhrases = (...parts: readonly Phrase[]): Phrase =>
+  phrase(parts.map(({ en }) => en).join(''), parts.map(({ ja }) => ja).join(''))
+
 /** Composes a text from parts in both languages. */
 export const composePhrase = (compose: (pick: PickWording) => string): Phrase => ({
   en: compose(PICK_WORDING.en),

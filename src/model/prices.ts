@@ -138,14 +138,16 @@ const anthropic = (input: number, output: number, cached_input = input / 10): To
 const OLDER_OPUS = [anthropic(15, 75)]
 const OPUS = [anthropic(5, 25)]
 const SONNET = [anthropic(3, 15, 0.3)]
+const GEMINI_3_PRO = [{ input: 2, cached_input: 0.2, output: 12 }]
+const GEMINI_FLASH_LITE = [{ input: 0.1, cached_input: 0.01, output: 0.4 }]
 
 /**
- * The prices that come with fumibako: public list prices of OpenAI and Anthropic, standard tier. Models whose price is not
- * certain are left out. Subscriptions, batches, priority and surcharges for long prompts are not included.
+ * The prices that come with fumibako: public list prices of OpenAI, Anthropic and Google, standard tier. Models whose price is
+ * not certain are left out. Subscriptions, batches, priority and surcharges for long prompts are not included.
  */
 export const LIST_PRICES: PriceList = {
   as_of: '2026-11-01',
-  source: 'public list prices of OpenAI and Anthropic, standard tier',
+  source: 'public list prices of OpenAI, Anthropic and Google, standard tier',
   models: {
     'gpt-5.5': [{ input: 5, cached_input: 0.5, output: 30 }],
     'gpt-5.4': [{ input: 2.5, cached_input: 0.25, output: 15 }],
@@ -199,5 +201,12 @@ export const LIST_PRICES: PriceList = {
     'claude-haiku-4-5': [anthropic(1, 5)],
     'claude-3-5-haiku': [{ from: '2025-01-01', ...anthropic(0.8, 4, 0.08) }],
     'claude-3-haiku': [{ input: 0.25, cached_input: 0.03, cache_write: 0.3, cache_write_1h: 0.5, output: 1.25 }],
+    'gemini-3.1-pro-preview': GEMINI_3_PRO,
+    'gemini-3-pro-preview': GEMINI_3_PRO,
+    'gemini-3-flash-preview': [{ input: 0.5, cached_input: 0.05, output: 3 }],
+    'gemini-2.5-pro': [{ input: 1.25, cached_input: 0.125, output: 10 }],
+    'gemini-2.5-flash': [{ input: 0.3, cached_input: 0.03, output: 2.5 }],
+    'gemini-2.5-flash-lite': GEMINI_FLASH_LITE,
+    'gemini-2.0-flash': [{ input: 0.1, cached_input: 0.025, output: 0.4 }],
   },
 }

@@ -31,10 +31,13 @@ export interface Session {
   readonly sandbox_policy?: unknown
   /** The session from which this one was forked or spawned. */
   readonly parent?: SessionId
-  readonly relation?: 'fork' | 'subagent'
+  /** `revert`: the same conversation, continued from an earlier point in another log; its parent is the first log. */
+  readonly relation?: 'fork' | 'subagent' | 'revert'
   /** Id of the tool call in the parent's session that started this one. */
   readonly parent_call?: string
   readonly nickname?: string
+  /** What the program's vendor charged, where the log counts credits instead of tokens. */
+  readonly credits?: number
   /** Sessions whose headers were copied into this log. */
   readonly ancestors: readonly SessionId[]
 }

@@ -15,6 +15,51 @@ test.each([
   for (const name of names) expect(toolKindOf({ name }), name).toBe(kind)
 })
 
+test.each([
+  ['Amazon Q', ['execute_bash', 'fs_read', 'fs_write', 'todo_list', 'delegate']],
+  ['Claude Code', ['Bash', 'Read', 'Write', 'Edit', 'Grep', 'WebFetch', 'TodoWrite', 'Task']],
+  [
+    'Cline and Roo Code',
+    [
+      'execute_command',
+      'read_file',
+      'write_to_file',
+      'replace_in_file',
+      'apply_diff',
+      'search_files',
+      'list_files',
+      'browser_action',
+      'new_task',
+      'update_todo_list',
+    ],
+  ],
+  ['Codex', ['exec_command', 'apply_patch', 'update_plan', 'spawn_agent']],
+  ['Copilot CLI', ['bash', 'view', 'create', 'edit', 'grep', 'glob', 'web_fetch', 'task']],
+  [
+    'Cursor',
+    [
+      'run_terminal_cmd',
+      'read_file',
+      'edit_file_v2',
+      'search_replace',
+      'ripgrep_raw_search',
+      'web_search',
+      'todo_write',
+    ],
+  ],
+  [
+    'Gemini CLI',
+    ['run_shell_command', 'read_file', 'write_file', 'replace', 'glob', 'google_web_search', 'write_todos'],
+  ],
+  ['Kiro', ['shell', 'read', 'write', 'grep', 'glob', 'web_fetch', 'todo_list', 'subagent']],
+  ['Kiro, version 3', ['execute_pwsh', 'read_file', 'fs_write', 'str_replace', 'delete_file', 'list_directory']],
+  ['OpenCode', ['bash', 'read', 'write', 'edit', 'grep', 'glob', 'webfetch', 'todowrite', 'task']],
+  ['pi', ['bash', 'read', 'write', 'edit', 'grep', 'find', 'ls']],
+  ['Qwen Code', ['run_shell_command', 'read_file', 'write_file', 'edit', 'web_fetch', 'todo_write', 'task']],
+] as const)('every tool of %s for shell, files, search, web, plans and agents has a kind', (_, names) => {
+  expect(names.filter((name) => toolKindOf({ name }) === undefined)).toEqual([])
+})
+
 test('tools of servers have no kind, whatever their names are', () => {
   expect(toolKindOf({ name: 'read', namespace: 'mcp__files' })).toBeUndefined()
   expect(toolKindOf({ name: 'mcp__files__read' })).toBeUndefined()

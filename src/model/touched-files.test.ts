@@ -30,10 +30,34 @@ test.each([
     },
     '-x\n+y\n@@\n-v\n+w',
   ],
+  ['replace_in_file', { path: 'a.ts', diff: '<<<<<<< SEARCH\ndry\n=======\nwet\n>>>>>>> REPLACE' }, '-dry\n+wet'],
+  [
+    'apply_diff',
+    {
+      path: 'a.ts',
+      diff: `${'<<<<<<< SEARCH\n'.repeat(200_000)}dry\n=======\nwet\n>>>>>>> REPLACE\n<<<<<<< SEARCH\nopen`,
+    },
+    '-dry\n+wet',
+  ],
+  [
+    'apply_diff',
+    { path: 'a.ts', diff: '<<<<<<< SEARCH\n:start_line:7\n-------\ndry\n=======\n>>>>>>> REPLACE\n' },
+    '-dry',
+  ],
 ])('%s changes its file, and says how', (name, args, diff) => {
   const call = callOf(name, args)
   expect(findTouchedFiles(call)).toEqual([{ path: 'a.ts', how: 'updated' }])
   expect(diffOfToolCall(call, 'a.ts')).toBe(diff)
+})
+
+test('Kiro names what it does to a file in the arguments', () => {
+  const edit = callOf('write', { command: 'strReplace', path: 'a.ts', oldStr: 'dry', newStr: 'wet' })
+  expect(findTouchedFiles(edit)).toEqual([{ path: 'a.ts', how: 'updated' }])
+  expect(diffOfToolCall(edit, 'a.ts')).toBe('-dry\n+wet')
+  expect(findTouchedFiles(callOf('write', { command: 'create', path: 'b.ts', content: 'new' }))).toEqual([
+    { path: 'b.ts', how: 'added' },
+  ])
+  expect(findTouchedFiles(callOf('delete_file', { targetFile: 'b.ts' }))).toEqual([{ path: 'b.ts', how: 'updated' }])
 })
 
 test('reading and searching name files without changing them', () => {

@@ -19,6 +19,7 @@ const PATH_KEYS = new Set([
   'file',
   'filename',
   'target_file',
+  'targetFile',
   'notebook_path',
   'paths',
   'files',
@@ -127,9 +128,9 @@ function patchPartOf(patch: string, path: string): string | undefined {
 }
 
 /** Argument names that tools use for the old text. */
-const OLD_TEXT_KEYS = ['old_str', 'old_string', 'old_text', 'oldString', 'oldText', 'old_source']
+const OLD_TEXT_KEYS = ['old_str', 'old_string', 'old_text', 'oldString', 'oldText', 'oldStr', 'old_source']
 const NEW_TEXT_KEYS = [
-  ...['new_str', 'new_string', 'new_text', 'newString', 'newText', 'new_source', 'file_text', 'content'],
+  ...['new_str', 'new_string', 'new_text', 'newString', 'newText', 'newStr', 'new_source', 'file_text', 'content'],
 ]
 
 function diffOfEdit(call: Record<string, unknown>): string | undefined {
@@ -138,10 +139,35 @@ function diffOfEdit(call: Record<string, unknown>): string | undefined {
     const parts = edits.flatMap((edit) => (typeof edit === 'object' && edit !== null ? (diffOfEdit(edit) ?? []) : []))
     return parts.length === 0 ? undefined : parts.join('\n@@\n')
   }
+  const blocks = typeof call['diff'] === 'string' ? diffOfBlocks(call['diff']) : ''
+  if (blocks !== '') return blocks
   const before = firstText(call, OLD_TEXT_KEYS)
   const after = firstText(call, NEW_TEXT_KEYS)
   if (before === undefined && after === undefined) return undefined
   return [...prefixLines('-', before), ...prefixLines('+', after)].join('\n')
+}
+
+/**
+ * Old and new texts as blocks of one argument: `<<<<<<< SEARCH`, `=======`, `>>>>>>> REPLACE`. A block without its end
+ * is left out.
+ */
+function diffOfBlocks(text: string): string {
+  const diffs: string[] = []
+  let before: string[] | undefined
+  let after: string[] | undefined
+  for (const line of text.split('\n')) {
+    if (/^(?:<{7}|-{7}) SEARCH/.test(line)) {
+      before = []
+      after = undefined
+    } else if (before && /^(?:>{7}|\+{7}) REPLACE/.test(line)) {
+      if (after) diffs.push([...before.map((one) => `-${one}`), ...after.map((one) => `+${one}`)].join('\n'))
+      before = undefined
+    } else if (before && !after && line === '=======') after = []
+    else if (after) after.push(line)
+    // Some have the number of their first line above the old text.
+    else if (before && (before.length > 0 || !/^(?::start_line:\d+|-{7})$/.test(line))) before.push(line)
+  }
+  return diffs.join('\n@@\n')
 }
 
 function firstText(call: Record<string, unknown>, names: readonly string[]): string | undefined {

@@ -94,7 +94,7 @@ export class OpenAIMessage {
     if (!isObject(value))
       throw new AppError(
         'bad_usage',
-        'this is no message: a message is a JSON object with a role',
+        'Not a message. A message is a JSON object with a role.',
         'メッセージではありません。メッセージはロールを持つ JSON オブジェクトです。',
       )
     return new OpenAIMessage(value as MessageFields)
@@ -137,7 +137,7 @@ export class OpenAIMessage {
     if (!mime?.startsWith('image/'))
       throw new AppError(
         'bad_usage',
-        'these bytes are no png, jpeg, gif or webp image',
+        'Not a PNG, JPEG, GIF or WebP image.',
         'PNG、JPEG、GIF、WebP のどの画像でもありません。',
       )
     return this.addImageURL(toDataUri(bytes, mime), detail)
@@ -162,7 +162,7 @@ export class OpenAIMessage {
   /** Adds audio. Detects the format by the bytes; throws `bad_usage` unless it is wav or mp3. */
   addAudio(bytes: Uint8Array): this {
     const format = ({ 'audio/wav': 'wav', 'audio/mpeg': 'mp3' } as const)[mimeOf(bytes) ?? '']
-    if (!format) throw new AppError('bad_usage', 'these bytes are neither wav nor mp3', 'WAV でも MP3 でもありません。')
+    if (!format) throw new AppError('bad_usage', 'Not WAV or MP3 audio.', 'WAV でも MP3 でもありません。')
     this.content = withPart(this.content, { type: 'input_audio', input_audio: { data: toBase64(bytes), format } })
     return this
   }

@@ -26,7 +26,8 @@ const MIN_INSIDE_WORD = 16
 
 export class KnownSecrets {
   readonly #kinds = new Map<string, string>()
-  readonly #spellings = new TriggerTable<Spelling>()
+  /** Created with the first secret: it is large. */
+  #spellings: TriggerTable<Spelling> | undefined
 
   /** Whether the secret can be found by itself. */
   static isDistinctive(secret: string): boolean {
@@ -41,8 +42,9 @@ export class KnownSecrets {
   add(secret: string, kind: string): void {
     if (this.#kinds.has(secret) || !KnownSecrets.isDistinctive(secret)) return
     this.#kinds.set(secret, kind)
-    const add = (text: string, isWord: boolean): void =>
-      this.#spellings.add(text.slice(0, 3), { text, secret, kind, isWord })
+    this.#spellings ??= new TriggerTable()
+    const spellings = this.#spellings
+    const add = (text: string, isWord: boolean): void => spellings.add(text, { text, secret, kind, isWord })
     for (const text of spellingsOf(secret)) add(text, text.length < MIN_INSIDE_WORD)
     for (const text of [...base64Of(secret), Buffer.from(secret).toString('hex')]) add(text, false)
     for (const line of secret.split(/\r?\n|\\n/))
@@ -50,12 +52,12 @@ export class KnownSecrets {
   }
 
   find(text: string): readonly KnownSpan[] {
-    if (this.#kinds.size === 0) return []
+    if (!this.#spellings) return []
     const spans: KnownSpan[] = []
     this.#spellings.scan(text, (spellings, at) => {
       for (const { text: spelling, secret, kind, isWord } of spellings) {
         if (!text.startsWith(spelling, at)) continue
-        if (isWord && (isLetter(text, at - 1) || isLetter(text, at + spelling.length))) continue
+        if (isWord && (continuesWord(text, at - 1) || continuesWord(text, at + spelling.length))) continue
         spans.push({ start: at, end: at + spelling.length, kind, secret })
       }
     })
@@ -63,9 +65,12 @@ export class KnownSecrets {
   }
 }
 
-/** The letter of an escape sequence does not continue a word. */
-const isLetter = (text: string, at: number): boolean =>
-  /[A-Za-z0-9]/.test(text[at] ?? '') && !(text[at - 1] === '\\' && /[nrtbf]/.test(text[at] ?? ''))
+/** Its letter does not continue a word: a line end, or the end of a colour. */
+const ESCAPE_BEFORE = /(?:\\[nrtbf]|(?:\x1b|\\u001b)\[[\d;]{0,16}[A-Za-z])$/
+const MAX_ESCAPE = 24
+
+const continuesWord = (text: string, at: number): boolean =>
+  /[A-Za-z0-9]/.test(text[at] ?? '') && !ESCAPE_BEFORE.test(text.slice(Math.max(0, at + 1 - MAX_ESCAPE), at + 1))
 
 /** The ways in which other texts may contain it. */
 function spellingsOf(secret: string): ReadonlySet<string> {

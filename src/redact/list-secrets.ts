@@ -6,9 +6,7 @@ import { TextCollector } from './message-texts.ts'
 import { Placeholders } from './placeholders.ts'
 import { isDataUri } from './rewrite-message.ts'
 import { namesSecret, SecretFinder } from './secret-finder.ts'
-
-/** Kinds of what cannot be examined, which is no secret. */
-const UNEXAMINED = new Set(['binary', 'encrypted'])
+import { UNEXAMINED } from './secrets.ts'
 
 /**
  * Reads the messages twice: a value that one message gives away is listed everywhere.

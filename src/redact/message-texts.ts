@@ -15,14 +15,19 @@ export interface JoinedTexts {
   readonly separator: string
 }
 
-export interface MessageBatch {
-  readonly batch: readonly NormalizedMessage[]
-  readonly fields: readonly FieldText[]
-  readonly joined: readonly JoinedTexts[]
+/** Messages that are examined at once. */
+export interface MessageChunk {
+  readonly messages: readonly NormalizedMessage[]
+  /** Of each message every name and text as it stands, JSON included. */
+  readonly texts: readonly string[]
+  /** All of them. */
+  readonly text: string
+  /** Some texts are missing, because they are nested too deep. */
+  readonly isPartial: boolean
 }
 
-/** Number of characters examined at once. */
-const BATCH_CHARACTERS = 1 << 20
+/** The fixed cost of examining equals that of a few thousand characters. */
+const CHUNK_CHARACTERS = 1 << 17
 /** Longer lists are data, not commands. */
 const MAX_LIST = 200
 const MAX_ITEM = 4000
@@ -33,21 +38,82 @@ const VALUE_KEYS = ['value', 'Value', 'content', 'default', 'val', 'text', 'data
 
 export const fieldId = ({ text, key }: FieldText): string => (key === undefined ? text : `${key}\u0000${text}`)
 
-export async function* toBatches(
-  messages: AsyncIterable<NormalizedMessage> | Iterable<NormalizedMessage>,
-  names: (key: string) => boolean,
-): AsyncGenerator<MessageBatch> {
-  let batch: NormalizedMessage[] = []
-  let collector = new TextCollector(names)
-  for await (const message of messages) {
-    batch.push(message)
-    collector.add(message)
-    if (collector.size < BATCH_CHARACTERS) continue
-    yield { batch, fields: collector.fields(), joined: collector.joined }
-    batch = []
-    collector = new TextCollector(names)
+/** Occurs in no secret. */
+const SEPARATOR = '\u0000'
+
+/**
+ * Divides messages into chunks. The same messages give the same chunks, also when a header comes last the first time and
+ * first the second time: headers are chunks of their own.
+ */
+export class ChunkBuilder {
+  #messages: NormalizedMessage[] = []
+  #texts: string[] = []
+  #isPartial = false
+  #size = 0
+
+  /** The chunks that are complete now. */
+  add(message: NormalizedMessage): readonly MessageChunk[] {
+    const isHeader = message.raw.line_index === 0
+    const before = isHeader ? this.rest() : []
+    const text = plainTextOf(message)
+    this.#messages.push(message)
+    this.#texts.push(text ?? '')
+    this.#isPartial ||= text === undefined
+    this.#size += text?.length ?? 0
+    return isHeader || this.#size >= CHUNK_CHARACTERS ? [...before, ...this.rest()] : before
   }
-  if (batch.length > 0) yield { batch, fields: collector.fields(), joined: collector.joined }
+
+  rest(): readonly MessageChunk[] {
+    if (this.#messages.length === 0) return []
+    const texts = this.#texts
+    const chunk = { messages: this.#messages, texts, text: texts.join(SEPARATOR), isPartial: this.#isPartial }
+    this.#messages = []
+    this.#texts = []
+    this.#isPartial = false
+    this.#size = 0
+    return [chunk]
+  }
+}
+
+export async function* toChunks(
+  messages: AsyncIterable<NormalizedMessage> | Iterable<NormalizedMessage>,
+): AsyncGenerator<MessageChunk> {
+  const builder = new ChunkBuilder()
+  for await (const message of messages) for (const chunk of builder.add(message)) yield chunk
+  yield* builder.rest()
+}
+
+export function collectTexts(messages: readonly NormalizedMessage[], names: (key: string) => boolean): TextCollector {
+  const collector = new TextCollector(names)
+  for (const message of messages) collector.add(message)
+  return collector
+}
+
+/** Undefined if values are nested too deep. */
+function plainTextOf({ segments, tool_call, raw, metadata }: NormalizedMessage): string | undefined {
+  const texts: string[] = []
+  const isComplete = [segments, tool_call, raw, metadata].every((value) => addTexts(value, texts, MAX_DEPTH))
+  return isComplete ? texts.join(SEPARATOR) : undefined
+}
+
+function addTexts(value: unknown, texts: string[], levels: number): boolean {
+  if (typeof value === 'string') texts.push(value)
+  if (typeof value !== 'object' || value === null) return true
+  if (levels === 0) return false
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item !== 'number' && !addTexts(item, texts, levels - 1)) return false
+    return true
+  }
+  if (value instanceof Map) {
+    for (const entry of value) if (!addTexts(entry, texts, levels - 1)) return false
+    return true
+  }
+  const fields = value as { readonly [key: string]: unknown }
+  for (const key of Object.keys(fields)) {
+    texts.push(key)
+    if (!addTexts(fields[key], texts, levels - 1)) return false
+  }
+  return true
 }
 
 /** Collects each text once, because messages repeat texts. */
@@ -98,7 +164,10 @@ export class TextCollector {
     if (depth > MAX_DEPTH || typeof value !== 'object' || value === null) return
     if (Array.isArray(value)) return this.#takeList(value, depth)
     const fields = value instanceof Map ? (Object.fromEntries(value) as object) : value
-    if (isObject(fields)) this.#takePair(fields)
+    if (isObject(fields)) {
+      this.#takePair(fields)
+      this.#takeWebKey(fields)
+    }
     for (const inner of Object.values(fields)) this.#takeStructure(inner, depth + 1)
   }
 
@@ -108,6 +177,15 @@ export class TextCollector {
     if (items.length > 1 && items.length === list.length && items.length <= MAX_LIST)
       this.joined.push({ parts: items, separator: ' ' })
     for (const item of list) this.#takeStructure(item, depth + 1)
+  }
+
+  /** The private parts of a JSON web key have names of one letter. */
+  #takeWebKey(fields: { readonly [key: string]: unknown }): void {
+    if (typeof fields['kty'] !== 'string') return
+    for (const name of ['d', 'p', 'q', 'dp', 'dq', 'qi', 'k']) {
+      const part = fields[name]
+      if (typeof part === 'string') this.#take(part, 'private_key')
+    }
   }
 
   #takePair(fields: { readonly [key: string]: unknown }): void {

@@ -3,7 +3,7 @@ import type { NormalizedMessage } from '../model/normalized.ts'
 import type { Session } from '../model/session.ts'
 import { mergeSpans, type RedactionSpan } from './find/span.ts'
 import { stripImageMetadata } from './image-metadata.ts'
-import { TextCollector, toBatches } from './message-texts.ts'
+import { collectTexts, type MessageChunk, TextCollector, toChunks } from './message-texts.ts'
 import { findPeople, findUsersInPaths, type People, searchableNames, wordsPattern } from './people.ts'
 import { Placeholders, type Redaction } from './placeholders.ts'
 import { isDataUri, rewriteMessage, rewriteSession, rewriteText, type TextRewriter } from './rewrite-message.ts'
@@ -23,6 +23,9 @@ export interface RedactionResult {
   readonly images: number
 }
 
+const NOTHING: FoundSpans = new Map()
+/** Ciphertext is left out, and images lose what describes them. */
+const CHANGED = ['encrypted_content', 'data:']
 const NO_EDITS: readonly TextEdit[] = []
 
 /**
@@ -59,11 +62,39 @@ export class Redactor {
     return this.#finder.learn(messages, session)
   }
 
+  /** For callers that read the messages anyway: `learn` in parts. */
+  learnFrom(message: NormalizedMessage): Promise<void> | undefined {
+    return this.#finder.learnFrom(message)
+  }
+
+  finishLearning(session: Session): Promise<void> {
+    return this.#finder.finishLearning(session)
+  }
+
   async *messages(messages: Messages): AsyncGenerator<NormalizedMessage> {
-    for await (const { batch, fields, joined } of toBatches(messages, namesSecret)) {
-      const rewriter = this.#createRewriter(await this.#finder.examine(fields, joined))
-      for (const message of batch) yield rewriteMessage(message, rewriter)
+    for await (const chunk of toChunks(messages)) {
+      if (this.#finder.isClean(chunk)) {
+        yield* this.#rewriteClean(chunk)
+        continue
+      }
+      const collector = collectTexts(chunk.messages, namesSecret)
+      const rewriter = this.#createRewriter(await this.#finder.examine(collector.fields(), collector.joined))
+      for (const message of chunk.messages) yield rewriteMessage(message, rewriter)
     }
+  }
+
+  /** Most messages stay as they are. Where that is certain, JSON in them is not read again. */
+  *#rewriteClean({ messages, texts, text }: MessageChunk): Generator<NormalizedMessage> {
+    const rewriter = this.#createRewriter(NOTHING)
+    const isSame = (one: string): boolean => this.#people.areKept === true && this.#isUnchanged(one)
+    const areSame = isSame(text)
+    for (const [at, message] of messages.entries())
+      yield areSame || isSame(texts[at] ?? '') ? message : rewriteMessage(message, rewriter)
+  }
+
+  /** @param text in which nothing was found, JSON included */
+  #isUnchanged(text: string): boolean {
+    return !CHANGED.some((sign) => text.includes(sign)) && this.#finder.isWithoutKnown(text)
   }
 
   /** The directory reveals a user name, which is then replaced as a word too. Redact the header before the messages. */
@@ -145,7 +176,7 @@ export class Redactor {
   /** Text is examined; one with secrets is replaced completely. */
   #cleanTextUri(head: string, encoded: string): string {
     const text = Buffer.from(encoded, 'base64').toString('utf8')
-    const isClean = !text.includes('\ufffd') && this.#finder.isClean(text) && this.#findPeople(text).length === 0
+    const isClean = !text.includes('\ufffd') && this.#finder.isCleanText(text) && this.#findPeople(text).length === 0
     if (isClean) return head + encoded
     return head.startsWith('data:image/')
       ? this.#emptyImage(head + encoded)

@@ -153,7 +153,7 @@ const isPlainObject = (value: object): value is { readonly [key: string]: unknow
 
 /** A plain text, JSON, or lines some of which are JSON. */
 export function rewriteText(text: string, rewriter: ValueRewriter, key?: string): string {
-  if (!JSON_START.test(text)) return rewriter.text(text, key)
+  if (!hasJsonLine(text)) return rewriter.text(text, key)
   const structure = parseStructure(text)
   if (structure) {
     rewriter.structure?.(structure)
@@ -165,7 +165,17 @@ export function rewriteText(text: string, rewriter: ValueRewriter, key?: string)
     .join('\n')
 }
 
-const JSON_START = /^\s*[{[]/m
+/** Whether a line begins as an object or a list does. */
+function hasJsonLine(text: string): boolean {
+  for (let line = 0; ; ) {
+    let at = line
+    let code = text.charCodeAt(at)
+    while (code === 32 || code === 9 || code === 13 || code === 10) code = text.charCodeAt(++at)
+    if (isOpening(code)) return true
+    line = text.indexOf('\n', at) + 1
+    if (line === 0) return false
+  }
+}
 
 /** Each JSON line separately, other lines grouped. */
 function splitJsonLines(text: string): readonly string[] {

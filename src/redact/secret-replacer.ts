@@ -4,10 +4,8 @@ import { TextCollector } from './message-texts.ts'
 import { Placeholders, type Redaction } from './placeholders.ts'
 import { isDataUri, rewriteText, type TextRewriter } from './rewrite-message.ts'
 import { type FoundSpans, namesSecret, type SecretFinder } from './secret-finder.ts'
+import { UNEXAMINED } from './secrets.ts'
 import { applyEdits } from './text-edits.ts'
-
-/** Kinds of what cannot be examined, which is no secret. */
-const UNEXAMINED = new Set(['binary', 'encrypted'])
 
 export class SecretReplacer {
   readonly #finder: SecretFinder

@@ -60,15 +60,23 @@ const shiftSpan = ({ start, end, kind }: RedactionSpan, by: number): RedactionSp
 const blankEscapes = (text: string): string => (text.includes('\\') ? text.replace(/\\[nrt]/g, '  ') : text)
 
 async function lintText(content: string): Promise<readonly RedactionSpan[]> {
-  const { lintSource, rules } = await loadSecretlint()
-  const { messages } = await lintSource({
+  const rules = await loadRules()
+  const reports: Report[] = []
+  const context: RuleContext = {
+    sharedOptions: {},
+    createTranslator: () => (_, data) => ({ data }),
+    report: (report) => reports.push(report),
+    ignore: () => {},
+  }
+  const spans: RedactionSpan[] = []
+  for (const { meta, create } of rules) {
     // The name makes the npm rule search for tokens. The file itself is never opened.
-    source: { filePath: '.npmrc', content, contentType: 'text', ext: '' },
-    options: { config: { rules }, noPhysicFilePath: true },
-  })
-  return messages.map(({ range: [start, end], ruleId, data }) =>
-    locateSecret(content, { start, end, kind: ruleId.replace(/^.*secretlint-rule-/, '') }, data),
-  )
+    await create(context, {}).file?.({ filePath: '.npmrc', content, contentType: 'text', ext: '' })
+    const kind = meta.id.replace(/^.*secretlint-rule-/, '')
+    for (const { message, range } of reports.splice(0))
+      spans.push(locateSecret(content, { start: range[0], end: range[1], kind }, message.data))
+  }
+  return spans
 }
 
 /** Some rules report the start of their pattern with the length of the secret. This finds the actual position. */
@@ -89,20 +97,35 @@ const USER_INFO = /^([a-z][a-z0-9+.-]*:\/\/)([^@/\s]+)@/i
 /** The comments filter would let a text switch rules off, and the gcp rule opens files. */
 const EXCLUDED_RULES = /-(?:filter-comments|gcp)$/
 
-let loadedSecretlint: ReturnType<typeof importSecretlint> | undefined
-
-const loadSecretlint = (): ReturnType<typeof importSecretlint> => {
-  loadedSecretlint ??= importSecretlint()
-  return loadedSecretlint
+/** What rules report, and what they are given. Their own runner measures itself, and never frees these measurements. */
+interface Report {
+  readonly message: { readonly data?: unknown }
+  readonly range: readonly [start: number, end: number]
 }
 
-async function importSecretlint() {
-  const [{ lintSource }, preset] = await Promise.all([
-    import('@secretlint/core'),
-    import('@secretlint/secretlint-rule-preset-recommend'),
-  ])
-  const rules = preset.rules
-    .filter(({ meta }) => !EXCLUDED_RULES.test(meta.id))
-    .map((rule) => ({ id: rule.meta.id, rule }))
-  return { lintSource, rules }
+interface RuleContext {
+  readonly sharedOptions: object
+  readonly createTranslator: () => (id: string, data?: unknown) => Report['message']
+  readonly report: (report: Report) => void
+  readonly ignore: () => void
+}
+
+interface Rule {
+  readonly meta: { readonly id: string }
+  readonly create: (
+    context: RuleContext,
+    options: object,
+  ) => { readonly file?: (source: object) => void | Promise<void> }
+}
+
+let loadedRules: Promise<readonly Rule[]> | undefined
+
+const loadRules = (): Promise<readonly Rule[]> => {
+  loadedRules ??= importRules()
+  return loadedRules
+}
+
+async function importRules(): Promise<readonly Rule[]> {
+  const { rules } = await import('@secretlint/secretlint-rule-preset-recommend')
+  return (rules as unknown as readonly Rule[]).filter(({ meta }) => !EXCLUDED_RULES.test(meta.id))
 }

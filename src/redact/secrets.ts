@@ -3,8 +3,8 @@ import { findInText } from './find/find-in-text.ts'
 import { mergeSpans, type RedactionSpan } from './find/span.ts'
 import { findLinted } from './secretlint.ts'
 
-/** Kinds of what cannot be examined, which is no secret. */
-const UNEXAMINED = new Set(['binary', 'encrypted'])
+/** Kinds of content that cannot be examined. They are not secrets. */
+export const UNEXAMINED: ReadonlySet<string> = new Set(['binary', 'encrypted'])
 
 /** Secrets by text, for texts that contain any. */
 export async function findSecrets(texts: readonly string[]): Promise<ReadonlyMap<string, readonly RedactionSpan[]>> {

@@ -2,8 +2,10 @@
 import { createHash } from 'node:crypto'
 import { chmodSync, rmSync, utimesSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { Readable } from 'node:stream'
 import type { Agent, HostEnvironment, Source } from '../agents/agent.ts'
 import type { BackupDatabase } from '../backup/backup-database.ts'
+import { firstSession } from '../backup/first-session.ts'
 import { withBackupIdentity } from '../backup/readable-source.ts'
 import { assertIdle } from '../backup/restore-file.ts'
 import { copyToBackupFile, writeBackupFile, writeFileAtomically } from '../lib/files/atomic-file.ts'
@@ -11,6 +13,8 @@ import { findProcessNamed } from '../lib/files/file-holder.ts'
 import { readRegularFile } from '../lib/files/regular-file.ts'
 import { isFile, statOf } from '../lib/files/safe-fs.ts'
 import { createTempFolder } from '../lib/files/temp-files.ts'
+import { unzstd } from '../lib/files/zstd.ts'
+import { zstdFrame } from '../lib/files/zstd-compress.ts'
 import { parseStructure } from '../lib/unknown-values.ts'
 import { AppError } from '../model/error.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
@@ -70,7 +74,7 @@ export async function planScrub(target: ScrubTarget, { environment }: ScrubConte
   const replacer = new SecretReplacer(finder)
   const changes: ScrubChange[] = []
   for (const { path, bytes } of await readOriginals(target)) {
-    const scrubbed = await scrubBytes(bytes, replacer)
+    const scrubbed = await scrubFile(path, bytes, replacer)
     if (!scrubbed.equals(bytes)) changes.push({ path, before: hashOf(bytes), bytes: scrubbed })
   }
   const own = changes.find(({ path }) => path === source.path)
@@ -102,11 +106,11 @@ async function readOriginals({ agent, source }: ScrubTarget): Promise<readonly O
       )
     return [{ path, bytes: Buffer.from(captured.capture.bytes) }]
   }
-  if (/\.(?:zst|gz)$/i.test(path))
+  if (/\.gz$/i.test(path))
     throw new AppError(
       'bad_usage',
-      `${path} is compressed. Decompress it first, for example with zstd -d.`,
-      `${path} は圧縮されています。先に zstd -d などで展開してください。`,
+      `${path} is compressed. Decompress it first, for example with gzip -d.`,
+      `${path} は圧縮されています。先に gzip -d などで展開してください。`,
     )
   const originals: OriginalBytes[] = [{ path, bytes: readRegularFile(path) }]
   if (agent.originals?.sideFiles)
@@ -115,7 +119,30 @@ async function readOriginals({ agent, source }: ScrubTarget): Promise<readonly O
   return originals
 }
 
-/** One JSON document, or lines. Bytes that are no text stay as they are. */
+/** A compressed file is compressed again only if it changes. */
+async function scrubFile(path: string, bytes: Buffer, replacer: SecretReplacer): Promise<Buffer> {
+  if (!/\.zst$/i.test(path)) return scrubBytes(bytes, replacer)
+  const text = await decompress(path, bytes)
+  const scrubbed = await scrubBytes(text, replacer)
+  return scrubbed.equals(text) ? bytes : zstdFrame(scrubbed)
+}
+
+async function decompress(path: string, bytes: Buffer): Promise<Buffer> {
+  const pieces: Buffer[] = []
+  let isComplete = true
+  for await (const piece of unzstd(Readable.from([bytes]), () => {
+    isComplete = false
+  }))
+    pieces.push(Buffer.from(piece))
+  if (isComplete) return Buffer.concat(pieces)
+  throw new AppError(
+    'unusable_data',
+    `${path} cannot be decompressed completely, so it was left unchanged. fumi forget --erase removes what fumibako has of it.`,
+    `${path} は最後まで展開できないため、そのままにしました。fumibako にある分は fumi forget --erase で取り除けます。`,
+  )
+}
+
+/** One JSON document, or lines. Bytes that are not text stay as they are. */
 async function scrubBytes(bytes: Buffer, replacer: SecretReplacer): Promise<Buffer> {
   const text = bytes.toString('utf8')
   const encoding = Buffer.byteLength(text) === bytes.length && Buffer.from(text).equals(bytes) ? 'utf8' : 'latin1'
@@ -147,7 +174,7 @@ async function checkScrubbed({ agent, source }: ScrubTarget, bytes: Buffer): Pro
 const unreadableError = ({ path }: Source): AppError =>
   new AppError(
     'cannot_write',
-    `without its secrets, ${path} would not read back as the same session; nothing was changed.`,
+    `Without its secrets, ${path} would not read back as the same session; nothing was changed.`,
     `秘密情報を除くと ${path} は同じ会話として読めなくなるため、何も変更していません。`,
   )
 
@@ -206,6 +233,7 @@ async function replaceRow(
   let original: string | undefined
   await agent.volatile.install(source, change.bytes, {
     now,
+    keepTimes: true,
     backup(row) {
       if (hashOf(row) !== change.before) throw changedError(source.path)
       original = writeBackupFile(originals, row, now)
@@ -216,6 +244,19 @@ async function replaceRow(
   return { path: source.path, original, hash: hashOf(after.capture.bytes) }
 }
 
+/** A session is recognized by its first record. If it held a secret, the scrubbed file is registered as the same session. */
+export async function keepIdentity({ target }: ScrubPlan, database: BackupDatabase): Promise<void> {
+  const { agent, source, session } = target
+  if (source.key !== undefined) return
+  const scrubbed = await firstSession(agent, { agent: source.agent, path: source.path })
+  if (!scrubbed || scrubbed.first_record === session.first_record) return
+  const known = database
+    .relocated()
+    .find(({ claim, first_record }) => claim === scrubbed.id && first_record === session.first_record)
+  const original = known?.original ?? session.first_record
+  database.addRelocated({ claim: scrubbed.id, first_record: scrubbed.first_record, original })
+}
+
 /** Puts the originals back. Throws AppError with nothing changed, `busy` if something was written there since. */
 export async function undoScrub(agent: Agent, record: ScrubRecord, environment: HostEnvironment): Promise<void> {
   const { files, key, path } = record
@@ -224,7 +265,11 @@ export async function undoScrub(agent: Agent, record: ScrubRecord, environment: 
     const source: Source = { agent: record.agent, path, key }
     const now = await agent.volatile?.capture(source)
     if (!row || now?.kind !== 'conversation' || hashOf(now.capture.bytes) !== row.hash) throw changedError(path)
-    await agent.volatile?.install(source, readRegularFile(row.original), { now: new Date(), backup() {} })
+    await agent.volatile?.install(source, readRegularFile(row.original), {
+      now: new Date(),
+      keepTimes: true,
+      backup() {},
+    })
     return
   }
   for (const { path: file, hash } of files) {

@@ -33,7 +33,7 @@ export async function checkCandidates(
   candidates: readonly IndexedMessage[],
   { length = DEFAULT_SNIPPET_LENGTH, doubtful, time = new PatternTimeLimit() }: CandidateCheckOptions = {},
 ): Promise<readonly CheckedHit[]> {
-  const messages = await store.readMessages(candidates)
+  const messages = await store.readMessages(candidates, { withoutHashes: true })
   const hasPatterns = query.patterns.length > 0
   const checkOne = (candidate: IndexedMessage, loaded: LoadedMessage | undefined): CheckedHit | [] => {
     const { row } = candidate
@@ -59,7 +59,7 @@ export async function confirmRows(
   query: ParsedQuery,
   candidates: readonly IndexedMessage[],
 ): Promise<readonly number[]> {
-  const messages = await store.readMessages(candidates)
+  const messages = await store.readMessages(candidates, { withoutHashes: true })
   return candidates.flatMap(({ row }, at) => {
     const loaded = messages[at]
     return loaded?.kind !== 'body' || matchesQuery(query, searchFieldsOf(loaded.message, query)) ? row : []

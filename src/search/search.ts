@@ -14,9 +14,18 @@ import type { MessageHit } from './hit.ts'
 import { findSessionsByAnnotation, PatternTimeLimit, resolveAnnotationFilters } from './matching.ts'
 import { parseQuery } from './query/parse-query.ts'
 import type { ParsedQuery, QueryProblem } from './query/query.ts'
-import { countUnindexed, readCandidates, type Unindexed } from './text-index/candidates.ts'
-import { type FoundRows, findRows } from './text-index/find-rows.ts'
-import { rankRows } from './text-index/rank-rows.ts'
+import { type RankedAnswer, type RankedSearchOptions, searchRanked } from './ranked-search.ts'
+import {
+  countUnindexed,
+  type FoundRows,
+  findAndCountRows,
+  findDoubtfulRows,
+  findRows,
+  type RowCount,
+  readCandidates,
+  type Unindexed,
+} from './text-index/find-rows.ts'
+import { type RankedRows, rankRows } from './text-index/rank-rows.ts'
 import { findSessionsByTitle } from './text-index/title-search.ts'
 
 export interface SearchOptions {
@@ -74,15 +83,16 @@ export type MatchingSessionsAnswer = QueryProblem | { readonly kind: 'found'; re
 
 const DEFAULT_HITS = 20
 const MAX_COUNTED_ROWS = 10_000
+/** Rows of the first page; most searches need no other. */
+const FIRST_PAGE_ROWS = 64
+const PAGE_GROWTH = 4
 /** Rows whose text is read only to count them. Above this, the total is a lower bound. */
 const MAX_CONFIRMED_ROWS = 200
 /** Limit of hits sorted by relevance, and of messages checked for one answer. */
 const MAX_RANKED_ROWS = 200
 const MAX_CHECKED_MESSAGES = 2000
-/** Messages checked together, so that they share one timer for patterns. */
-const MESSAGES_PER_CHECK = 50
-/** Where many messages may not match, smaller pages would take longer. */
-const MIN_MESSAGES_PER_CHECK = 16
+/** Messages checked together, so that they share open files and one timer for patterns. */
+const MESSAGES_PER_CHECK = 200
 const MAX_MATCHES = 10_000
 const MAX_MATCHING_ROWS = 20_000
 const MAX_COUNTED_MATCHES = 10_000_000
@@ -104,21 +114,27 @@ export class Search {
     const query = this.#parse(text)
     if (query.kind === 'problem') return query
     const annotations = this.#annotations()
-    const { limit = DEFAULT_HITS, order = 'newest', filter } = options
+    const { limit = DEFAULT_HITS, order = 'newest', filter, after } = options
     const isRanked = order === 'relevance' && query.must !== undefined
     const time = new PatternTimeLimit()
     const more = findSessionsByAnnotation(query, annotations)
     const known = this.#index.read(
       (db): IndexAnswer => ({
-        found: findRows(db, query, { limit: MAX_COUNTED_ROWS + 1, filter }),
-        ...(isRanked && { ranked: rankRows(db, query, { limit: MAX_CHECKED_MESSAGES, filter }) }),
+        ...(isRanked
+          ? rankedAnswer(rankRows(db, query, { limit: MAX_CHECKED_MESSAGES, filter }))
+          : findAndCountRows(
+              db,
+              query,
+              { limit: Math.max(limit + 1, FIRST_PAGE_ROWS), filter, before: after },
+              query.patterns.length > 0 ? 0 : MAX_COUNTED_ROWS + 1,
+            )),
         titles: isAboutMessages(query) ? [] : findSessionsByTitle(db, query, { limit, more, filter }),
         left: countUnindexed(db, query, filter),
       }),
       EMPTY_INDEX_ANSWER,
     )
     const wanted = isRanked ? Math.min(limit, MAX_RANKED_ROWS) : limit
-    const pages = known.ranked ? pagesOf(known.ranked) : this.#pages(query, options, known.found)
+    const pages = isRanked ? [known.found] : this.#pages(query, options, known.found)
     const collected = await this.#collect(query, options, wanted, pages, time)
     const { hits: found, checked, isEnd } = collected
     const best = found.slice(0, wanted)
@@ -129,7 +145,7 @@ export class Search {
       kind: 'found',
       ...(query.patterns.length > 0
         ? { total: found.length, total_is: isEnd ? 'exact' : 'at_least' }
-        : await this.#count(query, known.found, collected)),
+        : await this.#count(query, options, known.count, collected)),
       hits: best.map(({ hit }) => hit),
       titles: known.titles.flatMap((id) => sessions.find((one) => one.id === id) ?? []),
       sessions,
@@ -140,15 +156,19 @@ export class Search {
     }
   }
 
+  /** The messages that say most about a question. See `RankedSearchOptions` for what it may contain. */
+  searchRanked(options: RankedSearchOptions): Promise<RankedAnswer> {
+    return searchRanked(this.#index, this.#messages, (filters) => this.#parse(filters), options)
+  }
+
   /** Every matching message of a session, in session order. */
   async findMatches(session: SessionId, text: string): Promise<MessageMatchesAnswer> {
     const query = this.#parse(text)
     if (query.kind === 'problem') return query
     const filter: SessionFilter = { ids: [session], kind: 'any' }
     const { found, left } = this.#index.read(
-      (db): IndexAnswer => ({
+      (db) => ({
         found: findRows(db, query, { limit: MAX_MATCHES + 1, filter }),
-        titles: [],
         left: countUnindexed(db, query, filter),
       }),
       EMPTY_INDEX_ANSWER,
@@ -174,9 +194,8 @@ export class Search {
     const query = this.#parse(text)
     if (query.kind === 'problem') return query
     const { found, left } = this.#index.read(
-      (db): IndexAnswer => ({
+      (db) => ({
         found: findRows(db, query, { limit: MAX_COUNTED_MATCHES, filter }),
-        titles: [],
         left: countUnindexed(db, query, filter),
       }),
       EMPTY_INDEX_ANSWER,
@@ -249,20 +268,15 @@ export class Search {
     return query.kind === 'problem' ? query : resolveAnnotationFilters(query, this.#annotations())
   }
 
-  /** Rows in pages, newest first. @param first the newest rows */
-  *#pages(query: ParsedQuery, { filter, after }: SearchOptions, first: FoundRows): Generator<FoundRows> {
-    const rows = after === undefined ? first.rows : first.rows.filter((row) => row < after)
-    yield* pagesOf({ ...first, rows })
-    if (first.rows.length <= MAX_COUNTED_ROWS) return
-    for (let before = Math.min(first.rows.at(-1) ?? 0, after ?? Number.MAX_SAFE_INTEGER); ; ) {
-      const found = this.#index.read(
-        (db) => findRows(db, query, { limit: MAX_CHECKED_MESSAGES, filter, before }),
-        NO_ROWS,
-      )
-      yield* pagesOf(found)
-      const last = found.rows.at(-1)
-      if (last === undefined) return
-      before = last
+  /** Rows in pages that become larger, newest first. @param first the newest rows */
+  *#pages(query: ParsedQuery, { filter }: SearchOptions, first: FoundRows): Generator<FoundRows> {
+    let found = first
+    for (let limit = FIRST_PAGE_ROWS; ; ) {
+      yield found
+      const before = found.rows.at(-1)
+      if (before === undefined) return
+      limit = Math.min(limit * PAGE_GROWTH, MAX_CHECKED_MESSAGES)
+      found = this.#index.read((db) => findRows(db, query, { limit, filter, before }), NO_ROWS)
     }
   }
 
@@ -275,35 +289,48 @@ export class Search {
     time: PatternTimeLimit,
   ): Promise<Collected> {
     const hits: CheckedHit[] = []
+    const confirmed = new Set<number>()
     const rejected = new Set<number>()
     let checked = after
     let count = 0
     for (const { rows, doubtful } of pages)
       for (let at = 0; at < rows.length; ) {
-        if (hits.length > wanted || count >= MAX_CHECKED_MESSAGES) return { hits, rejected, checked, isEnd: false }
+        if (hits.length > wanted || count >= MAX_CHECKED_MESSAGES)
+          return { hits, confirmed, rejected, checked, isEnd: false }
         const isSure = query.patterns.length === 0 && doubtful.size === 0
-        const missing = Math.max(isSure ? 1 : MIN_MESSAGES_PER_CHECK, wanted + 1 - hits.length)
-        const page = rows.slice(at, at + Math.min(MESSAGES_PER_CHECK, missing))
+        const missing = wanted + 1 - hits.length
+        // As many as it probably takes, by the part that matched so far.
+        const expected = isSure ? missing : Math.ceil((missing * (count + 1)) / (hits.length + 1))
+        const page = rows.slice(at, at + Math.min(MESSAGES_PER_CHECK, Math.max(expected, isSure ? 1 : missing)))
         const found = await this.#check(query, page, { time, length: snippet, doubtful })
         const kept = new Set(found.map(({ row }) => row))
-        for (const row of page) if (doubtful.has(row) && !kept.has(row)) rejected.add(row)
+        for (const row of page) if (doubtful.has(row)) (kept.has(row) ? confirmed : rejected).add(row)
         hits.push(...found)
         at += page.length
         count += page.length
         checked = page.at(-1)
       }
-    return { hits, rejected, checked, isEnd: hits.length <= wanted }
+    return { hits, confirmed, rejected, checked, isEnd: hits.length <= wanted }
   }
 
   /** Reads the text of doubtful rows if there are few. */
-  async #count(query: ParsedQuery, { rows, doubtful }: FoundRows, { hits, rejected }: Collected): Promise<HitTotal> {
-    if (rows.length > MAX_COUNTED_ROWS && doubtful.size === 0) return { total: MAX_COUNTED_ROWS, total_is: 'at_least' }
-    const confirmed = new Set(hits.map(({ row }) => row))
-    const open = rows.filter((row) => doubtful.has(row) && !confirmed.has(row) && !rejected.has(row))
-    const known = rows.length - open.length - rows.filter((row) => rejected.has(row)).length
-    if (open.length > MAX_CONFIRMED_ROWS || rows.length > MAX_COUNTED_ROWS)
-      return { total: Math.min(known, MAX_COUNTED_ROWS), total_is: 'at_least' }
-    const candidates = this.#index.read((db) => readCandidates(db, open), [])
+  async #count(
+    query: ParsedQuery,
+    { filter }: SearchOptions,
+    { sure, doubtful }: RowCount,
+    { confirmed, rejected }: Collected,
+  ): Promise<HitTotal> {
+    const known = sure + confirmed.size
+    if (sure + doubtful > MAX_COUNTED_ROWS) return { total: Math.min(known, MAX_COUNTED_ROWS), total_is: 'at_least' }
+    if (doubtful === 0) return { total: sure, total_is: 'exact' }
+    if (doubtful - confirmed.size - rejected.size > MAX_CONFIRMED_ROWS) return { total: known, total_is: 'at_least' }
+    const candidates = this.#index.read((db) => {
+      const { rows } = findDoubtfulRows(db, query, { limit: MAX_COUNTED_ROWS, filter })
+      return readCandidates(
+        db,
+        rows.filter((row) => !confirmed.has(row) && !rejected.has(row)),
+      )
+    }, [])
     return { total: known + (await confirmRows(this.#messages, query, candidates)).length, total_is: 'exact' }
   }
 
@@ -324,20 +351,23 @@ function readMatchesBySession(db: Db, rows: readonly number[]): readonly { id: S
 }
 
 interface IndexAnswer {
-  /** The newest rows, one more than the limit of the count. */
+  /** The first page: the newest rows, or the best. */
   readonly found: FoundRows
-  /** The best rows, if they are wanted. */
-  readonly ranked?: FoundRows
+  readonly count: RowCount
   readonly titles: readonly SessionId[]
   readonly left: Unindexed
 }
 
+const rankedAnswer = (found: RankedRows): Pick<IndexAnswer, 'found' | 'count'> => ({ found, count: found.count })
+
 const NO_ROWS: FoundRows = { rows: [], doubtful: new Set() }
-const EMPTY_INDEX_ANSWER: IndexAnswer = { found: NO_ROWS, titles: [], left: { sessions: 0, bytes: 0 } }
+const NO_COUNT: RowCount = { sure: 0, doubtful: 0 }
+const EMPTY_INDEX_ANSWER: IndexAnswer = { found: NO_ROWS, count: NO_COUNT, titles: [], left: { sessions: 0, bytes: 0 } }
 
 interface Collected {
   readonly hits: readonly CheckedHit[]
-  /** Doubtful rows whose text does not match. */
+  /** Doubtful rows whose text matches, and those whose text does not. */
+  readonly confirmed: ReadonlySet<number>
   readonly rejected: ReadonlySet<number>
   /** The last row checked. */
   readonly checked: number | undefined
@@ -346,7 +376,3 @@ interface Collected {
 }
 
 type HitTotal = Pick<Extract<SearchAnswer, { kind: 'found' }>, 'total' | 'total_is'>
-
-function* pagesOf(found: FoundRows): Generator<FoundRows> {
-  if (found.rows.length > 0) yield found
-}

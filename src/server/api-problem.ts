@@ -22,6 +22,7 @@ export const API_ERRORS = {
   conversation_busy: [409, 'Session in use'],
   body_too_large: [413, 'Request body too large'],
   too_many_requests: [429, 'Too many requests'],
+  unavailable: [503, 'Unavailable'],
   internal_error: [500, 'Internal error'],
 } as const satisfies Record<ApiErrorCode, readonly [status: number, title: string]>
 
@@ -60,6 +61,7 @@ export function toApiProblem(error: unknown): ApiProblem {
     case 'no_permission':
     case 'cannot_write':
     case 'unusable_data':
+    case 'server_failed':
       return new ApiProblem('not_possible', error.phrase, { cause: error.code })
   }
 }

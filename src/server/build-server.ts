@@ -10,12 +10,13 @@ import { phrase } from '../model/phrase.ts'
 import { ApiProblem, toApiProblem, toProblemResponse } from './api-problem.ts'
 import { OpenChats, type OpenChatsOptions } from './chat/open-chats.ts'
 import { ServerContext } from './context.ts'
-import { type AccessOptions, checkAccess, SIGN_IN_PATH } from './guard/check-access.ts'
+import { type AccessOptions, checkAccess, MEMORY_PATH, SIGN_IN_PATH } from './guard/check-access.ts'
 import {
   addSecurityHeaders,
   checkOrigin,
   checkRequestTarget,
   limitBodySize,
+  limitImportSize,
   limitRate,
   type OriginOptions,
   type RateBucketOptions,
@@ -27,10 +28,13 @@ import { chatRoutes } from './routes/chat.ts'
 import { convertRoutes } from './routes/convert.ts'
 import { exportRoutes } from './routes/export.ts'
 import { machineRoutes } from './routes/machine.ts'
+import { memoryRoutes } from './routes/memory.ts'
 import { messageRoutes } from './routes/messages.ts'
+import { recallRoutes } from './routes/recall.ts'
 import { searchRoutes } from './routes/search.ts'
 import { secretRoutes } from './routes/secrets.ts'
 import { sessionRoutes } from './routes/sessions.ts'
+import { setupRoutes } from './routes/setup.ts'
 import { statsRoutes } from './routes/stats.ts'
 import { turnRoutes } from './routes/turns.ts'
 
@@ -51,6 +55,9 @@ interface BuiltServer {
   close(): Promise<void>
 }
 
+/** Their body is a file. */
+const FILE_ROUTES = /^\/api\/(?:imports|chat\/[^/]+\/attachments)$/
+
 /** A page that scrolls fast requests dozens of windows per second. */
 const DEFAULT_RATE: RateBucketOptions = { burst: 1000, perSecond: 200 }
 
@@ -59,11 +66,13 @@ const ROUTES = [
   messageRoutes,
   turnRoutes,
   searchRoutes,
+  recallRoutes,
   statsRoutes,
   exportRoutes,
   secretRoutes,
   convertRoutes,
   machineRoutes,
+  setupRoutes,
 ]
 
 const gzipAsync = promisify(gzip)
@@ -128,10 +137,12 @@ export function buildServer(app: App, options: ServerOptions): BuiltServer {
   api.use(limitRate(options.rate ?? DEFAULT_RATE))
   api.use(SIGN_IN_PATH, limitBodySize)
   api.use(checkAccess(options))
-  api.use('/api/*', limitBodySize)
+  api.use('/api/*', (c, next) => (FILE_ROUTES.test(c.req.path) ? limitImportSize : limitBodySize)(c, next))
+  api.use(MEMORY_PATH, limitBodySize)
   api.use('/api/*', compressJson)
   for (const addRoutes of ROUTES) addRoutes(api, context)
   chatRoutes(api, context, chats)
+  const memory = memoryRoutes(api, context)
   api.get('/api/openapi.json', (c) => c.json(buildApiDocument(api, options.version)))
   api.use(servePage(options.page))
   return {
@@ -139,6 +150,7 @@ export function buildServer(app: App, options: ServerOptions): BuiltServer {
     start: () => indexWatcher.start(),
     async close() {
       await chats.close()
+      await memory.close()
       await indexWatcher.close()
     },
   }

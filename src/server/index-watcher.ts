@@ -72,6 +72,22 @@ export class IndexWatcher {
     return true
   }
 
+  /** After the folders in the settings changed: watches them, and resolves when they are read. */
+  async readSettingsAgain(): Promise<void> {
+    if (this.#watch) {
+      const before = this.#watch
+      this.#watch = undefined
+      await before.close()
+      await this.#startWatching()
+    }
+    await this.syncNow()
+  }
+
+  /** Resolves when the index contains what is on disk now. */
+  syncNow(): Promise<void> {
+    return this.#run(() => this.#syncOnce())
+  }
+
   /** Rebuilds a damaged index. @returns whether it finished within the wait of a request */
   async repair(): Promise<boolean> {
     if (!this.#repairing) {

@@ -4,6 +4,7 @@ import { extname, join, relative, sep } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Context, MiddlewareHandler } from 'hono'
 import { sha256 } from '../lib/hash.ts'
+import type { PageFeature } from '../model/api/machine.ts'
 
 const TYPES: { readonly [extension: string]: string } = {
   '.html': 'text/html; charset=utf-8',
@@ -13,6 +14,7 @@ const TYPES: { readonly [extension: string]: string } = {
   '.png': 'image/png',
   '.ico': 'image/x-icon',
   '.json': 'application/json',
+  '.jsonl': 'application/jsonl',
   '.webmanifest': 'application/manifest+json',
   '.woff2': 'font/woff2',
   '.txt': 'text/plain; charset=utf-8',
@@ -28,10 +30,13 @@ interface PageFile {
   readonly isImmutable: boolean
 }
 
-/** @param folder may be missing */
-export function servePage(folder: string): MiddlewareHandler {
+/**
+ * @param folder may be missing
+ * @param offers what the server has of that which not every server has; everything if undefined
+ */
+export function servePage(folder: string, offers?: readonly PageFeature[]): MiddlewareHandler {
   const files = new Map(
-    existsSync(folder) ? Array.from(listPaths(folder), (path) => [path, readPageFile(folder, path)]) : [],
+    existsSync(folder) ? Array.from(listPaths(folder), (path) => [path, readPageFile(folder, path, offers)]) : [],
   )
   return async (c, next) => {
     if (c.req.path.startsWith('/api/') || (c.req.method !== 'GET' && c.req.method !== 'HEAD')) return next()
@@ -52,8 +57,9 @@ function* listPaths(folder: string): Generator<string> {
     if (entry.isFile()) yield `/${relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/')}`
 }
 
-function readPageFile(folder: string, path: string): PageFile {
-  const bytes = readFileSync(join(folder, path))
+function readPageFile(folder: string, path: string, offers: readonly PageFeature[] | undefined): PageFile {
+  const content = readFileSync(join(folder, path))
+  const bytes = offers && path === '/index.html' ? stateOffers(content, offers) : content
   const type = TYPES[extname(path)] ?? 'application/octet-stream'
   const isText = /^text\/|json|svg/.test(type)
   return {
@@ -64,6 +70,10 @@ function readPageFile(folder: string, path: string): PageFile {
     isImmutable: path.startsWith('/assets/'),
   }
 }
+
+/** In the page itself, so that it need not ask before it draws. */
+const stateOffers = (page: Buffer, offers: readonly PageFeature[]): Buffer =>
+  Buffer.from(page.toString().replace('<html ', `<html data-offers="${offers.join(' ')}" `))
 
 function sendFile(c: Context, { bytes, gzipped, type, tag, isImmutable: forever }: PageFile): Response {
   const headers = new Headers({

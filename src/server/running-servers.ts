@@ -2,6 +2,7 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceOwnFile } from '../lib/files/atomic-file.ts'
+import { isRunning } from '../lib/files/file-holder.ts'
 import { readRegularFile } from '../lib/files/regular-file.ts'
 import { statOf } from '../lib/files/safe-fs.ts'
 import { isSystemError } from '../lib/files/system-error.ts'
@@ -40,7 +41,7 @@ export function findLastStartedServer(directory: string): RunningServer | undefi
     .map((name) => join(serversFolder(directory), name))
     .sort((a, b) => started(b) - started(a))
     .map(readServerFile)
-    .find((server) => server !== undefined && isAlive(server.pid))
+    .find((server) => server !== undefined && isRunning(server.pid))
 }
 
 function listNames(folder: string): readonly string[] {
@@ -64,14 +65,5 @@ function readServerFile(path: string): RunningServer | undefined {
       : undefined
   } catch {
     return undefined
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return isSystemError(error) && error.code === 'EPERM'
   }
 }

@@ -10,7 +10,7 @@ export const isEventStream = (response: Response): boolean =>
  */
 export async function sendStream(response: Response, outgoing: ServerResponse): Promise<void> {
   const reader = response.body?.getReader()
-  if (!reader) throw new Error('a response without a body is no stream')
+  if (!reader) throw new Error('the response has no body to stream')
   const stop = (): void => void reader.cancel().catch(() => {})
   outgoing.once('close', stop)
   outgoing.once('error', stop)

@@ -160,7 +160,7 @@ export class TallyCache {
     if (!log)
       throw new AppError(
         'not_found',
-        `the log of ${id} is gone: ${entry.path}, and there is no backup`,
+        `The log of ${id} is gone: ${entry.path}, and there is no backup`,
         `会話 ${id} のログ ${entry.path} がなくなっています。バックアップもありません。`,
       )
     const { list } = await this.#app.prices()

@@ -2,17 +2,18 @@
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent, ResumeCommand, Source } from '../agents/agent.ts'
-import { agentServing } from '../agents/agent-roots.ts'
+import { agentServing, hasSessionFiles, isSessionFileOf } from '../agents/agent-roots.ts'
+import { backUpFiles } from '../backup/back-up-files.ts'
 import { BACKUP_FILE } from '../backup/backup-database.ts'
 import { readBackupOverview } from '../backup/backup-overview.ts'
 import { BackupPolicy } from '../backup/backup-policy.ts'
-import { backUpFile } from '../backup/backup-service.ts'
 import { agentStatuses, type BackupStatus } from '../backup/backup-status.ts'
 import { thisMachineName } from '../backup/exchange/machine.ts'
 import { type ReceivedReport, receiveBackups } from '../backup/exchange/receive.ts'
 import { type SentReport, sendBackup } from '../backup/exchange/send.ts'
 import { fileProbeAt } from '../backup/file-backups.ts'
 import type { BackedUpFile } from '../backup/file-table.ts'
+import { firstSession } from '../backup/first-session.ts'
 import { type PruneStep, planPrune } from '../backup/prune.ts'
 import { copyIdOf } from '../backup/readable-source.ts'
 import { undoInstalledRow } from '../backup/restore.ts'
@@ -83,9 +84,11 @@ export class BackupOperations {
     }
     const { limit } = context.policy.settings
     for (const path of paths)
-      for await (const { agent, source, unknown } of this.#options.logs(path))
-        if (!unknown && !agent.volatile && source.key === undefined)
-          onFile(source, await backUpFile(agent, source, context.backup, { at: context.now(), limit }))
+      for await (const { agent, source, unknown } of this.#options.logs(path)) {
+        if (unknown || source.key !== undefined || !isSessionFileOf(agent, source.path)) continue
+        const [done] = await backUpFiles([{ agent, source }], context.backup, { at: context.now(), limit })
+        if (done) onFile(source, done)
+      }
   }
 
   /** Keeps backing up files as they change. */
@@ -122,9 +125,14 @@ export class BackupOperations {
   async *#wantedFiles(): AsyncGenerator<string> {
     const { places, policy, isWanted } = await this.#options.context()
     for (const { agent, root } of places) {
-      if (agent.volatile || !existsSync(root)) continue
+      if (!hasSessionFiles(agent) || !existsSync(root)) continue
       for await (const source of agent.find(root))
-        if (source.key === undefined && isWanted(source) && (await policy.decideFor(agent, source)).kept)
+        if (
+          source.key === undefined &&
+          isSessionFileOf(agent, source.path) &&
+          isWanted(source) &&
+          (await policy.decideFor(agent, source)).kept
+        )
           yield source.path
     }
   }
@@ -173,6 +181,13 @@ export class BackupOperations {
         directory !== cwd && { directory: { from: cwd, to: directory } }),
     })
     backup.addRestored(installed.record)
+    const placed = await firstSession(agent, { agent: file.agent, path: installed.path })
+    if (placed && placed.first_record !== session.first_record)
+      backup.addRelocated({
+        claim: placed.id,
+        first_record: placed.first_record,
+        original: session.first_record,
+      })
     const resume = agent.resume?.({ ...session, ...(directory !== undefined && { cwd: directory }) })
     return resume ? { ...installed, resume } : installed
   }
@@ -238,7 +253,7 @@ export class BackupOperations {
     const unreached: Unreached[] = []
     for (const folder of backup.exchangeFolders())
       try {
-        if (passphrase === undefined) throw new AppError('bad_usage', 'no passphrase', 'パスフレーズがありません')
+        if (passphrase === undefined) throw new AppError('bad_usage', 'No passphrase', 'パスフレーズがありません')
         await this.send(folder, passphrase)
         folders.push(folder)
       } catch (error) {

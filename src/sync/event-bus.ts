@@ -27,13 +27,21 @@ export class EventBus {
   }
 
   /**
-   * Yields events from now until the signal aborts. Of several waiting events for one session, only the last is kept.
+   * Yields events from this call, not from the first `next()`, until the signal aborts. Of several waiting events for
+   * one session, only the last is kept.
    */
-  async *subscribe(options: SubscribeOptions = {}): AsyncGenerator<LiveEvent | typeof MISSED_EVENTS | undefined> {
-    const { signal, pause, limit = Number.POSITIVE_INFINITY } = options
-    const subscriber = new Subscriber(limit)
-    signal?.addEventListener('abort', subscriber.wake)
+  subscribe(options: SubscribeOptions = {}): AsyncGenerator<LiveEvent | typeof MISSED_EVENTS | undefined> {
+    const subscriber = new Subscriber(options.limit ?? Number.POSITIVE_INFINITY)
     this.#subscribers.add(subscriber)
+    options.signal?.addEventListener('abort', () => this.#subscribers.delete(subscriber), { once: true })
+    return this.#eventsOf(subscriber, options)
+  }
+
+  async *#eventsOf(
+    subscriber: Subscriber,
+    { signal, pause }: SubscribeOptions,
+  ): AsyncGenerator<LiveEvent | typeof MISSED_EVENTS | undefined> {
+    signal?.addEventListener('abort', subscriber.wake)
     try {
       while (!signal?.aborted) {
         const next = subscriber.dequeue()

@@ -1,10 +1,11 @@
 /** Lists all sources of this machine and backs them up on the way, as the setting `keep` requires. */
 import { sep } from 'node:path'
 import type { Agent, HostEnvironment, Source } from '../agents/agent.ts'
-import { agentIdsOf } from '../agents/agent-roots.ts'
+import { agentIdsOf, isSessionFileOf } from '../agents/agent-roots.ts'
+import { backUpFiles as backUpLogs } from '../backup/back-up-files.ts'
 import type { BackupDatabase } from '../backup/backup-database.ts'
 import type { BackupPolicy } from '../backup/backup-policy.ts'
-import { backUpFile, backUpSources, backUpStore } from '../backup/backup-service.ts'
+import { backUpSources, backUpStore } from '../backup/backup-service.ts'
 import type { FileBackup } from '../backup/file-backups.ts'
 import { copyKeyOf } from '../backup/readable-source.ts'
 import type { BackupFilter } from '../backup/records.ts'
@@ -120,22 +121,37 @@ export async function* listAllSources(context: SyncContext): AsyncGenerator<Foun
   yield* listBackedUpFiles(context, files)
 }
 
+/** Files that are backed up at a time. */
+const FILES_PER_BATCH = 64
+
 /** Backs up the files that pass through. */
 export async function* backUpFiles(
   sources: AsyncIterable<FoundSource> | Iterable<FoundSource>,
   context: SyncContext,
 ): AsyncGenerator<FoundSource> {
-  const { policy, backup, onFile } = context
+  let waiting: FoundSource[] = []
   for await (const found of sources) {
+    waiting.push(found)
+    if (waiting.length < FILES_PER_BATCH) continue
+    await backUpBatch(waiting, context)
+    yield* waiting
+    waiting = []
+  }
+  await backUpBatch(waiting, context)
+  yield* waiting
+}
+
+async function backUpBatch(batch: readonly FoundSource[], context: SyncContext): Promise<void> {
+  const { policy, backup, now, onFile } = context
+  const files: FoundSource[] = []
+  for (const found of batch) {
     const { agent, source, kept, isUnlisted } = found
     // An agent whose store cannot be listed yields the store itself as if it were a file; do not back it up.
-    const isFile = !kept && !isUnlisted && source.key === undefined && !agent.volatile
-    if (isFile && (await policy.decideFor(agent, source)).kept) {
-      const done = await backUpFile(agent, source, backup, { at: context.now(), limit: policy.settings.limit })
-      onFile?.(source, done)
-    }
-    yield found
+    const isFile = !kept && !isUnlisted && source.key === undefined && isSessionFileOf(agent, source.path)
+    if (isFile && (await policy.decideFor(agent, source)).kept) files.push(found)
   }
+  const done = await backUpLogs(files, backup, { at: now(), limit: policy.settings.limit })
+  for (const [n, one] of done.entries()) if (files[n]) onFile?.(files[n].source, one)
 }
 
 /** Backed-up files that are gone or were replaced. The latest backup of an existing file is left out. */

@@ -114,7 +114,7 @@ function toAppError(error: unknown): AppError {
   const [first = ''] = what.split('\n')
   return new AppError(
     'unusable_data',
-    `internal error: ${first}; please report it`,
+    `Internal error: ${first}; please report it`,
     `fumibako の不具合です。報告してください（${first}）`,
   )
 }
@@ -184,12 +184,12 @@ export async function syncWithLock(
   threads: number | undefined,
   context: SyncContext,
   events: EventBus,
-  options: SyncOptions & { readonly anew?: boolean },
+  options: SyncOptions & { readonly full?: boolean },
 ): Promise<SyncOutcome> {
   const attempt = takeIndexLock(directory, 'sync')
   if (attempt.kind === 'held') return attempt
   try {
-    if (options.anew) removeIndex(directory)
+    if (options.full) removeIndex(directory)
     const syncer = new Syncer(directory, threads)
     try {
       const synced = await syncer.syncOrRebuild(() => listAllSources(context), {

@@ -1,8 +1,8 @@
 /** The second pass over one session: its messages as index rows, in chunks that end at cursors. */
 import type { Agent, Cursor, Locator, ReadItem, Source } from '../agents/agent.ts'
 import type { PartTask, ReadTask, SessionChunk } from '../index/records.ts'
-import { LINE_FIELD, PART_FIELD, RowBatchWriter } from '../index/row-batch.ts'
-import { DUPLICATE, messageKindOf, REPLAYED } from '../index/row-encoding.ts'
+import { KIND_FIELD, LINE_FIELD, PART_FIELD, RowBatchWriter } from '../index/row-batch.ts'
+import { DUPLICATE, messageKindOf, REPLAYED, roleOfKind } from '../index/row-encoding.ts'
 import { validCountOf } from '../model/checked-numbers.ts'
 import { toInstant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
@@ -172,10 +172,14 @@ class ChunkBuilder {
   #addSearchableText(row: number): void {
     const searchable = this.#searchable[row]
     if (!searchable) return
+    let hasText = false
     for (const scope of TEXT_SCOPES) {
       const text = searchable[scope]
-      if (text !== undefined) this.#rows.addText(row, scope, text, this.#terms)
+      if (text === undefined) continue
+      this.#rows.addText(row, scope, text, this.#terms)
+      hasText = true
     }
+    if (!hasText && roleOfKind(this.#rows.get(row, KIND_FIELD)) !== 'meta') this.#rows.addWithoutText(row, this.#terms)
   }
 }
 

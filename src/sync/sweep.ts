@@ -2,6 +2,7 @@
 
 import { sep } from 'node:path'
 import type { Agent, Source } from '../agents/agent.ts'
+import { isSessionFileOf } from '../agents/agent-roots.ts'
 import type { KnownSource, SourceLocation } from '../index/records.ts'
 import { toSourceFailure } from '../lib/failure.ts'
 import { isInaccessible } from '../lib/files/safe-fs.ts'
@@ -108,7 +109,7 @@ export async function sweepSources(
     const met = known.meet(location)
     if (met ? met.again : isRepeated(fresh, location)) continue
     sources++
-    if (agent.volatile && source.key === undefined) unreadStores.add(source.path)
+    if (source.key === undefined && !isSessionFileOf(agent, source.path)) unreadStores.add(source.path)
     const before = met?.source
     if (before?.gone) back.push(before)
     const isSame = before?.fingerprint === fingerprint || before?.fingerprint === fingerprint + forgottenSuffix

@@ -1,6 +1,7 @@
 /** Brings the index up to date: sweep, first pass, second pass. */
 import { availableParallelism } from 'node:os'
 import { type BackupDatabase, openBackupDatabase } from '../backup/backup-database.ts'
+import type { RelocatedSession } from '../backup/relocated-table.ts'
 import { isIndexDamage, isIndexSuspect, moveDamagedIndex } from '../index/index-file.ts'
 import type {
   KnownSource,
@@ -18,7 +19,14 @@ import type { BuiltTerms } from '../search/segments/term-builder.ts'
 import { ForgottenFilter } from './forget-session.ts'
 import { failedScan, issueForSource } from './scan-source.ts'
 import { type FoundSource, KnownSources, sweepSources } from './sweep.ts'
-import { type JobResult, runInThisThread, runInThreads, type SyncJob, type WorkerResult } from './threads.ts'
+import {
+  type JobResult,
+  runInThisThread,
+  runInThreads,
+  SourceWorker,
+  type SyncJob,
+  type WorkerResult,
+} from './threads.ts'
 
 export interface IndexSyncProgress {
   readonly phase: 'scan' | 'read'
@@ -60,6 +68,7 @@ const SOURCES_PER_TRANSACTION = 256
 export class Syncer {
   readonly directory: string
   readonly #threads: number
+  readonly #ownWorker: SourceWorker
   readonly #backup: BackupDatabase
   #writer: IndexWriter
   #known: KnownSources
@@ -70,6 +79,7 @@ export class Syncer {
   constructor(directory: string, threads = Math.max(1, availableParallelism() - 1)) {
     this.directory = directory
     this.#threads = threads
+    this.#ownWorker = new SourceWorker(directory)
     this.#backup = openBackupDatabase(directory)
     const { writer, known, setAside } = openOrRebuild(directory)
     this.#writer = writer
@@ -162,6 +172,7 @@ export class Syncer {
     unwanted: ForgottenFilter,
   ): Promise<void> {
     const total_bytes = jobs.reduce((sum, { task }) => sum + (task.size ?? 0), 0)
+    const relocated = this.#backup.relocated()
     let batch: ScannedSource[] = []
     let done = 0
     let bytes = 0
@@ -177,7 +188,7 @@ export class Syncer {
       if (options.signal?.aborted) break
       const scanned = toScannedSource(result)
       if (!scanned) continue
-      batch.push(unwanted.withoutForgotten(scanned))
+      batch.push(unwanted.withoutForgotten(withOriginalRecord(scanned, relocated)))
       bytes += scanned.size
       options.onProgress?.({ phase: 'scan', done: ++done, total: jobs.length, bytes, total_bytes })
       if (batch.length >= SOURCES_PER_TRANSACTION) put()
@@ -288,7 +299,7 @@ export class Syncer {
   #run(jobs: readonly SyncJob[], bytes: number): AsyncGenerator<WorkerResult> {
     return bytes >= MIN_BYTES_FOR_THREADS && this.#threads > 0
       ? runInThreads(this.directory, jobs, this.#threads)
-      : runInThisThread(this.directory, jobs)
+      : runInThisThread(this.#ownWorker, jobs)
   }
 }
 
@@ -326,6 +337,18 @@ function toScannedSource(result: JobResult): ScannedSource | undefined {
   const { task } = result.job
   logSourceFailure(task.path, result.failure)
   return failedScan(task, result.failure)
+}
+
+/**
+ * A file that was restored for another directory stays the session that it was: its header gets the first record of the
+ * original, by which sources of one session are recognized.
+ */
+function withOriginalRecord(scanned: ScannedSource, relocated: readonly RelocatedSession[]): ScannedSource {
+  const { session } = scanned
+  const found = relocated.find(
+    ({ claim, first_record }) => claim === session?.id && first_record === session.first_record,
+  )
+  return session && found ? { ...scanned, session: { ...session, first_record: found.original } } : scanned
 }
 
 type OnChanges = (changes: readonly SessionChange[]) => void

@@ -69,9 +69,12 @@ export class SourceWorker {
     yield { kind: 'text', terms: this.#terms.take() }
   }
 
+  /** It can be used again: its memory for words is kept, because getting it takes longer than reading a few lines. */
   close(): void {
     this.#backup?.close()
     this.#backup = undefined
+    this.#textSince = undefined
+    if (this.#terms.documents > 0) this.#terms.take()
   }
 
   #openBackup(): BackupDatabase {
@@ -93,8 +96,7 @@ const MIN_QUEUED_BYTES = 32_000_000
 export type WorkerResult = JobResult & { readonly worker: number }
 
 /** Runs the jobs in this thread, one after another. */
-export async function* runInThisThread(directory: string, jobs: Iterable<SyncJob>): AsyncGenerator<WorkerResult> {
-  const worker = new SourceWorker(directory)
+export async function* runInThisThread(worker: SourceWorker, jobs: Iterable<SyncJob>): AsyncGenerator<WorkerResult> {
   try {
     for (const job of jobs) for await (const result of worker.run(job)) yield { ...result, worker: 0 }
     for (const result of worker.flush()) yield { ...result, worker: 0 }
@@ -109,8 +111,8 @@ export async function* runInThreads(
   jobs: Iterable<SyncJob>,
   count: number,
 ): AsyncGenerator<WorkerResult> {
-  if (!INGEST_URL || count < 1) {
-    yield* runInThisThread(directory, jobs)
+  if (!INGEST_URL) {
+    yield* runInThisThread(new SourceWorker(directory), jobs)
     return
   }
   const queue = new JobQueue(jobs)

@@ -1,4 +1,5 @@
 /** Backs up files as they change, without an index. */
+import { hasSessionFiles, isSessionFileOf } from '../agents/agent-roots.ts'
 import { statOf } from '../lib/files/safe-fs.ts'
 import { backUpFiles, type SyncContext } from './list-sources.ts'
 import { findAgentsForFile, listFileSources } from './live-sync.ts'
@@ -26,15 +27,15 @@ export async function* backUpAllFiles(context: SyncContext): AsyncGenerator<Foun
 
 async function* filesInPlaces({ places, isWanted }: SyncContext): AsyncGenerator<FoundSource> {
   for (const { agent, root } of places) {
-    if (agent.volatile || !statOf(root)) continue
+    if (!hasSessionFiles(agent) || !statOf(root)) continue
     for await (const source of agent.find(root))
-      if (source.key === undefined && isWanted(source)) yield { agent, source }
+      if (source.key === undefined && isSessionFileOf(agent, source.path) && isWanted(source)) yield { agent, source }
   }
 }
 
 /** Only files that the settings and agents say are to be backed up. */
 export function watchFileBackups(context: SyncContext, options: BackupWatchOptions): BackupWatch {
-  const places = context.places.filter(({ agent }) => !agent.volatile)
+  const places = context.places.filter(({ agent }) => hasSessionFiles(agent))
   let isClosed = false
   let work: Promise<void> = Promise.resolve()
   const next = (found: () => AsyncIterable<FoundSource>): Promise<void> => {

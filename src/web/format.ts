@@ -21,6 +21,9 @@ export function bytes(value: number): string {
   return `${unit > 0 && scaled < 9.95 ? scaled.toFixed(1) : Math.round(scaled)} ${units[unit] ?? ''}`
 }
 
+/** 0.75; two digits, because a prompt costs hundredths. */
+export const credits = (amount: number): string => (amount < 0.005 ? '<0.01' : amount.toFixed(2))
+
 /** $0.84, $1,204, <$0.01; with a + if some tokens have no known price; empty for zero. */
 export function dollars({ usd, unpriced_tokens }: Spent): string {
   if (usd === 0) return ''
@@ -82,6 +85,40 @@ export const pathBaseName = (path: string): string =>
     .split(/[\\/]+/)
     .filter((part) => part !== '')
     .at(-1) ?? path
+
+/** A title without Markdown marks: many titles are beginnings of prompts. */
+export const plainTitle = (title: string): string =>
+  title
+    .replace(/```[\w-]*/g, ' ')
+    .replace(/(^|\s)#{1,6}\s+/g, '$1')
+    .replace(/`([^`]+)`/g, '$1')
+    .replace(/\*\*([^*]+)\*\*/g, '$1')
+    .replace(/\s+/g, ' ')
+    .trim() || title
+
+/** The shortest ending of each path, by whole names, that no other path has. */
+export function pathEndings(paths: readonly string[]): ReadonlyMap<string, string> {
+  const partsOf = (path: string): readonly string[] => path.split(/[\\/]+/).filter((part) => part !== '')
+  const endings = new Map<string, string>()
+  let open = [...new Set(paths)]
+  for (let length = 1; open.length > 0; length++) {
+    const owners = new Map<string, string[]>()
+    for (const path of open) {
+      const ending = partsOf(path).slice(-length).join('/')
+      owners.set(ending, [...(owners.get(ending) ?? []), path])
+    }
+    const unique = [...owners].flatMap(([ending, same]) =>
+      same.length === 1 ? same.map((path) => [path, ending] as const) : [],
+    )
+    for (const [path, ending] of unique) endings.set(path, ending)
+    open = open.filter((path) => !endings.has(path) && partsOf(path).length > length)
+  }
+  return endings
+}
+
+/** Relative to a directory that contains it, else to the home directory. */
+export const pathIn = (path: string, directory: string | null | undefined): string =>
+  directory && path.startsWith(`${directory}/`) ? path.slice(directory.length + 1) : homeRelativePath(path)
 
 export const homeRelativePath = (path: string): string =>
   path.replace(/^(?:\/home\/[^/]+|\/Users\/[^/]+|\/root)(?=\/|$)/, '~')

@@ -10,8 +10,9 @@ export const PAGES: { readonly [path: string]: () => PageModule | Promise<PageMo
   '/chat': () => import('./chat/ChatPage.svelte'),
   '/settings': () => import('./settings/SettingsPage.svelte'),
   '/print': () => import('./print/PrintPage.svelte'),
-  '/sample': () => import('./print/SamplePage.svelte'),
+  '/secrets': () => import('./secrets/SecretsPage.svelte'),
   '/files': () => import('./files/FilesPage.svelte'),
+  '/ask': () => import('./ask/AskPage.svelte'),
   '/statistics': () => import('./statistics/StatisticsPage.svelte'),
 }
 

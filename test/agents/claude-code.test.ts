@@ -187,6 +187,55 @@ describe('forks', () => {
   })
 })
 
+describe('forks and copies in the folder of another directory', () => {
+  const TEA = '-home-mio-tea'
+  const TREE = '-home-mio-tea--claude-worktrees-tin'
+
+  test('a fork names its origin, and what both share counts once', async () => {
+    for (const [first, second] of [
+      [TEA, TREE],
+      [TREE, TEA],
+    ] as const) {
+      const own = [user('Boil water.'), answer('msg_1', 'Boiling.', 5, { at: 1 }, 'req_1')]
+      const state = { type: 'permission-mode', permissionMode: 'default', sessionId: SESSION }
+      const logs = await readHome(
+        homeWith({
+          [`${first}/${SESSION}.jsonl`]: own.flatMap((record) => [record, state]),
+          [`${second}/${FORK}.jsonl`]: [
+            ...own.map((record) => ({ ...record, sessionId: FORK })),
+            answer('msg_2', 'Stopped.', 3, { session: FORK, at: 31 }, 'req_2'),
+          ],
+        }),
+      )
+      expect(logs.get(SESSION)?.session?.parent).toBeUndefined()
+      expect(logs.get(FORK)?.session).toMatchObject({ parent: `claude-code:${SESSION}`, relation: 'fork' })
+      expect([...logs.values()].map(({ usage }) => usage.output_tokens).sort()).toEqual([3, 5])
+    }
+  })
+
+  test('any set of forks and copies counts each response once', async () => {
+    const made = testHome()
+    const shared = [user('Boil water.'), answer('msg_1', 'Boiling.', 5, { at: 1 }, 'req_1')]
+    const later = [user('Pour it.', { at: 5 }), answer('msg_3', 'Poured.', 7, { at: 6 }, 'req_3')]
+    const inFork = [user('Stop.', { at: 3 }), answer('msg_2', 'Stopped.', 3, { at: 4 }, 'req_2')]
+    const log = (folder: string, session: string, records: readonly object[]) =>
+      made.write(
+        join('.claude', 'projects', folder, `${session}.jsonl`),
+        toText(records.map((record) => ({ ...record, sessionId: session }))),
+      )
+    log(TEA, SESSION, shared)
+    log(TREE, SESSION, [...shared, ...later])
+    log(TEA, FORK, [...shared, ...inFork])
+    log(TREE, FORK, [...shared, ...inFork])
+    await made.app.sync()
+    const { sessions } = await made.app.list({ kind: 'any', children: 'all' })
+    const output = sessions.reduce((sum, { usage }) => sum + usage.output_tokens, 0)
+    expect(sessions.map(({ id }) => id).sort()).toEqual([`claude-code:${SESSION}`, `claude-code:${FORK}`])
+    expect(output).toBe(15)
+    made.app.close()
+  })
+})
+
 describe('branches', () => {
   test('a prompt that goes back removes what came after, and results of parallel calls do not', async () => {
     const first = user('Brew.')
@@ -247,29 +296,6 @@ test('a log that moved to the folder of a worktree is the same session', async (
   const ids = await Promise.all(sources.map(async (source) => (await readAll(claudeCode, source)).session))
   expect(new Set(ids.map((session) => `${session?.id} ${session?.first_record}`)).size).toBe(1)
   expect(ids[0]?.id).toBe(before?.[1].session?.id)
-})
-
-describe('homes', () => {
-  const machine = (platform: NodeJS.Platform, variables: { [name: string]: string } = {}) =>
-    claudeCode.roots({ platform, home: '/home/mio', variables })
-
-  test('are those that the variable names, else the default and the old one', () => {
-    expect(machine('linux')).toEqual([
-      '/home/mio/.claude',
-      '/home/mio/.config/claude',
-      '/home/mio/.config/Claude/local-agent-mode-sessions',
-    ])
-    expect(machine('linux', { CLAUDE_CONFIG_DIR: '/a, /b' }).slice(0, 2)).toEqual(['/a', '/b'])
-    expect(machine('darwin')[2]).toBe('/home/mio/Library/Application Support/Claude/local-agent-mode-sessions')
-  })
-
-  test('of the desktop app are found some levels deep', async () => {
-    const root = join(tempFolder(), 'local-agent-mode-sessions')
-    const folder = join(root, 'account', 'org', 'local_1', '.claude', 'projects', '-sessions-tea')
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, `${SESSION}.jsonl`), toText([user('Boil water.')]))
-    expect((await sourcesIn(root)).map(({ path }) => path)).toEqual([join(folder, `${SESSION}.jsonl`)])
-  })
 })
 
 interface Truth {

@@ -33,8 +33,8 @@ test('the guide names files and functions that exist', () => {
     (match) => match[1] ?? match[2] ?? '',
   )
   expect(paths.filter((path) => !path.includes('parley') && !existsSync(join(ROOT, path)))).toEqual([])
-  const kit = readFileSync(join(ROOT, 'src/agents/kit/jsonl-agent.ts'), 'utf8')
-  const members = /interface JsonlFormat[^{]*\{(.*?)\n\}/s.exec(kit)?.[1]?.matchAll(/^ {2}(\w+)\??\(/gm) ?? []
+  const kit = readFileSync(join(ROOT, 'src/agents/kit/record-parser.ts'), 'utf8')
+  const members = /interface RecordFormat[^{]*\{(.*?)\n\}/s.exec(kit)?.[1]?.matchAll(/^ {2}(\w+)\??\(/gm) ?? []
   for (const [, member] of members) if (member !== 'newMemory') expect(guide).toContain(`\`${member}\``)
 })
 

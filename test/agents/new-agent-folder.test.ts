@@ -37,5 +37,5 @@ test('a new agent is one folder, and nothing else changes', () => {
 
 const compiled = (path: string): string =>
   ts.transpileModule(readFileSync(join(ROOT, path), 'utf8'), {
-    compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
+    compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
   }).outputText

@@ -88,6 +88,16 @@ test('sessions of another machine are listed, searched and resumed here', () => 
   expect(done.path).toBe(join(b.home, rollout(threadOf(1))))
   expect(done.resume).toContain(b.cwd)
   expect(readFileSync(done.path, 'utf8')).toBe(readFileSync(path, 'utf8').replaceAll('"/w/app"', JSON.stringify(b.cwd)))
+  // It stays one session, which is resumed here, also on the machine that it came from.
+  const onlyOne = ({ json }: typeof a): readonly { readonly id: string; readonly cwd: string }[] =>
+    json('list').sessions.filter(({ native_id }: { native_id: string }) => native_id === threadOf(1))
+  expect(onlyOne(b)).toMatchObject([{ id: `codex:${threadOf(1)}`, cwd: b.cwd, path: done.path }])
+  appendFileSync(done.path, text([user(9, 'The walrus is here now.')]))
+  expect(b.json('search', 'walrus').total).toBe(2)
+  b.json('backup', '--to', folder)
+  a.json('backup', '--from', folder)
+  expect(onlyOne(a)).toMatchObject([{ id: `codex:${threadOf(1)}` }])
+  expect(a.json('search', 'walrus').total).toBe(2)
   const own = makeStore(join(b.home, 'data', 'amazon-q', 'data.sqlite3'))
   own.close()
   expect(b.json('restore', 'q-one', '--here').store).toBe(own.path)

@@ -1,5 +1,5 @@
 /** What is backed up: what agents say of their programs, and the settings per agent and project. */
-import { rmSync, statSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Agent } from '../../src/agents/agent.ts'
@@ -126,6 +126,22 @@ describe('the limit', () => {
     const after = JSON.parse(run('backup', '--status', '--json').out)
     expect(after.agents[0]?.items ?? 0).toBe(status.agents[0].items - drop.length)
     expect(statSync(join(home, 'fumi', 'keep.sqlite3')).size).toBeLessThan(status.bytes)
+  })
+
+  test('holds back no rows, which would be lost when they are overwritten, and pruning says so', () => {
+    const home = tempFolder()
+    const env = { HOME: home, FUMI_HOME: join(home, 'fumi'), XDG_DATA_HOME: join(home, 'data') }
+    const run = (...args: readonly string[]) => fumi(args, { env, cwd: home })
+    mkdirSync(join(home, 'data/amazon-q'), { recursive: true })
+    makeStore(join(home, 'data/amazon-q/data.sqlite3')).put('/w', stateOf('c1', [{ prompt: 'a', answer: 'b' }]))
+    run('config', 'backup.limit', '0.001MB')
+    run('backup')
+    const { agents, bytes } = JSON.parse(run('backup', '--status', '--json').out)
+    expect(agents).toMatchObject([{ agent: 'amazon-q', items: 1 }])
+    expect(bytes).toBeGreaterThan(1000)
+    expect(run('backup', '--prune').out).toMatch(
+      /^Nothing to drop: .* above its limit of \S+ kB, but contains only rows/,
+    )
   })
 
   test('files that the settings no longer ask for go first', () => {

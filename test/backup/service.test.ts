@@ -18,7 +18,7 @@ function definitionFor(platform: NodeJS.Platform, home = '/home/me'): ServiceDef
     { platform, home, variables: {} },
     {
       node: process.execPath,
-      program: '/opt/with space/fumi.js',
+      program: '/opt/with $space/fumi.js',
       directory: join(home, '.fumibako'),
       variables: { CODEX_HOME: AWKWARD, FUMI_HOME: join(home, '.fumibako') },
     },
@@ -38,7 +38,7 @@ describe('systemd', () => {
     const { content } = definitionFor('linux')
     const unit = join(tempFolder(), 'fumibako-backup.service')
     // The program need not exist for the test.
-    writeFileSync(unit, content.replace('/opt/with space/fumi.js', process.execPath))
+    writeFileSync(unit, content.replace('/opt/with $$space/fumi.js', process.execPath))
     // The verifier is a user manager of its own, which needs a runtime folder.
     const env = { ...process.env, XDG_RUNTIME_DIR: tempFolder() }
     const args = ['verify', '--user', '--man=no', unit]
@@ -49,8 +49,8 @@ describe('systemd', () => {
   test('runs at the lowest priority, restarts after a failure, and quotes what systemd would expand', () => {
     const { content, path } = definitionFor('linux')
     expect(path).toBe('/home/me/.config/systemd/user/fumibako-backup.service')
-    expect(content).toContain('"/opt/with space/fumi.js" "backup" "--watch" "--json"')
-    expect(content).toContain('Environment="CODEX_HOME=a \\"quoted\\" $$HOME %%h \\\\ <&> value"')
+    expect(content).toContain('"/opt/with $$space/fumi.js" "backup" "--watch" "--json"')
+    expect(content).toContain('Environment="CODEX_HOME=a \\"quoted\\" $HOME %%h \\\\ <&> value"')
     for (const line of ['Nice=19', 'IOSchedulingClass=idle', 'Restart=on-failure', 'WantedBy=default.target'])
       expect(content.split('\n')).toContain(line)
   })
@@ -82,7 +82,7 @@ test('an Apple property list is one that plistlib reads', (context) => {
   const { stdout } = spawnSync('python3', ['-c', program], { input: definitionFor('darwin').content, encoding: 'utf8' })
   expect(JSON.parse(stdout)).toMatchObject({
     Label: 'local.fumibako.backup',
-    ProgramArguments: [process.execPath, '/opt/with space/fumi.js', 'backup', '--watch', '--json'],
+    ProgramArguments: [process.execPath, '/opt/with $space/fumi.js', 'backup', '--watch', '--json'],
     EnvironmentVariables: { CODEX_HOME: AWKWARD },
     ProcessType: 'Background',
   })

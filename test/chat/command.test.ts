@@ -53,14 +53,14 @@ describe('non-interactive', () => {
       fumiChat(at(server.baseURL, '--no-interactive', '--trust-tools', names, 'Hi'), place)
     expect(await trusting('fs_read,fs_wirte')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('unknown tool "fs_wirte" in --trust-tools. Did you mean fs_write? Available: '),
+      err: expect.stringContaining('Unknown tool "fs_wirte" in --trust-tools. Did you mean fs_write? Available: '),
     })
     expect(await trusting('@nosuch/tool')).toMatchObject({ code: 2 })
     expect(
       await fumiChat(at(server.baseURL, '--no-interactive', '--agent', 'q_cli_defualt', 'Hi'), place),
     ).toMatchObject({
       code: 2,
-      err: expect.stringContaining('unknown agent q_cli_defualt. Did you mean q_cli_default? Available: q_cli_default'),
+      err: expect.stringContaining('Unknown agent q_cli_defualt. Did you mean q_cli_default? Available: q_cli_default'),
     })
     expect(server.asked).toEqual([])
     expect(await trusting('fs_*, execute_bash')).toMatchObject({ code: 0 })
@@ -94,6 +94,7 @@ test('an interactive chat with consent is indexed with its tokens', async () => 
   const place = chatHome()
   const { code, out } = await fumiChat(at(server.baseURL), place, 'Write a note\n/usage\ny\n/tangent side\n/quit\n')
   expect(code).toBe(0)
+  expect(out).toContain(`fumi chat · ${new URL(server.baseURL).host} · m · `)
   expect(out).toMatch(
     /Allow it\?[\s\S]*answer this question first[\s\S]*Allow it\?[\s\S]*Written\.\n[\s\S]*↯ side \d+ s/,
   )
@@ -175,7 +176,7 @@ test('the server comes from options, environment or a profile, and its models ca
   expect(server.asked.at(-1)?.body['model']).toBe('small')
   expect(await fumiChat(['--no-interactive', 'Hello'], place)).toMatchObject({
     code: 2,
-    err: expect.stringMatching(/no server specified/),
+    err: expect.stringMatching(/No server specified/),
   })
   expect(await fumiChat(['--profile', 'nobody', '--no-interactive', 'x'], place)).toMatchObject({ code: 2 })
   expect(fumi(['config'], { env: { FUMI_HOME: place.home } }).out).not.toContain('secret-key')
@@ -184,7 +185,7 @@ test('the server comes from options, environment or a profile, and its models ca
 test('two processes cannot open one chat', async () => {
   const server = await chatServer(
     answer('One.'),
-    calls([{ name: 'execute_bash', args: { command: 'sleep 2' } }]),
+    calls([{ name: 'execute_bash', args: { command: 'sleep 4' } }]),
     answer('Late.'),
   )
   const place = chatHome()

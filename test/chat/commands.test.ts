@@ -1,5 +1,5 @@
 /** Chat commands: what each one changes, and what the journal records. */
-import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { CHAT_COMMANDS, parseCommand } from '../../src/chat/commands/command-list.ts'
@@ -32,6 +32,16 @@ async function talked(lines: readonly string[], options: ChatSessionOptions = {}
 const prompts = ({ state }: ChatSession): readonly (string | undefined)[] =>
   state.history.toArray().map(({ user }) => promptOf(user))
 
+test('every command has a test that types it', () => {
+  const folder = join(import.meta.dirname, '..')
+  const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /^(?:chat|cli|web|server)\/.*\.test\.ts$/.test(path.replaceAll('\\', '/')))
+    .map((path) => readFileSync(join(folder, path), 'utf8'))
+  const isTyped = ({ name }: { readonly name: string }) =>
+    sources.some((source) => new RegExp(`['"\`]/${name}(?![\\w/.-])`).test(source))
+  expect(CHAT_COMMANDS.filter((command) => !isTyped(command)).map(({ name }) => name)).toEqual([])
+})
+
 test('input with a leading slash is a command unless it looks like a path', () => {
   expect(parseCommand('/help')).toBeDefined()
   expect(parseCommand('/nothing of the kind')).toBeDefined()
@@ -46,7 +56,7 @@ test('/help lists every command, and describes a single one', async () => {
   expect(outputText(await sendLine(session, '/help tangent'))).toMatch(/^\/tangent \[name\]/)
   expect(eventKinds(await sendLine(session, '/unheard-of'))).toEqual(['error'])
   expect(outputText(await sendLine(session, '/mdoel'))).toBe(
-    'unknown command /mdoel. Did you mean /model? Type /help for a list.',
+    'Unknown command /mdoel. Did you mean /model? Type /help for a list.',
   )
   expect(outputText(await sendLine(session, '/check'))).toMatch(/Did you mean \/checkpoint\?/)
 })
@@ -128,7 +138,7 @@ describe('/save and /load', () => {
     const session = await talked([])
     writeFileSync(join(session.setup.workspace.cwd, 'x.json'), '{"conversation_id": 1}')
     expect(outputText(await sendLine(session, '/load x'))).toMatch(/is not a saved conversation/)
-    expect(outputText(await sendLine(session, '/load y'))).toMatch(/no such file: y/)
+    expect(outputText(await sendLine(session, '/load y'))).toMatch(/No such file: y/)
   })
 
   test('report why a file cannot be written, and the chat continues', async () => {
@@ -155,7 +165,7 @@ describe('/context', () => {
     writeFileSync(join(cwd, 'docs', 'a.md'), 'A page.')
     expect(outputText(await sendLine(session, '/context add rules.md docs/*.md'))).toMatch(/Added 2 rules/)
     expect(outputText(await sendLine(session, '/context add rules.md'))).toMatch(/Rule 'rules.md' already exists/)
-    expect(outputText(await sendLine(session, '/context add missing.md'))).toMatch(/no such file: missing.md/)
+    expect(outputText(await sendLine(session, '/context add missing.md'))).toMatch(/No such file: missing.md/)
     expect(outputText(await sendLine(session, '/context show'))).toMatch(
       /rules\.md {2}~90 tokens[\s\S]*a\.md[\s\S]*of 75,000 tokens/,
     )
@@ -195,7 +205,7 @@ test('/tools lists, trusts and untrusts tools', async () => {
   })
   expect(outputText(await sendLine(session, '/tools'))).toMatch(/write {2}asks/)
   expect(outputText(await sendLine(session, '/tools trust write'))).toMatch(/write {2}trusted[\s\S]*read {2}asks/)
-  expect(outputText(await sendLine(session, '/tools trust nothing'))).toMatch(/unknown tool nothing/)
+  expect(outputText(await sendLine(session, '/tools trust nothing'))).toMatch(/Unknown tool nothing/)
   expect(outputText(await sendLine(session, '/tools untrust write'))).toMatch(/write {2}asks/)
   await sendLine(session, '/tools trust-all')
   expect(outputText(await sendLine(session, '/tools'))).not.toMatch(/asks/)
@@ -267,8 +277,8 @@ test('a path that is not a file is reported with the nearest name, other words w
   expect(await notices('Compare @note.txt with @missing.pdf and @./src/ and @"my plan"')).toEqual([
     'note.txt not attached: no such file. Did you mean notes.txt?',
     'missing.pdf not attached: no such file',
-    './src/ not attached: it is a folder. Name a file in it, or let the model read it with a tool',
     'my plan not attached: no such file',
+    'attached @./src/ (30 characters)',
   ])
   expect(await notices('See @notes.txt, please (or @notes.txt).')).toEqual(['attached notes.txt (18 bytes)'])
   expect(await notices('Ask @alice to use @types/node and @app.route("/") of ann@example.org')).toEqual([])

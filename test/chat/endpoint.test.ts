@@ -53,9 +53,9 @@ describe('the server', () => {
   })
 
   test('must be named, and must be an address', () => {
-    expect(() => choose({})).toThrow(/no server specified/)
+    expect(() => choose({})).toThrow(/No server specified/)
     expect(() => choose({ options: { baseURL: 'localhost:11434' } })).toThrow(/is not a server URL/)
-    expect(() => choose({ options: { profile: 'nobody' } })).toThrow(/unknown profile "nobody"/)
+    expect(() => choose({ options: { profile: 'nobody' } })).toThrow(/Unknown profile "nobody"/)
   })
 })
 
@@ -127,7 +127,10 @@ describe('the window', () => {
     const ids = async (answer: unknown) => (await listModels(endpoint('vllm'), async () => answer)).map(({ id }) => id)
     expect(await ids({ data: [{ id: 'a' }, { no: 1 }] })).toEqual(['a'])
     expect(await ids({ models: [{ name: 'b' }] })).toEqual(['b'])
-    await expect(ids(Promise.reject(new Error('status 401')))).rejects.toMatchObject({ code: 'no_permission' })
-    await expect(ids(Promise.reject(new Error('fetch failed')))).rejects.toMatchObject({ code: 'not_found' })
+    await expect(ids(Promise.reject(new Error('status 401')))).rejects.toMatchObject({
+      code: 'server_failed',
+      message: expect.stringContaining('fumi login'),
+    })
+    await expect(ids(Promise.reject(new Error('fetch failed')))).rejects.toMatchObject({ code: 'server_failed' })
   })
 })

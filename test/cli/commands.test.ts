@@ -159,7 +159,7 @@ describe('fumi normalize', () => {
     expect({ code, count: lines(out).length, err }).toEqual({
       code: 5,
       count: shortSession().length,
-      err: `${closed}: no permission to read it; check its owner and mode\nfumi: incomplete result: 1 source could not be read.\n`,
+      err: `${closed}: no permission to read it; check its owner and mode\nfumi: Incomplete result: 1 source could not be read.\n`,
     })
   })
 })
@@ -197,6 +197,15 @@ describe('fumi show', () => {
   test('has a table of turns', () => {
     const { out } = fumi(['show', '--turns', tempLog(text(conversation()))])
     expect(out).toMatch(/1\s+\(rolled back\) List the files, please\.\s+1\s+.*2,180/)
+  })
+
+  test('says that a file is empty, and not that its program is unknown', () => {
+    const path = tempLog('')
+    for (const args of [['show'], ['convert', '--to', 'openai']])
+      expect(fumi([...args, path])).toMatchObject({
+        code: 3,
+        err: `fumi: ${path} is empty: its program has written nothing yet. Try again later.\n`,
+      })
   })
 
   test('takes one log', () => {
@@ -288,7 +297,7 @@ describe('fumi', () => {
   })
 
   test('rejects an unknown command', () => {
-    expect(fumi(['sreve'])).toMatchObject({ code: 2, err: expect.stringContaining('unknown command "sreve"') })
+    expect(fumi(['sreve'])).toMatchObject({ code: 2, err: expect.stringContaining('Unknown command "sreve"') })
   })
 
   test('prints its version', () => {

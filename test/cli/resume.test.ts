@@ -73,11 +73,11 @@ describe.skipIf(process.platform === 'win32')('fumi resume', () => {
     log()
     expect(run([THREAD])).toMatchObject({ code: 4, err: expect.stringContaining('codex is not installed') })
     install('codex', 'exit 0', 0o644)
-    expect(run([THREAD])).toMatchObject({ code: 5, err: expect.stringContaining('no permission to run codex') })
+    expect(run([THREAD])).toMatchObject({ code: 5, err: expect.stringContaining('No permission to run codex') })
     rmSync(cwd, { recursive: true })
     expect(run([THREAD])).toMatchObject({
       code: 4,
-      err: expect.stringContaining(`the session's directory no longer exists: ${cwd}.`),
+      err: expect.stringContaining(`The session's directory no longer exists: ${cwd}.`),
     })
     expect(run(['codex:nowhere'])).toMatchObject({ code: 4 })
   })

@@ -55,7 +55,7 @@ test.each([
 
 test('keys of JSON are in snake_case', () => {
   const { run, write, folder } = machine()
-  write(rollout(THREAD), text(shortSession()))
+  const log = write(rollout(THREAD), text(shortSession()))
   const path = join(folder, 'data/amazon-q/data.sqlite3')
   mkdirSync(join(folder, 'data/amazon-q'), { recursive: true })
   makeStore(path).put('/w/app', stateOf('c1', [{ prompt: 'Where is the key?', answer: 'Below the mat.' }]))
@@ -70,6 +70,12 @@ test('keys of JSON are in snake_case', () => {
     ['doctor'],
     ['sync'],
     ['show', THREAD, '--turns'],
+    ['show', 'c1', '--patterns'],
+    ['secrets', '--all'],
+    ['statusline'],
+    ['relink', '--list'],
+    ['validate', log],
+    ['service', 'status'],
     ['handoff', THREAD, '--to', 'amazon-q', '--dry-run'],
     ['backup', 'status'],
     ['forget', '--list'],

@@ -149,7 +149,7 @@ describe('parts of a session', () => {
     )
     expect(show(twoTurns, '--turn', '99')).toMatchObject({
       code: 2,
-      err: expect.stringContaining('there is no turn 99: the session has turns 1 to 2.'),
+      err: expect.stringContaining('There is no turn 99: the session has turns 1 to 2.'),
     })
     expect(show([header()], '--turn', '1')).toMatchObject({ code: 2, err: expect.stringContaining('no turns') })
     expect(show(twoTurns, '--turn', 'x')).toMatchObject({ code: 2 })
@@ -167,7 +167,7 @@ describe('parts of a session', () => {
       one.id.endsWith('#4'),
     ).id
     expect(show(twoTurns, '--at', id).out).toBe(out)
-    expect(show(twoTurns, '--at', '44')).toMatchObject({ code: 4, err: expect.stringContaining('no message 44') })
+    expect(show(twoTurns, '--at', '44')).toMatchObject({ code: 4, err: expect.stringContaining('No message 44') })
   })
 
   test('--at leaves out messages that are far away, and says how many', () => {

@@ -112,3 +112,15 @@ test('an attached file is named where it was attached', () => {
   const { out } = fumi(['show', log.tempLog(JSON.stringify(messages), 'messages.json')])
   expect(out).toContain('  Read it.\n  [file: plan.pdf]\n')
 })
+
+test('--dropped shows what a compaction removed from the context, without what was rolled back', () => {
+  const fixture = join(import.meta.dirname, '../../src/agents/claude-code/fixtures/branches.jsonl')
+  const { out } = fumi(['show', fixture, '--dropped'])
+  const all = fumi(['show', fixture]).out
+  const prompts = (text: string) => text.match(/^❯ \d+/gm)?.map((head) => Number(head.slice(2)))
+  expect(prompts(all)).toEqual([1, 2, 3, 4])
+  expect(prompts(out)).toEqual([1, 3])
+  const none = fumi(['show', log.tempLog(log.text([log.header(), log.user(1, 'Hi.')])), '--dropped'])
+  expect(none.code).not.toBe(0)
+  expect(none.err).toContain('No compaction dropped anything from this session')
+})

@@ -129,7 +129,8 @@ describe('roots', () => {
     expect(await agents()).toEqual(['amazon-q', 'codex'])
     expect(await keep()).toEqual([q.path])
     const watched = await inside((app) => app.backupService.watchable([]))
-    expect(watched.map(({ store }) => store)).toEqual([q.path])
+    const cursor = join(folder, '.config', 'Cursor', 'User', 'globalStorage', 'state.vscdb')
+    expect(watched.map(({ store }) => store)).toEqual([q.path, cursor, join(folder, 'data', 'opencode', 'opencode.db')])
     await set('agents.codex.skip', env.CODEX_HOME)
     expect(await agents()).toEqual(['amazon-q'])
     const given = await inside(async (app) => {
@@ -155,6 +156,8 @@ describe('roots', () => {
       store.path,
       join(folder, 'data', 'amazon-q', 'data.sqlite3'),
       join(folder, 'data', 'kiro-cli', 'data.sqlite3'),
+      join(folder, '.config', 'Cursor', 'User', 'globalStorage', 'state.vscdb'),
+      join(folder, 'data', 'opencode', 'opencode.db'),
     ])
     store.close()
   })

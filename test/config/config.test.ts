@@ -107,7 +107,7 @@ describe('what is wrong with the file', () => {
   test.each([
     [
       '{"kep": "all"}',
-      'config.json: kep is not a setting. Available: keep, backup, language, prices, profile, chat, agents',
+      'config.json: kep is not a setting. Available: keep, backup, language, prices, memory, profile, chat, agents',
     ],
     ['{"keep": 1}', 'config.json: keep must be one of "volatile", "all", "none"'],
     ['{"agents": []}', 'config.json: agents must be an object with amazon-q, codex, kiro'],
@@ -132,7 +132,7 @@ describe('what is wrong with the file', () => {
     ['{"keep": "all", "keep": "none"}', 'config.json: keep occurs twice; the last value is used'],
     [
       '{"__proto__": {"keep": "all"}}',
-      'config.json: __proto__ is not a setting. Available: keep, backup, language, prices, profile, chat, agents',
+      'config.json: __proto__ is not a setting. Available: keep, backup, language, prices, memory, profile, chat, agents',
     ],
     [
       '{\n  // mine\n  "keep": "all"\n}',

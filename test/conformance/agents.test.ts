@@ -6,10 +6,17 @@ import { conversationsIn, tryAll } from './corpus.ts'
 import { Matrix } from './matrix.ts'
 
 const folder = tempFolder()
-const AGENTS = ['gemini', 'qwen', 'pi']
+const FOLDERS = [
+  ['gemini', '.'],
+  ['qwen', '.'],
+  ['pi', '.'],
+  ['copilot', '.'],
+  ['opencode', '.'],
+  ['amazon-q', 'kiro-files'],
+] as const
 
-test.each(AGENTS)('fixtures of %s', async (agent) => {
-  const fixtures = join(import.meta.dirname, '..', '..', 'src', 'agents', agent, 'fixtures')
+test.each(FOLDERS)('fixtures of %s in %s', async (agent, folderName) => {
+  const fixtures = join(import.meta.dirname, '..', '..', 'src', 'agents', agent, 'fixtures', folderName)
   const matrix = new Matrix()
   for await (const one of conversationsIn(fixtures, 20)) {
     if (one.agent.id !== agent) continue

@@ -12,6 +12,7 @@ export interface CheckResult {
 
 interface Checker {
   readonly check: NonNullable<Agent['check']>
+  readonly form: string
   readonly profile?: ProfileName
 }
 
@@ -20,21 +21,21 @@ const PROFILE_OF_FORM: { readonly [form: string]: ProfileName } = { openai: 'ope
 
 export function checkerOf({ check }: Agent, { name }: WrittenForm): Checker | undefined {
   const profile = PROFILE_OF_FORM[name]
-  return check && { check, ...(profile !== undefined && { profile }) }
+  return check && { check, form: name, ...(profile !== undefined && { profile }) }
 }
 
-export const checkOutput = ({ check, profile }: Checker, path: string): Promise<CheckResult> =>
-  findingsIn(check, readFileSync(path), profile === undefined ? {} : { profile })
+export const checkOutput = ({ check, form, profile }: Checker, path: string): Promise<CheckResult> =>
+  findingsIn(check, readFileSync(path), profile === undefined ? { form } : { form, profile })
 
 /**
  * Findings in an agent's own file. Codex rejects a line without a time before checking its content, so such lines get a
  * time, as any writer would add one, and are checked again.
  */
-export async function faultsAt({ check }: Checker, path: string): Promise<ReadonlySet<string>> {
+export async function faultsAt({ check, form }: Checker, path: string): Promise<ReadonlySet<string>> {
   const bytes = readFileSync(path)
-  const { errors } = await findingsIn(check, bytes)
+  const { errors } = await findingsIn(check, bytes, { form })
   if (!errors.includes('envelope')) return new Set(errors)
-  const repaired = await findingsIn(check, Buffer.from(bytes.toString().split('\n').map(withTime).join('\n')))
+  const repaired = await findingsIn(check, Buffer.from(bytes.toString().split('\n').map(withTime).join('\n')), { form })
   return new Set([...errors, ...repaired.errors])
 }
 

@@ -41,8 +41,12 @@ test('a sample of the Amazon Q test states', async () => {
 
 const corpus = sharedFolder('corpus')
 
-test.runIf(corpus)('a sample of real structures of each agent', async () => {
-  const matrix = new Matrix()
-  for await (const conversation of conversationsIn(corpus ?? '', 1)) await tryAll(conversation, folder, matrix)
-  expect(matrix.failures).toEqual([])
-})
+test.runIf(corpus)(
+  'a sample of real structures of each agent',
+  async () => {
+    const matrix = new Matrix()
+    for await (const conversation of conversationsIn(corpus ?? '', 1)) await tryAll(conversation, folder, matrix)
+    expect(matrix.failures).toEqual([])
+  },
+  300_000,
+)

@@ -15,7 +15,7 @@ export interface NamedConversation extends Conversation {
 export async function* conversationsIn(folder: string, most: number): AsyncGenerator<NamedConversation> {
   const counts = new Map<string, number>()
   for await (const { agent, source, unknown } of logsAt(folder)) {
-    if (unknown || (counts.get(agent.id) ?? 0) >= most) continue
+    if (unknown || (counts.get(source.agent) ?? 0) >= most) continue
     let taken = 0
     const seen = new Set<string>()
     for await (const batch of agent.read(source))
@@ -26,7 +26,7 @@ export async function* conversationsIn(folder: string, most: number): AsyncGener
         const name = `${relative(folder, source.path)} ${one.session.id}`
         yield { agent, source, session: one.session.id, name }
       }
-    if (taken > 0) counts.set(agent.id, (counts.get(agent.id) ?? 0) + 1)
+    if (taken > 0) counts.set(source.agent, (counts.get(source.agent) ?? 0) + 1)
   }
 }
 
@@ -36,10 +36,12 @@ export async function formsOf(): Promise<readonly { readonly agent: Agent; reado
 
 /** Tries every form of every agent. */
 export async function tryAll(conversation: NamedConversation, folder: string, matrix: Matrix): Promise<void> {
-  const home = conversation.agent.forms?.[0]
+  const { forms = [], formOf } = conversation.agent
+  const own = formOf?.(conversation.source)
+  const home = forms.find(({ name }) => name === own) ?? forms[0]
   for (const { agent, form } of await formsOf()) {
     const verdict = await roundTrip(conversation, agent, form, home, folder)
-    matrix.add(conversation.agent.id, form.name, conversation.name, verdict)
+    matrix.add(conversation.source.agent, form.name, conversation.name, verdict)
   }
 }
 

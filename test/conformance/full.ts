@@ -16,12 +16,14 @@ import { Matrix } from './matrix.ts'
 const folder = tempFolder()
 
 const RUNS = 1000
-const MAX_CONVERSATIONS = 200
+const MAX_CONVERSATIONS = Number(process.env['FUMI_CONFORMANCE_MOST'] ?? 200)
+/** One of the two tables; the other stays as it is. */
+const PART = process.env['FUMI_CONFORMANCE']
 
 test('every conversation converts to every form and back', async () => {
   const real = new Matrix()
   const generated = new Matrix()
-  for (const [made, suffix] of [
+  const generators = [
     [codexLog, '.jsonl'],
     [oldCodexLog, '.jsonl'],
     [claudeSession, '.jsonl'],
@@ -29,22 +31,40 @@ test('every conversation converts to every form and back', async () => {
     [journal, '.jsonl'],
     [qState, '.json'],
     [wildState, '.json'],
-  ] as const)
+  ] as const
+  for (const [made, suffix] of PART === 'real' ? [] : generators)
     for (const text of fc.sample(made, { numRuns: RUNS, seed: 20260102 })) {
       const conversation = await conversationOf(text, suffix, folder)
       if (conversation) await tryAll(conversation, folder, generated)
     }
-  const corpus = sharedFolder('corpus')
+  const corpus = PART === 'generated' ? undefined : sharedFolder('corpus')
   if (corpus) for await (const one of conversationsIn(corpus, MAX_CONVERSATIONS)) await tryAll(one, folder, real)
-  for await (const one of statesBeside(folder)) await tryAll(one, folder, real)
+  if (PART !== 'generated') for await (const one of statesBeside(folder)) await tryAll(one, folder, real)
   const path = join(import.meta.dirname, '..', '..', 'docs', 'conformance.md')
-  const page = pageOf(real, generated, programsSection(readFileSync(path, 'utf8')))
+  const before = readFileSync(path, 'utf8')
+  const tables = {
+    real: PART === 'generated' ? tableIn(before, REAL) : real.table(),
+    generated: PART === 'real' ? tableIn(before, GENERATED) : generated.table(),
+  }
+  const page = pageOf(tables, programsSection(before))
   console.log(page)
-  if (corpus) writeFileSync(path, page)
+  if (corpus || PART === 'generated') writeFileSync(path, page)
   expect([...real.failures, ...generated.failures]).toEqual([])
 })
 
-const pageOf = (real: Matrix, generated: Matrix, programs: string): string => `# Conformance
+const REAL = '## Real structures'
+const GENERATED = '## Generated'
+
+/** The table below a heading. */
+const tableIn = (page: string, heading: string): string => {
+  const section = page.slice(page.indexOf(heading) + heading.length)
+  return `${/(?:^\|.*\n)+/m.exec(section)?.[0] ?? ''}`
+}
+
+const pageOf = (
+  tables: { readonly real: string; readonly generated: string },
+  programs: string,
+): string => `# Conformance
 
 \`npm run conformance\` writes every conversation in every format, reads the result, and converts it back ([how](decisions/0012-conversion.md)). The tables show its results.
 
@@ -65,7 +85,7 @@ const pageOf = (real: Matrix, generated: Matrix, programs: string): string => `#
 | a conversation of Amazon Q or Kiro, as in a row or as \`/save\` writes it | the bytes, with indentation and order of fields |
 | a file of messages | role, content, calls and ids of results of every message, and the fields next to the messages; not the layout of the file |
 | a session of Claude Code | the bytes of every record |
-| a session of Gemini CLI, Qwen Code or pi | every record that the program wrote. If it continued a conversation that was handed over to it, the handed-over lines still carry the records of the agent from which they came |
+| a session of Gemini CLI, Qwen Code, pi, Copilot CLI, OpenCode, or of Kiro in files | every record that the program wrote. If it continued a conversation that was handed over to it, the handed-over lines still carry the records of the agent from which they came |
 | a journal of fumibako | every event; the pieces of a streamed answer only if no complete answer follows |
 | a file of normalized messages | every message |
 
@@ -94,11 +114,11 @@ written later. Counted once per response, with the largest report, over 71 sessi
 
 \`bench/generate-claude-code.mjs\` makes sessions with such repeats, sub-agents, forks, compactions and rewinds, and states what a correct reader finds in them.
 
-## Real structures
+${REAL}
 
-${real.table()}
-## Generated
+${tables.real}
+${GENERATED}
 
-${generated.table()}
+${tables.generated}
 ${programs}
 `

@@ -44,7 +44,7 @@ test('a time without offset is refused with a hint', () => {
 test('an invalid state is refused with the position', () => {
   const environment = { platform: 'linux', cwd: () => '/', now: () => '2025-10-25T14:53:00Z' }
   expect(() => face.ConversationState.fromJSON('{"history":5}', { environment })).toThrow('$.history')
-  expect(() => face.ConversationState.fromJSON('{', { environment })).toThrow(/no conversation state/)
+  expect(() => face.ConversationState.fromJSON('{', { environment })).toThrow(/Not a conversation state/)
 })
 
 test('the process serves as an environment', () => {

@@ -18,6 +18,7 @@ interface Target {
 const TARGETS: readonly Target[] = [
   { agent: 'gemini', home: '.gemini', place: /^tmp\/[0-9a-f]{64}\/chats\/session-[\dT-]+-[0-9a-f]{8}\.jsonl$/ },
   { agent: 'qwen', home: '.qwen', place: /^projects\/-code\/chats\/[0-9a-f-]{36}\.jsonl$/ },
+  { agent: 'copilot', home: '.copilot', place: /^session-state\/[0-9a-f-]{36}\/events\.jsonl$/ },
   { agent: 'pi', home: '.pi/agent', place: /^sessions\/--code--\/[\dTZ-]+_[0-9a-f-]{36}\.jsonl$/ },
 ]
 

@@ -81,7 +81,7 @@ it('shows a directory that a log names on one line', async () => {
     now: () => new Date(),
     newId: () => '',
   }).catch((error: unknown) => error)
-  expect(String(await failed)).toMatch(/directory not found: .*code.*all is well/)
+  expect(String(await failed)).toMatch(/Directory not found: .*code.*all is well/)
 })
 
 describe('from Codex to Amazon Q', () => {

@@ -48,6 +48,26 @@ describe('an image whose address is a path or an id', () => {
   })
 })
 
+test.each(['{"broken', '', 'ls -la', '"text"', '[1]'])(
+  'arguments that are no object pass the checker without an error, and come back: %s',
+  async (given) => {
+    const call = { id: 'c1', type: 'function', function: { name: 'look', arguments: given } }
+    const messages = [
+      { role: 'user', content: 'Look.' },
+      { role: 'assistant', content: null, tool_calls: [call] },
+      { role: 'tool', tool_call_id: 'c1', content: 'Nothing.' },
+      { role: 'assistant', content: 'Nothing there.' },
+    ]
+    const there = await convertTo(await writeSourceFile('openai', JSON.stringify({ messages })), 'codex')
+    const errors: string[] = []
+    for await (const { rule, severity } of check(() => createReadStream(there.path)))
+      if (severity === 'error') errors.push(rule)
+    expect(errors).toEqual([])
+    const back = await convertTo(there, 'openai')
+    expect(JSON.parse(readFileSync(back.path, 'utf8'))).toMatchObject({ messages })
+  },
+)
+
 describe('a log from before the envelope', () => {
   const said = (role: string, type: string, ...texts: readonly string[]) => ({
     type: 'message',

@@ -9,7 +9,7 @@ import type { SessionId } from '../../src/model/ids.ts'
 import { makeStore, stateOf } from '../support/amazon-q-store.ts'
 import { shortSession, THREAD, tempFolder, text } from '../support/codex-log.ts'
 import { ordinaryUser } from '../support/ordinary-user.ts'
-import { fumi } from '../support/run-fumi.ts'
+import { type fumi, fumiProcess } from '../support/run-fumi.ts'
 
 type Variables = Record<string, string>
 
@@ -78,7 +78,7 @@ function machine() {
       return { findings, problems: findings.filter(({ state }) => state === 'problem') }
     }, more)
   const run = (args: readonly string[], options: Parameters<typeof fumi>[1] = {}, main?: string) =>
-    fumi(args, { ...options, env: { ...env, ...options.env } }, main)
+    fumiProcess(args, { ...options, env: { ...env, ...options.env } }, main)
   const problems = (options: Parameters<typeof fumi>[1], main?: string): readonly ReportedFinding[] => {
     const { code, out } = run(['doctor', '--json'], options, main)
     const { ok, findings } = JSON.parse(out) as { ok: boolean; findings: readonly ReportedFinding[] }
@@ -122,15 +122,22 @@ test('an unused machine has no problems', async () => {
     err: '',
     out: expect.stringContaining('No problems found, and no conversations.'),
   })
-  mkdirSync(join(home, '.kiro', 'sessions'), { recursive: true })
-  expect((await examine()).findings).toContainEqual(
-    expect.objectContaining({ about: 'kiro', state: 'note', what: expect.stringContaining('cannot read') }),
-  )
   expect(findings.find(({ about }) => about === 'agents')).toMatchObject({
     state: 'note',
     todo: expect.stringContaining('fumi chat'),
   })
+  expect(run(['doctor']).out).toContain(`nothing at ${join(home, '.claude')}`)
   expect(existsSync(env.FUMI_HOME)).toBe(false)
+})
+
+test('agents that are not on the machine are named on one line', () => {
+  const { run, log } = machine()
+  log()
+  const { out } = run(['doctor'])
+  expect(out).not.toContain('nothing at')
+  expect(out).toMatch(/agents +nothing of amazon-q, kiro, claude-code,/)
+  expect(out.match(/ codex /g)?.length).toBeGreaterThan(0)
+  expect(out).not.toMatch(/nothing of [^;]*\bcodex\b/)
 })
 
 test('everything is counted and nothing is changed', async () => {

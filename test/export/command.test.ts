@@ -55,7 +55,7 @@ describe('what is written', () => {
     const path = join(home, 'a.pdf')
     expect(run(KETTLE, '-o', path)).toMatchObject({
       code: 2,
-      err: expect.stringContaining('no format writes .pdf files. Use one of .md, .html, .txt, .json, .jsonl'),
+      err: expect.stringContaining('No format writes .pdf files. Use one of .md, .html, .txt, .json, .jsonl'),
     })
     expect(existsSync(path)).toBe(false)
     expect(run(KETTLE, '-o', path, '--format', 'md')).toMatchObject({ code: 0 })
@@ -66,7 +66,7 @@ describe('what is written', () => {
     const path = join(home, 'a.md')
     expect(run(KETTLE, '--turns', '99', '-o', path)).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/there is no turn 99: the session has turns 1 to \d+\./),
+      err: expect.stringMatching(/There is no turn 99: the session has turns 1 to \d+\./),
     })
     expect(existsSync(path)).toBe(false)
   })

@@ -54,10 +54,10 @@ function program(): string {
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'), 'junction')
   const agent = join(folder, 'dist/bin/agents/tiny')
   mkdirSync(agent)
-  writeFileSync(join(agent, 'agent.js'), FAULTY)
   const tiny = readFileSync(join(ROOT, 'test/support/tiny-agent.ts'), 'utf8')
-  const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 }
-  writeFileSync(join(agent, 'tiny.js'), ts.transpileModule(tiny, { compilerOptions }).outputText)
+  const compilerOptions = { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 }
+  for (const [name, code] of Object.entries({ agent: FAULTY, tiny }))
+    writeFileSync(join(agent, `${name}.js`), ts.transpileModule(code, { compilerOptions }).outputText)
   return join(folder, 'dist/bin/fumi.js')
 }
 

@@ -71,7 +71,9 @@ export function leafCases(agents: readonly Agent[], count: number, seed: number)
   const next = random(seed)
   const every = [...everyPlace(agents)]
   return agents.flatMap((agent) => {
+    // Agents whose fixtures are databases only have their messages among those of `normalized`.
     const own = every.filter((place) => place.agent === agent)
+    if (own.length === 0) return []
     return Array.from({ length: Math.floor(count / agents.length) }, () =>
       caseOf(own[Math.floor(next() * own.length)] as Place, VALUES[Math.floor(next() * VALUES.length)]),
     )

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Agent, Source } from '../../src/agents/agent.ts'
 import { allAgents } from '../../src/agents/load-agents.ts'
+import { readRecordedState } from '../../src/agents/recorded-state.ts'
 import { collectPrompts } from '../../src/cli/commands/prompts.ts'
 import { numberTurns } from '../../src/cli/select-messages.ts'
 import { ConversationRenderer } from '../../src/cli/view/conversation.ts'
@@ -23,7 +24,8 @@ import { rollout } from '../support/test-home.ts'
 import { type LeafCase, leafCases } from './leaf-cases.ts'
 import { typeFaults } from './message-types.ts'
 
-const CASES = 500
+/** FUMI_LEAF_CASES tries more. */
+const CASES = Number(process.env['FUMI_LEAF_CASES'] ?? 200)
 const SEED = 18
 const AT_ONCE = 250
 
@@ -61,8 +63,10 @@ async function show(session: Session, messages: readonly NormalizedMessage[]): P
       renderer.end()
     }
   await renderTurnTable(groupIntoTurns(each(messages), links), links)
-  for (const { metadata, source_type } of messages)
-    if (source_type === 'session' && metadata) renderStateReport(session, metadata)
+  for (const message of messages) {
+    const state = readRecordedState(message)
+    if (state) renderStateReport(session, state)
+  }
   const outline = await readOutline(each(messages))
   for (const format of Object.values(EXPORT_FORMAT_ENTRIES))
     for (const all of [true, false]) {

@@ -1,7 +1,8 @@
 /** Very long runs of one character. With quadratic time, none of these tests would end. */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import cline from '../../src/agents/cline/agent.ts'
 import openai from '../../src/agents/openai/agent.ts'
 import { UserMessage } from '../../src/conversation.ts'
 import { legalToolName, PROFILES } from '../../src/openai.ts'
@@ -34,6 +35,19 @@ describe('a long run in the middle of a text takes linear time', () => {
   test('of a file that may hold messages', () => {
     const head = Buffer.from(`{"messages":${SPACES.slice(0, 60_000)}[{"role":"user","content":"Hello"}]}`)
     expect(openai.describe?.(head, 'a.json')).toMatchObject({ why: { en: expect.stringContaining('messages') } })
+  })
+
+  test('of tags that nobody closes', async () => {
+    const folder = join(tempFolder(), 'saoudrizwan.claude-dev', 'tasks', '1767600000000')
+    mkdirSync(folder, { recursive: true })
+    const path = join(folder, 'api_conversation_history.json')
+    const said = '<task>'.repeat(300_000)
+    writeFileSync(path, JSON.stringify([{ role: 'user', content: said }]))
+    const texts: (string | undefined)[] = []
+    for await (const batch of cline.read({ agent: cline.id, path, root: path }))
+      for (const one of batch)
+        if (one.kind === 'message' && one.message.role === 'user') texts.push(one.message.segments[0]?.text)
+    expect(texts).toEqual([said])
   })
 
   test('of the name of a tool', () => {

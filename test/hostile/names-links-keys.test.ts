@@ -87,3 +87,45 @@ test('the key of a server is not shown', () => {
   for (const words of [['config'], ['config', '--json'], ['config', 'profiles.mine.key'], ['doctor', '--json']])
     expect(JSON.stringify(fumi(words, { env }))).not.toContain('very-secret')
 })
+
+test('a stored output of a tool that is a link is not read', () => {
+  const folder = tempFolder()
+  const secret = join(folder, 'elsewhere.txt')
+  writeFileSync(secret, 'outside of the folder')
+  const id = '5d3f0a10-4c21-4b7e-9a55-0c1de00000ff'
+  const outputs = join(folder, id, 'tool-results')
+  mkdirSync(outputs, { recursive: true })
+  symlinkSync(secret, join(outputs, 'seq.txt'))
+  writeFileSync(join(outputs, 'plain.txt'), 'inside of the folder')
+  const record = (n: number, type: string, content: object) => ({
+    uuid: `22222222-0021-4000-8000-00000000000${n}`,
+    parentUuid: n === 1 ? null : `22222222-0021-4000-8000-00000000000${n - 1}`,
+    ...{ sessionId: id, cwd: '/w', version: '2.1.0', timestamp: `2026-05-01T00:00:0${n}.000Z`, type },
+    message: content,
+  })
+  const call = (n: number, name: string) => [
+    record(n, 'assistant', {
+      ...{ id: `msg_${n}`, role: 'assistant', model: 'm', type: 'message' },
+      content: [{ type: 'tool_use', id: `toolu_${n}`, name: 'Bash', input: { command: 'seq' } }],
+    }),
+    record(n + 1, 'user', {
+      role: 'user',
+      content: [
+        {
+          ...{ type: 'tool_result', tool_use_id: `toolu_${n}` },
+          content: `<persisted-output>\nFull output saved to: /home/mio/${name}\n</persisted-output>`,
+        },
+      ],
+    }),
+  ]
+  const records = [
+    record(1, 'user', { role: 'user', content: 'Count' }),
+    ...call(2, 'seq.txt'),
+    ...call(4, 'plain.txt'),
+  ]
+  const log = join(folder, `${id}.jsonl`)
+  writeFileSync(log, records.map((one) => `${JSON.stringify(one)}\n`).join(''))
+  const { out } = fumi(['normalize', log])
+  expect(out).toContain('inside of the folder')
+  expect(out).not.toContain('outside of the folder')
+})

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { tempFolder } from '../support/codex-log.ts'
 import { FIRST, machine } from '../support/machine.ts'
 import { fumiPath } from '../support/run-fumi.ts'
+import { runInSharedProcess } from '../support/shared-process.ts'
 
 /** Root ignores permissions. Without its capabilities it does not, and can still read the program. */
 const AS_ORDINARY = process.getuid?.() === 0 ? ['setpriv', '--bounding-set=-all', '--inh-caps=-all'] : []
@@ -51,11 +52,25 @@ const KEEPING = COMMANDS.filter(([command]) => command !== 'forget')
 /** Commands that cannot work without it. */
 const NEED_IT = new Set(['sync', 'token', 'mark', 'chat', 'serve'])
 
-function ran(args: readonly string[], env: NodeJS.ProcessEnv) {
+interface Ran {
+  readonly code: number | null
+  readonly out: string
+  readonly err: string
+}
+
+/** Commands that start a program or a server have a process of their own; the others share one. */
+async function ran(args: readonly string[], own: NodeJS.ProcessEnv): Promise<Ran> {
+  const env = { PATH: process.env['PATH'], NO_COLOR: '1', ...own }
+  const mayShare = args[0] !== 'chat' && args[0] !== 'serve'
+  return mayShare ? runInSharedProcess({ args, env, cwd: '/', timeout: 60_000 }, AS_ORDINARY) : runAlone(args, env)
+}
+
+function runAlone(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran> {
   const [program = '', ...words] = [...AS_ORDINARY, process.execPath, fumiPath, ...args]
-  const options = { cwd: '/', timeout: 60_000, env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env } }
-  return new Promise<{ code: number | null; out: string; err: string }>((resolve) => {
-    const child = execFile(program, words, options, (_, out, err) => resolve({ code: child.exitCode, out, err }))
+  return new Promise((resolve) => {
+    const child = execFile(program, words, { cwd: '/', timeout: 60_000, env }, (_, out, err) =>
+      resolve({ code: child.exitCode, out, err }),
+    )
     child.stdin?.end()
     // A server that does start would run forever.
     child.stdout?.on('data', (text: string) => text.includes('http://') && child.kill())

@@ -1,5 +1,5 @@
 /** A forgotten session is removed from our files and stays away until the user wants it back. */
-import { appendFileSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { markIndexSuspect } from '../../src/index/index-file.ts'
@@ -20,6 +20,18 @@ function everywhere({ app }: TestHome, ...names: readonly string[]): string {
   const files = readdirSync(app.directory).filter((name) => names.some((one) => name.startsWith(one)))
   return files.map((name) => readFileSync(join(app.directory, name), 'latin1')).join('')
 }
+
+test.skipIf(process.platform === 'win32')('words on disk are as private as the logs', async () => {
+  const { app, write } = testHome()
+  write(rollout(THREAD), text(shortSession()))
+  await app.sync()
+  expect(await app.search('file')).toMatchObject({ kind: 'found', complete: true })
+  const names = readdirSync(app.directory).filter((name) => name.startsWith('index'))
+  expect(names).toContain('index.sqlite3')
+  for (const name of names)
+    expect({ name, mode: statSync(join(app.directory, name)).mode & 0o777 }).toEqual({ name, mode: 0o600 })
+  expect(statSync(app.directory).mode & 0o777).toBe(0o700)
+})
 
 test('forgetting removes it from list, search, totals and copies; its file stays, and sync does not restore it', async () => {
   const testMachine = testHome({ flags: new Map([['keep', 'all']]) })

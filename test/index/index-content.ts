@@ -1,8 +1,9 @@
 /** The contents of an index in a form that can be compared. */
 import type { App } from '../../src/app.ts'
 import type { Db } from '../../src/lib/sqlite/own-database.ts'
-import { PostingList, WordCursor } from '../../src/search/segments/blocks.ts'
-import { loadSegment, readSegments, removedTest } from '../../src/search/text-index/segment-reader.ts'
+import { WordCursor } from '../../src/search/segments/blocks.ts'
+import { PostingList } from '../../src/search/segments/postings.ts'
+import { hideRemoved, loadSegment, readRemovedRows, readSegments } from '../../src/search/text-index/segment-reader.ts'
 
 /** Match text written by `manyLogs`. */
 const QUERIES = ['widget3', 'file2 exit', 'line has:error', '検索', 'growing', 'tail']
@@ -55,10 +56,13 @@ export async function contentOf(app: App, isThere = false): Promise<unknown> {
 
 /** Each word with its messages and frequencies, whatever segments they are in. */
 function wordsIn(db: Db): readonly unknown[] {
-  const isRemoved = removedTest(db)
+  const removed = readRemovedRows(db)
   const words = new Map<string, number>()
   for (const row of readSegments(db)) {
     const segment = loadSegment(db, row)
+    const { count, traits, scopes, ofDocument } = segment.messages
+    const isThere = new Uint8Array(count).fill(1)
+    hideRemoved(removed, segment, isThere)
     let next = row.first_block
     const block = db.prepare('SELECT bytes FROM text_block WHERE id = ?').pluck()
     const cursor = new WordCursor(() =>
@@ -70,9 +74,9 @@ function wordsIn(db: Db): readonly unknown[] {
       cursor.postings(list)
       for (let at = 0; at < list.count; at++) {
         const document = list.documents[at] ?? 0
-        const message = segment.rows[document] ?? 0
-        if (message === 0 || isRemoved?.(message, row.id)) continue
-        const key = `${word} ${segment.traits[document]} ${list.frequencies[at]}`
+        const message = ofDocument[document] ?? 0
+        if (isThere[message] !== 1) continue
+        const key = `${word} ${traits[message]} ${scopes[document]} ${list.frequencies[at]}`
         words.set(key, (words.get(key) ?? 0) + 1)
       }
     }

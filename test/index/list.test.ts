@@ -76,6 +76,34 @@ test('an unreadable root does not stop the sync of the others', async () => {
   await watch.close()
 })
 
+test('a thread that was reverted twice is one conversation: its latest log, with the replaced ones under it', async () => {
+  const { app: application, write } = testHome()
+  const ordered = (lines: readonly string[], first: number): readonly string[] =>
+    lines.map((one, at) => JSON.stringify({ ...JSON.parse(one), ordinal: first + at }))
+  const [second, third] = ['019c0000-aaaa-7000-8000-000000000002', '019c0000-aaaa-7000-8000-000000000003']
+  const basedOn = (timestamp: string) =>
+    header({ timestamp, history_base: { thread_id: THREAD, end_ordinal_exclusive: 3 } })
+  write(
+    rollout(THREAD),
+    text(ordered([header(), user(1, 'Plan a garden.'), assistant(2, 'Roses?'), user(3, 'No.')], 0)),
+  )
+  write(rollout(`${THREAD}_${second}`), text(ordered([basedOn('2026-02-03T09:20:00.000Z'), user(10, 'Herbs.')], 3)))
+  write(rollout(`${THREAD}_${third}`), text(ordered([basedOn('2026-02-03T09:30:00.000Z'), user(20, 'Trees.')], 3)))
+  write(rollout(OTHER), text([header({ id: OTHER, forked_from_id: THREAD }), user(30, 'And a pond?')]))
+  await application.sync()
+  const { sessions, total } = application.list()
+  expect(total).toBe(1)
+  expect(sessions).toMatchObject([
+    { relation: 'revert', title: 'Plan a garden.', children: 3, last_at: expect.any(String) },
+  ])
+  const [latest] = sessions
+  expect(latest?.path).toContain(third)
+  const children = application.list({ children: { of: latest?.id ?? '' } }).sessions
+  expect(children.map(({ relation, id }) => relation ?? id)).toEqual(['fork', 'revert', ID])
+  expect(application.list({ children: 'all' }).total).toBe(4)
+  expect(application.findSessions(latest?.id.replace('codex:', '') ?? '')).toMatchObject([{ id: latest?.id }])
+})
+
 test('sub-agents are listed under their parents', async () => {
   const { app: application, write } = testHome()
   write(rollout(THREAD), text(shortSession()))

@@ -33,7 +33,7 @@ test('a renamed folder is noticed by the next conversation in it', async () => {
   await home.app.sync()
   expect(projectsOf(home)).toEqual([`1 ${now}`, `2 ${join(now, 'src')}`, `3 ${now}`])
   expect(home.app.list({ project: now }).total).toBe(3)
-  await home.app.sync({ anew: true })
+  await home.app.sync({ full: true })
   expect(projectsOf(home)).toEqual([`1 ${now}`, `2 ${join(now, 'src')}`, `3 ${now}`])
 })
 

@@ -15,15 +15,15 @@ describe('language', () => {
 
   test('is the configured one', () => {
     const env = { LC_ALL: 'ja_JP.UTF-8', FUMI_LANGUAGE: 'en' }
-    expect(fumi(['list', '--sort', 'x'], { env }).err).toContain('Allowed choices are last')
+    expect(fumi(['list', '--sort', 'x'], { env }).err).toContain('Available: last')
     expect(fumi(['list', '--set', 'language=ja', '--sort', 'x'], { env }).err).toContain('使えるのは last')
   })
 
   test('option errors use it', () => {
     const env = { LC_ALL: 'ja_JP.UTF-8' }
-    expect(fumi(['show'], { env }).err).toContain('エラー: 引数 <session> が必要です')
+    expect(fumi(['show'], { env }).err).toContain('fumi: 引数 <session> が必要です。')
     expect(fumi(['list', '--lmit'], { env }).err).toMatch(
-      /エラー: オプション「--lmit」はありません\n（もしかして: --limit）/,
+      /fumi: オプション「--lmit」はありません。 もしかして: --limit/,
     )
   })
 })

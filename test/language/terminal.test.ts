@@ -18,17 +18,17 @@ const env = { LC_ALL: 'ja_JP.UTF-8', COLUMNS: '80' }
 
 describe('tables and reports', () => {
   test('have Japanese headings in aligned columns', () => {
-    const [head = '', ...rows] = lines(fumi(['list', SAMPLES], { env }).out).slice(0, -1)
+    const [head = '', ...rows] = lines(fumi(['list', SAMPLES], { env: { ...env, COLUMNS: '100' } }).out).slice(0, -1)
     expect(head).toMatch(/^最終更新 +会話 ID +タイトル +メッセージ +トークン +場所$/)
     const column = stringWidth(head.slice(0, head.indexOf('会話 ID')))
-    for (const row of rows) expect(row.slice(column)).toMatch(/^(?:codex|openai):/)
-    for (const row of [head, ...rows]) expect(stringWidth(row)).toBeLessThanOrEqual(80)
+    for (const row of rows) expect(row.slice(column)).toMatch(/^(?:claude-code|codex|openai):/)
+    for (const row of [head, ...rows]) expect(stringWidth(row)).toBeLessThanOrEqual(100)
   })
 
   test('print totals in Japanese', () => {
-    const { out } = fumi(['stats', SAMPLES], { env })
-    expect(out).toMatch(/^会話 7 件 · メッセージ 25 件 · \d+ 行\nツール 呼び出し 21 回：shell_command 12/)
-    expect(out).toMatch(/^モデル +入力 +キャッシュ +出力 +推論 +合計 +USD$/m)
+    const { out } = fumi(['stats', SAMPLES], { env: { ...env, COLUMNS: '120' } })
+    expect(out).toMatch(/^会話 8 件 · メッセージ 31 件 · \d+ 行\nツール 呼び出し 27 回：shell_command 12/)
+    expect(out).toMatch(/^モデル +入力 +キャッシュ +キャッシュ書き込み +出力 +推論 +合計 +USD$/m)
     expect(out).toMatch(/入力トークンの \d+ % はキャッシュからの読み取りです。/)
   })
 

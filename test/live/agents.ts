@@ -4,9 +4,9 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
-import type { Agent } from '../../src/agents/agent.ts'
+import type { Agent, Source } from '../../src/agents/agent.ts'
 import { allAgents } from '../../src/agents/load-agents.ts'
 import { classify } from '../../src/model/classify.ts'
 import { addUsage, NO_USAGE, type Usage } from '../../src/model/usage.ts'
@@ -56,9 +56,11 @@ describe.each(PROGRAMS)('$packageName', (program) => {
     work = join(root, 'work')
     mkdirSync(work)
     model = await scriptedModel()
-    environment = { ...cleanEnvironment(), HOME: root, ...program.prepare(root, model.address) }
+    const PATH = `${dirname(path)}${delimiter}${process.env['PATH'] ?? ''}`
+    environment = { ...cleanEnvironment(), HOME: root, PATH, ...program.prepare(root, model.address) }
     const { stdout, stderr } = spawnSync(path, ['--version'], { encoding: 'utf8', env: environment })
-    version = (stdout || stderr).trim()
+    const said = stdout || stderr
+    version = /\d+\.\d+\.\d+\S*(?<!\.)/.exec(said)?.[0] ?? said.trim()
     console.log(`driving ${program.packageName} ${version}`)
   })
 
@@ -76,13 +78,41 @@ describe.each(PROGRAMS)('$packageName', (program) => {
     return sessions.filter((one) => one.agent === agent.id)
   }
 
-  /** Every line of the file is accounted for, and the totals are what the model used. */
-  async function expectExact({ path: file }: Listed, usage: Usage): Promise<void> {
-    const source = { agent: agent.id, path: file }
+  /** Without the header, to which a program may add. */
+  const messagesOf = async (one: Listed): Promise<readonly string[]> => {
+    const { messages } = await readAll(agent, sourceOf(one))
+    // Gemini CLI moves the sessions of a directory to another folder when it first runs there.
+    return messages
+      .filter(({ source_type }) => source_type !== 'session')
+      .map(({ raw, ...message }) => JSON.stringify({ ...message, raw: { ...raw, file_path: '' } }))
+  }
+
+  const sourceOf = ({ path: file, native_id }: Listed): Source => ({
+    agent: agent.id,
+    path: file,
+    ...(program.exportCommand && { key: native_id }),
+  })
+
+  /** What the program keeps of a session: its file, or what it prints of its database. */
+  function storedText({ path: file, native_id }: Listed): string {
+    if (!program.exportCommand) return readFileSync(file, 'utf8')
+    const { stdout } = spawnSync(path, program.exportCommand(native_id), {
+      encoding: 'utf8',
+      env: environment,
+      cwd: work,
+    })
+    return stdout.slice(Math.max(0, stdout.indexOf('{')))
+  }
+
+  /** Every record of the session is accounted for, and the totals are what the model used. */
+  async function expectExact(listedSession: Listed, usage: Usage): Promise<void> {
+    const source = sourceOf(listedSession)
     const { messages, issues } = await readAll(agent, source)
-    const lines = readFileSync(file, 'utf8').split('\n')
-    const lineCount = lines.filter((line) => line !== '').length
-    expect(new Set(messages.map(({ raw }) => raw.line_index)).size).toBe(lineCount)
+    const text = storedText(listedSession)
+    const recordCount = program.exportCommand
+      ? 1 + (JSON.parse(text) as { readonly messages: readonly object[] }).messages.length
+      : text.split('\n').filter((line) => line !== '').length
+    expect(new Set(messages.map(({ raw }) => raw.line_index)).size).toBe(recordCount)
     expect(issues).toEqual([])
     expect(summarizeScans(await scanAll(agent, source)).usage).toEqual(usage)
     expect(messages.reduce((sum, { metadata }) => addUsage(sum, metadata?.usage ?? NO_USAGE), NO_USAGE)).toEqual(usage)
@@ -99,17 +129,17 @@ describe.each(PROGRAMS)('$packageName', (program) => {
     await turn('And the roses?', session.native_id)
     expect(listed()).toHaveLength(1)
     await expectExact(session, addUsage(used, takeUsage()))
-    const { out } = fumi(['show', session.path], { env: environment })
+    const { out } = fumi(['show', session.native_id], { env: environment })
     for (const text of [`Please ${SHELL_WORD} once.`, SHELL_OUTPUT, 'And the roses?', ANSWER])
       expect(out).toContain(text)
-    const { messages } = await readAll(agent, { agent: agent.id, path: session.path })
+    const { messages } = await readAll(agent, sourceOf(session))
     const prompts = messages.filter((message) => classify(message).isTyped)
     expect(prompts.map(({ segments }) => segments.map(({ text }) => text))).toEqual([
       [`Please ${SHELL_WORD} once.`],
       ['And the roses?'],
     ])
     model.takeRequests()
-    publishFixture(agent.id, 'recorded', session.path, root)
+    if (!program.hasVendorTexts) publishFixture(agent.id, 'recorded', storedText(session), root)
     passed++
   })
 
@@ -127,26 +157,30 @@ describe.each(PROGRAMS)('$packageName', (program) => {
       writeFileSync(saved, stateOf(id, exchanges))
       const handed = fumi(['handoff', saved, '--to', agent.id, '--cwd', directory, '--json'], { env: environment })
       expect(handed.code, handed.err).toBe(0)
-      const { path: file } = JSON.parse(handed.out) as { readonly path: string }
-      const before = readFileSync(file, 'utf8')
-      const session = listed().find((one) => one.path === file)
+      const { path: file, session: given } = JSON.parse(handed.out) as {
+        readonly path: string
+        readonly session: string
+      }
+      const session = listed().find((one) => one.path === file && given.endsWith(one.native_id))
       if (!session) throw new Error('the handed over session is not listed')
+      const before = await messagesOf(session)
       model.takeRequests()
       takeUsage()
       await turn('And garlic?', session.native_id, directory)
       const [sent = []] = model.takeRequests()
       const wanted = [...exchanges.flatMap(({ prompt, answer }) => [prompt, answer]), 'And garlic?']
-      const said = sent.map(({ text }) => text.replace(/^\u2060\s*/, ''))
+      const said = sent.map(({ text }) => text.replace(program.frame ?? '', '').replace(/^\u2060\s*/, ''))
       expect(said.filter((text) => wanted.includes(text))).toEqual(wanted)
       expect(sent.filter(({ role }) => role === 'tool')).toHaveLength(1)
       const [again, ...more] = listed().filter(({ native_id }) => native_id === session.native_id)
       if (!again) throw new Error('the resumed session is not listed')
       expect(more).toEqual([])
-      expect(readFileSync(again.path, 'utf8').startsWith(before)).toBe(true)
+      expect((await messagesOf(again)).slice(0, before.length)).toEqual(before)
       await expectExact(again, takeUsage())
-      const { out } = fumi(['show', again.path], { env: environment })
+      const { out } = fumi(['show', again.native_id], { env: environment })
       for (const text of [...wanted, ANSWER]) expect(out).toContain(text)
-      if (kind === 'new') publishFixture(agent.id, 'recorded-handoff', again.path, root)
+      if (kind === 'new' && !program.exportCommand && !program.hasVendorTexts)
+        publishFixture(agent.id, 'recorded-handoff', storedText(again), root)
       if (++passed === 3) publishRow(program.packageName, version)
     },
   )
@@ -155,7 +189,9 @@ describe.each(PROGRAMS)('$packageName', (program) => {
 /** Without settings of the person who runs the test. */
 const cleanEnvironment = (): NodeJS.ProcessEnv =>
   Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(?:GEMINI|GOOGLE|OPENAI|QWEN|PI|CODEX|XDG|npm)_/i.test(name)),
+    Object.entries(process.env).filter(
+      ([name]) => !/^(?:COPILOT|GEMINI|GOOGLE|OPENAI|OPENCODE|QWEN|PI|CODEX|XDG|npm)_/i.test(name),
+    ),
   )
 
 async function runTurn(path: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<void> {

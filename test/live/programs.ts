@@ -13,15 +13,25 @@ export interface LiveProgram {
   /** The newest version that runs on every supported Node. */
   readonly version: string
   readonly command: string
+  /** Packages for this system that hold the program: its command is only a stub until the package's script has run. */
+  readonly platformPackages?: readonly string[]
   /** Writes settings into the home directory, and returns the environment. */
   prepare(home: string, address: string): Readonly<Record<string, string>>
   /** Its store holds the tokens of every request, also of those that are not part of the conversation. */
   readonly countsEveryRequest?: true
   /** Its store does not tell how much of the output was reasoning. */
   readonly tellsNoReasoning?: true
+  /** What it puts before and behind a prompt. */
+  readonly frame?: RegExp
+  /** Its sessions hold its vendor's texts, which do not belong into our fixtures. */
+  readonly hasVendorTexts?: true
+  /** It keeps its sessions in a database, and this command prints one of them. */
+  exportCommand?(id: string): readonly string[]
   /** Arguments for one turn. @param resume id of the session to continue */
   turn(prompt: string, resume: string | undefined): readonly string[]
 }
+
+const SYSTEM = `${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 
 export const PROGRAMS: readonly LiveProgram[] = [
   {
@@ -79,15 +89,56 @@ export const PROGRAMS: readonly LiveProgram[] = [
       ...['--provider', 'garden', '--model', 'garden', '-p', prompt],
     ],
   },
+  {
+    agent: 'copilot',
+    packageName: '@github/copilot',
+    version: '1.0.102',
+    command: 'copilot',
+    frame: /^<current_datetime>[^<]*<\/current_datetime>\s*|\s*<(system_reminder|reminder)>.*$/gs,
+    hasVendorTexts: true,
+    prepare(home, address) {
+      mkdirSync(join(home, '.copilot'), { recursive: true })
+      return { COPILOT_PROVIDER_BASE_URL: `${address}/v1`, COPILOT_MODEL: 'garden', COPILOT_OFFLINE: 'true' }
+    },
+    turn: (prompt, resume) => [
+      ...(resume === undefined ? [] : [`--resume=${resume}`]),
+      ...['--allow-all-tools', '--allow-all-paths', '-p', prompt],
+    ],
+  },
+  {
+    agent: 'opencode',
+    packageName: 'opencode-ai',
+    version: '1.18.33',
+    command: 'opencode',
+    platformPackages: ['', '-baseline', '-musl', '-baseline-musl'].map((variant) => `opencode-${SYSTEM}${variant}`),
+    prepare(home, address) {
+      mkdirSync(join(home, '.config', 'opencode'), { recursive: true })
+      const limit = { context: 100_000, output: 4096 }
+      const models = { garden: { name: 'garden', tool_call: true, limit } }
+      const options = { baseURL: `${address}/v1`, apiKey: 'none' }
+      const provider = { garden: { npm: '@ai-sdk/openai-compatible', name: 'garden', options, models } }
+      const settings = { model: 'garden/garden', autoupdate: false, share: 'disabled', provider }
+      writeFileSync(join(home, '.config', 'opencode', 'opencode.json'), JSON.stringify(settings))
+      return { OPENCODE_DISABLE_MODELS_FETCH: '1', OPENCODE_DISABLE_AUTOUPDATE: '1' }
+    },
+    exportCommand: (id) => ['export', id],
+    // Several words, because OpenCode puts an argument with spaces into quotes.
+    turn: (prompt, resume) => [
+      ...['run', '--model', 'garden/garden'],
+      ...(resume === undefined ? [] : ['--session', resume]),
+      ...['--', ...prompt.split(' ')],
+    ],
+  },
 ]
 
 /** The path of the program, or why there is none. */
-export function install({ agent, packageName, version, command }: LiveProgram): { path: string } | { missing: string } {
+export function install(program: LiveProgram): { path: string } | { missing: string } {
+  const { agent, packageName, version } = program
   const given = nonEmptyStringOf(process.env[`FUMI_LIVE_${agent.toUpperCase()}`])
   if (given !== undefined) return { path: given }
   const folder = join(tmpdir(), 'fumibako-live', `${agent}-${version}`)
-  const path = join(folder, 'node_modules', '.bin', command)
-  if (existsSync(path)) return { path }
+  const known = installedPath(program, folder)
+  if (known !== undefined) return { path: known }
   mkdirSync(folder, { recursive: true })
   const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--loglevel', 'error']
   const wanted = `${packageName}@${version}`
@@ -96,5 +147,15 @@ export function install({ agent, packageName, version, command }: LiveProgram): 
     timeout: 300_000,
   })
   if (npm.status !== 0) return { missing: `npm could not install ${wanted}: ${npm.stderr || npm.error?.message}` }
-  return { path }
+  const path = installedPath(program, folder)
+  return path === undefined ? { missing: `${wanted} has no program that runs on this system` } : { path }
+}
+
+function installedPath({ command, platformPackages }: LiveProgram, folder: string): string | undefined {
+  const modules = join(folder, 'node_modules')
+  if (!platformPackages) return [join(modules, '.bin', command)].find(existsSync)
+  const file = process.platform === 'win32' ? `${command}.exe` : command
+  return platformPackages
+    .map((name) => join(modules, name, 'bin', file))
+    .find((path) => existsSync(path) && spawnSync(path, ['--version'], { timeout: 60_000 }).status === 0)
 }

@@ -18,7 +18,7 @@ const INTRODUCTION = `${HEADING}
 - **Reads**: every line of a session with a tool call, resumed once, becomes messages; the tokens equal the model's own count; nothing is shown twice.
 - **Resumes**: a conversation of Amazon Q with a tool call and a prompt that begins with \`/\` is handed over, in a directory that the program knows and in a new one. The program's next request holds every prompt, answer and result, in order, none twice. Afterwards we read the continued session with exact tokens. For Codex the request is searched for every prompt and answer, but their order is not checked.
 
-Claude Code, Copilot CLI and Kiro CLI need an account and were not driven: that they resume a conversation is not verified.
+Claude Code and Kiro CLI need an account and were not driven: that they resume a conversation is not verified.
 
 | program | version | checked | reads | resumes |
 |---|---|---|---|---|
@@ -49,14 +49,19 @@ export function publishRow(program: string, version: string): void {
 }
 
 /** A session as a fixture, without the names of this machine. */
-export function publishFixture(agent: string, name: string, path: string, root: string): void {
+export function publishFixture(agent: string, name: string, stored: string, root: string): void {
   if (!isPublishing) return
   const names = [root, root.replaceAll(/[^a-zA-Z0-9]/g, '-'), root.replaceAll('/', '-').slice(1)]
   const renamed = (line: string): string =>
-    names.reduce((text, one) => text.replaceAll(one, one.startsWith('/') ? '/home/mio' : '-home-mio'), line)
-  const lines = readFileSync(path, 'utf8').split('\n')
+    names
+      .reduce((text, one) => text.replaceAll(one, one.startsWith('/') ? '/home/mio' : '-home-mio'), line)
+      .replaceAll(root.slice(1), 'home/mio')
+  const lines = stored.split('\n')
   const text = lines.map((line) => resealed(line, renamed(line))).join('\n')
-  writeFileSync(join(ROOT, 'src', 'agents', agent, 'fixtures', `${name}.jsonl`), text)
+  writeFileSync(
+    join(ROOT, 'src', 'agents', agent, 'fixtures', `${name}${stored.startsWith('{\n') ? '.json' : '.jsonl'}`),
+    text,
+  )
 }
 
 /** A line with other names is still the one that the writer made, unless it was edited before. */

@@ -29,7 +29,14 @@ export const SHELL_OUTPUT = 'a worm'
 export const ANSWER = 'The garden is fine.'
 const WORDS_BEFORE_CALL = 'I take the spade.'
 
-export async function scriptedModel(): Promise<ScriptedModel> {
+/** What the model does with a prompt: a word in it makes it call a tool first. */
+export interface Script {
+  readonly word: string
+  readonly isTool: (name: string) => boolean
+  readonly arguments: object
+}
+
+export async function scriptedModel(script: Script = SHELL_SCRIPT): Promise<ScriptedModel> {
   let requests: (readonly SentText[])[] = []
   let used = NO_USAGE
   let usedByAll = NO_USAGE
@@ -43,12 +50,13 @@ export async function scriptedModel(): Promise<ScriptedModel> {
     const sent = isGemini ? geminiTexts(body) : chatTexts(body)
     const usage = usageOf(++count)
     usedByAll = addUsage(usedByAll, usage)
-    const shell = shellToolOf(isGemini ? geminiTools(body) : chatTools(body))
+    const shell = (isGemini ? geminiTools(body) : chatTools(body)).find(script.isTool)
     if (shell !== undefined) {
       requests.push(sent)
       used = addUsage(used, usage)
     }
-    const reply = { usage, count, call: shell !== undefined && wantsCall(sent) ? shell : undefined }
+    const call = shell !== undefined && wantsCall(sent, script.word) ? shell : undefined
+    const reply = { usage, count, call, args: script.arguments }
     const isStreamed = isGemini ? path.includes(':stream') : body['stream'] === true
     if (isGemini) replyAsGemini(response, reply, isStreamed)
     else replyAsChat(response, reply, isStreamed)
@@ -92,12 +100,17 @@ interface ScriptedReply {
   readonly usage: Usage
   readonly count: number
   readonly call: string | undefined
+  readonly args: object
 }
 
 const SHELL_TOOLS: ReadonlySet<string> = new Set(['run_shell_command', 'bash', 'shell'])
 const SHELL_ARGUMENTS = { command: `echo ${SHELL_OUTPUT}`, description: 'dig', is_background: false }
 
-const shellToolOf = (names: readonly string[]): string | undefined => names.find((name) => SHELL_TOOLS.has(name))
+const SHELL_SCRIPT: Script = {
+  word: SHELL_WORD,
+  isTool: (name) => SHELL_TOOLS.has(name),
+  arguments: SHELL_ARGUMENTS,
+}
 
 const geminiTools = (body: Fields): readonly string[] =>
   listOf(body['tools'])
@@ -108,8 +121,8 @@ const chatTools = (body: Fields): readonly string[] =>
   listOf(body['tools']).flatMap((tool) => stringOf(fieldsOf(fieldsOf(tool)?.['function'])?.['name']) ?? [])
 
 /** A shell command was asked for after which nothing ran. */
-function wantsCall(sent: readonly SentText[]): boolean {
-  const last = sent.findLastIndex(({ role, text }) => role === 'user' && text.includes(SHELL_WORD))
+function wantsCall(sent: readonly SentText[], word: string): boolean {
+  const last = sent.findLastIndex(({ role, text }) => role === 'user' && text.includes(word))
   return last >= 0 && last === sent.findLastIndex(({ role }) => role === 'user') && last === sent.length - 1
 }
 
@@ -153,11 +166,15 @@ function chatTexts(body: Fields): readonly SentText[] {
     })
 }
 
-function replyAsGemini(response: ServerResponse, { usage, call, count }: ScriptedReply, isStreamed: boolean): void {
+function replyAsGemini(
+  response: ServerResponse,
+  { usage, call, args, count }: ScriptedReply,
+  isStreamed: boolean,
+): void {
   const text = call === undefined ? ANSWER : WORDS_BEFORE_CALL
   const thought = { text: '**Garden**\nI look at it.', thought: true }
   const functionCall = call !== undefined && {
-    functionCall: { id: `call_${count}`, name: call, args: SHELL_ARGUMENTS },
+    functionCall: { id: `call_${count}`, name: call, args },
   }
   const parts = [thought, { text }, ...(functionCall ? [functionCall] : [])]
   const body = {
@@ -176,8 +193,8 @@ function replyAsGemini(response: ServerResponse, { usage, call, count }: Scripte
   response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${JSON.stringify(body)}\n\n`)
 }
 
-function replyAsChat(response: ServerResponse, { usage, call, count }: ScriptedReply, isStreamed: boolean): void {
-  const tool_calls = call === undefined ? undefined : [toolCall(call, count)]
+function replyAsChat(response: ServerResponse, { usage, call, args, count }: ScriptedReply, isStreamed: boolean): void {
+  const tool_calls = call === undefined ? undefined : [toolCall(call, count, args)]
   const message = {
     role: 'assistant',
     content: call === undefined ? ANSWER : WORDS_BEFORE_CALL,
@@ -205,9 +222,9 @@ function replyAsChat(response: ServerResponse, { usage, call, count }: ScriptedR
   response.end('data: [DONE]\n\n')
 }
 
-const toolCall = (name: string, count: number): object => ({
+const toolCall = (name: string, count: number, args: object): object => ({
   index: 0,
   id: `call_${count}`,
   type: 'function',
-  function: { name, arguments: JSON.stringify(SHELL_ARGUMENTS) },
+  function: { name, arguments: JSON.stringify(args) },
 })

@@ -75,7 +75,7 @@ describe('the constructor', () => {
 
   test('rejects anything but an object', () => {
     for (const wrong of ['{', '[]', 'null', 5, null, []])
-      expect(() => OpenAIMessage.fromJSON(wrong)).toThrow(/no message/)
+      expect(() => OpenAIMessage.fromJSON(wrong)).toThrow(/Not a message/)
   })
 
   test('any JSON object round-trips, except text and an empty role', () => {
@@ -157,8 +157,8 @@ describe('adding', () => {
   })
 
   test('rejects bytes that are neither image nor audio', () => {
-    expect(() => OpenAIMessage.user('').addImageFile(bytes('%PDF-1.7'))).toThrow(/no png, jpeg, gif or webp/)
-    expect(() => OpenAIMessage.user('').addAudio(bytes('GIF89a'))).toThrow(/neither wav nor mp3/)
+    expect(() => OpenAIMessage.user('').addImageFile(bytes('%PDF-1.7'))).toThrow(/Not a PNG, JPEG, GIF or WebP/)
+    expect(() => OpenAIMessage.user('').addAudio(bytes('GIF89a'))).toThrow(/Not WAV or MP3/)
   })
 
   test('an inline file and audio', () => {

@@ -82,7 +82,7 @@ describe('fumi validate', () => {
     expect(fumi(['validate', path]).code).toBe(0)
     expect(fumi(['validate', path, '--fix', '-o', '-'])).toMatchObject({
       code: 2,
-      err: expect.stringContaining('cannot repair'),
+      err: expect.stringContaining('Cannot repair'),
     })
   })
 

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import { Anonymizer } from '../../src/redact/anonymizer.ts'
 import { stripImageMetadata } from '../../src/redact/image-metadata.ts'
+import { KEEP_PEOPLE, type People } from '../../src/redact/people.ts'
 import { type RedactionResult, Redactor } from '../../src/redact/redactor.ts'
 import { answer, call, message, prompt, result, session, textOf } from '../convert/test-messages.ts'
 import { Random } from './benchmark/random.ts'
@@ -12,8 +13,8 @@ const TOKEN = `ghp_${random.alnum(36)}`
 /** No format gives it away. */
 const PASSWORD = `Bru9${random.letters(5)}_x7`
 
-async function redact(messages: readonly NormalizedMessage[], header = session({})) {
-  const redactor = new Redactor()
+async function redact(messages: readonly NormalizedMessage[], header = session({}), people?: People) {
+  const redactor = new Redactor(people)
   await redactor.learn(messages, header)
   const done: NormalizedMessage[] = []
   const title = await redactor.session(header)
@@ -23,6 +24,9 @@ async function redact(messages: readonly NormalizedMessage[], header = session({
 
 const countOf = ({ redactions }: RedactionResult, kind: string): number =>
   redactions.find((one) => one.kind === kind)?.count ?? 0
+
+const toUnicodeEscapes = (text: string): string =>
+  [...text].map((one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
 
 describe('a value that one place gives away', () => {
   test('is removed from prompts, arguments, names of files, titles and keys', async () => {
@@ -48,6 +52,43 @@ describe('a value that one place gives away', () => {
   ])('is removed where it is encoded: %s', async (_, encode) => {
     const { messages } = await redact([prompt(encode(PASSWORD)), prompt(`export DB_PASSWORD='${PASSWORD}'`)])
     expect(textOf(messages[0] ?? prompt(''))).toContain('[redacted-')
+  })
+
+  /** Far from the place that gives it away, in messages without a secret of their own. */
+  test.each<[string, (secret: string) => NormalizedMessage]>([
+    ['as it is', (secret) => prompt(`is ${secret} right?`)],
+    ['in the output of a tool', (secret) => result('c1', JSON.stringify({ output: `\u001b[33m${secret}\n` }))],
+    ['as characters of JSON', (secret) => result('c1', `{"output":"${toUnicodeEscapes(secret)}"}`)],
+    ['with escaped slashes', (secret) => result('c1', `{"output":"${secret.replaceAll(/[/"]/g, '\\$&')}"}`)],
+    ['in JSON in JSON in JSON', (secret) => prompt(JSON.stringify([JSON.stringify([JSON.stringify([secret])])]))],
+    ['as the name of a field', (secret) => call('c1', 'write', { [secret]: { deep: [1, [secret]] } })],
+    ['in metadata', (secret) => message({ metadata: { attachments: [{ name: `${secret}.pdf` }] } })],
+  ])('is removed from a later part of the session: %s', async (_, tell) => {
+    const secret = `${PASSWORD}/"q`
+    const messages = [prompt(`export DB_PASSWORD='${secret}'`), answer('word '.repeat(40_000)), tell(secret)]
+    const { json, messages: done } = await redact(messages, session({}), KEEP_PEOPLE)
+    expect(json).not.toContain(PASSWORD)
+    expect(json).not.toContain(toUnicodeEscapes(PASSWORD))
+    expect(done[1]).toEqual(messages[1])
+    const withPeople = await redact(messages)
+    expect(done).toEqual(withPeople.messages)
+  })
+
+  test('ciphertext and what describes an image go from messages without secrets, too', async () => {
+    const described = Buffer.from('ffd8ffe10006475053210000ffd9', 'hex').toString('base64')
+    const messages = [
+      message({ metadata: { reasoning: { encrypted_content: 'gAAAAB'.repeat(9) } } }),
+      call('c1', 'view', { image: `data:image/jpeg;base64,${described}` }),
+    ]
+    const { json } = await redact(messages, session({}), KEEP_PEOPLE)
+    expect(json).not.toContain('gAAAAB')
+    expect(json).not.toContain(described)
+  })
+
+  test('searching leaves nothing behind that grows', async () => {
+    const before = performance.getEntriesByType('mark').length
+    await redact([prompt('nothing to find here')])
+    expect(performance.getEntriesByType('mark')).toHaveLength(before)
   })
 
   test('is removed from both sides of a border between segments', async () => {
@@ -119,6 +160,12 @@ describe('what cannot be examined', () => {
     ])
     expect(done.messages.slice(0, 2).map(textOf)).toEqual(['unpack [redacted-binary-1] now', '[redacted-binary-1]'])
     expect([countOf(done, 'binary'), countOf(done, 'toodeep'), countOf(done, 'encrypted')]).toEqual([2, 1, 1])
+  })
+
+  test('text within short bytes is examined', async () => {
+    const archive = Buffer.concat([Buffer.from([0x50, 0x4b, 3, 4, 0, 200, 255]), Buffer.from(`key ${TOKEN}`)])
+    const { json } = await redact([prompt(`the file is ${archive.toString('base64')} as base64`)])
+    expect(json).toContain('the file is [redacted-github-1] as base64')
   })
 
   test('ciphertext in a text is replaced and counted', async () => {

@@ -43,6 +43,23 @@ describe('fumi export', () => {
   })
 })
 
+test.each([
+  ['convert', ['convert', log, '--to', 'openai'], /Contains 2 secrets \(.*github 1.*\)\. .*--redact/],
+  ['handoff', ['handoff', log, '--to', 'codex', '--dry-run'], /Contains 2 secrets \(.*github 1.*\), which .*--redact/],
+])('fumi %s without --redact says how many secrets there are, never which', (_, args, said) => {
+  mkdirSync(join(home, '.codex', 'sessions'), { recursive: true })
+  const { code, err } = run(...args)
+  expect(code, err).toBe(0)
+  expect(err).toMatch(said)
+  expect(err).not.toMatch(new RegExp(`${TOKEN}|${PASSWORD}`))
+})
+
+test('fumi convert says nothing if there are none', () => {
+  const clean = join(tempFolder(), 'rollout-2026-02-03T09-15-00-clean.jsonl')
+  writeFileSync(clean, text([header({ cwd: workplace }), user(1, 'Make tea.'), assistant(2, 'It is made.')]))
+  expect(run('convert', clean, '--to', 'openai').err).not.toContain('--redact')
+})
+
 test('fumi normalize --redact', () => {
   const { out, err } = run('normalize', log, '--redact')
   expectClean(out)

@@ -37,6 +37,22 @@ describe('secrets', () => {
     ['a token', `use ${GITHUB}, please`, 'use [redacted-github-1], please'],
     ['a token behind an escape', `printf "\\n${GITHUB}"`, 'printf "\\n[redacted-github-1]"'],
     ['a key that its name gives away', `AWS_SECRET_ACCESS_KEY=${AWS}\n`, 'AWS_SECRET_ACCESS_KEY=[redacted-aws-1]\n'],
+    [
+      'strings that Python joins',
+      `K = ("${GITHUB.slice(0, 14)}"\n     "${GITHUB.slice(14)}")`,
+      'K = ("[redacted-github-1]")',
+    ],
+    ['strings that C joins', `k = "${GITHUB.slice(0, 14)}" "${GITHUB.slice(14)}";`, 'k = "[redacted-github-1]";'],
+    [
+      'a token wrapped at 64 columns',
+      `${JWT.slice(0, 64)}\n${JWT.slice(64, 128)}\n${JWT.slice(128)}\n`,
+      '[redacted-jwt-1]\n',
+    ],
+    [
+      'an indented token wrapped at 76 columns',
+      `  ${JWT.slice(0, 76)}\r\n  ${JWT.slice(76)}\r\nnext`,
+      '  [redacted-jwt-1]\r\nnext',
+    ],
     ['a private key', `a\n${KEY}\nb`, 'a\n[redacted-privatekey-1]\nb'],
     ['a private key that was cut', `a ${KEY.slice(0, 200)}`, 'a [redacted-privatekey-1]'],
     [
@@ -90,6 +106,16 @@ describe('secrets', () => {
     const redactor = new Redactor()
     await redactor.learn(log)
     for await (const one of redactor.messages(log)) expect(textOf(one)).not.toContain(AWS)
+  })
+
+  test('of long texts are removed after learning too, and those of texts that came after it', async () => {
+    const prose = 'The kettle is on the table and the tea is nearly ready to be poured. '.repeat(10)
+    const known = [prompt(prose), prompt(`${prose}My PIN is 915274.`), prompt(prose)]
+    const redactor = new Redactor()
+    await redactor.learn(known)
+    const done: string[] = []
+    for await (const one of redactor.messages([...known, prompt(`${prose}${GITHUB}`)])) done.push(textOf(one))
+    expect(done).toEqual([prose, `${prose}My PIN is [redacted-setting-1].`, prose, `${prose}[redacted-github-1]`])
   })
 
   test('never span two texts', async () => {

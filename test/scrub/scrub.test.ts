@@ -1,13 +1,15 @@
 /** `fumi secrets`: lists secrets without showing them, and removes them from the stores of agents reversibly. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { zstdFrame } from '../../src/lib/files/zstd-compress.ts'
 import { Random } from '../redact/benchmark/random.ts'
 import { makeStore, stateOf } from '../support/amazon-q-store.ts'
 import { assistant, call, header, result, THREAD, tempFolder, text, user } from '../support/codex-log.ts'
 import { fumi, type RunResult } from '../support/run-fumi.ts'
+import { unpack } from '../support/unpack.ts'
 
 const random = new Random(23)
 const TOKEN = `ghp_${random.alnum(36)}`
@@ -110,6 +112,31 @@ describe('fumi secrets --scrub on a log', () => {
     expect(readFileSync(path, 'utf8')).toBe(LOG)
     expect(readdirSync(scrubbed)).toEqual([])
     expect(run('secrets', SESSION, '--undo').code).toBe(4)
+  })
+
+  test('works on a compressed log', async () => {
+    const { run, path } = machineWith('')
+    rmSync(path)
+    const packed = `${path}.zst`
+    const original = zstdFrame(Buffer.from(LOG))
+    writeFileSync(packed, original)
+    expect(run('secrets', SESSION, '--scrub', '--yes')).toMatchObject({ code: 0, err: '' })
+    const lines = (await unpack(readFileSync(packed))).toString()
+    expect(lines).toBe(LOG.replaceAll(PASSWORD, '[redacted-setting-1]').replaceAll(TOKEN, '[redacted-github-1]'))
+    expect(run('secrets', SESSION).code).toBe(0)
+    expect(run('secrets', SESSION, '--undo')).toMatchObject({ code: 0 })
+    expect(readFileSync(packed).equals(original)).toBe(true)
+  })
+
+  test('leaves a compressed log that is damaged', () => {
+    const { run, path } = machineWith('')
+    rmSync(path)
+    const cut = zstdFrame(Buffer.from(`${LOG}${'\n'.repeat(1 << 17)}`), false).subarray(0, -30)
+    writeFileSync(`${path}.zst`, cut)
+    const { code, err } = run('secrets', SESSION, '--scrub', '--yes')
+    expect(code, err).not.toBe(0)
+    expect(err).toContain('cannot be decompressed')
+    expect(readFileSync(`${path}.zst`).equals(cut)).toBe(true)
   })
 
   test('keeps the original until --erase', () => {

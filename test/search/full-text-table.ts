@@ -2,7 +2,8 @@
 import { join } from 'node:path'
 import { segmentMerger } from '../../src/index/merge-segments.ts'
 import { INDEX_FORMAT } from '../../src/index/schema.ts'
-import { segmentWriter, traitsOf } from '../../src/index/text-segments.ts'
+import { NO_SCOPE, newDocuments, traitsOf } from '../../src/index/segment-documents.ts'
+import { segmentWriter } from '../../src/index/text-segments.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { TEXT_SCOPES } from '../../src/model/searchable-text.ts'
 import { matchesQuery } from '../../src/search/matching.ts'
@@ -55,16 +56,26 @@ export class Table {
       const row = FIRST + id
       if (this.#texts.has(row)) this.delete(id)
       this.#texts.set(row, fields)
-      this.#db.prepare("INSERT INTO message VALUES (?, 1, ?, 1, 0, NULL, 0, '0{}')").run(row, id)
-      for (const [scope, name] of TEXT_SCOPES.entries()) {
+      this.#db.prepare("INSERT INTO message VALUES (?, 1, ?, 1, 0, NULL, 0, NULL, '0{}')").run(row, id)
+      const texts = TEXT_SCOPES.flatMap((name, scope) => {
         const text = fields[name]
-        if (text === undefined) continue
+        return text === undefined ? [] : [{ text, scope }]
+      })
+      for (const { text, scope } of texts.length > 0 ? texts : [{ text: '', scope: NO_SCOPE }]) {
         this.#terms.add(text)
         rows.push(row)
         traits.push(traitsOf(scope, 0))
       }
     }
-    this.#writer.add(this.#terms.take(), Float64Array.from(rows), Uint8Array.from(traits))
+    const terms = this.#terms.take()
+    const { sessions, tools } = newDocuments(rows.length)
+    this.#writer.add(terms, {
+      rows: Float64Array.from(rows),
+      sessions: sessions.fill(1),
+      tools,
+      traits: Uint8Array.from(traits),
+      lengths: terms.lengths,
+    })
   }
 
   delete(id: number): void {

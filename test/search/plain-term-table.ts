@@ -1,27 +1,30 @@
 /** The twin of `wasm/term-table.ts` in plain TypeScript: slow, and simple enough to be seen to be right. */
-import {
-  BlockWriter,
-  MAX_FREQUENCY,
-  MAX_WORD_BYTES,
-  PostingList,
-  type TermBlocks,
-} from '../../src/search/segments/blocks.ts'
+import { BlockWriter, MAX_WORD_BYTES, type TermBlocks } from '../../src/search/segments/blocks.ts'
+import { MAX_FREQUENCY, PostingList } from '../../src/search/segments/postings.ts'
 import { analyse } from '../../src/search/words/analyse.ts'
 import { isAscii } from '../../src/search/words/characters.ts'
 import { identifierParts } from '../../src/search/words/identifiers.ts'
 
-/** The terms of a text, with repetitions. */
+/** The terms of a text, with repetitions. Lines that are not ASCII are one text. */
 export function termsOf(text: string): readonly string[] {
-  if (!isAscii(text))
-    return analyse(text)
-      .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
-      .split(/[^a-zA-Z0-9_\u0080-\u{10ffff}]+/u)
-      .filter((word) => word !== '' && word !== '_')
-  return text
+  const lines = text.split('\n')
+  return [
+    ...lines.filter(isAscii).flatMap(asciiTerms),
+    ...analysedTerms(lines.filter((line) => !isAscii(line)).join('\n')),
+  ]
+}
+
+const asciiTerms = (text: string): readonly string[] =>
+  text
     .split(/[^a-zA-Z0-9]+/)
     .filter((word) => word !== '')
     .flatMap((word) => [word, ...identifierParts(word)].map((one) => one.toLowerCase()))
-}
+
+const analysedTerms = (text: string): readonly string[] =>
+  analyse(text)
+    .replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
+    .split(/[^a-zA-Z0-9_\u0080-\u{10ffff}]+/u)
+    .filter((word) => word !== '' && word !== '_')
 
 export function plainTermBlocks(texts: readonly string[]): TermBlocks {
   const frequencies = new Map<string, Map<number, number>>()

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { App } from '../../src/app.ts'
 import { IndexReader } from '../../src/index/reader.ts'
-import { readCandidates } from '../../src/search/text-index/candidates.ts'
+import { readCandidates } from '../../src/search/text-index/find-rows.ts'
 import { assistant, call, header, line, result, shortSession, THREAD, text, user } from '../support/codex-log.ts'
 import { rollout, testHome } from '../support/test-home.ts'
 

@@ -7,11 +7,11 @@ import {
   findWord,
   firstWordOf,
   MAX_WORD_BYTES,
-  PostingList,
   readPostings,
   type TermBlocks,
   WordCursor,
 } from '../../src/search/segments/blocks.ts'
+import { PostingList } from '../../src/search/segments/postings.ts'
 import { TermBuilder } from '../../src/search/segments/term-builder.ts'
 // @ts-expect-error A tool without types.
 import { compileTermTable, GENERATED } from '../../tools/build-wasm.mjs'
@@ -59,6 +59,25 @@ describe('the module', () => {
         for (const one of texts) builder.add(one)
         const { bytes, ends } = builder.take()
         const plain = plainTermBlocks(texts)
+        expect([...ends]).toEqual([...plain.ends])
+        expect(Buffer.compare(bytes, plain.bytes)).toBe(0)
+      }),
+      { numRuns: 200 },
+    )
+  })
+
+  test('writes the same bytes for lines of both kinds in one text', () => {
+    const line = fc.oneof(
+      text,
+      fc.constantFrom('', 'HTTPServer2 snake_case', '検索 getUser', 'naïve', '\u0301', '한국어 x1y2'),
+    )
+    const lines = fc.array(line, { minLength: 1, maxLength: 8 }).map((some) => some.join('\n'))
+    const builder = new TermBuilder()
+    fc.assert(
+      fc.property(lines, lines, (one, other) => {
+        for (const both of [one, other]) builder.add(both)
+        const { bytes, ends } = builder.take()
+        const plain = plainTermBlocks([one, other])
         expect([...ends]).toEqual([...plain.ends])
         expect(Buffer.compare(bytes, plain.bytes)).toBe(0)
       }),

@@ -82,7 +82,7 @@ test('hands over the previewed conversation once, with the resume command', asyn
 test('a preview writes nothing and reports why a hand-off is impossible', async () => {
   const before = readdirSync(served.folder, { recursive: true }).length
   const shown = await preview({ session: q, to: 'codex' })
-  const refused = { possible: false, code: 'bad_usage', reason: expect.stringContaining('directory not found') }
+  const refused = { possible: false, code: 'bad_usage', reason: expect.stringContaining('Directory not found') }
   expect(shown.handoff).toMatchObject(refused)
   expect(readdirSync(served.folder, { recursive: true }).length).toBe(before)
   expect((await post('/api/handoff', { ticket: shown.ticket })).status).toBe(422)

@@ -1,6 +1,6 @@
 /** Search, statistics, and the state of the machine. */
 import { describe, expect, test } from 'vitest'
-import { header, text, tokens, user } from '../support/codex-log.ts'
+import { call, header, text, tokens, user } from '../support/codex-log.ts'
 import { rollout } from '../support/test-home.ts'
 import { KETTLE, sampleServer } from './sample-server.ts'
 import { type Reply, serve } from './test-server.ts'
@@ -42,6 +42,95 @@ describe('search', () => {
     // Each session appears once, before its first hit.
     const sessions = lines.filter(({ kind }) => kind === 'session').map(({ session }) => session.id)
     expect(sessions.length).toBe(new Set(sessions).size)
+  })
+
+  test.each(['/api/search?q=test&', '/api/sessions?', '/api/stats?', '/api/stats/export.csv?table=tools&'])(
+    '%s: an agent that does not exist is an error with the nearest one',
+    async (path) => {
+      expect(await problem(`${path}agent=cdex`)).toMatchObject({
+        code: 'invalid_parameters',
+        status: 400,
+        detail: expect.stringMatching(/^Unknown agent "cdex"\. Did you mean codex\? Available: .*codex/),
+        meta: { name: 'cdex', nearest: 'codex', invalid_fields: [{ field: 'agent' }] },
+      })
+    },
+  )
+
+  test('an unknown agent in the query is an error that points to it', async () => {
+    for (const path of ['/api/search?q=', '/api/search?stream=1&q=', '/api/sessions?q='])
+      expect(await problem(`${path}${encodeURIComponent('boils agent:cdex')}`)).toMatchObject({
+        code: 'invalid_query',
+        status: 400,
+        meta: { code: 'filter_value', start: 6, end: 16, nearest: 'codex' },
+      })
+    expect((await get('/api/search?q=boils%20agent:CODEX')).data).not.toEqual([])
+  })
+
+  test('names that no session has are warnings with the nearest one', async () => {
+    const warningsOf = async (path: string, shape: string): Promise<unknown> => (await get(path, shape)).meta.warnings
+    const tool = [
+      expect.objectContaining({
+        filter: 'tool',
+        name: 'aply_patch',
+        nearest: 'apply_patch',
+        detail: 'No session uses the tool "aply_patch". Did you mean apply_patch?',
+      }),
+    ]
+    expect(await warningsOf('/api/sessions?tool=aply_patch', 'SessionsReply')).toEqual(tool)
+    expect(await warningsOf('/api/search?q=test&tool=aply_patch', 'SearchReply')).toEqual(tool)
+    expect(await warningsOf('/api/search?q=test+tool:aply_patch', 'SearchReply')).toEqual(tool)
+    for (const [path, shape] of [
+      ['', 'StatsReply'],
+      ['/series', 'SeriesReply'],
+      ['/tools', 'ToolsReply'],
+      ['/activity', 'ActivityReply'],
+      ['/patterns', 'PatternsReply'],
+    ] as const)
+      expect(await warningsOf(`/api/stats${path}?tool=aply_patch`, shape)).toEqual(tool)
+    expect(await warningsOf('/api/search?q=agnet:codex', 'SearchReply')).toMatchObject([
+      { filter: 'filter', name: 'agnet', nearest: 'agent' },
+    ])
+    expect(await warningsOf('/api/search?q=test&tag=nosuch', 'SearchReply')).toMatchObject([{ filter: 'tag' }])
+    expect(await warningsOf('/api/search?q=test&model=gpt-5.2*&tool=apply_patch', 'SearchReply')).toEqual([])
+    const lines = await (await served().ask('/api/search?q=agnet:codex&stream=1')).text()
+    expect(JSON.parse(lines.trim().split('\n').at(-1) ?? '')).toMatchObject({ warnings: [{ name: 'agnet' }] })
+  })
+
+  test('names of arguments come after what was said', async () => {
+    const log = [header(), user(1, 'steep the tea'), call(2, 'c', { steep: 10 }), call(3, 'd', { steep: 20 })]
+    const other = serve({ [rollout('tea')]: text(log) })
+    await other.app.sync()
+    const page = (await other.get<Reply>('/api/search?q=steep')).data as Reply[]
+    expect(page.map((hit) => [hit['keys_only'], hit['role']])).toEqual([
+      [false, 'user'],
+      [true, 'tool'],
+      [true, 'tool'],
+    ])
+    const lines = async (more: string): Promise<Reply[]> =>
+      (await (await other.ask(`/api/search?q=steep&stream=1${more}`)).text())
+        .trim()
+        .split('\n')
+        .map((one) => JSON.parse(one))
+    const hitsOf = (all: Reply[]) => all.filter(({ kind }) => kind === 'hit').map(({ hit }) => hit.id)
+    expect(hitsOf(await lines(''))).toEqual(page.map(({ id }) => id))
+    expect((await lines('')).at(-1)).toMatchObject({ total: 3, total_is: 'exact' })
+    expect(hitsOf(await lines('&limit=1'))).toEqual([page[0]?.['id']])
+    expect((await lines('&limit=1')).at(-1)).toMatchObject({ total: 1, total_is: 'at_least' })
+  })
+
+  test('star and tag select sessions', async () => {
+    await served().ask(`/api/sessions/${encodeURIComponent(KETTLE)}/mark`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ starred: true, tags: ['tea'] }),
+    })
+    const sessionsOf = async (more: string): Promise<unknown> => [
+      ...new Set((await get(`/api/search?q=a*&limit=200${more}`)).data.map((hit: Reply) => hit.session_id)),
+    ]
+    expect(await sessionsOf('&starred=1')).toEqual([KETTLE])
+    expect(await sessionsOf('&tag=tea')).toEqual([KETTLE])
+    expect(await sessionsOf('&starred=0')).not.toContain(KETTLE)
+    expect(await sessionsOf('&starred=0')).not.toEqual([])
   })
 
   test('a stream by relevance gives all that is ranked, and says how many there are', async () => {
@@ -93,6 +182,19 @@ describe('search', () => {
     })
     expect((await get('/api/files?path=/etc/passwd')).data).toEqual([])
   })
+
+  test('files are listed, and completed from words of their paths', async () => {
+    const { data: all } = await get('/api/files/list', 'FileListReply')
+    expect(all.map(({ path }: Reply) => path)).toContainEqual(expect.stringContaining('boil.ts'))
+    const times = all.map(({ last_at }: Reply) => last_at)
+    expect(times).toEqual(times.toSorted().toReversed())
+    const { data: found } = await get('/api/files/list?q=TS%20boil', 'FileListReply')
+    expect(found.length).toBeGreaterThan(0)
+    expect(found.every(({ path }: Reply) => path.includes('boil') && path.includes('ts'))).toBe(true)
+    const { meta } = await get(`/api/files?path=${encodeURIComponent(found[0].path)}`)
+    expect(found[0].calls).toBe(meta.total)
+    expect((await get('/api/files/list?q=%25')).data).toEqual([])
+  })
 })
 
 describe('statistics', () => {
@@ -119,6 +221,29 @@ describe('statistics', () => {
       activity.by_weekday.reduce((a: number, b: number) => a + b, 0),
     )
     expect((await get('/api/stats/patterns', 'PatternsReply')).data).toMatchObject({ conversations: 0 })
+  })
+
+  test('headline numbers agree with the totals, by day, month and block', async () => {
+    const { data: stats } = await get('/api/stats?utc=1', 'StatsReply')
+    const { data } = await get('/api/stats/overview?utc=1', 'OverviewReply')
+    const sum = (rows: readonly Reply[], of: (row: Reply) => number): number =>
+      rows.reduce((all, row) => all + of(row), 0)
+    expect(data).toMatchObject({ sessions: stats.sessions, total_tokens: stats.usage.total_tokens })
+    expect(data.cost.usd).toBeCloseTo(stats.cost.usd, 6)
+    for (const rows of [data.days, data.months, data.blocks]) {
+      expect(sum(rows, ({ total_tokens }) => total_tokens)).toBe(stats.usage.total_tokens)
+      expect(sum(rows, ({ cost }) => cost.usd)).toBeCloseTo(stats.cost.usd, 6)
+    }
+    expect(sum(data.days, ({ errors }) => errors)).toBe(data.errors)
+    expect(data.months.map(({ month }: Reply) => month)).toEqual(['2026-02'])
+    expect(data.blocks.every(({ start, last }: Reply) => Date.parse(last) - Date.parse(start) < 5 * 3_600_000)).toBe(
+      true,
+    )
+    expect(stats.by_session_cost.map(({ cost }: Reply) => cost.usd)).toEqual(
+      stats.by_session_cost.map(({ cost }: Reply) => cost.usd).toSorted((a: number, b: number) => b - a),
+    )
+    const { data: none } = await get('/api/stats/overview?utc=1&since=2026-03-01', 'OverviewReply')
+    expect(none).toMatchObject({ sessions: 0, total_tokens: 0, days: [], months: [], blocks: [] })
   })
 
   test('times thousands of years apart make few steps', async () => {

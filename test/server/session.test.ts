@@ -1,7 +1,9 @@
 /** A complete session: turns, shape, totals, positions, exports. */
 import { describe, expect, test } from 'vitest'
+import { assistant, header, line, THREAD, text } from '../support/codex-log.ts'
+import { rollout } from '../support/test-home.ts'
 import { KETTLE, OWN_SESSION, sampleServer } from './sample-server.ts'
-import { idOf, type Reply } from './test-server.ts'
+import { idOf, type Reply, serve } from './test-server.ts'
 
 const { served, get, problem } = sampleServer()
 
@@ -46,6 +48,25 @@ describe('a session', () => {
     expect(data.events).toContainEqual(expect.objectContaining({ event_kind: 'token_count', count: 5 }))
     expect(data.files.map((one: Reply) => one.path)).toContain('src/boil.ts')
     expect(data.encrypted).toMatchObject({ records: 2 })
+  })
+
+  test('an image that an item and its event both name counts once', async () => {
+    const image_url = `data:image/png;base64,${Buffer.from('\x89PNG').toString('base64')}`
+    const content = [
+      { type: 'input_text', text: 'What is it?' },
+      { type: 'input_image', image_url },
+    ]
+    const lines = [
+      header(),
+      line(1, 'response_item', { type: 'message', role: 'user', content }),
+      line(1, 'event_msg', { type: 'user_message', message: 'What is it?', images: [image_url] }),
+      assistant(2, 'A kettle.'),
+    ]
+    const other = serve({ [rollout('image')]: text(lines) })
+    await other.app.sync()
+    const { data } = await other.get<Reply>(`/api/sessions/${idOf(`codex:${THREAD}`)}/totals`, 'SessionTotalsReply')
+    expect(data.images).toBe(1)
+    await other.close()
   })
 
   test('all matches are found in order', async () => {

@@ -1,6 +1,6 @@
 /** Lists of sessions, annotations, and sessions whose source is gone. */
 import { describe, expect, test } from 'vitest'
-import { shortSession, text } from '../support/codex-log.ts'
+import { shortSession, THREAD, text } from '../support/codex-log.ts'
 import { rollout } from '../support/test-home.ts'
 import { CHILD, KETTLE, OWN_SESSION, PARENT, sampleServer } from './sample-server.ts'
 import { idOf, type Reply, serve } from './test-server.ts'
@@ -27,6 +27,17 @@ describe('sessions', () => {
     expect(data[0]).toMatchObject({ child_count: 1 })
     expect(data[1]).toMatchObject({ issue_count: 1 })
     expect(meta).toMatchObject({ pagination: { total_count: 3, next_cursor: null }, index: { sessions: 4 } })
+  })
+
+  test('without any time are neither live nor dated, although their file is new', async () => {
+    const said = (role: string, type: string) => ({ type: 'message', role, content: [{ type, text: 'A kettle.' }] })
+    const lines = [{ id: THREAD, instructions: null }, said('user', 'input_text'), said('assistant', 'output_text')]
+    const other = serve({ [rollout('undated')]: text(lines.map((one) => JSON.stringify(one))) })
+    await other.app.sync()
+    const { data } = await other.get<Reply>('/api/sessions', 'SessionsReply')
+    expect(data).toMatchObject([{ created_at: null, last_at: null, duration_seconds: null, live: false }])
+    expect((await other.get<Reply>('/api/sessions?since=1970-01-01', 'SessionsReply')).data).toEqual([])
+    await other.close()
   })
 
   test.each([
@@ -93,6 +104,12 @@ describe('sessions', () => {
     expect(await problem('/api/sessions?q=%22open')).toMatchObject({
       code: 'invalid_query',
       meta: { start: expect.any(Number) },
+    })
+    expect(await problem('/api/sessions?agnet=codex')).toMatchObject({
+      code: 'invalid_parameters',
+      status: 400,
+      detail: 'Unknown parameter "agnet". Did you mean agent?',
+      meta: { name: 'agnet', nearest: 'agent', invalid_fields: [{ field: 'agnet' }] },
     })
     expect(await problem('/api/sessions/codex:none')).toMatchObject({ code: 'session_not_found' })
     expect(await problem('/api/nothing')).toMatchObject({ code: 'not_found' })

@@ -316,7 +316,7 @@ describe('fumi serve', () => {
       await ended
       expect(out).not.toContain(token)
       expect(existsSync(join(data, 'servers', `${name}.json`))).toBe(false)
-      expect(await printedBy(['token', '--link'], env, 4)).toContain('no server is running')
+      expect(await printedBy(['token', '--link'], env, 4)).toContain('No server is running')
     },
   )
 })

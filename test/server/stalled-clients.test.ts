@@ -55,18 +55,18 @@ describe('a client that never reads', () => {
     const long = 'a line of an answer\n'.repeat(5000)
     made.write(
       rollout('long'),
-      text([header(), user(1, 'Go.'), ...Array.from({ length: 300 }, (_, n) => assistant(n + 2, `${n} ${long}`))]),
+      text([header(), user(1, 'Go.'), ...Array.from({ length: 200 }, (_, n) => assistant(n + 2, `${n} ${long}`))]),
     )
     await made.app.sync()
     const server = await listen(made.app, { port: 0, page: '', version: '1', auth: false, idle: true, stall: 300 })
     onTestFinished(() => made.app.close())
     onTestFinished(server.close)
     const [session] = ((await (await fetch(`${server.url}api/sessions`)).json()) as { data: { id: string }[] }).data
-    const path = `/api/sessions/${encodeURIComponent(session?.id ?? '')}/export?format=json`
+    const path = `/api/sessions/${encodeURIComponent(session?.id ?? '')}/export?format=json&redact=false`
     const silent = await stalled(server.port, path)
     await dropped(silent)
     const complete = await (await fetch(new URL(path, server.url))).text()
-    expect(complete.length).toBeGreaterThan(300 * long.length)
+    expect(complete.length).toBeGreaterThan(200 * long.length)
   })
 })
 
@@ -77,9 +77,8 @@ describe('the queue of a client', () => {
     const eventBus = new EventBus()
     const stop = new AbortController()
     const slow = eventBus.subscribe({ signal: stop.signal, pause: 60_000, limit: 1000 })
-    const first = slow.next()
     eventBus.publish([change(0)])
-    expect((await first).value).toEqual(change(0))
+    expect((await slow.next()).value).toEqual(change(0))
     for (let n = 0; n < 3000; n++) eventBus.publish([change(n % 500)])
     for (let n = 0; n < 500; n++) expect((await slow.next()).value).toMatchObject({ kind: 'change' })
     for (let n = 1; n <= 1001; n++) eventBus.publish([change(n)])

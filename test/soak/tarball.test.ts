@@ -35,8 +35,8 @@ const packed = (): string => readdirSync(folder).find((name) => name.endsWith('.
 describe('the packed program', () => {
   test('prints its version and finds nothing on an empty machine', () => {
     expect(fumi('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
-    expect(fumi('list')).toMatchObject({ status: 3, stderr: expect.stringContaining('no conversations found') })
-    expect(fumi('doctor').stdout).toContain('No problems found.')
+    expect(fumi('list')).toMatchObject({ status: 3, stderr: expect.stringContaining('No conversations found') })
+    expect(fumi('doctor').stdout).toContain('No problems found, and no conversations.')
   })
 
   test('opens a page with the samples', async () => {
@@ -59,14 +59,14 @@ describe('the packed program', () => {
     }
     expect(await (await fetch(new URL('/', link), { headers })).text()).toContain('<html')
     const listed = await fetch(new URL('/samples/list.json', link), { headers })
-    expect(await listed.text()).toContain('codex-019c22d1')
+    expect(await listed.text()).toContain('codex:019c22d1')
     // It is the current writer of the index; the next commands must write themselves.
     started.kill()
     await once(started, 'exit')
   })
 
   test('reads, counts and searches the samples', () => {
-    expect(fumi('stats', samples).stdout).toContain('71 % of input tokens were read from the cache.')
+    expect(fumi('stats', samples).stdout).toContain('82 % of input tokens were read from the cache.')
     const here = ['--set', `agents.codex.roots=${join(samples, 'codex')}`]
     expect(fumi(...here, 'search', 'boiling').stdout).toContain('codex:019c22d1')
     expect(fumi(...here, 'list').stdout).toContain('aki/kettle')

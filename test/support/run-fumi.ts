@@ -3,6 +3,7 @@ import { execFile, type SpawnSyncOptions, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { tempFolder } from './codex-log.ts'
 import type { OrdinaryUser } from './ordinary-user.ts'
+import { runInSharedProcess } from './shared-process.ts'
 
 const MAIN = join(import.meta.dirname, '..', '..', 'dist', 'bin', 'fumi.js')
 
@@ -12,15 +13,57 @@ export interface RunResult {
   readonly err: string
 }
 
-/** Uses a temporary data directory by default, so that the machine's own is not touched. */
-export function fumi(args: readonly string[], options: SpawnSyncOptions = {}, main = MAIN): RunResult {
+/**
+ * Runs a command, if possible in a process that also runs others: starting one takes twenty times as long as most
+ * commands. Uses a temporary data directory by default, so that the machine's own is not touched.
+ */
+export function fumi(args: readonly string[], options: SpawnSyncOptions = {}): RunResult {
+  if (!canShareProcess(args, options)) return fumiProcess(args, options)
+  const { cwd = process.cwd(), timeout } = options
+  const env = environmentOf(options)
+  return runInSharedProcess({ args, env, cwd: String(cwd), timeout }, ['env', `LC_ALL=${env['LC_ALL']}`])
+}
+
+/** In a process of its own, for tests of how the program starts, reads, writes and ends. */
+export function fumiProcess(args: readonly string[], options: SpawnSyncOptions = {}, main = MAIN): RunResult {
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
     encoding: 'utf8',
     maxBuffer: 1 << 28,
     ...options,
-    env: { ...process.env, NO_COLOR: '1', TZ: 'UTC', FUMI_HOME: join(tempFolder(), 'fumi'), ...options.env },
+    env: environmentOf(options),
   })
   return { code: status, out: String(stdout), err: String(stderr) }
+}
+
+const environmentOf = ({ env }: SpawnSyncOptions): NodeJS.ProcessEnv => ({
+  ...process.env,
+  NO_COLOR: '1',
+  TZ: 'UTC',
+  FUMI_HOME: join(tempFolder(), 'fumi'),
+  ...env,
+})
+
+/** Commands that only print and write files. Others start programs, or run until they are stopped. */
+const SHARING: ReadonlySet<string | undefined> = new Set(
+  (
+    'backup config convert detect doctor export files forget handoff keep list mark normalize prompts relink restore ' +
+    'search secrets show stats sync token trust validate'
+  ).split(' '),
+)
+const SHARED_OPTIONS: ReadonlySet<string> = new Set(['cwd', 'env', 'timeout', 'killSignal'])
+/** Read when the program starts, and never again. Each value of LC_ALL has a process of its own. */
+const FIXED_VARIABLES = /^(?:LANG|LC_(?!ALL$)|TZ$|NO_COLOR|FORCE_COLOR|FUMI_LOG|FUMI_LANGUAGE|NODE_|PATH$)/
+const FIXED_ARGUMENTS = /^(?:-|-v|--verbose|--watch|--follow|--set|--set=language=.*)$/
+
+function canShareProcess(args: readonly string[], options: SpawnSyncOptions): boolean {
+  return (
+    process.platform !== 'win32' &&
+    process.env['FUMI_TEST_PROCESSES'] !== 'own' &&
+    SHARING.has(args[0]) &&
+    !args.some((one) => FIXED_ARGUMENTS.test(one)) &&
+    Object.keys(options).every((name) => SHARED_OPTIONS.has(name)) &&
+    !Object.keys(options.env ?? {}).some((name) => FIXED_VARIABLES.test(name))
+  )
 }
 
 /** For running several commands at once. */
@@ -40,7 +83,7 @@ export function fumiAs(
   args: readonly string[],
   options: SpawnSyncOptions = {},
 ): RunResult {
-  return fumi(args, { ...options, ...ids }, join(project, 'dist', 'bin', 'fumi.js'))
+  return fumiProcess(args, { ...options, ...ids }, join(project, 'dist', 'bin', 'fumi.js'))
 }
 
 export const fumiPath = MAIN

@@ -3,7 +3,19 @@ import { appendFileSync, cpSync, readFileSync, renameSync, rmSync, truncateSync,
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { SessionId } from '../../src/model/ids.ts'
-import { assistant, header, shortSession, THREAD, tempFolder, text, tokens, user } from '../support/codex-log.ts'
+import {
+  assistant,
+  call,
+  header,
+  line,
+  result,
+  shortSession,
+  THREAD,
+  tempFolder,
+  text,
+  tokens,
+  user,
+} from '../support/codex-log.ts'
 import { rollout, testHome } from '../support/test-home.ts'
 
 const OTHER = '019c0000-0000-7000-8000-000000000002'
@@ -51,6 +63,25 @@ test('an incomplete line stops being an issue once it is complete', async () => 
   appendFileSync(path, text([user(3, 'Three.')]))
   await app.sync()
   expect(issues()).toEqual([['bad_json', 2]])
+})
+
+test('an answer that repeats an event far above it is found once', async () => {
+  const { app, write } = testHome()
+  const between = Array.from({ length: 100 }, (_, n) => [
+    call(2, `call_${n}`, { n }),
+    result(2, `call_${n}`, `Line ${n}`),
+  ])
+  const event = line(1, 'event_msg', { type: 'agent_message', message: 'The zebra is done.' })
+  write(
+    rollout(THREAD),
+    text([header(), event, ...between.flat(), assistant(3, 'The zebra is done.'), user(4, 'Zebra?')]),
+  )
+  await app.sync()
+  const found = await app.search('zebra')
+  expect(found).toMatchObject({
+    total: 2,
+    hits: [{ message_id: expect.stringMatching(/#204$/) }, { message_id: expect.stringMatching(/#203$/) }],
+  })
 })
 
 test('copies of a session are one session, represented by the longest', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { tempFolder } from '../support/codex-log.ts'
 import { fumi } from '../support/run-fumi.ts'
+import { testHome } from '../support/test-home.ts'
 
 const RELEASES = readdirSync(import.meta.dirname).filter((name) => name.startsWith('data-'))
 
@@ -58,6 +59,34 @@ describe.each(RELEASES)('%s', (release) => {
     expect(foreign.length).toBeGreaterThan(3)
     for (const { id, title, usage } of foreign)
       expect(sessions).toContainEqual(expect.objectContaining({ id, title, usage }))
+  })
+
+  test('lists everything while the index is replaced, and knows what a search may miss until then', async () => {
+    const home = tempFolder()
+    const data = join(home, 'fumi')
+    cpSync(join(import.meta.dirname, release), data, { recursive: true })
+    const { app } = testHome({}, home, data)
+    const listed = () => {
+      const { sessions, total } = app.list({ kind: 'any', children: 'all' })
+      return { total, titles: sessions.map(({ title }) => title).sort(), unread: app.stats({ kind: 'any' })?.unread }
+    }
+    const seen: ReturnType<typeof listed>[] = []
+    const steps: number[] = []
+    await app.sync({
+      onProgress: ({ phase, done, total }) => {
+        if (phase !== 'read') return
+        seen.push(listed())
+        steps.push(done / total)
+      },
+    })
+    const { unread: _, ...now } = listed()
+    expect(now.total).toBeGreaterThan(3)
+    for (const one of seen) expect(one).toMatchObject(now)
+    expect(seen[0]?.unread).toBeGreaterThan(0)
+    expect(steps).toEqual(steps.toSorted((one, other) => one - other))
+    expect(steps.at(-1)).toBe(1)
+    expect(await app.search('listeners')).toMatchObject({ kind: 'found' })
+    app.close()
   })
 
   test('keeps names, stars, tags, notes and settings', () => {

@@ -2,16 +2,17 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
-import { afterAll } from 'vitest'
 import { type ListenOptions, listen, type RunningListener } from '../../src/server/listen.ts'
 import { CHROMIUM_FLAGS, chromiumPath } from '../support/chromium.ts'
+import { onCleanup } from '../support/cleanup.ts'
 import { tempFolder } from '../support/codex-log.ts'
 import { type TestHome, testHome } from '../support/test-home.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
 /** Logs of every agent: all fixtures, and the samples. */
-export function homeWithLogs(): TestHome {
+/** @param settings in the file of settings, next to the folders of logs */
+export function homeWithLogs(settings: object = {}): TestHome {
   const folder = tempFolder()
   const agents: Record<string, { roots: string[] }> = {}
   for (const [agent, names] of Object.entries(LOGS)) {
@@ -21,7 +22,7 @@ export function homeWithLogs(): TestHome {
     agents[agent] = { roots: [place] }
   }
   mkdirSync(join(folder, 'fumi'), { recursive: true })
-  writeFileSync(join(folder, 'fumi', 'config.json'), JSON.stringify({ agents }))
+  writeFileSync(join(folder, 'fumi', 'config.json'), JSON.stringify({ agents, ...settings }))
   cpSync(join(ROOT, 'samples', 'codex', 'sessions'), join(folder, '.codex', 'sessions'), { recursive: true })
   return testHome({}, folder)
 }
@@ -48,6 +49,18 @@ export interface PageReader {
   readonly wrong: readonly string[]
 }
 
+let launched: Promise<Browser> | undefined
+
+/** One for all files of a worker; it ends with the worker. Its contexts are closed after each file. */
+export async function sharedBrowser(): Promise<Browser> {
+  launched ??= chromium.launch({ executablePath: chromiumPath ?? '', args: [...CHROMIUM_FLAGS] })
+  const browser = await launched
+  onCleanup(async () => {
+    for (const context of browser.contexts()) await context.close()
+  })
+  return browser
+}
+
 /** Resolves when everything is indexed. */
 export async function openPage(created: TestHome, options: Partial<ListenOptions> = {}): Promise<OpenPage> {
   await created.app.sync()
@@ -59,12 +72,11 @@ export async function openPage(created: TestHome, options: Partial<ListenOptions
     rate: { burst: 100_000, perSecond: 100_000 },
     ...options,
   })
-  const browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: [...CHROMIUM_FLAGS] })
-  afterAll(async () => {
-    await browser.close()
+  onCleanup(async () => {
     await server.close()
     created.app.close()
   })
+  const browser = await sharedBrowser()
   return {
     url: server.url,
     browser,

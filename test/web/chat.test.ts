@@ -116,6 +116,27 @@ describe.skipIf(chromiumPath === undefined)('chat on the page', () => {
     },
   )
 
+  test('only a destructive command is called dangerous', async () => {
+    model.say(
+      calls([{ name: 'execute_bash', args: { command: 'ls -la && echo done' } }], 'I look.'),
+      calls([{ name: 'execute_bash', args: { command: 'ls && rm -rf ./gone' } }], 'I tidy.'),
+      answer('Nothing done.'),
+    )
+    const { page, context } = await site.reader()
+    await page.goto(`${site.url}chat`)
+    await page.getByLabel('What do you want to work on?').fill('Look, then tidy.')
+    await page.keyboard.press('Enter')
+    const ask = page.getByRole('alertdialog')
+    await ask.getByText('echo done').waitFor()
+    expect(await ask.getByText('dangerous', { exact: true }).count()).toBe(0)
+    await page.keyboard.press('n')
+    await ask.getByText('rm -rf').waitFor()
+    await ask.getByText('dangerous', { exact: true }).waitFor()
+    await page.keyboard.press('n')
+    await page.locator('article', { hasText: 'Nothing done.' }).waitFor()
+    await context.close()
+  })
+
   test('attacks in answers and tool questions are shown as text', async () => {
     const short = HTML_ATTACKS.filter(({ input }) => input.length < 1000).map(({ input }) => input)
     const attacks = short.join('\n\n').slice(0, 90_000)

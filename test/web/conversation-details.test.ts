@@ -1,5 +1,5 @@
 /** Details of a conversation: images, copies, changes, links, damaged lines, and a stable scroll position. */
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -16,6 +16,7 @@ const [ALBUM, ALIVE, TALL] = [1, 2, 3].map((one) => `019c0000-0000-7000-8000-000
   string,
   string,
 ]
+const COMPACTED = '44444444-aaaa-4000-8000-000000000004'
 const PATCH = `*** Begin Patch
 *** Update File: src/tide.ts
 @@
@@ -98,6 +99,10 @@ describe.skipIf(chromiumPath === undefined)('details of a conversation', () => {
     const testMachine = testHome()
     testMachine.write(rollout(ALBUM), album())
     testMachine.write(rollout(TALL), tall())
+    testMachine.write(
+      `.claude/projects/-home-mio-tea/${COMPACTED}.jsonl`,
+      readFileSync(join(import.meta.dirname, '../../src/agents/claude-code/fixtures/branches.jsonl'), 'utf8'),
+    )
     alivePath = testMachine.write(rollout(ALIVE), alive())
     const store = makeStore(join(testMachine.folder, 'data', 'amazon-q', 'data.sqlite3'), 'wal')
     const point = (tag: string, description: string) => ({
@@ -174,6 +179,17 @@ describe.skipIf(chromiumPath === undefined)('details of a conversation', () => {
     await expect.poll(() => clipboard(page)).toContain('/session?id=')
     await page.goto(await clipboard(page))
     await page.locator('article.target', { hasText: 'I see one dot.' }).waitFor()
+    await context.close()
+  })
+
+  test('what a compaction dropped can be copied, without what was rolled back', async () => {
+    const { page, context, wrong } = await opened(`claude-code:${COMPACTED}`)
+    await page.getByText('Copy what was dropped').click()
+    await expect
+      .poll(() => clipboard(page))
+      .toBe('> Brew the sencha.\n\nBrewed at 100 degrees.\n\n> Too hot. Again at 70.\n\nBrewed at 70.\n')
+    expect(await barriersOn(page)).toEqual([])
+    expect(wrong).toEqual([])
     await context.close()
   })
 

@@ -125,7 +125,7 @@ describe.skipIf(chromiumPath === undefined)('a conversation full of attacks', ()
       ['', 'tideline'],
       ['?q=tideline&in=bodies', 'tideline'],
       [`session?id=codex%3A${TURNED}`, 'tideline answer'],
-      ['statistics', 'modelx'],
+      ['statistics?since=all', 'modelx'],
       ['files?path=file.ts', 'tideline'],
     ] as const) {
       await page.goto(site.url + address)

@@ -55,6 +55,41 @@ describe.skipIf(chromiumPath === undefined)('a page', () => {
     await context.close()
   })
 
+  test('says when its server does not answer, instead of being up to date', async () => {
+    const { page, context } = await site.reader()
+    await page.goto(site.url)
+    const [current, stopped] = [page.getByText('up to date'), page.getByText('fumi serve has stopped')]
+    await current.waitFor()
+    expect(await stopped.count()).toBe(0)
+    await context.setOffline(true)
+    drop()
+    await stopped.waitFor({ timeout: 20_000 })
+    expect(await current.count()).toBe(0)
+    await context.setOffline(false)
+    await current.waitFor({ timeout: 20_000 })
+    expect(await stopped.count()).toBe(0)
+    await context.close()
+  })
+
+  test('marks what is new since the conversation was last open, wherever the reader was', async () => {
+    const { page, context } = await site.reader({ viewport: { width: 1280, height: 400 } })
+    const address = `${site.url}session?id=${encodeURIComponent(`codex:${THREAD}`)}`
+    const isNew = page.getByText('new since you were here')
+    await page.goto(address)
+    await page.locator('article').first().waitFor()
+    await page.keyboard.press('G')
+    await page.keyboard.press('g')
+    await page.goto(site.url)
+    await page.getByText('up to date').waitFor()
+    appendFileSync(log, text([assistant(40, 'Written after the visit.')]))
+    await page.goto(address)
+    await page.keyboard.press('G')
+    await isNew.waitFor({ timeout: 20_000 })
+    expect(await isNew.count()).toBe(1)
+    expect(await page.locator('.new + article').innerText()).toContain('Written after the visit.')
+    await context.close()
+  })
+
   test('that was dropped in the middle of an answer shows all of it, once', async () => {
     let goOn = (): void => {}
     const gate = new Promise<void>((done) => {

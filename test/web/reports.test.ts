@@ -15,6 +15,7 @@ import { homeWithLogs, type OpenPage, openPage, type PageReader } from './browse
 
 const CODEX = 'codex:019c0000-0000-7000-8000-000000000001'
 const Q = 'amazon-q:c-1'
+const SAMPLE = 'codex:019c22d1-6a00-7000-8000-000000000001'
 const READERS = [
   { locale: 'en-US', colorScheme: 'light' },
   { locale: 'ja-JP', colorScheme: 'dark' },
@@ -59,11 +60,13 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
   }
 
   const pages: readonly (readonly [path: string, en: string, ja: string])[] = [
-    ['statistics', 'Over time', '推移'],
+    ['statistics?since=all', 'Over time', '推移'],
+    ['statistics?since=2020-01-01&until=2020-01-02', 'No sessions in this period.', 'この期間に会話はありません。'],
     [session(CODEX, '&tab=totals'), 'By turn', 'ターンごとの集計'],
     [session(Q, '&tab=state'), 'Context files', 'コンテキストファイル'],
     [session(Q, '&tab=request'), 'Assumptions', '推測した点'],
     [session(CODEX, '&tab=secrets'), 'No secrets found.', '秘密情報は見つかりません。'],
+    ['secrets', 'Examine all sessions', 'すべての会話を調べる'],
     ['settings', 'Agents and folders', 'エージェントとフォルダー'],
     ['files?path=a.ts', 'File history', 'ファイルの履歴'],
     [`print?id=${encodeURIComponent(CODEX)}`, '1 tool call', 'ツール 1 回'],
@@ -108,8 +111,10 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
   )
 
   test('statistics: filters are in the address, keys read the chart, tables export as CSV', async () => {
-    const { page, context } = await opened('statistics')
-    await page.getByText('All time:').waitFor()
+    const { page, context } = await opened('statistics?since=2020-01-01&until=2020-01-02')
+    await page.getByRole('button', { name: 'Show all time' }).click()
+    await page.getByText('Failed calls').waitFor()
+    expect(new URL(page.url()).search).toBe('?since=all')
     const csv = await saved(page, () => page.getByTitle('Download Models as CSV').click())
     expect(csv).toMatch(/^"?name"?,"?input_tokens/)
     expect(csv).toContain('gpt-5-codex')
@@ -127,6 +132,8 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
     expect(new URL(page.url()).searchParams.get('since')).toMatch(/^2026-/)
     await page.goBack()
     await page.getByRole('slider').waitFor()
+    await page.getByRole('link', { name: 'Failed calls' }).click()
+    await expect.poll(() => new URL(page.url()).search).toBe('?agent=codex&sort=-error_count&children=all')
     await context.close()
   })
 
@@ -196,6 +203,25 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
     await page.locator('pre', { hasText: 'the notes' }).waitFor()
     await context.close()
   })
+
+  const costsOn = async (url: string): Promise<readonly string[]> => {
+    const { page, context } = await site.reader()
+    await page.goto(url)
+    await page.locator('.list, table').first().waitFor()
+    await page.waitForLoadState('networkidle')
+    const texts = await page.getByText(/^cost$|\$\d/i).allInnerTexts()
+    await context.close()
+    return texts
+  }
+
+  test('with a subscription, no column, headline or measure is for the cost', async () => {
+    const subscriber = await openPage(homeWithLogs({ prices: { plan: 'subscription' } }))
+    for (const path of ['', 'statistics?since=all', session(SAMPLE, '&tab=totals')]) {
+      const priced = await costsOn(`${site.url}${path}`)
+      expect(priced, path).not.toEqual([])
+      expect(await costsOn(`${subscriber.url}${path}`), path).toEqual([])
+    }
+  }, 120_000)
 
   test('settings: the language changes immediately, and is saved', async () => {
     const { page, context } = await opened('settings')

@@ -1,11 +1,10 @@
 /** A link signs a real browser in, once, and leaves no trace in address or history. */
 import { join } from 'node:path'
-import { chromium } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { listen } from '../../src/server/listen.ts'
-import { CHROMIUM_FLAGS, chromiumPath } from '../support/chromium.ts'
+import { chromiumPath } from '../support/chromium.ts'
 import { onCleanup } from '../support/cleanup.ts'
-import { homeWithLogs } from './browser-page.ts'
+import { homeWithLogs, sharedBrowser } from './browser-page.ts'
 
 describe.skipIf(chromiumPath === undefined)('a link', () => {
   test('signs one browser in, and shows what to do when it was used', async () => {
@@ -13,12 +12,11 @@ describe.skipIf(chromiumPath === undefined)('a link', () => {
     await created.app.sync()
     const page = join(import.meta.dirname, '..', '..', 'dist', 'web')
     const server = await listen(created.app, { port: 0, page, version: '1', idle: true })
-    const browser = await chromium.launch({ executablePath: chromiumPath ?? '', args: [...CHROMIUM_FLAGS] })
     onCleanup(async () => {
-      await browser.close()
       await server.close()
       created.app.close()
     })
+    const browser = await sharedBrowser()
     const link = server.link()
     const mine = await browser.newPage({ locale: 'en-US' })
     await mine.goto(server.url)

@@ -10,8 +10,9 @@ import { fieldsOf, numberOf } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
 import { type Instant, instantFromMs, toInstant } from '../../model/ids.ts'
 import type { DeliverOptions, Delivery, InstallOptions, LoadableConversation, Source } from '../agent.ts'
+import { withStore } from '../kit/open-store.ts'
 import { openDocument } from './state-document.ts'
-import { KIRO, storePathOf, withStore } from './stores.ts'
+import { KIRO, storePathOf } from './stores.ts'
 import {
   deleteRow,
   formatRowKey,
@@ -142,7 +143,7 @@ function undo(
     if (!current || !Buffer.from(text).equals(current.bytes))
       throw new AppError(
         'busy',
-        `another program changed ${key.directory} in the meantime, so it was left unchanged. Run fumi list ${store} to see it.`,
+        `Another program changed ${key.directory} in the meantime, so it was left unchanged. Run fumi list ${store} to see it.`,
         `${key.directory} の会話はその間に別のプログラムが書き換えたため、そのままにしました。fumi list ${store} で確認してください。`,
       )
     if (!before) deleteRow(database, key)
@@ -180,7 +181,7 @@ export function makeLoadable(bytes: Uint8Array): LoadableConversation | undefine
     : undefined
 }
 
-export async function install(source: Source, bytes: Uint8Array, options: InstallOptions): Promise<void> {
+export async function install(source: Source, bytes: Uint8Array, options: InstallOptions): Promise<Source> {
   const sourceKey = source.key === undefined ? undefined : parseRowKey(source.key)
   const ready = makeLoadable(bytes)
   if (!sourceKey)
@@ -192,17 +193,24 @@ export async function install(source: Source, bytes: Uint8Array, options: Instal
   if (!ready)
     throw new AppError(
       'nothing_readable',
-      'the backup is not a conversation that the program can load.',
+      'The backup is not a conversation that the program can load.',
       'バックアップの内容は、プログラムが読み込める会話ではありません。',
     )
   const key = options.directory === undefined ? sourceKey : { ...sourceKey, directory: options.directory }
   const done = withWriteLock(source.path, (database) => replaceWithBackup(database, key, ready.text, options))
   if (!done.ok) throw storeError(source.path, done.problem)
+  return { ...source, key: formatRowKey(key) }
 }
 
 /** One transaction, under the lock that the owner needs for writing. */
-function replaceWithBackup(database: LockedDatabase, key: RowKey, text: string, { now, backup }: InstallOptions): void {
+function replaceWithBackup(
+  database: LockedDatabase,
+  key: RowKey,
+  text: string,
+  { now, keepTimes, backup }: InstallOptions,
+): void {
   const before = readStoredRow(database, key)
   if (before) backup(before.bytes)
-  writeRow(database, key, text, { created: now.getTime(), updated: now.getTime() })
+  const used = { created: now.getTime(), updated: now.getTime() }
+  writeRow(database, key, text, (keepTimes && before?.times) || used)
 }

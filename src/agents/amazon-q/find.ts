@@ -4,21 +4,53 @@ import { readRegularFile } from '../../lib/files/regular-file.ts'
 import { findFilesBelow, isFolder, readHead, statOf } from '../../lib/files/safe-fs.ts'
 import { isSqliteFile } from '../../lib/sqlite/database-file.ts'
 import type { Source } from '../agent.ts'
+import { withStore } from '../kit/open-store.ts'
 import { isHistoryFile } from './prompt-history.ts'
-import { agentOfStore, DATABASE_NAME, isDatabasePath, listStore, withStore } from './stores.ts'
-import { formatRowKey, listTables, MAX_ROW_BYTES } from './tables.ts'
+import {
+  findSessions,
+  idInPath,
+  isSessionFile,
+  isSidecar,
+  journalIdsIn,
+  recognizeSession,
+} from './session-files/store.ts'
+import { agentOfStore, DATABASE_NAME, isDatabasePath, KIRO, listStore, sessionsOf } from './stores.ts'
+import { formatRowKey, listTables, MAX_ROW_BYTES, parseRowKey } from './tables.ts'
 
 const CANDIDATE_NAMES = /\.(?:sqlite3?|db|json)$|^\.cli_bash_history$/i
 
+/** Kiro's sessions are files in later versions; what an earlier store says of the same session is left out. */
 export async function* find(root: string): AsyncGenerator<Source> {
-  if (!isFolder(root)) yield* sourcesIn(root)
-  else
-    for (const path of findFilesBelow(root, CANDIDATE_NAMES))
-      if (isAmazonQFile(path)) for (const source of sourcesIn(path)) yield { ...source, root }
+  if (!isFolder(root)) {
+    if (isSessionPath(root)) yield* findSessions(root)
+    else yield* withoutJournals(sourcesIn(root), journalsBeside(root))
+    return
+  }
+  const journals = new Set(journalsBeside(root))
+  for (const source of findSessions(root)) {
+    journals.add(idInPath(source.path))
+    yield source
+  }
+  for (const path of findFilesBelow(root, CANDIDATE_NAMES))
+    if (isAmazonQFile(path)) for (const source of withoutJournals(sourcesIn(path), journals)) yield { ...source, root }
 }
 
+/** Ids of the sessions that the program of this store keeps as files. */
+function journalsBeside(path: string): ReadonlySet<string> {
+  const sessions = sessionsOf(path)
+  return sessions === undefined ? new Set() : journalIdsIn(sessions)
+}
+
+const isSessionPath = (path: string): boolean => isSessionFile(path) || isSidecar(readHead(path), path)
+
+const withoutJournals = (sources: readonly Source[], journals: ReadonlySet<string>): readonly Source[] =>
+  sources.filter(({ agent, key }) => {
+    const row = agent === KIRO && key !== undefined ? parseRowKey(key) : undefined
+    return row?.table !== 'conversations_v2' || !journals.has(row.conversation)
+  })
+
 function isAmazonQFile(path: string): boolean {
-  if (!isDatabasePath(path)) return recognize(readHead(path), path)
+  if (!isDatabasePath(path)) return isConversationFile(readHead(path), path)
   const tables = withStore(path, listTables)
   if (tables.ok) return tables.value.length > 0
   // A store that cannot be opened is recognized by its name. Other databases may belong to other programs.
@@ -52,8 +84,14 @@ export function recognize(head: Uint8Array, path: string): boolean {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.length)
   // A damaged store is recognized by its name. Reading it reports the damage.
   if (isSqliteFile(head)) return bytes.includes('conversations') || basename(path) === DATABASE_NAME
-  return isHistoryFile(head, path) || isSavedConversation(bytes.toString('utf8'))
+  if (isSessionFile(path)) return recognizeSession(head, path)
+  return isSidecar(head, path) || isConversationFile(head, path)
 }
+
+const isConversationFile = (head: Uint8Array, path: string): boolean =>
+  isSqliteFile(head) ? recognize(head, path) : isHistoryFile(head, path) || isSavedConversation(textOf(head))
+
+const textOf = (head: Uint8Array): string => Buffer.from(head.buffer, head.byteOffset, head.length).toString('utf8')
 
 /** A state, or a plain history. */
 function isSavedConversation(head: string): boolean {

@@ -11,7 +11,8 @@ import { describeBadTime, isInvalidTime } from '../../model/checked-numbers.ts'
 import { type Instant, instantFromMs } from '../../model/ids.ts'
 import type { Issue, IssueCode } from '../../model/issue.ts'
 import type { Source } from '../agent.ts'
-import { isDatabasePath, storeProblem, withStore } from './stores.ts'
+import { withStore } from '../kit/open-store.ts'
+import { isDatabasePath, storeProblem } from './stores.ts'
 import { MAX_ROW_BYTES, parseRowKey, type RowKey, readTableRow } from './tables.ts'
 
 export function readRow(source: Source): SourceRow | MissingRow {

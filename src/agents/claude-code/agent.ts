@@ -3,7 +3,7 @@ import type { Agent } from '../agent.ts'
 import { jsonlAgent } from '../kit/jsonl-agent.ts'
 import { check } from './check-log.ts'
 import { deliver } from './deliver.ts'
-import { describe, settle } from './describe.ts'
+import { addDesktopTitle, describe, settle } from './describe.ts'
 import { AGENT_ID, find, roots } from './find.ts'
 import { copyMemory, type Memory, newMemory } from './memory.ts'
 import { originals } from './originals.ts'
@@ -37,6 +37,7 @@ const claudeCode: Agent = {
     relate,
     isSilent,
     settle,
+    finish: addDesktopTitle,
   }),
   forms: [
     { name: AGENT_ID, label: 'a session of Claude Code', label_ja: 'Claude Code のセッション', suffix: '.jsonl' },

@@ -24,7 +24,7 @@ const CLAUDE_RULES = {
   ),
   utf8: error('It holds bytes that are not UTF-8.', 'UTF-8 ではないバイトがあります。'),
   blank_line: warning('The line is empty.', '空の行です。'),
-  json: error('The line is no JSON object; it is passed over.', 'JSON オブジェクトではない行です。読み飛ばされます。'),
+  json: error('The line is not a JSON object; it is skipped.', 'JSON オブジェクトではない行です。読み飛ばされます。'),
   final_newline: warning(
     'The last line has no newline; the next one sticks to it.',
     '最後の行に改行がありません。次の行がつながってしまいます。',
@@ -38,7 +38,7 @@ const CLAUDE_RULES = {
     'A record of the conversation needs `uuid`, `timestamp` and `cwd`, which are texts.',
     '会話の記録には文字列の `uuid`、`timestamp`、`cwd` が必要です。',
   ),
-  time: error('This is no time.', '時刻ではありません。'),
+  time: error('Not a time.', '時刻ではありません。'),
   uuid_unique: warning('An earlier record has the same `uuid`.', '前の記録と `uuid` が同じです。'),
   parent: error(
     '`parentUuid` names no earlier record; the conversation begins here when it is resumed.',

@@ -1,9 +1,9 @@
 /**
  * Forks and sessions that an old version resumed begin with the records of their origin, with the same uuids. No record
- * names the origin: a log that begins with the same uuid as another one beside it belongs to the same family.
+ * names the origin: a log that begins with the same uuid as another one of any project belongs to the same family.
  */
 import { closeSync, readSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { openRegularFile } from '../../lib/files/regular-file.ts'
 import { listEntries, statOf } from '../../lib/files/safe-fs.ts'
 import { type Fields, nonEmptyStringOf, parseStructure } from '../../lib/unknown-values.ts'
@@ -95,13 +95,15 @@ interface Family {
 export function familyOf(source: Pick<Source, 'path' | 'shown'>, uuid: string): Family | undefined {
   const path = originalPathOf(source)
   if (!isStoredLog(path)) return undefined
-  const others = siblingsOf(path).filter((one) => one !== path && firstUuidOf(one) === uuid)
-  if (others.length === 0) return undefined
-  return remember(`${path}\n${others.join('\n')}`, () => {
-    const members = [{ ...describeMember(source.path), path }, ...others.map(describeMember)]
+  const logs = longestCopies([...logsThatBeginWith(uuid, path).filter((one) => one !== path), path], source)
+  if (logs.size < 2) return undefined
+  return remember([path, ...logs.values()].join('\n'), () => {
+    const members = [...logs.values()].map((one) =>
+      one === path ? { ...describeMember(source.path), path } : describeMember(one),
+    )
     const shared = sharedUuids(members)
     members.sort((a, b) => compareMembers(a, b, shared))
-    const at = members.findIndex((one) => one.path === path)
+    const at = members.findIndex((one) => basename(one.path) === basename(path))
     const own = new Set(members[at]?.uuids)
     const earlier = members.slice(0, at)
     let origin: Member | undefined
@@ -115,6 +117,23 @@ export function familyOf(source: Pick<Source, 'path' | 'shown'>, uuid: string): 
     }
     return origin && { earlier: earlier.map((one) => one.path), origin: origin.path }
   })
+}
+
+/**
+ * One log per name. The same name in several folders is one session that moved or was copied; its longest log says where
+ * it belongs, also for the others, so that all of them agree.
+ */
+function longestCopies(paths: readonly string[], source: Pick<Source, 'path' | 'shown'>): ReadonlyMap<string, string> {
+  const own = originalPathOf(source)
+  const longest = new Map<string, string>()
+  const sizeOf = (path: string): number => statOf(path === own ? source.path : path)?.size ?? 0
+  for (const path of paths) {
+    const name = basename(path)
+    const other = longest.get(name)
+    const more = other === undefined ? 1 : sizeOf(path) - sizeOf(other)
+    if (other === undefined || more > 0 || (more === 0 && path < other)) longest.set(name, path)
+  }
+  return longest
 }
 
 /** The uuids of all records of these logs. */
@@ -188,28 +207,54 @@ function factsOf({ uuids, states, snapshots, times }: Member, shared: ReadonlySe
   }
 }
 
-function siblingsOf(path: string): readonly string[] {
-  if (parentInPath(path) !== undefined) return [parentLogOf(path)]
+function logsThatBeginWith(uuid: string, path: string): readonly string[] {
+  if (parentInPath(path) !== undefined) {
+    const parent = parentLogOf(path)
+    return firstUuidOf(parent) === uuid ? [parent] : []
+  }
   const folder = projectFolderOf(path)
-  const known = listings.get(folder)
-  if (known && performance.now() - known.at < LISTING_MS) return known.logs
-  const logs = listEntries(folder)
-    .filter(({ name }) => isStoredLog(name) && !isAgentLog(name))
-    .map(({ name }) => join(folder, name))
+  const above = dirname(folder)
+  // A fork that continues in a worktree is in the folder of that directory.
+  return basename(above) === 'projects'
+    ? (listingOf(above, projectsBelow).get(uuid) ?? [])
+    : (listingOf(folder, only).get(uuid) ?? [])
+}
+
+const only = (folder: string): readonly string[] => [folder]
+
+const projectsBelow = (folder: string): readonly string[] => listEntries(folder).map(({ name }) => join(folder, name))
+
+/** Logs by the first uuid in them. There can be thousands of logs, and each of them asks once. */
+function listingOf(key: string, foldersOf: (key: string) => readonly string[]): ReadonlyMap<string, readonly string[]> {
+  const known = listings.get(key)
+  const start = performance.now()
+  if (known && start < known.until) return known.logs
+  const logs = new Map<string, string[]>()
+  for (const folder of foldersOf(key))
+    for (const { name } of listEntries(folder)) {
+      if (!isStoredLog(name) || isAgentLog(name)) continue
+      const path = join(folder, name)
+      const first = firstUuidOf(path)
+      if (first === undefined) continue
+      const others = logs.get(first)
+      if (others) others.push(path)
+      else logs.set(first, [path])
+    }
+  const end = performance.now()
   if (listings.size >= MAX_LISTINGS) listings.clear()
-  listings.set(folder, { logs, at: performance.now() })
+  listings.set(key, { logs, until: end + Math.max(LISTING_MS, (end - start) * 10) })
   return logs
 }
 
-/** A folder can hold thousands of logs, and each of them asks once. */
-const listings = new Map<string, { readonly logs: readonly string[]; readonly at: number }>()
+const listings = new Map<string, { readonly logs: ReadonlyMap<string, readonly string[]>; readonly until: number }>()
 const LISTING_MS = 1000
 const MAX_LISTINGS = 64
 
 /** How far to look for a log's first record with a uuid. */
 const MAX_FIRST_LINES = 200
 
-const firstUuids = new Map<string, string | undefined>()
+/** `size` is that of a log without a uuid, which may get one. */
+const firstUuids = new Map<string, { readonly uuid: string | undefined; readonly size: number }>()
 
 /** Remembered, because it never changes while the file is the same. */
 function firstUuidOf(path: string): string | undefined {
@@ -217,17 +262,15 @@ function firstUuidOf(path: string): string | undefined {
   if (!stat) return undefined
   const key = `${path}\n${stat.ino}\n${stat.birthtimeMs}`
   const known = firstUuids.get(key)
-  if (known !== undefined) return known
-  let found: string | undefined
+  if (known && (known.uuid !== undefined || known.size === stat.size)) return known.uuid
+  let uuid: string | undefined
   visitLines(path, (line, number) => {
-    found = uuidIn(line)
-    return found === undefined && number < MAX_FIRST_LINES
+    uuid = uuidIn(line)
+    return uuid === undefined && number < MAX_FIRST_LINES
   })
-  if (found !== undefined) {
-    if (firstUuids.size >= MAX_FIRST_UUIDS) firstUuids.clear()
-    firstUuids.set(key, found)
-  }
-  return found
+  if (firstUuids.size >= MAX_FIRST_UUIDS) firstUuids.clear()
+  firstUuids.set(key, { uuid, size: stat.size })
+  return uuid
 }
 
 const MAX_FIRST_UUIDS = 100_000

@@ -87,9 +87,27 @@ function sidecarOf(log: string): Mutable<Partial<Session>> {
   }
 }
 
+/** The desktop app describes each of its sessions beside the session's folder, and writes the title there later. */
+export function addDesktopTitle(session: Session, source: Source, memory: Memory): Session {
+  const folder = DESKTOP_FOLDER.exec(originalPathOf(source))?.[1]
+  if (folder === undefined || source.bytes || memory.isAgent || memory.titleRank >= CUSTOM_TITLE_RANK) return session
+  try {
+    const described = fieldsOf(parseStructure(readRegularFile(`${folder}.json`).toString('utf8')))
+    const title = nonEmptyStringOf(described?.['title'])
+    const id = nonEmptyStringOf(described?.['cliSessionId'])
+    return title === undefined || (id !== undefined && id !== session.native_id) ? session : { ...session, title }
+  } catch {
+    return session
+  }
+}
+
+const DESKTOP_FOLDER = /^(.*[\\/]local-agent-mode-sessions[\\/](?:[^\\/]+[\\/])*?local_[^\\/]+)[\\/]/
+
+const CUSTOM_TITLE_RANK = 4
+
 /** A later title of the same kind replaces an earlier one, and never a better kind. */
 const TITLES: { readonly [type: string]: readonly [field: string, rank: number] } = {
-  'custom-title': ['customTitle', 4],
+  'custom-title': ['customTitle', CUSTOM_TITLE_RANK],
   'ai-title': ['aiTitle', 3],
   'agent-name': ['agentName', 2],
   summary: ['summary', 1],

@@ -1,6 +1,7 @@
 /** Recognizes logs of Claude Code by their first records, never by their name. */
 import { type Fields, fieldsOf, isObject, parseStructure } from '../../lib/unknown-values.ts'
 import type { FileDescription } from '../agent.ts'
+import { headText } from '../kit/source-file.ts'
 
 const MAX_LINES = 20
 
@@ -21,10 +22,7 @@ export function describeFile(head: Uint8Array): FileDescription | undefined {
 }
 
 function kindOf(head: Uint8Array): 'session' | 'prompts' | undefined {
-  const text = Buffer.from(head)
-    .toString('utf8')
-    .replace(/^\uFEFF/, '')
-  const lines = text.split('\n')
+  const lines = headText(head).split('\n')
   const last = lines.pop() ?? ''
   for (const line of lines.slice(0, MAX_LINES)) {
     if (line.trim() === '') continue

@@ -1,15 +1,12 @@
 /** Converts the steps of a conversation to the records that Claude Code reads. */
 import { type Fields, isObject, parseStructure } from '../../lib/unknown-values.ts'
-import { MISSING_MARK } from '../../model/metadata.ts'
 import type { MessageSegment, NormalizedMessage, ToolCall } from '../../model/normalized.ts'
 import type { ElementFacts } from '../../model/replay/extension.ts'
 import {
-  ABORTED,
   type AnswerPart,
   type AnswerStep,
   attachmentNote,
   attachmentsOf,
-  type ConversionChange,
   callsOfAnswer,
   elementFactsOf,
   type InstructionStep,
@@ -18,11 +15,10 @@ import {
   type PromptStep,
   type ReplayCall,
   type ReplayStep,
-  resultFactsOf,
   textsWithNotes,
   toConversionChange,
 } from '../../model/replay/step.ts'
-import { nameCall, type UniqueCallIds, type UniqueToolNames } from '../../model/replay/unique-names.ts'
+import { answeredAt, callFactsOf, nameFor, outputOf, type StepNaming } from '../kit/step-blocks.ts'
 import { AGENT_ID } from './find.ts'
 
 /** A record without its place in the chain. */
@@ -33,17 +29,13 @@ export interface ChainItem {
   readonly facts: ElementFacts | undefined
 }
 
-export interface StepNaming {
-  readonly ids: UniqueCallIds
-  readonly names: UniqueToolNames
+export interface ChainNaming extends StepNaming {
   /** For answers whose model is not known. */
   readonly model: string
   newId(): string
-  /** Reports what was invented or changed. */
-  repair(at: string, what: ConversionChange): void
 }
 
-export function stepItems(step: ReplayStep, naming: StepNaming): readonly ChainItem[] {
+export function stepItems(step: ReplayStep, naming: ChainNaming): readonly ChainItem[] {
   switch (step.kind) {
     case 'instruction':
       return [instructionItem(step, naming)]
@@ -66,16 +58,16 @@ const userItem = (at: string, content: unknown, facts: ElementFacts | undefined,
 })
 
 /** Sessions hold no text of the system. A summary is marked as Claude Code marks its own. */
-function instructionItem({ message, isSummary, at }: InstructionStep, naming: StepNaming): ChainItem {
+function instructionItem({ message, isSummary, at }: InstructionStep, naming: ChainNaming): ChainItem {
   const marks = isSummary ? { isVisibleInTranscriptOnly: true, isCompactSummary: true } : { isMeta: true }
   return userItem(at, inputContent(message, naming), elementFactsOf(message), marks)
 }
 
-const promptItem = ({ message, isInjected, at }: PromptStep, naming: StepNaming): ChainItem =>
+const promptItem = ({ message, isInjected, at }: PromptStep, naming: ChainNaming): ChainItem =>
   userItem(at, inputContent(message, naming), elementFactsOf(message), isInjected ? { isMeta: true } : {})
 
 /** A single text is a string. The server takes no empty text. */
-function inputContent(message: NormalizedMessage, naming: StepNaming): string | readonly Fields[] {
+function inputContent(message: NormalizedMessage, naming: ChainNaming): string | readonly Fields[] {
   const blocks = [
     ...message.segments.flatMap((segment) => inputBlock(segment, message.timestamp, naming)),
     ...attachmentsOf(message).map((one) => textBlock(attachmentNote(one))),
@@ -95,7 +87,7 @@ const textBlock = (text: string): Fields => ({ type: 'text', text })
 
 const DATA_URI = /^data:([^;,]+);base64,(.*)$/s
 
-function inputBlock({ text, media }: MessageSegment, at: string, { repair }: StepNaming): readonly Fields[] {
+function inputBlock({ text, media }: MessageSegment, at: string, { repair }: ChainNaming): readonly Fields[] {
   if (text !== undefined) return [textBlock(text)]
   const url = media?.data_uri ?? media?.url
   if (url === undefined) return []
@@ -107,7 +99,7 @@ function inputBlock({ text, media }: MessageSegment, at: string, { repair }: Ste
 }
 
 /** One record per block, all of one response, and then a record per result. */
-function answerItems(step: AnswerStep, naming: StepNaming): readonly ChainItem[] {
+function answerItems(step: AnswerStep, naming: ChainNaming): readonly ChainItem[] {
   const id = `msg_${naming.newId()}`
   const callIds = new Map<ReplayCall, string>()
   const parts = step.said.flatMap((part) => {
@@ -135,7 +127,7 @@ function answerBlock(
   part: AnswerPart,
   { group }: AnswerStep,
   callIds: Map<ReplayCall, string>,
-  naming: StepNaming,
+  naming: ChainNaming,
 ): AnswerBlock | undefined {
   if (part.kind === 'thought') return thoughtBlock(part.message, part.text, group.src)
   if (part.kind === 'words') {
@@ -145,9 +137,9 @@ function answerBlock(
   }
   const { call } = part
   const { message, tool, isServed } = call
-  // A call that the model's server ran is no call of Claude Code.
+  // Claude Code does not record a call that the model's server ran.
   if (isServed) return undefined
-  const named = nameCall(call, naming, (change) => naming.repair(message.timestamp, change))
+  const named = nameFor(call, naming)
   callIds.set(call, named.id)
   const facts: ElementFacts = {
     ...elementFactsOf(message),
@@ -219,28 +211,24 @@ const NO_TOKENS = {
   output_tokens: 0,
 }
 
-function resultItem({ message, result }: ReplayCall, tool_use_id: string, naming: StepNaming): ChainItem {
-  if (!result) {
-    naming.repair(message.timestamp, toConversionChange('call_aborted'))
-    const block = { tool_use_id, type: 'tool_result', content: ABORTED, is_error: true }
-    return userItem(message.timestamp, [block], { synthetic: MISSING_MARK })
-  }
-  const { tool, message: answer, segments } = result
-  const images = segments.flatMap((segment) =>
-    segment.type === 'image' ? inputBlock(segment, answer.timestamp, naming) : [],
-  )
-  const text = tool.output ?? ''
+function resultItem(call: ReplayCall, tool_use_id: string, naming: ChainNaming): ChainItem {
+  const { result } = call
+  const images = result ? imageBlocks(result.segments, result.message.timestamp, naming) : []
+  const text = outputOf(call, naming)
   const content = images.length === 0 ? text : text === '' ? images : [textBlock(text), ...images]
-  const isError = tool.status !== 'success'
+  const isError = result?.tool.status !== 'success'
   const block = { tool_use_id, type: 'tool_result', content, ...(isError && { is_error: true }) }
-  return userItem(answer.timestamp, [block], resultFactsOf(result))
+  return userItem(answeredAt(call), [block], callFactsOf(call))
 }
 
+const imageBlocks = (segments: readonly MessageSegment[], at: string, naming: ChainNaming): readonly Fields[] =>
+  segments.flatMap((segment) => (segment.type === 'image' ? inputBlock(segment, at, naming) : []))
+
 /** The server takes no result without its call, so it becomes a text. */
-function orphanItem(step: OrphanStep, naming: StepNaming): ChainItem {
+function orphanItem(step: OrphanStep, naming: ChainNaming): ChainItem {
   naming.repair(step.at, toConversionChange('result_in_words'))
   const { message, segments } = step.result
-  const images = segments.flatMap((segment) => (segment.type === 'image' ? inputBlock(segment, step.at, naming) : []))
+  const images = imageBlocks(segments, step.at, naming)
   const text = orphanText(step)
   const content = images.length === 0 ? text : [textBlock(text), ...images]
   return userItem(step.at, content, { ...elementFactsOf(message), synthetic: 'orphan' })

@@ -13,7 +13,7 @@ import { type NameRule, UniqueCallIds, UniqueToolNames } from '../../model/repla
 import type { Session } from '../../model/session.ts'
 import type { AgentWriteOptions, WriterOutput } from '../agent.ts'
 import { AGENT_ID } from './find.ts'
-import { type ChainItem, type StepNaming, stepItems } from './write-steps.ts'
+import { type ChainItem, type ChainNaming, stepItems } from './write-steps.ts'
 
 export const write = createWriteFunction<AgentWriteOptions, WriterOutput>(
   (session, options) => new LogWriter(session, options),
@@ -31,7 +31,7 @@ class LogWriter implements UnitWriter<WriterOutput> {
   readonly #options: AgentWriteOptions
   readonly #id: string
   readonly #extensionWriter: ExtensionWriter
-  readonly #naming: StepNaming
+  readonly #naming: ChainNaming
   readonly #out: WriterOutput[] = []
   readonly #text = new TextBatcher()
   /** Number of records made here. */
@@ -105,7 +105,7 @@ class LogWriter implements UnitWriter<WriterOutput> {
     return true
   }
 
-  /** The record in another session or directory. In a session of its own, a sub-agent's records are no sidechain. */
+  /** The record in another session or directory. In a session of its own, a sub-agent's records are not a sidechain. */
   #placed(record: Fields): Fields {
     const uuid = nonEmptyStringOf(record['uuid'])
     if (uuid !== undefined && (record['isSidechain'] !== true || this.#session.relation === 'subagent'))

@@ -1,25 +1,10 @@
 /** The beginning of a log that refers to another one for it: of a fork, or of a thread that was reverted. */
 
-import { fieldsOf, nonEmptyStringOf } from '../../lib/unknown-values.ts'
-import { validCountOf } from '../../model/checked-numbers.ts'
+import { fieldsOf } from '../../lib/unknown-values.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { extensionOf } from '../../model/replay/extension.ts'
 import type { ReadItem, Source } from '../agent.ts'
-import { findRolloutLog } from './find.ts'
-
-/** The lines before an ordinal in the log whose name ends with an id. */
-export interface HistoryBase {
-  readonly rollout: string
-  readonly end: number
-}
-
-/** @param header the first message of a log */
-function baseOf({ metadata }: NormalizedMessage): HistoryBase | undefined {
-  const base = fieldsOf(metadata?.['history_base'])
-  const rollout = nonEmptyStringOf(base?.['thread_id'])
-  const end = validCountOf(base?.['end_ordinal_exclusive'])
-  return rollout === undefined || end === undefined ? undefined : { rollout, end }
-}
+import { findRolloutLog, historyBaseOf } from './find.ts'
 
 /** More would be a circle of logs that refer to each other. */
 const MAX_BASES = 50
@@ -43,7 +28,7 @@ export async function* withBeginning(
       continue
     }
     isHeader = false
-    const base = depth < MAX_BASES ? baseOf(header.message) : undefined
+    const base = depth < MAX_BASES ? historyBaseOf(header.message.metadata?.['history_base']) : undefined
     const path = base && findRolloutLog(source, base.rollout)
     if (!base || path === undefined || path === source.path) {
       yield batch

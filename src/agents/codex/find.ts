@@ -1,6 +1,8 @@
 /** Finds Codex logs below a folder, and a thread's log by the thread's id. */
 import { basename, dirname, join } from 'node:path'
 import { findFilesBelow, isFile, isFolder, listEntries, readHead } from '../../lib/files/safe-fs.ts'
+import { fieldsOf, nonEmptyStringOf } from '../../lib/unknown-values.ts'
+import { validCountOf } from '../../model/checked-numbers.ts'
 import { UUID_PATTERN } from '../../model/ids.ts'
 import type { HostEnvironment, Source } from '../agent.ts'
 import { recognize } from './recognize.ts'
@@ -69,6 +71,20 @@ const MISSING_LISTING_MS = 2000
  */
 export function findThreadLog(source: Source, thread: string, mustBeCurrent = false): string | undefined {
   return findLog(source, ({ logs }) => logs.get(thread), mustBeCurrent)
+}
+
+/** The lines before an ordinal in the log whose name ends with an id. */
+export interface HistoryBase {
+  readonly rollout: string
+  readonly end: number
+}
+
+/** @param value `history_base` of a header: where the beginning of its conversation is */
+export function historyBaseOf(value: unknown): HistoryBase | undefined {
+  const base = fieldsOf(value)
+  const rollout = nonEmptyStringOf(base?.['thread_id'])
+  const end = validCountOf(base?.['end_ordinal_exclusive'])
+  return rollout === undefined || end === undefined ? undefined : { rollout, end }
 }
 
 /** The log whose name ends with the id. Reverting a thread begins another log of it. */

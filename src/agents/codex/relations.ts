@@ -1,6 +1,7 @@
 /** Relates records to earlier ones: duplicates, calls and results, rollbacks, token totals. */
 
 import { sha256 } from '../../lib/hash.ts'
+import { mergeFields } from '../../lib/merge-fields.ts'
 import type { Metadata } from '../../model/metadata.ts'
 import type { Role, ToolCall } from '../../model/normalized.ts'
 import { isZeroUsage } from '../../model/usage.ts'
@@ -77,7 +78,7 @@ export class Relations {
     role: Role | undefined,
   ): Metadata | undefined {
     const review = this.#review && draft.role !== 'meta'
-    if (!review && !role) return base && found ? { ...base, ...found } : (base ?? found)
+    if (!review && !role) return base && found ? mergeFields(base, found) : (base ?? found)
     return { ...base, ...found, ...(review ? { review } : {}), ...(role ? { role_inferred: true } : {}) }
   }
 
@@ -133,7 +134,7 @@ export class Relations {
   }
 
   #prompt(draft: RecordDraft, by: 'item' | 'event', copied: boolean): void {
-    const injected = draft.metadata?.['injected'] === true
+    const injected = draft.metadata?.injected === true
     if (by === 'item') this.#prompted ||= !injected
     if (injected) return this.#thread.header?.context(cwdIn(draft))
     if (by === 'event' && this.#prompted) return

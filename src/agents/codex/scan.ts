@@ -56,7 +56,7 @@ async function scanDocument(source: Source, file: OpenFile): Promise<readonly Sc
       const { role, source_type, metadata, tool_call, raw } = one.message
       records.add(raw.line_index)
       times.add(recordedTime(one.message))
-      if ((role === 'user' || role === 'assistant') && metadata?.['injected'] !== true) messages++
+      if ((role === 'user' || role === 'assistant') && metadata?.injected !== true) messages++
       if (source_type === 'tool_call')
         tools[tool_call?.name ?? 'unknown'] = (tools[tool_call?.name ?? 'unknown'] ?? 0) + 1
     }
@@ -206,7 +206,7 @@ class LogScanner implements LineSink {
   #parse(bytes: Buffer, ended: boolean): void {
     this.#noteTime()
     const number = this.#splitter.number
-    const { text } = decodeLine({ number, utf8: true }, bytes)
+    const { text } = decodeLine({ number, utf8: false }, bytes)
     if (text.trim() === '') return
     this.#lines++
     const { records, issue } = parseRecords(text, ended)
@@ -240,7 +240,7 @@ class LogScanner implements LineSink {
     if (draft.source_type === 'tool_call') return this.#tool(draft.tool_call?.name ?? 'unknown')
     if (draft.fact?.kind === 'said' && draft.fact.by === 'event') return this.#countEvent(draft, draft.fact.who)
     if (draft.role !== 'user' && draft.role !== 'assistant' && draft.source_type !== 'legacy') return
-    if (draft.metadata?.['injected'] === true) return this.#thread.header?.context(cwdIn(draft))
+    if (draft.metadata?.injected === true) return this.#thread.header?.context(cwdIn(draft))
     if (draft.role === 'system' || shape === 'prompt') return
     this.#countText('item')
     if (draft.role === 'user') this.#thread.header?.prompt(typedText(draft))

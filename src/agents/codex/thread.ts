@@ -1,4 +1,6 @@
 /** Whose log this is: the session's header, and which lines are copies of its parent's. */
+import { isCompressed } from '../../lib/files/file-bytes.ts'
+import { readHead } from '../../lib/files/safe-fs.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { type Fields, fieldsOf, nonEmptyStringOf, stringOf, toJsonText } from '../../lib/unknown-values.ts'
 import { validCountOf } from '../../model/checked-numbers.ts'
@@ -9,9 +11,9 @@ import type { Source } from '../agent.ts'
 import { promptBeginning, sessionIdentity } from '../kit/place-message.ts'
 import type { RecordTime } from '../kit/record-clock.ts'
 import { CopyDetector, type SavedCopyDetector } from './copy-detector.ts'
-import { findThreadLog } from './find.ts'
+import { findRolloutLog, findThreadLog, historyBaseOf } from './find.ts'
 import type { RecordDraft } from './record/draft.ts'
-import { type CodexRecordShape, isLegacyShape } from './record/records.ts'
+import { type CodexRecordShape, isLegacyShape, parseRecord, parseRecords } from './record/records.ts'
 import type { LogStart } from './record/tokens.ts'
 
 export interface SavedThread {
@@ -87,6 +89,7 @@ export class Thread {
       case 'session_meta':
         if (!this.#header.describe(payload)) return 'other'
         if (fieldsOf(payload['history_base'])) this.#refers = true
+        if (this.#header.isReverted) this.#header.prompt(firstPromptBefore(this.#source, payload['history_base']))
         this.#expectCopies(payload)
         return 'own'
       case 'turn_context':
@@ -169,12 +172,17 @@ class SessionHeader {
     return this.#session.first_prompt !== undefined
   }
 
+  get isReverted(): boolean {
+    return this.#session.relation === 'revert'
+  }
+
   owns(native: string): boolean {
     return this.#session.native_id === native
   }
 
+  /** The session whose lines and totals this log may repeat. The log of a reverted thread repeats nothing. */
   get parent(): SessionId | undefined {
-    return this.#session.parent
+    return this.#session.relation === 'revert' ? undefined : this.#session.parent
   }
 
   /** Adds the session's own description. Returns false when it describes another session. */
@@ -195,7 +203,7 @@ class SessionHeader {
     if (session.title === undefined) this.title(taskName(payload['agent_path']))
     const git = fieldsOf(payload['git'])
     if (git) this.#set('git', { ...session.git, ...parseGitInfo(git) })
-    const parent = parentOf(payload)
+    const parent = parentOf(payload, session.native_id)
     if (parent) {
       this.#set('parent', makeSessionId(session.agent, parent.native))
       this.#set('relation', parent.relation)
@@ -230,8 +238,8 @@ class SessionHeader {
     this.#set('title', nonEmptyStringOf(name))
   }
 
-  prompt(text: string): void {
-    if (!this.hasPrompt) this.#set('first_prompt', promptBeginning(text))
+  prompt(text: string | undefined): void {
+    if (text !== undefined && !this.hasPrompt) this.#set('first_prompt', promptBeginning(text))
   }
 
   /** The header, if it changed since the last call. */
@@ -264,15 +272,38 @@ function nativeIdOf(record: Fields): string | undefined {
     : undefined
 }
 
-function parentOf(payload: Fields): { readonly native: string; readonly relation: 'fork' | 'subagent' } | undefined {
+type Relation = NonNullable<Session['relation']>
+
+/** @param own the thread's id. A log that continues it from an earlier point names no other thread as its parent. */
+function parentOf(payload: Fields, own: string): { readonly native: string; readonly relation: Relation } | undefined {
   const subagent = fieldsOf(payload['source'])?.['subagent']
   const spawned =
     nonEmptyStringOf(fieldsOf(fieldsOf(subagent)?.['thread_spawn'])?.['parent_thread_id']) ??
     nonEmptyStringOf(payload['parent_thread_id'])
   const forked = nonEmptyStringOf(payload['forked_from_id'])
   const native = spawned ?? forked
-  if (native === undefined) return undefined
+  if (native === undefined)
+    return payload['id'] === own && fieldsOf(payload['history_base']) ? { native: own, relation: 'revert' } : undefined
   return { native, relation: subagent !== undefined || spawned !== undefined ? 'subagent' : 'fork' }
+}
+
+/** The first prompt is looked for in so many bytes of the log that contains the beginning. */
+const BEGINNING_BYTES = 1_000_000
+
+/** The first prompt of a conversation whose beginning is in another log. */
+function firstPromptBefore(source: Source, base: unknown): string | undefined {
+  const found = historyBaseOf(base)
+  const path = found && findRolloutLog(source, found.rollout)
+  if (!found || path === undefined || isCompressed(path)) return undefined
+  const lines = Buffer.from(readHead(path, BEGINNING_BYTES)).toString().split('\n')
+  for (const line of lines) {
+    const [value] = parseRecords(line, true).records
+    const { record, drafts } = parseRecord(value)
+    if ((validCountOf(record['ordinal']) ?? 0) >= found.end) return undefined
+    for (const draft of drafts)
+      if (draft.role === 'user' && !draft.metadata?.injected && typedText(draft) !== '') return typedText(draft)
+  }
+  return undefined
 }
 
 /** A word, or an object with one key that is the word. */

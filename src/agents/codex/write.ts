@@ -13,8 +13,7 @@ import type { Session } from '../../model/session.ts'
 import type { AgentWriteOptions, WriterOutput } from '../agent.ts'
 import { inheritedRecord } from './beginning.ts'
 import { AGENT_ID } from './find.ts'
-import { detectForm, OldLogText, toBareItem } from './log-form.ts'
-import { type LogLine, nativeLines } from './native-lines.ts'
+import { detectForm, type LogLine, nativeLines, OldLogText, toBareItem } from './log-form.ts'
 import { type LogItem, type LogNaming, stepItems } from './write-steps.ts'
 
 export const write = createWriteFunction<AgentWriteOptions, WriterOutput>(

@@ -33,7 +33,7 @@ function assertAbsent(path: string, id: string): void {
   if (existsSync(path))
     throw new AppError(
       'bad_usage',
-      `the conversation already exists: ${path}. Continue it with fumi chat --resume ${id}`,
+      `The conversation already exists: ${path}. Continue it with fumi chat --resume ${id}`,
       `すでにあります: ${path}。その会話を続けてください: fumi chat --resume ${id}`,
     )
 }
@@ -52,7 +52,7 @@ function withLock<T>(path: string, work: () => T): T {
     if (!lock)
       throw new AppError(
         'busy',
-        `another process has this conversation open: ${path}.`,
+        `Another process has this conversation open: ${path}.`,
         `この会話は別のプロセスが開いています: ${path}`,
       )
     try {

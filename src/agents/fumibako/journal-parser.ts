@@ -279,6 +279,19 @@ function journalHeader(source: Source, record: JournalRecord, bytes: Buffer): Se
   const id = record.name === 'opened' ? nonEmptyStringOf(record.fields['conversation_id']) : undefined
   const native = id ?? (basename(source.path).replace(/\.jsonl$/i, '') || AGENT_ID)
   const header: Session = { ...sessionIdentity(source, native, sha256(bytes), null), models: [], ancestors: [] }
+  const starter = fieldsOf(record.fields['started_by'])
+  const conversation = nonEmptyStringOf(starter?.['conversation'])
+  if (conversation !== undefined) {
+    const call = nonEmptyStringOf(starter?.['call'])
+    const parent = makeSessionId(header.agent, conversation)
+    return {
+      ...header,
+      parent,
+      relation: 'subagent',
+      origin: 'subagent',
+      ...(call !== undefined && { parent_call: call }),
+    }
+  }
   const from = fieldsOf(record.fields['continues'])
   const agent = nonEmptyStringOf(from?.['agent'])
   const session = nonEmptyStringOf(from?.['session'])

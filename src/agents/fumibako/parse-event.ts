@@ -80,6 +80,8 @@ function draftEvent(record: JournalRecord, calls: CallsById): EventDrafts {
       return { drafts: [summaryDraft(record, stringOf(fields['summary']))] }
     case 'usage':
       return usageEvent(record)
+    case 'reasoning':
+      return { drafts: [reasoningDraft(record)] }
     default:
       return { drafts: [metaDraft(record)] }
   }
@@ -206,6 +208,12 @@ function metaDraft({ name, fields }: JournalRecord, usage?: Usage): EntryDraft {
       ...(usage ? { usage } : given !== undefined && { estimated_usage: given }),
     },
   }
+}
+
+function reasoningDraft(record: JournalRecord): EntryDraft {
+  const draft = metaDraft(record)
+  const { text: _, ...metadata } = draft.metadata ?? {}
+  return { ...draft, metadata: { ...metadata, reasoning_text: stringOf(record.fields['text']) ?? '' } }
 }
 
 /** Undefined for an estimate. */

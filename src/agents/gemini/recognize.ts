@@ -3,6 +3,7 @@ import { type Fields, fieldsOf, isObject, parseStructure } from '../../lib/unkno
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription } from '../agent.ts'
 import type { ParsedDocument } from '../kit/document-file.ts'
+import { firstLines, headText } from '../kit/source-file.ts'
 
 type FileKind = 'session' | 'document' | 'prompts' | 'checkpoint'
 
@@ -32,7 +33,6 @@ export function describe(head: Uint8Array): FileDescription | undefined {
   return kind && DESCRIPTIONS[kind]
 }
 
-const MAX_PROBED_LINES = 8
 const HEADER_LINE = /^\{(?=.*"sessionId"\s*:\s*")(?=.*"projectHash"\s*:\s*")/
 const CHANGE_LINE = /^\{"\$(?:set|rewindTo|patch)"\s*:/
 const MESSAGE_TYPE = '"type"\\s*:\\s*"(?:user|gemini|info|error|warning)"'
@@ -43,13 +43,10 @@ const PROMPTS = /^\s*\[\s*\{(?=[^}]*"sessionId"\s*:)(?=[^}]*"messageId"\s*:)(?=[
 const CHECKPOINT = /^\s*(?:\{\s*"history"\s*:\s*)?\[\s*\{\s*"(?:role"\s*:\s*"(?:user|model)"\s*,\s*"parts|parts)"\s*:/
 
 function kindOf(head: Uint8Array): FileKind | undefined {
-  const text = Buffer.from(head)
-    .toString('utf8')
-    .replace(/^\uFEFF/, '')
+  const text = headText(head)
   if (PROMPTS.test(text)) return 'prompts'
   if (CHECKPOINT.test(text)) return 'checkpoint'
-  if (text.split('\n', MAX_PROBED_LINES).some((line) => HEADER_LINE.test(line) || CHANGE_LINE.test(line)))
-    return 'session'
+  if (firstLines(head).some((line) => HEADER_LINE.test(line) || CHANGE_LINE.test(line))) return 'session'
   return DOCUMENT.test(text) ? 'document' : undefined
 }
 

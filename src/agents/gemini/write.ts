@@ -1,28 +1,19 @@
 /** Writes a conversation as a session that `gemini --resume` continues. */
 import { sha256 } from '../../lib/hash.ts'
 import type { Fields } from '../../lib/unknown-values.ts'
-import { MISSING_MARK } from '../../model/metadata.ts'
+import { type AnswerPart, elementFactsOf, type ReplayCall, type ReplayStep } from '../../model/replay/step.ts'
+import { PART_FORM, partsOfMessage, responseParts, withMark } from '../kit/content-steps.ts'
+import { type LineContext, lineWriter, type NewLine } from '../kit/line-writer.ts'
 import {
-  type AnswerPart,
-  type AnswerStep,
-  elementFactsOf,
-  type OrphanStep,
-  orphanText,
-  type ReplayCall,
-  type ReplayStep,
-  resultFactsOf,
-  toConversionChange,
-} from '../../model/replay/step.ts'
-import { nameCall } from '../../model/replay/unique-names.ts'
-import {
+  answeredAt,
   argumentsOf,
-  missingResponse,
-  ownPartsOf,
-  partsOfMessage,
-  responseParts,
-  withMark,
-} from '../kit/content-steps.ts'
-import { type LineContext, type LineNaming, lineWriter, type NewLine } from '../kit/line-writer.ts'
+  callFactsOf,
+  nameFor,
+  orphanRecord,
+  recordFactsOf,
+  type StepNaming,
+  splitAnswer,
+} from '../kit/step-blocks.ts'
 import { isHeader, isMessage, startsLikeCommand } from './record.ts'
 import { AGENT_ID } from './store.ts'
 
@@ -51,7 +42,7 @@ function header(context: LineContext, own: Fields | undefined): Fields {
   }
 }
 
-function linesOf(step: ReplayStep, naming: LineNaming): readonly NewLine[] {
+function linesOf(step: ReplayStep, naming: StepNaming): readonly NewLine[] {
   switch (step.kind) {
     case 'instruction':
     case 'prompt': {
@@ -59,9 +50,11 @@ function linesOf(step: ReplayStep, naming: LineNaming): readonly NewLine[] {
       return [userLine(step.message.timestamp, parts, elementFactsOf(step.message))]
     }
     case 'answer':
-      return answerLines(step, naming)
-    case 'orphan':
-      return [orphanLine(step, naming)]
+      return splitAnswer(step, isNextMessage).flatMap((parts) => messageLines(parts, naming))
+    case 'orphan': {
+      const { blocks, at, facts } = orphanRecord(PART_FORM, step, naming)
+      return [userLine(at, blocks, facts)]
+    }
     case 'aside':
       return []
   }
@@ -74,34 +67,20 @@ const userLine = (at: string, parts: readonly Fields[], facts: NewLine['facts'])
   facts,
 })
 
-/** Each time the model speaks again after a call, it is another message. */
-function answerLines(step: AnswerStep, naming: LineNaming): readonly NewLine[] {
-  const lines: NewLine[] = []
-  let open: AnswerPart[] = []
-  const close = (): void => {
-    if (open.length > 0) lines.push(...messageLines(open, naming))
-    open = []
-  }
-  for (const part of ownPartsOf(step)) {
-    const last = open.at(-1)?.kind
-    if (last !== undefined && ORDER[part.kind] < ORDER[last]) close()
-    if (part.kind === 'words' && last === 'words') close()
-    open.push(part)
-  }
-  close()
-  return lines
-}
-
 /** In a message of Gemini CLI thoughts come before the text, and the text before the calls. */
 const ORDER = { thought: 0, words: 1, call: 2 } as const
 
-function messageLines(parts: readonly AnswerPart[], naming: LineNaming): readonly NewLine[] {
+function isNextMessage({ kind }: AnswerPart, open: readonly AnswerPart[]): boolean {
+  const last = open.at(-1)?.kind
+  return last !== undefined && (ORDER[kind] < ORDER[last] || (kind === 'words' && last === 'words'))
+}
+
+function messageLines(parts: readonly AnswerPart[], naming: StepNaming): readonly NewLine[] {
   const words = parts.find((part) => part.kind === 'words')?.message
-  const first = parts[0]?.kind === 'call' ? parts[0].call.message : parts[0]?.message
   const calls = parts.flatMap((part) => (part.kind === 'call' ? [toolCall(part.call, naming)] : []))
   const content = words ? partsOfMessage(words, naming) : []
   const text = content.length === 1 ? content[0]?.['text'] : undefined
-  const model = [words, first].map((message) => message?.metadata?.model).find((one) => typeof one === 'string')
+  const { at, message, model } = recordFactsOf(parts)
   const value = {
     type: 'gemini',
     content: content.length === 0 ? '' : (text ?? content),
@@ -110,11 +89,7 @@ function messageLines(parts: readonly AnswerPart[], naming: LineNaming): readonl
     ...(model !== undefined && { model }),
     ...(calls.length > 0 && { toolCalls: calls.map(({ call }) => call) }),
   }
-  const facts = words ?? first
-  return [
-    { value, at: first?.timestamp ?? '', facts: facts && elementFactsOf(facts) },
-    ...calls.flatMap(({ response }) => response ?? []),
-  ]
+  return [{ value, at, facts: message && elementFactsOf(message) }, ...calls.flatMap(({ response }) => response ?? [])]
 }
 
 const thoughtOf = ({ text, message }: Extract<AnswerPart, { kind: 'thought' }>): Fields => ({
@@ -131,14 +106,15 @@ interface ToolLines {
 
 const STATUSES: ReadonlySet<unknown> = new Set(['success', 'error', 'cancelled'])
 
-function toolCall(replay: ReplayCall, naming: LineNaming): ToolLines {
+function toolCall(replay: ReplayCall, naming: StepNaming): ToolLines {
   const { tool, message, result } = replay
-  const named = nameCall(replay, naming, (change) => naming.repair(message.timestamp, change))
+  const named = nameFor(replay, naming)
   const call = { ...named, args: argumentsOf(replay, naming) }
   const display = { displayName: tool.name ?? named.name, description: '', renderOutputAsMarkdown: false }
+  const parts = responseParts(replay, named, naming)
   if (result && STATUSES.has(result.tool.status)) {
     const done = {
-      result: responseParts(result, named, naming),
+      result: parts,
       status: result.tool.status,
       timestamp: result.message.timestamp,
       resultDisplay: result.tool.output ?? '',
@@ -146,16 +122,6 @@ function toolCall(replay: ReplayCall, naming: LineNaming): ToolLines {
     return { call: { ...call, ...done, ...display } }
   }
   const open = { ...call, result: null, status: 'executing', timestamp: message.timestamp, ...display }
-  const content = result ? responseParts(result, named, naming) : [missingResponse(replay, named, naming)]
-  const facts = result ? resultFactsOf(result) : { synthetic: MISSING_MARK }
-  return { call: open, response: { value: { type: 'user', content }, at: (result ?? replay).message.timestamp, facts } }
-}
-
-/** A response without its call is refused, so it becomes a text. */
-function orphanLine(step: OrphanStep, naming: LineNaming): NewLine {
-  naming.repair(step.at, toConversionChange('result_in_words'))
-  const { message } = step.result
-  const parts = partsOfMessage({ ...message, segments: [], metadata: message.metadata ?? {} }, naming)
-  const facts = { ...elementFactsOf(message), synthetic: 'orphan' }
-  return userLine(message.timestamp, [{ text: orphanText(step) }, ...parts], facts)
+  const value = { type: 'user', content: parts }
+  return { call: open, response: { value, at: answeredAt(replay), facts: callFactsOf(replay) } }
 }

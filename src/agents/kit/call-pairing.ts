@@ -1,4 +1,5 @@
 /** Pairs each tool result with the nearest earlier call of the same id. */
+import { mergeFields } from '../../lib/merge-fields.ts'
 import type { Mutable, ToolCall } from '../../model/normalized.ts'
 
 /** What other records say about the outcome of a call. */
@@ -18,7 +19,12 @@ export interface TrackedCall<Position> {
   readonly tool?: ToolCall | undefined
 }
 
-export type SavedCalls<Position> = readonly (readonly [call_id: string, call: TrackedCall<Position>])[]
+/** The name is there once the call is answered. */
+interface SavedCall<Position> extends Omit<TrackedCall<Position>, 'tool'> {
+  readonly tool?: { readonly name: string | null; readonly namespace?: string | undefined } | undefined
+}
+
+export type SavedCalls<Position> = readonly (readonly [call_id: string, call: SavedCall<Position>])[]
 
 const MAX_ANSWERED_CALLS = 256
 const MAX_OPEN_CALLS = 4096
@@ -28,7 +34,7 @@ export class CallPairing<Position> {
   readonly #answered: string[]
 
   constructor(saved: SavedCalls<Position> = []) {
-    this.#calls = new Map(saved)
+    this.#calls = new Map(saved.map(([call_id, call]) => [call_id, toTrackedCall(call_id, call)]))
     this.#answered = saved.filter(([, call]) => call.answered).map(([call_id]) => call_id)
   }
 
@@ -48,7 +54,10 @@ export class CallPairing<Position> {
 
   enrich(call_id: string, found: Enrichment): TrackedCall<Position> | undefined {
     const call = this.#calls.get(call_id)
-    if (call) this.#calls.set(call_id, { ...call, found: { ...call.found, ...found } })
+    if (call) {
+      const { id, spot, answered, tool } = call
+      this.#calls.set(call_id, { id, spot, answered, tool, found: mergeFields(call.found ?? {}, found) })
+    }
     return call
   }
 
@@ -62,7 +71,16 @@ export class CallPairing<Position> {
   }
 
   save(): SavedCalls<Position> {
-    return [...this.#calls].map(([call_id, { tool, ...call }]) => [call_id, call.answered ? { ...call, tool } : call])
+    return Array.from(this.#calls, ([call_id, { id, spot, answered, found, tool }]) => [
+      call_id,
+      {
+        id,
+        spot,
+        answered,
+        found,
+        tool: answered && tool ? { name: tool.name, namespace: tool.namespace } : undefined,
+      },
+    ])
   }
 
   /** After a cursor, reads the arguments of open calls again. */
@@ -70,6 +88,16 @@ export class CallPairing<Position> {
     for (const [call_id, call] of this.#calls)
       if (!call.answered && !call.tool) this.#calls.set(call_id, { ...call, tool: await read(call.spot) })
   }
+}
+
+function toTrackedCall<Position>(
+  call_id: string,
+  { id, spot, answered, found, tool }: SavedCall<Position>,
+): TrackedCall<Position> {
+  if (!tool) return { id, spot, answered, found, tool }
+  const { name, namespace } = tool
+  const named = { call_id, name, ...(namespace !== undefined && { namespace }), status: 'pending' } as const
+  return { id, spot, answered, found, tool: named }
 }
 
 export const withoutArguments = ({ call_id, name, namespace, status }: ToolCall): ToolCall =>

@@ -22,8 +22,15 @@ export interface FileDelivery {
   /** Where a new one goes. */
   readonly path: string
   readonly warnings?: readonly DeliveryWarning[]
+  /** Throws `busy` while the program uses the file. Default: if a process has it open for writing. */
+  assertIdle?(path: string): void
+  /** The last time in a file. Default: the latest one at the beginning of its last lines. */
+  lastTimeIn?(path: string): Instant | undefined
+  /** Writes what the program keeps beside the file. Returns the undo. */
+  writeBeside?(path: string): () => void
 }
 
+/** The home of a program, which must exist. */
 export function assertHome(label: string, home: string): void {
   if (!isFolder(home))
     throw new AppError(
@@ -35,9 +42,12 @@ export function assertHome(label: string, home: string): void {
 
 /** Never replaces a newer conversation, and an older one only if `mayReplace`. */
 export function deliverFile(file: string, target: FileDelivery, options: DeliverOptions): Delivery {
-  const { agent, home, existing, label } = target
-  if (existing !== undefined) assertReplaceable(existing, label, options)
-  if (existing !== undefined) assertIdle(existing, label)
+  const { agent, home, existing, label, lastTimeIn = lastTimeInTail } = target
+  const assertFree = target.assertIdle ?? ((path: string) => assertIdle(path, label))
+  if (existing !== undefined) {
+    assertFree(existing)
+    assertReplaceable({ label, place: existing, lastTime: lastTimeIn(existing) }, options)
+  }
   const path = existing ?? target.path
   const delivery = {
     source: { agent, path, root: home },
@@ -46,39 +56,62 @@ export function deliverFile(file: string, target: FileDelivery, options: Deliver
     warnings: target.warnings ?? [],
   }
   if (options.isDry) return { ...delivery, undo: async () => {} }
-  const copy = existing === undefined ? undefined : options.backup.file(existing)
   return withWriteErrors(path, () => {
+    const copy = existing === undefined ? undefined : options.backup.file(existing)
+    if (existing !== undefined) assertFree(existing)
     copyFileAtomically(file, path)
     const fingerprint = fileFingerprint(path)
+    const rollBack = (): void => (copy === undefined ? rmSync(path) : copyFileAtomically(copy, path))
+    const undoBeside = undoOnError(rollBack, () => target.writeBeside?.(path))
     const undo = async (): Promise<void> =>
       withWriteErrors(path, () => {
         assertUnchanged(path, fingerprint)
-        assertIdle(path, label)
-        if (copy === undefined) rmSync(path)
-        else copyFileAtomically(copy, path)
+        assertFree(path)
+        rollBack()
+        undoBeside?.()
       })
     return { ...delivery, undo }
   })
 }
 
-function assertReplaceable(path: string, label: string, { lastAt, mayReplace }: DeliverOptions): void {
-  const lastTime = lastTimeIn(path)
+/** Rolls back before it rethrows. */
+export function undoOnError<T>(rollBack: () => void, work: () => T): T {
+  try {
+    return work()
+  } catch (error) {
+    rollBack()
+    throw error
+  }
+}
+
+export interface StoredSession {
+  /** Name of the program in messages. */
+  readonly label: string
+  /** Its file, or its id. */
+  readonly place: string
+  readonly lastTime: Instant | undefined
+}
+
+export function assertReplaceable(
+  { label, place, lastTime }: StoredSession,
+  { lastAt, mayReplace }: DeliverOptions,
+): void {
   if (lastTime !== undefined && (lastAt === undefined || lastTime > lastAt))
     throw new AppError(
       'busy',
-      `${label} has a newer version of this session (${lastTime}): ${path}. Continue that one.`,
-      `${label} で ${lastTime} に続きが進んでいます。${path} のほうが新しいので、その会話を続けてください。`,
+      `${label} has a newer version of this session (${lastTime}): ${place}. Continue that one.`,
+      `${label} で ${lastTime} に続きが進んでいます。${place} のほうが新しいので、その会話を続けてください。`,
     )
   if (!mayReplace)
     throw new AppError(
       'bad_usage',
-      `${label} already has this session: ${path}. Pass --replace to replace it.`,
-      `${label} にはこの会話がすでにあります: ${path}。--replace で置き換えられます。`,
+      `${label} already has this session: ${place}. Pass --replace to replace it.`,
+      `${label} にはこの会話がすでにあります: ${place}。--replace で置き換えられます。`,
     )
 }
 
-export function assertIdle(path: string, label: string): void {
-  const holder = findFileHolder(path, 'writing')
+/** @param holder the process that uses the file; by default the one that has it open for writing */
+export function assertIdle(path: string, label: string, holder = findFileHolder(path, 'writing')): void {
   if (holder !== undefined)
     throw new AppError(
       'busy',
@@ -87,21 +120,29 @@ export function assertIdle(path: string, label: string): void {
     )
 }
 
-const TAIL_BYTES = 1 << 20
+/** A line with images may have many megabytes. */
+const TAIL_BYTES = [1 << 20, 1 << 23, 1 << 26]
 
-/** The latest time in the last lines, else that of the file. */
-function lastTimeIn(path: string): Instant | undefined {
+/** The latest time at the beginning of the last lines, else that of the file. */
+function lastTimeInTail(path: string): Instant | undefined {
   const fd = openRegularFile(path)
   try {
     const { size, mtime } = fstatSync(fd)
-    const tail = readRange(fd, Math.max(0, size - TAIL_BYTES), Math.min(size, TAIL_BYTES)).toString('utf8')
-    const stamps = tail.matchAll(/^\{(?:"type":"[a-z_]+",)?(?:"[a-zA-Z]+":(?:"[^"]*"|null),)*?"timestamp":"([^"]+)"/gm)
-    const times = Array.from(stamps, ([, stamp]) => toInstant(stamp)).filter((time) => time !== undefined)
-    return times.sort().at(-1) ?? toInstant(mtime.toISOString())
+    for (const length of TAIL_BYTES) {
+      const tail = readRange(fd, Math.max(0, size - length), Math.min(size, length)).toString('latin1')
+      const times = Array.from(tail.matchAll(TIME), ([, stamp]) => toInstant(stamp)).filter(
+        (time) => time !== undefined,
+      )
+      if (times.length > 0) return times.sort().at(-1)
+      if (length >= size) break
+    }
+    return toInstant(mtime.toISOString())
   } finally {
     closeSync(fd)
   }
 }
+
+const TIME = /^\{(?:"type":"[a-z_]+",)?(?:"[a-zA-Z]+":(?:"[^"]*"|null),)*?"timestamp":"([^"]+)"/gm
 
 const MAX_HEADER_BYTES = 8_000_000
 const CHUNK_BYTES = 65_536

@@ -13,10 +13,11 @@ import {
   type WrittenExtension,
 } from '../../model/replay/extension.ts'
 import { createWriteFunction, takeOutput, type UnitWriter } from '../../model/replay/replay.ts'
-import type { ConversionChange, RecordGroup, ReplayStep } from '../../model/replay/step.ts'
+import type { RecordGroup, ReplayStep } from '../../model/replay/step.ts'
 import { type NameRule, UniqueCallIds, UniqueToolNames } from '../../model/replay/unique-names.ts'
 import type { Session } from '../../model/session.ts'
 import type { AgentWriteOptions, WriterOutput } from '../agent.ts'
+import type { StepNaming } from './step-blocks.ts'
 
 /** A line before it has its place in the file. */
 export interface NewLine {
@@ -24,13 +25,6 @@ export interface NewLine {
   /** Time of the message it was made from. */
   readonly at: string
   readonly facts?: ElementFacts | undefined
-}
-
-export interface LineNaming {
-  readonly ids: UniqueCallIds
-  readonly names: UniqueToolNames
-  /** Reports what was invented or changed. */
-  repair(at: string, what: ConversionChange): void
 }
 
 /** What a program's lines look like. */
@@ -48,7 +42,7 @@ export interface LineFormat {
   readonly isHeaderShort?: true
   /** Whether the program reads the record as it is. */
   isOwn(record: Fields): boolean
-  linesOf(step: ReplayStep, naming: LineNaming): readonly NewLine[]
+  linesOf(step: ReplayStep, naming: StepNaming): readonly NewLine[]
   /** An own line in another directory. */
   adapt?(line: Fields, context: LineContext): Fields
   /** Gives a new line its time, id and predecessor. */
@@ -57,6 +51,8 @@ export interface LineFormat {
   idOf?(line: Fields): string | undefined
   /** An own line whose predecessor is not in the file gets another one. Undefined where it fits. */
   relink?(line: Fields, previous: string | undefined, isWritten: (id: string) => boolean): Fields | undefined
+  /** The line as its seal is computed, where the program stores its fields in another order. */
+  inOrder?(line: Fields): Fields
   /** A line without words that the program skips: it only carries records. */
   carrier(): Fields
 }
@@ -93,7 +89,7 @@ class LineFileWriter implements UnitWriter<WriterOutput> {
   /** The same after any conversion: other agents put their name before an id. */
   readonly #lineSeed: string
   readonly #extensionWriter: ExtensionWriter
-  readonly #naming: LineNaming
+  readonly #naming: StepNaming
   readonly #out: WriterOutput[] = []
   readonly #text = new TextBatcher()
   readonly #written = new Set<string>()
@@ -111,7 +107,8 @@ class LineFileWriter implements UnitWriter<WriterOutput> {
     const sessionId = uuid ?? options.newId()
     this.#lineSeed = uuid ?? session.native_id
     this.#context = { session, options, sessionId }
-    const seal = (line: object): string => digestWithout(line as Fields, 'x_conv')
+    const { inOrder = (line: Fields) => line } = format
+    const seal = (line: object): string => digestWithout(inOrder(line as Fields), 'x_conv')
     this.#extensionWriter = new ExtensionWriter({ own: format.agent, seal, isOff: options.withoutExtensions })
     const { maxLength = MAX_ID_LENGTH, fits } = format.callIds ?? {}
     this.#naming = {

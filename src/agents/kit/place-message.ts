@@ -1,6 +1,7 @@
 /** Makes messages and headers for all adapters: a draft and its position give a `NormalizedMessage`. */
 import { isAbsolute } from 'node:path'
 import { sha256 } from '../../lib/hash.ts'
+import { mergeFields } from '../../lib/merge-fields.ts'
 import { type Instant, makeMessageId, makeSessionId, type SessionId } from '../../model/ids.ts'
 import type { Metadata, TimestampBasis } from '../../model/metadata.ts'
 import type {
@@ -90,8 +91,8 @@ export function placeMessage(
     raw: rawOf(draft, position, options),
   }
   if (draft.tool_call) message.tool_call = draft.tool_call
-  const own = marks && draft.metadata ? { ...draft.metadata, ...marks } : (marks ?? draft.metadata)
-  const metadata = basis ? (own ? { ...own, ...INFERRED[basis] } : INFERRED[basis]) : own
+  const own = marks && draft.metadata ? mergeFields(draft.metadata, marks) : (marks ?? draft.metadata)
+  const metadata = basis ? (own ? mergeFields(own, INFERRED[basis]) : INFERRED[basis]) : own
   if (extension) message.metadata = { ...metadata, x_conv: extension }
   else if (metadata && hasKeys(metadata)) message.metadata = metadata
   return message

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { digestWithout } from '../../lib/json/compare.ts'
 import { relocateJsonLines } from './relocate-json-lines.ts'
 
 const relocated = (text: string, from: string, to: string, size = 7): string => {
@@ -32,4 +33,24 @@ test('finds a directory in every spelling of JSON, also of Windows', () => {
     '{"cwd":"/w"}\n{"cwd":"/w/a"}',
   )
   expect(relocated('{"cwd":"C:\\\\me\\\\app\\\\x"}', 'C:\\me\\app', 'D:\\ü')).toBe(latin1('{"cwd":"D:\\\\ü\\\\x"}'))
+})
+
+test('renews the seal of a line that carries records, and leaves one that was edited', () => {
+  const sealed = (element: object, seal = digestWithout({ ...element }, 'x_conv')): object => ({
+    ...element,
+    x_conv: { src: 'codex', records: [{ seal: 'x', cwd: '/a/b' }], seal },
+  })
+  const [alone, payload] = [{ cwd: '/a', text: '茶' }, { cwd: '/a/src' }]
+  const lines = [sealed(alone), { type: 'turn', payload: sealed(payload) }, sealed(alone, 'edited')]
+  const now = relocated(latin1(lines.map((one) => JSON.stringify(one)).join('\n')), '/a', '/new')
+  const [first, second, third] = Buffer.from(now, 'latin1')
+    .toString()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+  expect(first).toMatchObject({
+    cwd: '/new',
+    x_conv: { seal: digestWithout(first, 'x_conv'), records: [{ seal: 'x' }] },
+  })
+  expect(second.payload).toMatchObject({ cwd: '/new/src', x_conv: { seal: digestWithout(second.payload, 'x_conv') } })
+  expect(third).toMatchObject({ cwd: '/new', x_conv: { seal: 'edited' } })
 })

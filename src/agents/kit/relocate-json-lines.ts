@@ -1,11 +1,13 @@
 /** Replaces a directory in the fields of a JSONL log from which its program takes the directory. */
+import { digestWithout } from '../../lib/json/compare.ts'
+import { fieldsOf, parseStructure, stringOf } from '../../lib/unknown-values.ts'
 import type { DirectoryChange } from '../agent.ts'
 
 const NEWLINE = 10
 
 /**
- * Changes the directory itself and those below it; every other byte stays. Inside a JSON string quotation marks are
- * escaped, so plain ones always delimit a field.
+ * Changes the directory itself and those below it, and renews the seal of a line that we wrote; every other byte stays.
+ * Inside a JSON string quotation marks are escaped, so plain ones always delimit a field.
  */
 export function* relocateJsonLines(
   original: Iterable<Buffer>,
@@ -19,8 +21,28 @@ export function* relocateJsonLines(
   for (const line of completeLines(original)) {
     const text = line.toString('latin1')
     const relocated = text.replace(pattern, (_, field: string) => field + next)
-    yield relocated === text ? line : Buffer.from(relocated, 'latin1')
+    yield relocated === text ? line : Buffer.from(withNewSeal(relocated, text), 'latin1')
   }
+}
+
+/** A line that carries records of another format would look edited otherwise, and its records would be ignored. */
+function withNewSeal(relocated: string, text: string): string {
+  const [before, after] = [sealIn(text), sealIn(relocated)]
+  if (before === undefined || after === undefined || before.written !== before.current) return relocated
+  const [old, renewed] = [before.written, after.current].map((seal) => `"seal":"${seal}"`) as [string, string]
+  const at = relocated.lastIndexOf(old)
+  return relocated.slice(0, at) + renewed + relocated.slice(at + old.length)
+}
+
+/** The seal of the line, or of the payload in its envelope, and the one that it would have now. */
+function sealIn(text: string): { readonly written: string; readonly current: string } | undefined {
+  if (!text.includes('"seal":"')) return undefined
+  const line = fieldsOf(parseStructure(Buffer.from(text, 'latin1').toString()))
+  for (const element of [line, fieldsOf(line?.['payload'])]) {
+    const written = stringOf(fieldsOf(element?.['x_conv'])?.['seal'])
+    if (element && written !== undefined) return { written, current: digestWithout(element, 'x_conv') }
+  }
+  return undefined
 }
 
 /** Each with its newline, where it has one. */

@@ -91,6 +91,7 @@ export interface LineTally {
 export async function* scanFromRead(
   batches: AsyncIterable<readonly ReadItem[]>,
   lines?: LineTally,
+  estimates?: boolean,
 ): AsyncGenerator<readonly ScanItem[]> {
   const tally = new ScanTally()
   let last = 0
@@ -106,8 +107,10 @@ export async function* scanFromRead(
         tally.lines++
         last = line
       }
-      if (one.kind === 'message') tally.add(one.message)
-      else if (one.kind === 'cursor') found.push(...tally.take(), one)
+      if (one.kind === 'message') {
+        tally.add(one.message)
+        if (estimates) tally.estimate(one.message)
+      } else if (one.kind === 'cursor') found.push(...tally.take(), one)
       else found.push(one)
     }
     found.push(...tally.take())

@@ -1,10 +1,11 @@
 /** File sources: finding them, fingerprints, reading the bytes of a locator, replacing them. */
 import { closeSync, readSync, statSync } from 'node:fs'
-import { readFileRange } from '../../lib/files/file-bytes.ts'
+import { readKeptRange } from '../../lib/files/file-bytes.ts'
 import { openRegularFile } from '../../lib/files/regular-file.ts'
 import { findFilesBelow, isFolder, statOf } from '../../lib/files/safe-fs.ts'
 import { isSystemError, systemErrorReason, toWriteError } from '../../lib/files/system-error.ts'
 import { checksum } from '../../lib/hash.ts'
+import { type Fields, isObject, parseStructure } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
 import type { AgentId } from '../../model/ids.ts'
 import type { Source, SourceFingerprint } from '../agent.ts'
@@ -47,12 +48,40 @@ export function fileBeginsWith(path: string, buffer: Buffer, accepts: (head: Buf
   }
 }
 
+/** A file's beginning for patterns of ASCII characters, decoded byte by byte because that is ten times faster. */
+export const headText = (head: Uint8Array): string =>
+  Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1').replace(BYTE_ORDER_MARK, '')
+
+const BYTE_ORDER_MARK = /^\u00EF\u00BB\u00BF/
+
+const MAX_PROBED_LINES = 8
+
+/** The last one may be cut. */
+export const firstLines = (head: Uint8Array): readonly string[] => headText(head).split('\n', MAX_PROBED_LINES)
+
+/**
+ * Whether one of the first lines is a record that `accepts`. Only keys and ASCII values of the records are right.
+ * @param hint matches every line with such a record; others are not parsed
+ * @param opening matches such a record that is longer than the head
+ */
+export const beginsWithRecord = (
+  head: Uint8Array,
+  hint: RegExp,
+  opening: RegExp,
+  accepts: (record: Fields) => boolean,
+): boolean =>
+  firstLines(head).some((line) => {
+    if (opening.test(line)) return true
+    const record = hint.test(line) ? parseStructure(line) : undefined
+    return isObject(record) && accepts(record)
+  })
+
 /** Offset, length and checksum of a stretch of bytes in a file. */
 export type ByteSpan = readonly [offset: number, length: number, check: number]
 
 /** Reads the bytes of a locator. Throws `not_found` if they have changed. */
 export async function readSpan(source: Source, [offset, length, check]: ByteSpan): Promise<Buffer> {
-  const bytes = await readFileRange(source.path, offset, length)
+  const bytes = await readKeptRange(source.path, offset, length)
   if (bytes.length !== length || checksum(bytes) !== check) throw changedSourceError(source)
   return bytes
 }
@@ -75,7 +104,7 @@ export function assertUnchanged(path: string, fingerprint: string): void {
   if (fileFingerprint(path) !== fingerprint)
     throw new AppError(
       'busy',
-      `another program changed ${path} in the meantime, so it was left unchanged.`,
+      `Another program changed ${path} in the meantime, so it was left unchanged.`,
       `${path} はその間に別のプログラムが書き換えたため、そのままにしました。`,
     )
 }

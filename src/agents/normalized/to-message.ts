@@ -93,7 +93,9 @@ export function withoutExtension(line: Fields): Fields {
   return hasKeys(metadata) ? { ...rest, metadata } : rest
 }
 
-export const normalizedSessionId = (native: string): SessionId => makeSessionId(AGENT_ID, native)
+/** A session of a team keeps the id that it has there. */
+export const normalizedSessionId = (native: string): SessionId =>
+  /^team:[\da-f]{16}$/.test(native) ? (native as SessionId) : makeSessionId(AGENT_ID, native)
 
 function hasKeys(object: object): boolean {
   for (const _ in object) return true

@@ -1,6 +1,7 @@
 /** The parts of a message and its other fields: text, images, reasoning, attachments, metadata. */
 
 import { type Fields, fieldsOf, isObject, nonEmptyStringOf, numberOf, stringOf } from '../../lib/unknown-values.ts'
+import type { Metadata } from '../../model/metadata.ts'
 import type { Channel, Media, MessageSegment, Mutable, SourceType, ToolCall } from '../../model/normalized.ts'
 import { metadataFromExtension } from '../../model/replay/extension.ts'
 import { IMAGE_PLACEHOLDER } from '../../openai/files/forms/datasets.ts'
@@ -258,15 +259,15 @@ const RENAMED_KEYS = [
 ] as const
 
 /** Known names are used directly; all others are grouped, so that none is misinterpreted. */
-export function chatMetadata(message: Fields, content: ChatContent): Record<string, unknown> | undefined {
-  const metadata: Record<string, unknown> = {}
+export function chatMetadata(message: Fields, content: ChatContent): Metadata | undefined {
+  const metadata: Mutable<Metadata> = {}
   if (!hasNoExtraFields(message)) {
     for (const [key, name] of RENAMED_KEYS)
-      if (message[key] !== undefined && message[key] !== null) metadata[name] = message[key]
-    if (message['hidden'] === true) metadata['injected'] = true
+      if (message[key] !== undefined && message[key] !== null) metadata[name as string] = message[key]
+    if (message['hidden'] === true) metadata.injected = true
     Object.assign(metadata, unknownFields(message, KNOWN_MESSAGE_KEYS), metadataFromExtension(message['x_conv']))
   }
-  if (content.attachments.length > 0) metadata['attachments'] = content.attachments
+  if (content.attachments.length > 0) metadata.attachments = content.attachments
   if (content.parts.length > 0) metadata['parts'] = content.parts
   for (const _ in metadata) return metadata
   return undefined

@@ -1,12 +1,13 @@
 /** Finds files of conversations and recognizes them by content. They have no default folder. */
 
-import { describeFileHead } from '../../openai/files/file-layout.ts'
+import { beginsWithConversation, describeFileHead } from '../../openai/files/file-layout.ts'
 import type { FileDescription, Source } from '../agent.ts'
-import { fileBeginsWith, findLogs } from '../kit/source-file.ts'
+import { fileBeginsWith, findLogs, headText } from '../kit/source-file.ts'
 
 export const AGENT_ID = 'openai'
 
-const CANDIDATE_NAMES = /\.(?:json|jsonl|ndjson)$/i
+/** Not what tasks of other agents are called, which hold such messages. */
+const CANDIDATE_NAMES = /^(?!(?:api_conversation_history|ui_messages|.+\.messages)\.json$).*\.(?:json|jsonl|ndjson)$/i
 
 export async function* find(root: string): AsyncGenerator<Source> {
   yield* findLogs(AGENT_ID, root, CANDIDATE_NAMES, (path) => fileBeginsWith(path, buffer, isConversation))
@@ -22,14 +23,10 @@ const OTHER_AGENT_LOG =
   /^\{"(?:timestamp":"[^"]*",(?:"ordinal":\d+,)?"type":"\w+",|conversation_id":"[^"]*","next_message":)/
 
 /** Another agent's log is rejected whatever it contains. */
-export const recognize = (head: Uint8Array): boolean => describeFileHead(headText(head))?.isConversation === true
+export const recognize = (head: Uint8Array): boolean => beginsWithConversation(headText(head))
 
 /** Also describes rejected files and why they were rejected. */
 export function describe(head: Uint8Array): FileDescription | undefined {
-  const kind = describeFileHead(headText(head))
+  const kind = describeFileHead(Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('utf8'))
   return kind && { format: kind.format, why: kind.why }
 }
-
-/** Drops a character that is cut at the end. */
-const headText = (head: Uint8Array): string =>
-  Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('utf8')

@@ -267,7 +267,7 @@ export function profileIn({ form, profile }: Pick<AgentWriteOptions, 'form' | 'p
   const known = Object.keys(PROFILES)
   throw new AppError(
     'bad_usage',
-    `unknown profile "${profile}". Available: ${known.join(', ')}.`,
+    `Unknown profile "${profile}". Available: ${known.join(', ')}.`,
     `プロファイル「${profile}」はありません。使えるのは ${known.join('、')} です。`,
   )
 }

@@ -4,6 +4,7 @@ import { findFilesBelow, isFolder, readHead } from '../../lib/files/safe-fs.ts'
 import { nonEmptyStringOf } from '../../lib/unknown-values.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription, HostEnvironment, Source } from '../agent.ts'
+import { firstLines } from '../kit/source-file.ts'
 
 export const AGENT_ID = 'pi'
 
@@ -22,17 +23,12 @@ export async function* find(root: string): AsyncGenerator<Source> {
 /** The name of a directory's folder. */
 export const projectFolder = (cwd: string): string => `--${cwd.replace(/^[/\\]/, '').replaceAll(/[/\\:]/g, '-')}--`
 
-const MAX_PROBED_LINES = 8
 /** pi takes no other file for a session. */
 const HEADER = /^\{"type":"session",(?:"version":\d+,)?"id":"[^"]*","timestamp":"[^"]*"/
 const ENTRY = /^\{"type":"[a-z_]+",(?:"[a-zA-Z]+":"[^"]*",)*?"id":"[0-9a-f]{8}","parentId":/
 
-export function recognize(head: Uint8Array): boolean {
-  const text = Buffer.from(head)
-    .toString('utf8')
-    .replace(/^\uFEFF/, '')
-  return text.split('\n', MAX_PROBED_LINES).some((line) => HEADER.test(line) || ENTRY.test(line))
-}
+export const recognize = (head: Uint8Array): boolean =>
+  firstLines(head).some((line) => HEADER.test(line) || ENTRY.test(line))
 
 export const describe = (head: Uint8Array): FileDescription | undefined =>
   recognize(head)

@@ -1,23 +1,24 @@
 /** Writes a conversation as a session that `pi --session` continues. */
 import { type Fields, stringOf } from '../../lib/unknown-values.ts'
-import { MISSING_MARK } from '../../model/metadata.ts'
-import type { MessageSegment, NormalizedMessage } from '../../model/normalized.ts'
+import type { NormalizedMessage } from '../../model/normalized.ts'
+import { type AnswerPart, elementFactsOf, type ReplayCall, type ReplayStep } from '../../model/replay/step.ts'
+import { type LineContext, type LinePlace, lineWriter, type NewLine } from '../kit/line-writer.ts'
 import {
-  ABORTED,
-  type AnswerPart,
-  type AnswerStep,
-  attachmentNote,
-  attachmentsOf,
-  elementFactsOf,
-  orphanText,
-  type ReplayCall,
-  type ReplayStep,
-  resultFactsOf,
-  toConversionChange,
-} from '../../model/replay/step.ts'
-import { nameCall } from '../../model/replay/unique-names.ts'
-import { argumentsOf, ownPartsOf } from '../kit/content-steps.ts'
-import { type LineContext, type LineNaming, type LinePlace, lineWriter, type NewLine } from '../kit/line-writer.ts'
+  answeredAt,
+  argumentsOf,
+  type BlockForm,
+  blocksOf,
+  callFactsOf,
+  imageBlocks,
+  type NamedCall,
+  nameFor,
+  orphanRecord,
+  outputOf,
+  recordFactsOf,
+  type StepNaming,
+  splitAnswer,
+  wordBlocks,
+} from '../kit/step-blocks.ts'
 import { isEntry, isHeader, UNKNOWN } from './record.ts'
 import { AGENT_ID } from './store.ts'
 
@@ -55,95 +56,53 @@ function relink(line: Fields, previous: string | undefined, isWritten: (id: stri
   return parent !== undefined && !isWritten(parent) ? { ...line, parentId: previous ?? null } : undefined
 }
 
-function linesOf(step: ReplayStep, naming: LineNaming): readonly NewLine[] {
+const FORM: BlockForm = {
+  text: (text) => ({ type: 'text', text }),
+  image: ({ mimeType, data }) => ({ type: 'image', data, mimeType }),
+}
+
+function linesOf(step: ReplayStep, naming: StepNaming): readonly NewLine[] {
   switch (step.kind) {
     case 'instruction': {
-      const { message } = step
-      const value = {
-        type: 'custom_message',
-        customType: 'instruction',
-        content: blocksOf(message, naming),
-        display: true,
-      }
-      return [{ value, at: message.timestamp, facts: elementFactsOf(message) }]
+      const content = blocksOf(FORM, step.message, naming)
+      return [messageLine(step.message, { type: 'custom_message', customType: 'instruction', content, display: true })]
     }
-    case 'prompt':
-      return [userLine(step.message, blocksOf(step.message, naming), {})]
+    case 'prompt': {
+      const content = blocksOf(FORM, step.message, naming)
+      return [messageLine(step.message, { type: 'message', message: { role: 'user', content } })]
+    }
     case 'answer':
-      return answerLines(step, naming)
+      // The results of calls come before the model speaks again, each in an entry of its own.
+      return splitAnswer(step).flatMap((parts) => entryLines(parts, naming))
     case 'orphan': {
-      naming.repair(step.at, toConversionChange('result_in_words'))
-      const { message, segments } = step.result
-      const images = segments.flatMap((segment) => blockOf(segment, message.timestamp, naming))
-      return [userLine(message, [{ type: 'text', text: orphanText(step) }, ...images], { synthetic: 'orphan' })]
+      const { blocks, at, facts } = orphanRecord(FORM, step, naming)
+      return [{ value: { type: 'message', message: { role: 'user', content: blocks } }, at, facts }]
     }
     case 'aside':
       return []
   }
 }
 
-const userLine = (message: NormalizedMessage, content: readonly Fields[], facts: NewLine['facts']): NewLine => ({
-  value: { type: 'message', message: { role: 'user', content } },
+const messageLine = (message: NormalizedMessage, value: Fields): NewLine => ({
+  value,
   at: message.timestamp,
-  facts: { ...elementFactsOf(message), ...facts },
+  facts: elementFactsOf(message),
 })
-
-const blocksOf = (message: NormalizedMessage, naming: LineNaming): readonly Fields[] => [
-  ...message.segments.flatMap((segment) => blockOf(segment, message.timestamp, naming)),
-  ...attachmentsOf(message).map((one) => ({ type: 'text', text: attachmentNote(one) })),
-]
-
-/** An answer holds no images. */
-const wordBlocks = (message: NormalizedMessage, naming: LineNaming): readonly Fields[] =>
-  blocksOf(message, naming).map((block) => {
-    if (block['type'] === 'text') return block
-    naming.repair(message.timestamp, toConversionChange('image_unheld'))
-    return { type: 'text', text: attachmentNote({ format: 'image' }) }
-  })
-
-const DATA_URI = /^data:([\w.+-]+\/[\w.+-]+);base64,(.*)$/s
-
-function blockOf({ text, media }: MessageSegment, at: string, { repair }: LineNaming): readonly Fields[] {
-  if (text !== undefined) return [{ type: 'text', text }]
-  const [, mimeType, data] = DATA_URI.exec(media?.data_uri ?? '') ?? []
-  if (mimeType !== undefined) return [{ type: 'image', data, mimeType }]
-  if (media?.url === undefined && media?.data_uri === undefined) return []
-  repair(at, toConversionChange('image_unheld'))
-  return [{ type: 'text', text: attachmentNote({ format: 'image', url: media.url }) }]
-}
-
-/** The results of calls come before the model speaks again, each in an entry of its own. */
-function answerLines(step: AnswerStep, naming: LineNaming): readonly NewLine[] {
-  const lines: NewLine[] = []
-  let open: AnswerPart[] = []
-  const close = (): void => {
-    if (open.length > 0) lines.push(...entryLines(open, naming))
-    open = []
-  }
-  for (const part of ownPartsOf(step)) {
-    if (part.kind !== 'call' && open.some(({ kind }) => kind === 'call' || kind === 'words')) close()
-    open.push(part)
-  }
-  close()
-  return lines
-}
 
 /** pi requires them; the source may count its tokens elsewhere, so none are claimed here. */
 const NO_COST = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 }
 const NO_TOKENS = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost: NO_COST }
 
-function entryLines(parts: readonly AnswerPart[], naming: LineNaming): readonly NewLine[] {
+function entryLines(parts: readonly AnswerPart[], naming: StepNaming): readonly NewLine[] {
   const results: NewLine[] = []
   const content = parts.flatMap((part): readonly Fields[] => {
     if (part.kind === 'thought') return part.text === '' ? [] : [{ type: 'thinking', thinking: part.text }]
-    if (part.kind === 'words') return wordBlocks(part.message, naming)
-    const named = nameCall(part.call, naming, (change) => naming.repair(part.call.message.timestamp, change))
+    if (part.kind === 'words') return wordBlocks(FORM, part.message, naming)
+    const named = nameFor(part.call, naming)
     results.push(resultLine(part.call, named, naming))
     return [{ type: 'toolCall', ...named, arguments: argumentsOf(part.call, naming) }]
   })
-  const messages = parts.map((part) => (part.kind === 'call' ? part.call.message : part.message))
-  const message = messages[parts.findIndex(({ kind }) => kind === 'words')] ?? messages[0]
-  const model = messages.map(({ metadata }) => metadata?.model).find((one) => typeof one === 'string')
+  const { at, message, model = UNKNOWN } = recordFactsOf(parts)
   const value = {
     type: 'message',
     message: {
@@ -151,30 +110,18 @@ function entryLines(parts: readonly AnswerPart[], naming: LineNaming): readonly 
       content,
       api: UNKNOWN,
       provider: UNKNOWN,
-      model: model ?? UNKNOWN,
+      model,
       usage: NO_TOKENS,
       stopReason: results.length > 0 ? 'toolUse' : 'stop',
     },
   }
-  return [{ value, at: messages[0]?.timestamp ?? '', facts: message && elementFactsOf(message) }, ...results]
+  return [{ value, at, facts: message && elementFactsOf(message) }, ...results]
 }
 
-function resultLine(call: ReplayCall, { id, name }: { id: string; name: string }, naming: LineNaming): NewLine {
+function resultLine(call: ReplayCall, { id, name }: NamedCall, naming: StepNaming): NewLine {
   const { result, message } = call
-  if (!result) naming.repair(message.timestamp, toConversionChange('call_aborted'))
-  const output = result ? (result.tool.output ?? '') : ABORTED
-  const images = result?.segments.filter(({ type }) => type === 'image') ?? []
-  const content = [
-    { type: 'text', text: output },
-    ...images.flatMap((segment) => blockOf(segment, message.timestamp, naming)),
-  ]
+  const content = [FORM.text(outputOf(call, naming)), ...imageBlocks(FORM, result?.segments ?? [], message, naming)]
   const isError = result?.tool.status !== 'success'
-  const status = result?.tool.status
-  const facts = result
-    ? status === 'error'
-      ? elementFactsOf(result.message)
-      : resultFactsOf(result)
-    : { synthetic: MISSING_MARK }
   const value = { type: 'message', message: { role: 'toolResult', toolCallId: id, toolName: name, content, isError } }
-  return { value, at: (result ?? call).message.timestamp, facts }
+  return { value, at: answeredAt(call), facts: callFactsOf(call, true) }
 }

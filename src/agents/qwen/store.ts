@@ -1,9 +1,10 @@
 /** Where Qwen Code keeps conversations. */
 import { join } from 'node:path'
 import { findFilesBelow, isFolder, listEntries, readHead } from '../../lib/files/safe-fs.ts'
-import { isObject, nonEmptyStringOf, parseStructure } from '../../lib/unknown-values.ts'
+import { nonEmptyStringOf } from '../../lib/unknown-values.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription, HostEnvironment, Source } from '../agent.ts'
+import { beginsWithRecord } from '../kit/source-file.ts'
 import { isRecord } from './record.ts'
 
 export const AGENT_ID = 'qwen'
@@ -34,21 +35,13 @@ function chatFolders(root: string): readonly string[] {
 export const projectKey = (cwd: string, platform: NodeJS.Platform): string =>
   (platform === 'win32' ? cwd.toLowerCase() : cwd).replaceAll(/[^a-zA-Z0-9]/g, '-')
 
-const MAX_PROBED_LINES = 8
 /** For a first line that is longer than the head. Claude Code has the same fields in another order. */
 const OPENING =
   /^\{"uuid":"[^"]*","parentUuid":(?:null|"[^"]*"),"sessionId":"[^"]*","timestamp":"[^"]*","type":"(?:user|assistant|tool_result|system)","cwd":"/
 
-export function recognize(head: Uint8Array): boolean {
-  const text = Buffer.from(head)
-    .toString('utf8')
-    .replace(/^\uFEFF/, '')
-  return text.split('\n', MAX_PROBED_LINES).some((line) => {
-    if (OPENING.test(line)) return true
-    const record = parseStructure(line)
-    return isObject(record) && isRecord(record)
-  })
-}
+const HINT = /"(?:parts|systemPayload|tool_result)"/
+
+export const recognize = (head: Uint8Array): boolean => beginsWithRecord(head, HINT, OPENING, isRecord)
 
 export const describe = (head: Uint8Array): FileDescription | undefined =>
   recognize(head)

@@ -1,26 +1,19 @@
 /** Writes a conversation as a session that `qwen --resume` continues. */
 import { type Fields, stringOf } from '../../lib/unknown-values.ts'
-import { MISSING_MARK } from '../../model/metadata.ts'
+import { type AnswerPart, elementFactsOf, type ReplayCall, type ReplayStep } from '../../model/replay/step.ts'
+import { PART_FORM, partsOfMessage, responseParts, withMark } from '../kit/content-steps.ts'
+import { type LineContext, type LinePlace, lineWriter, type NewLine } from '../kit/line-writer.ts'
 import {
-  type AnswerPart,
-  type AnswerStep,
-  elementFactsOf,
-  orphanText,
-  type ReplayCall,
-  type ReplayStep,
-  resultFactsOf,
-  toConversionChange,
-} from '../../model/replay/step.ts'
-import { nameCall } from '../../model/replay/unique-names.ts'
-import {
+  answeredAt,
   argumentsOf,
-  missingResponse,
-  ownPartsOf,
-  partsOfMessage,
-  responseParts,
-  withMark,
-} from '../kit/content-steps.ts'
-import { type LineContext, type LineNaming, type LinePlace, lineWriter, type NewLine } from '../kit/line-writer.ts'
+  callFactsOf,
+  type NamedCall,
+  nameFor,
+  orphanRecord,
+  recordFactsOf,
+  type StepNaming,
+  splitAnswer,
+} from '../kit/step-blocks.ts'
 import { isRecord, startsLikeCommand } from './record.ts'
 import { AGENT_ID } from './store.ts'
 
@@ -57,7 +50,7 @@ function adapt(line: Fields, { options, sessionId }: LineContext): Fields {
   return { ...line, sessionId, cwd }
 }
 
-function linesOf(step: ReplayStep, naming: LineNaming): readonly NewLine[] {
+function linesOf(step: ReplayStep, naming: StepNaming): readonly NewLine[] {
   switch (step.kind) {
     case 'instruction':
     case 'prompt': {
@@ -65,13 +58,11 @@ function linesOf(step: ReplayStep, naming: LineNaming): readonly NewLine[] {
       return [userLine(message.timestamp, partsOfMessage(message, naming), elementFactsOf(message))]
     }
     case 'answer':
-      return answerLines(step, naming)
+      // The results of calls come before the model speaks again, each in a line of its own.
+      return splitAnswer(step).flatMap((parts) => recordLines(parts, naming))
     case 'orphan': {
-      naming.repair(step.at, toConversionChange('result_in_words'))
-      const { message } = step.result
-      const images = partsOfMessage({ ...message, segments: step.result.segments }, naming)
-      const facts = { ...elementFactsOf(message), synthetic: 'orphan' }
-      return [userLine(message.timestamp, [{ text: orphanText(step) }, ...images], facts)]
+      const { blocks, at, facts } = orphanRecord(PART_FORM, step, naming)
+      return [userLine(at, blocks, facts)]
     }
     case 'aside':
       return []
@@ -84,51 +75,31 @@ const userLine = (at: string, parts: readonly Fields[], facts: NewLine['facts'])
   facts,
 })
 
-/** The results of calls come before the model speaks again, each in a line of its own. */
-function answerLines(step: AnswerStep, naming: LineNaming): readonly NewLine[] {
-  const lines: NewLine[] = []
-  let open: AnswerPart[] = []
-  const close = (): void => {
-    if (open.length > 0) lines.push(...recordLines(open, naming))
-    open = []
-  }
-  for (const part of ownPartsOf(step)) {
-    const isNext = part.kind !== 'call' && open.some(({ kind }) => kind === 'call' || kind === 'words')
-    if (isNext) close()
-    open.push(part)
-  }
-  close()
-  return lines
-}
-
-function recordLines(parts: readonly AnswerPart[], naming: LineNaming): readonly NewLine[] {
+function recordLines(parts: readonly AnswerPart[], naming: StepNaming): readonly NewLine[] {
   const results: NewLine[] = []
   const content = parts.flatMap((part): readonly Fields[] => {
     if (part.kind === 'thought') return [{ text: part.text, thought: true }]
     if (part.kind === 'words') return partsOfMessage(part.message, naming)
-    const named = nameCall(part.call, naming, (change) => naming.repair(part.call.message.timestamp, change))
+    const named = nameFor(part.call, naming)
     results.push(resultLine(part.call, named, naming))
     return [{ functionCall: { ...named, args: argumentsOf(part.call, naming) } }]
   })
-  const messages = parts.map((part) => (part.kind === 'call' ? part.call.message : part.message))
-  const message = messages[parts.findIndex(({ kind }) => kind === 'words')] ?? messages[0]
-  const model = messages.map(({ metadata }) => metadata?.model).find((one) => typeof one === 'string')
+  const { at, message, model } = recordFactsOf(parts)
   const value = {
     type: 'assistant',
     ...(model !== undefined && { model }),
     message: { role: 'model', parts: content },
   }
-  return [{ value, at: messages[0]?.timestamp ?? '', facts: message && elementFactsOf(message) }, ...results]
+  return [{ value, at, facts: message && elementFactsOf(message) }, ...results]
 }
 
 const STATUSES: ReadonlySet<unknown> = new Set(['success', 'error', 'cancelled'])
 
-function resultLine(call: ReplayCall, named: { id: string; name: string }, naming: LineNaming): NewLine {
+function resultLine(call: ReplayCall, named: NamedCall, naming: StepNaming): NewLine {
   const { result } = call
-  const parts = result ? responseParts(result, named, naming) : [missingResponse(call, named, naming)]
+  const parts = responseParts(call, named, naming)
   const status = result && STATUSES.has(result.tool.status) ? result.tool.status : 'error'
-  const facts = result ? resultFactsOf(result) : { synthetic: MISSING_MARK }
   const toolCallResult = { callId: named.id, status, resultDisplay: result?.tool.output ?? '' }
   const value = { type: 'tool_result', message: { role: 'user', parts }, toolCallResult }
-  return { value, at: (result ?? call).message.timestamp, facts }
+  return { value, at: answeredAt(call), facts: callFactsOf(call) }
 }

@@ -2,11 +2,13 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import { fieldsOf, listOf, numberOf, parseStructure, stringOf } from '../../lib/unknown-values.ts'
 import type { AgentId, Instant, SessionId } from '../../model/ids.ts'
+import type { RelocatedSession } from '../relocated-table.ts'
 
 export interface Manifest {
   readonly machine: MachineName
   readonly items: readonly ExchangeItem[]
   readonly tombstones: readonly Tombstone[]
+  readonly relocated: readonly RelocatedSession[]
 }
 
 export interface MachineName {
@@ -78,6 +80,7 @@ export function readManifest(content: Buffer): Manifest | undefined {
     machine: { id, name },
     items: listOf(fields['items']).filter(isItem),
     tombstones: listOf(fields['tombstones']).filter(isTombstone),
+    relocated: listOf(fields['relocated']).filter(isRelocated),
   }
 }
 
@@ -110,3 +113,6 @@ function isTombstone(value: unknown): value is Tombstone {
     listOf(fields?.['items']).every(isText)
   )
 }
+
+const isRelocated = (value: unknown): value is RelocatedSession =>
+  ['claim', 'first_record', 'original'].every((name) => isText(fieldsOf(value)?.[name]))

@@ -77,6 +77,7 @@ export async function receiveBackups(backup: BackupDatabase, options: ReceiveOpt
         counts[taken === 'taken' ? (before === undefined ? 'new' : 'changed') : taken]++
       }
     }
+    for (const one of manifest.relocated) backup.addRelocated(one)
     for (const tombstone of manifest.tombstones)
       if (backup.received.eraseReceived(id, name, tombstone)) {
         counts.erased++

@@ -58,7 +58,7 @@ export function sendBackup(backup: BackupDatabase, { folder, passphrase, machine
   const writer = new PieceWriter(folder, machine.id, key)
   const items = [...itemsOf(backup, writer)]
   const tombstones = backup.forgotten().flatMap(({ erased, ...one }) => (erased ? [{ ...one, items: erased }] : []))
-  const manifest = writeManifest({ machine, items, tombstones })
+  const manifest = writeManifest({ machine, items, tombstones, relocated: backup.relocated() })
   sealFile(folder, manifestPlace(machine.id), manifest, key)
   const removed_pieces = writer.removeUnused()
   const { written, bytes } = writer

@@ -47,12 +47,12 @@ export const mcpCommand: ChatCommandDefinition = {
 }
 
 function formatServer(report: McpServerReport, isDetailed: boolean, say: PickWording): readonly string[] {
-  const { name, type, status, reason, tools, prompts, omitted, ms, stderr } = report
+  const { name, type, status, reason, tools, prompts, resources, omitted, ms, stderr } = report
   const why = reason === null ? '' : say(`: ${reason.en}`, `：${reason.ja}`)
   return [
     `${name}  ${type}${say(', ', '、')}${say(status, STATUS_JA[status])}${why}${ms === null ? '' : say(`, ${ms} ms`, `、${ms} ms`)}`,
     ...tools.map((tool) => `  ${tool}`),
-    ...prompts.map((prompt) => `  @${prompt}`),
+    ...[...prompts, ...resources].map((name) => `  @${name}`),
     ...omitted.map((one) => formatOmittedTool(one, say)),
     ...(isDetailed && stderr !== '' ? [stderr.trimEnd()] : []),
   ]
@@ -98,11 +98,11 @@ function showAgent({ setup }: ChatSession, { agents }: FoundAgents, name: string
 function unknownAgent(name: string): ChatSessionEvent {
   if (name === '')
     return errorText(
-      'specify an agent. Type /agent list for a list.',
+      'Specify an agent. Type /agent list for a list.',
       'エージェントの名前を指定してください。/agent list で一覧を見られます。',
     )
   return errorText(
-    `unknown agent ${name}. Type /agent list for a list.`,
+    `Unknown agent ${name}. Type /agent list for a list.`,
     `エージェント ${name} はありません。/agent list で一覧を見られます。`,
   )
 }
@@ -142,7 +142,7 @@ async function* trustServers(session: ChatSession, signal: AbortSignal): AsyncGe
   const read = readProjectServers(setup.workspace.cwd)
   if (!read?.ok)
     return yield errorText(
-      'no readable .amazonq/mcp.json in this project.',
+      'No readable .amazonq/mcp.json in this project.',
       'このプロジェクトに、読み取れる .amazonq/mcp.json はありません。',
     )
   const { servers, fingerprint } = read.value

@@ -7,15 +7,18 @@ import { type FileChanges, readFileChanges } from '../tools/files/seen-files.ts'
 import { agentCommand, mcpCommand } from './agent.ts'
 import { checkpointCommand } from './checkpoint.ts'
 import { type ChatCommandDefinition, CommandWords, outputEvent, outputText } from './command.ts'
-import { attachCommand, editorCommand, replyCommand, retryCommand } from './compose.ts'
+import { attachCommand, editCommand, editorCommand, replyCommand, retryCommand } from './compose.ts'
 import { contextCommand } from './context.ts'
+import { copyCommand, exportCommand } from './copy-export.ts'
+import { commitCommand, diffCommand, undoCommand } from './git.ts'
 import { clearCommand, compactCommand, rewindCommand } from './history.ts'
 import { modelCommand } from './model.ts'
+import { permissionsCommand, planCommand } from './permissions.ts'
 import { savedPromptsCommand } from './prompts.ts'
 import { loadCommand, saveCommand } from './save-load.ts'
 import { tangentCommand } from './tangent.ts'
 import { shellCommand, toolsCommand } from './tools.ts'
-import { transcriptCommand, usageCommand } from './usage.ts'
+import { reasoningCommand, transcriptCommand, usageCommand } from './usage.ts'
 
 const changesCommand: ChatCommandDefinition = {
   name: 'changes',
@@ -80,6 +83,7 @@ export const CHAT_COMMANDS: readonly ChatCommandDefinition[] = [
   compactCommand,
   rewindCommand,
   retryCommand,
+  editCommand,
   tangentCommand,
   contextCommand,
   attachCommand,
@@ -89,11 +93,19 @@ export const CHAT_COMMANDS: readonly ChatCommandDefinition[] = [
   modelCommand,
   agentCommand,
   toolsCommand,
+  permissionsCommand,
+  planCommand,
   mcpCommand,
   checkpointCommand,
   changesCommand,
+  diffCommand,
+  undoCommand,
+  commitCommand,
   usageCommand,
+  reasoningCommand,
   transcriptCommand,
+  copyCommand,
+  exportCommand,
   saveCommand,
   loadCommand,
   quitCommand,
@@ -153,7 +165,7 @@ function unknownCommandText(name: string): Phrase {
     sortLetters(one) === sortLetters(name) || (name.length > 1 && (one.startsWith(name) || name.startsWith(one)))
   const similar = CHAT_COMMANDS.find((one) => isLike(one.name))
   return phrase(
-    `unknown command /${name}.${similar ? ` Did you mean /${similar.name}?` : ''} Type /help for a list.`,
+    `Unknown command /${name}.${similar ? ` Did you mean /${similar.name}?` : ''} Type /help for a list.`,
     `コマンド /${name} はありません。${similar ? `/${similar.name} ですか？ ` : ''}/help で一覧を見られます。`,
   )
 }

@@ -1,10 +1,12 @@
 /** `/attach`, `/editor`, `/reply`, `/retry`: ways to compose and send a prompt. */
+
+import { promptOf } from '../../conversation/message-text.ts'
 import { isFile } from '../../lib/files/safe-fs.ts'
 import { phrase } from '../../model/phrase.ts'
 import { resolveTypedPath } from '../attachments.ts'
 import { errorText } from '../events.ts'
 import { type ChatCommandDefinition, outputEvent } from './command.ts'
-import { assistantText } from './history.ts'
+import { assistantText, lastPromptIndex, NO_PROMPT } from './history.ts'
 
 export const attachCommand: ChatCommandDefinition = {
   name: 'attach',
@@ -19,7 +21,7 @@ export const attachCommand: ChatCommandDefinition = {
     else
       for (const word of words.all) {
         const path = resolveTypedPath(word, setup.workspace)
-        if (!isFile(path)) return yield errorText(`no such file: ${path}.`, `${path} にファイルはありません。`)
+        if (!isFile(path)) return yield errorText(`No such file: ${path}.`, `${path} にファイルはありません。`)
         attachments.push(path)
       }
     const names = attachments.join(', ')
@@ -49,7 +51,7 @@ export const replyCommand: ChatCommandDefinition = {
   ),
   async *run({ state }) {
     const last = state.history.at(-1)
-    if (!last) return yield errorText('no answer yet.', 'まだ応答がありません。')
+    if (!last) return yield errorText('No answer yet.', 'まだ応答がありません。')
     const quoted = assistantText(last.assistant).replaceAll(/^/gm, '> ')
     yield { kind: 'edit', text: `${quoted}\n\n` }
   },
@@ -58,10 +60,43 @@ export const replyCommand: ChatCommandDefinition = {
 export const retryCommand: ChatCommandDefinition = {
   name: 'retry',
   args: '',
-  help: phrase('send the unanswered prompt again', '応答のなかった依頼をもう一度送る'),
+  help: phrase(
+    'send the unanswered prompt again, or ask for another answer; the earlier answer stays as a branch',
+    '応答のない依頼をもう一度送る。応答があれば、別の応答を求める（前の応答は枝として残る）',
+  ),
   async *run(session, _, signal) {
-    if (!session.state.next_message)
-      yield errorText('there is no unanswered prompt.', '応答を待っている依頼はありません。')
-    else yield* session.sendWaiting(signal)
+    const { state, writer } = session
+    const last = state.history.at(-1)
+    if (!state.next_message) {
+      if (!last) return yield errorText('There is no prompt to send again.', 'もう一度送る依頼がありません。')
+      writer.append(
+        { event: 'rewound', to: state.history.length - 2, name: null, keep: true },
+        { event: 'next_message', message: last.user },
+      )
+      yield { kind: 'moved' }
+    }
+    yield* session.sendWaiting(signal)
+  },
+}
+
+export const editCommand: ChatCommandDefinition = {
+  name: 'edit',
+  args: '[text]',
+  help: phrase(
+    'change the last prompt and send it again; what came after it stays as a branch',
+    '最後の依頼を書き直して送る。その後のやり取りは枝として残る',
+  ),
+  async *run(session, { text }, signal) {
+    const { state, writer } = session
+    const waiting = state.next_message ? promptOf(state.next_message) : undefined
+    const at = lastPromptIndex(state)
+    if (waiting === undefined && at < 0)
+      return yield errorText('There is no prompt to change.', '書き直す依頼がありません。')
+    const prompt = waiting ?? promptOf(state.history.at(at)?.user ?? NO_PROMPT) ?? ''
+    if (text === '') return yield { kind: 'edit', text: `/edit ${prompt}` }
+    if (waiting !== undefined) writer.append({ event: 'next_message', message: null })
+    else writer.append({ event: 'rewound', to: at - 1, name: null, keep: true })
+    yield { kind: 'moved', said: text }
+    yield* session.sendWithin(text, signal, false)
   },
 }

@@ -77,7 +77,7 @@ function* addRules(session: ChatSession, words: CommandWords): Generator<ChatSes
     if (typed.kind === 'outside') outside.push(typed)
     if (!isForced && findGlobFiles(rule, workspace.cwd, workspace.home).length === 0)
       return yield errorText(
-        `no such file: ${rule}. Pass -f to add it anyway.`,
+        `No such file: ${rule}. Pass -f to add it anyway.`,
         `${rule} にファイルはありません。-f を付けると、それでも追加します。`,
       )
   }
@@ -101,7 +101,7 @@ function* removeRules(session: ChatSession, wanted: readonly string[]): Generato
   const removedCount = rulesOf(session).length - remaining.length
   if (removedCount === 0)
     yield errorText(
-      'no such rule. Type /context show for a list.',
+      'No such rule. Type /context show for a list.',
       '登録されていません。/context show で一覧を見られます。',
     )
   else
@@ -166,7 +166,7 @@ async function showNextRequest({ writer, setup, state }: ChatSession, signal: Ab
   )
   const next_message = state.next_message ?? newPrompt('(your next prompt)', writer.localNow(), writer.env())
   const outgoing = buildOutgoingRequest({ ...state, next_message }, { ...requestContext, env: writer.env() })
-  if (!outgoing) return errorText('there is nothing to send.', '送るものがありません。')
+  if (!outgoing) return errorText('There is nothing to send.', '送るものがありません。')
   const { profile } = setup.server
   const rendered = renderOpenAIMessages(outgoing.request, {
     profile,

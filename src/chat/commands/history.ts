@@ -110,13 +110,19 @@ async function* rewindTo(
   )
 }
 
-function indexBeforeLastPrompt({ history }: ConversationState): number {
-  for (let at = history.length - 1; at >= 0; at--)
-    if (promptOf(history.at(at)?.user ?? NO_PROMPT) !== undefined) return at - 1
-  return history.length - 1
+function indexBeforeLastPrompt(state: ConversationState): number {
+  const at = lastPromptIndex(state)
+  return at < 0 ? state.history.length - 1 : at - 1
 }
 
-const NO_PROMPT = { content: { ToolUseResults: { tool_use_results: [] } } } as const
+/** -1 if the history has no prompt. */
+export function lastPromptIndex({ history }: ConversationState): number {
+  for (let at = history.length - 1; at >= 0; at--)
+    if (promptOf(history.at(at)?.user ?? NO_PROMPT) !== undefined) return at
+  return -1
+}
+
+export const NO_PROMPT = { content: { ToolUseResults: { tool_use_results: [] } } } as const
 
 async function* switchBranch(
   { writer, state }: ChatSession,
@@ -125,7 +131,7 @@ async function* switchBranch(
   const at = Number(first) - 1
   if (!stateBranches(state)[at])
     return yield errorText(
-      'no such branch. Type /rewind branches for a list.',
+      'No such branch. Type /rewind branches for a list.',
       'その枝はありません。/rewind branches で一覧を見られます。',
     )
   writer.append({ event: 'branch_taken', branch: at })

@@ -46,7 +46,7 @@ export const savedPromptsCommand: ChatCommandDefinition = {
       yield outputText(`Removed @${name}.`, `@${name} を消しました。`)
     } else
       yield errorText(
-        'only prompts saved in fumibako can be removed here. Type /prompts details to see where this one is.',
+        'Only prompts saved in fumibako can be removed here. Type /prompts details to see where this one is.',
         'ここで消せるのは fumibako の文章だけです。この文章の場所は /prompts details で分かります。',
       )
   },
@@ -60,11 +60,11 @@ const NO_PROMPTS = phrase(
 const unknownPrompt = (name: string): Phrase =>
   name === ''
     ? phrase(
-        'specify a prompt. Type /prompts for a list.',
+        'Specify a prompt. Type /prompts for a list.',
         '文章の名前を指定してください。/prompts で一覧を見られます。',
       )
     : phrase(
-        `unknown prompt ${name}. Type /prompts for a list.`,
+        `Unknown prompt ${name}. Type /prompts for a list.`,
         `文章 ${name} はありません。/prompts で一覧を見られます。`,
       )
 

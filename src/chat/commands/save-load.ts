@@ -66,7 +66,7 @@ export const loadCommand: ChatCommandDefinition = {
       .find((one) => existsSync(one))
     if (path === undefined)
       return yield errorText(
-        `no such file: ${word} or ${word}.json.`,
+        `No such file: ${word} or ${word}.json.`,
         `${word} にも ${word}.json にもファイルがありません。`,
       )
     const now = session.writer.tangentNow()

@@ -62,7 +62,7 @@ async function* leaveWithSummary(
   )
   if (!request)
     return yield errorText(
-      'the tangent has no exchanges yet. Type /tangent to leave it.',
+      'The tangent has no exchanges yet. Type /tangent to leave it.',
       '脇道ではまだ何も話していません。/tangent で戻ります。',
     )
   yield { kind: 'compacting', automatic: false }
@@ -70,7 +70,7 @@ async function* leaveWithSummary(
   if (summarized.kind === 'error') {
     const { en, ja } = chatErrorText(summarized.error)
     yield errorText(
-      `could not summarize: ${en}. The tangent is still open.`,
+      `Could not summarize: ${en}. The tangent is still open.`,
       `要約できませんでした。${ja}。まだ脇道にいます。`,
     )
     return
@@ -93,7 +93,7 @@ async function* leaveWithSummary(
 }
 
 const NO_OPEN_TANGENT = phrase(
-  'no tangent is open. Type /tangent to start one.',
+  'No tangent is open. Type /tangent to start one.',
   '脇道にはいません。/tangent で入れます。',
 )
 

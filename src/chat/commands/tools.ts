@@ -61,9 +61,9 @@ export const toolsCommand: ChatCommandDefinition = {
 
 const unknownTool = (names: string): Phrase =>
   names === ''
-    ? phrase('specify a tool. Type /tools for a list.', 'ツールの名前を指定してください。/tools で一覧を見られます。')
+    ? phrase('Specify a tool. Type /tools for a list.', 'ツールの名前を指定してください。/tools で一覧を見られます。')
     : phrase(
-        `unknown tool ${names}. Type /tools for a list.`,
+        `Unknown tool ${names}. Type /tools for a list.`,
         `ツール ${names} はありません。/tools で一覧を見られます。`,
       )
 
@@ -106,13 +106,13 @@ export const formatOmittedTool = ({ label, reason: { en, ja } }: OmittedTool, sa
 export const shellCommand: Pick<ChatCommandDefinition, 'run'> = {
   async *run({ setup }, words, signal) {
     if (words.text === '')
-      return yield errorText('type a shell command after !.', '! の後にシェルのコマンドを書いてください。')
+      return yield errorText('Type a shell command after !.', '! の後にシェルのコマンドを書いてください。')
     const checked = await setup.shell?.check({ command: words.text }, setup.workspace)
     if (!checked?.ok)
       return yield errorEvent(
         checked
           ? untranslated(checked.error)
-          : phrase('shell commands are not available here.', 'ここではシェルを使えません。'),
+          : phrase('Shell commands are not available here.', 'ここではシェルを使えません。'),
       )
     const ran = await checked.call.run({ ...setup.workspace, signal })
     for (const block of ran.content) yield outputEvent(untranslated(formatShellResult(block)))

@@ -1,9 +1,18 @@
 /** `/usage` and `/transcript`: the size and the text of the conversation. */
 import { conversationSize } from '../../conversation/budget.ts'
-import { composePhrase, phrase, untranslated } from '../../model/phrase.ts'
+import { composePhrase, type PickWording, phrase, untranslated } from '../../model/phrase.ts'
 import { tokensOfBytes } from '../../model/token-estimate.ts'
+import type { ChatSession } from '../session.ts'
+import { formatCost, usedLimits } from '../spending.ts'
 import { contextWindowTokens, rangeStart, toolSpecBytes } from '../turn/request.ts'
-import { type ChatCommandDefinition, countNoun, groupDigits, markdownTable, outputEvent } from './command.ts'
+import {
+  type ChatCommandDefinition,
+  countNoun,
+  groupDigits,
+  markdownTable,
+  outputEvent,
+  outputText,
+} from './command.ts'
 
 export const usageCommand: ChatCommandDefinition = {
   name: 'usage',
@@ -41,6 +50,7 @@ export const usageCommand: ChatCommandDefinition = {
             `${percent} % of ${countNoun(window, 'token')} (${model}). Type /compact to make room.`,
             `${groupDigits(window)} トークン中 ${percent} %（${model}）。/compact で空きを作れます。`,
           ),
+          ...limitLines(session, say),
           ...(start === 0
             ? []
             : [
@@ -53,6 +63,32 @@ export const usageCommand: ChatCommandDefinition = {
       ),
     )
   },
+}
+
+/** What this chat has used, and its limits. */
+function limitLines({ setup: { spending, settings } }: ChatSession, say: PickWording): readonly string[] {
+  const { requests, usage, cost } = spending.session
+  const isUnknown = cost.usd === 0 && cost.unpriced_tokens > 0
+  const price = isUnknown
+    ? say(', cost unknown: the model has no known price', '、費用は不明（モデルの価格が分かりません）')
+    : spending.isPriced
+      ? say(
+          `, ${formatCost(cost.usd)}${cost.unpriced_tokens > 0 ? ` (${countNoun(cost.unpriced_tokens, 'token')} without a known price)` : ''}`,
+          `、${formatCost(cost.usd)}${cost.unpriced_tokens > 0 ? `（${groupDigits(cost.unpriced_tokens)} トークンは価格不明）` : ''}`,
+        )
+      : ''
+  const limits = usedLimits(spending, settings.limits).map(({ label: { en, ja } }) => say(en, ja))
+  return [
+    '',
+    say(
+      `Used since the chat was opened: ${countNoun(requests, 'request')}, ${groupDigits(usage.input_tokens)} in, ${groupDigits(usage.output_tokens)} out${price}.`,
+      `チャットを開いてからの使用量：要求 ${groupDigits(requests)} 件、入力 ${groupDigits(usage.input_tokens)}、出力 ${groupDigits(usage.output_tokens)}${price}。`,
+    ),
+    say(
+      `Limits, of the last turn and of the chat: ${limits.join(' · ')}.`,
+      `上限（最後のターンとチャット全体）：${limits.join(' · ')}。`,
+    ),
+  ]
 }
 
 const formatShare = (tokens: number, window: number): readonly [string, string] => [
@@ -74,6 +110,34 @@ export const transcriptCommand: ChatCommandDefinition = {
     const lines = state.transcript.slice(-Math.max(1, lineLimit)).toArray()
     yield outputEvent(
       lines.length === 0 ? phrase('No exchanges yet.', 'まだやり取りがありません。') : untranslated(lines.join('\n')),
+    )
+  },
+}
+
+export const reasoningCommand: ChatCommandDefinition = {
+  name: 'reasoning',
+  args: '[show | fold | hide]',
+  help: phrase(
+    'print the reasoning before the last answer, or choose how the terminal shows it',
+    '最後の応答までのモデルの思考を表示、または表示方法の選択',
+  ),
+  words: ['show', 'fold', 'hide'],
+  async *run(session, { first }) {
+    if (first === 'show' || first === 'fold' || first === 'hide') {
+      session.setup.reasoning = first
+      return yield outputText(`Reasoning: ${first}.`, `思考の表示：${first}。`)
+    }
+    const { reasoning } = session.writer.journal.replay
+    const last = reasoning.at(-1)
+    yield outputEvent(
+      last === undefined
+        ? phrase('This conversation has no reasoning.', 'この会話に思考の記録はありません。')
+        : last.text === ''
+          ? phrase(
+              'The server sent the last reasoning encrypted, without a summary.',
+              '最後の思考は暗号化されていて、要約もありません。',
+            )
+          : untranslated(last.text),
     )
   },
 }

@@ -1,10 +1,13 @@
 /** The models of a server and their context windows. */
 import { DEFAULT_CONTEXT_WINDOW_TOKENS } from '../../conversation/limits.ts'
 import type { ModelInfo } from '../../conversation/record.ts'
-import { fieldsOf, listOf, nonEmptyStringOf, numberOf } from '../../lib/unknown-values.ts'
+import { type Fields, fieldsOf, listOf, nonEmptyStringOf, numberOf } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
+import { type ChatError, ChatFailure } from '../../openai/chat/transport.ts'
+import { DIALECTS } from '../../openai/dialects/dialects.ts'
 import { detectServer, type Endpoint } from './endpoint.ts'
+import { explainChatError, type ServerPlace } from './explain-error.ts'
 
 const WINDOWS_AS_OF = '2026-11-15'
 
@@ -64,11 +67,11 @@ export interface Model {
 
 const REQUEST_TIMEOUT_MS = 10_000
 
-export function createAskJson({ apiKey }: Endpoint, signal?: AbortSignal): AskJson {
+export function createAskJson({ apiKey, api }: Endpoint, signal?: AbortSignal): AskJson {
   return async (url, body) => {
     const timeout = AbortSignal.timeout(REQUEST_TIMEOUT_MS)
     const response = await fetch(url, {
-      headers: { ...(apiKey && { authorization: `Bearer ${apiKey}` }), ...(body && JSON_BODY) },
+      headers: { ...keyHeaders(api, apiKey), ...(body && JSON_BODY) },
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
     })
@@ -77,12 +80,18 @@ export function createAskJson({ apiKey }: Endpoint, signal?: AbortSignal): AskJs
   }
 }
 
+function keyHeaders(api: Endpoint['api'], apiKey: string | null): Record<string, string> {
+  const own = api === 'chat' ? {} : DIALECTS[api].headers(apiKey ?? undefined)
+  const all = { ...(apiKey && { authorization: `Bearer ${apiKey}` }), ...own }
+  return Object.fromEntries(Object.entries(all).flatMap(([name, value]) => (value === null ? [] : [[name, value]])))
+}
+
 const JSON_BODY = { 'content-type': 'application/json' }
 
-/** In the server's order. Throws `not_found` if the server does not answer, `no_permission` if it rejects the key. */
-export async function listModels({ baseURL }: Endpoint, ask: AskJson): Promise<readonly Model[]> {
-  const answer = await ask(`${baseURL}/models`).catch((error: unknown) => {
-    throw unreachableError(baseURL, error)
+/** In the server's order. Throws `server_failed`. */
+export async function listModels(endpoint: Endpoint, ask: AskJson): Promise<readonly Model[]> {
+  const answer = await ask(`${endpoint.baseURL}/models`).catch((error: unknown) => {
+    throw unreachableError(endpoint, error)
   })
   const fields = fieldsOf(answer)
   const models = listOf(fields?.['data'] ?? fields?.['models'] ?? answer)
@@ -90,24 +99,31 @@ export async function listModels({ baseURL }: Endpoint, ask: AskJson): Promise<r
     const model = fieldsOf(one)
     const id = nonEmptyStringOf(model?.['id']) ?? nonEmptyStringOf(model?.['name'])
     if (id === undefined) return []
-    return [{ id, window: numberOf(model?.['max_model_len']) ?? numberOf(model?.['context_length']) }]
+    return [{ id, window: listedWindow(model) }]
   })
 }
 
-function unreachableError(baseURL: string, error: unknown): AppError {
-  const message = error instanceof Error ? error.message : String(error)
-  const isForbidden = /status 40[13]/.test(message)
-  if (isForbidden)
-    return new AppError(
-      'no_permission',
-      `${baseURL} rejected the API key (${message}). Check the key of the profile or the environment.`,
-      `${baseURL} が API キーを拒否しました（${message}）。プロファイルか環境変数のキーを確認してください。`,
-    )
+function unreachableError(place: ServerPlace, error: unknown): AppError {
+  const { en, ja } = explainChatError(toAskError(error), { place, isTurn: false })
+  const { baseURL } = place
   return new AppError(
-    'not_found',
-    `cannot list the models of ${baseURL} (${message}). Check that the server is running and that the URL ends with /v1.`,
-    `${baseURL} からモデルの一覧を取得できません（${message}）。サーバーが動いているか、アドレスが /v1 で終わっているか確認してください。`,
+    'server_failed',
+    `Cannot list the models of ${baseURL}. ${en}`,
+    `${baseURL} からモデルの一覧を取得できません。${ja}`,
   )
+}
+
+/** `fetch` hides the reason in the cause. */
+function toAskError(error: unknown): ChatError {
+  if (error instanceof ChatFailure) return error.error
+  const { message, cause, name } =
+    error instanceof Error ? error : { message: String(error), cause: undefined, name: '' }
+  const status = /^status (\d{3})$/.exec(message)?.[1]
+  if (status !== undefined) return { kind: 'status', status: Number(status), message }
+  if (name === 'TimeoutError') return { kind: 'timeout', message }
+  if (error instanceof SyntaxError) return { kind: 'garbage', message: 'the list of models is not JSON' }
+  const code = nonEmptyStringOf(fieldsOf(cause)?.['code'])
+  return { kind: 'connection', message, ...(code !== undefined && { code }) }
 }
 
 /** Source of the number. `usual` is a default that the user is warned about. */
@@ -156,6 +172,7 @@ async function fetchWindow({ server, baseURL }: Endpoint, model: string, ask: As
       return numberOf(reported?.['loaded_context_length']) ?? numberOf(reported?.['max_context_length'])
     }
     case 'vllm':
+    case 'anthropic':
       return fetchListedWindow(baseURL, model, ask)
     case 'openai':
       // OpenAI's list contains no windows; those of compatible servers may.
@@ -166,8 +183,11 @@ async function fetchWindow({ server, baseURL }: Endpoint, model: string, ask: As
 async function fetchListedWindow(baseURL: string, model: string, ask: AskJson): Promise<number | undefined> {
   const models = listOf(fieldsOf(await ask(`${baseURL}/models`))?.['data'])
   const found = fieldsOf(models.find((one) => fieldsOf(one)?.['id'] === model))
-  return numberOf(found?.['max_model_len']) ?? numberOf(found?.['context_length'])
+  return listedWindow(found)
 }
+
+const listedWindow = (model: Fields | undefined): number | undefined =>
+  numberOf(model?.['max_model_len']) ?? numberOf(model?.['context_length']) ?? numberOf(model?.['max_input_tokens'])
 
 /** The configured context takes precedence over the model's maximum. */
 function parseOllamaWindow(modelDetails: { readonly [key: string]: unknown } | undefined): number | undefined {

@@ -25,7 +25,7 @@ export function findJournal(data: string, name: string): string {
   if (id === undefined)
     throw new AppError(
       'not_found',
-      `no conversation matches ${name}. Run fumi list for a list.`,
+      `No conversation matches ${name}. Run fumi list for a list.`,
       `会話 ${name} はありません。fumi list で一覧を見られます。`,
     )
   if (others.length > 0) {
@@ -40,7 +40,7 @@ export function findJournal(data: string, name: string): string {
 }
 
 function findLastJournal(data: string, cwd: string): string {
-  const inDirectory = listJournals(data).filter(({ opened }) => opened.cwd === cwd)
+  const inDirectory = listJournals(data).filter(({ opened }) => opened.cwd === cwd && opened.started_by === undefined)
   // Older versions kept conversations in which nothing was said.
   const last = inDirectory
     .sort((a, b) => b.changed - a.changed)
@@ -48,7 +48,7 @@ function findLastJournal(data: string, cwd: string): string {
   if (last) return last.opened.conversation_id
   throw new AppError(
     'not_found',
-    `no conversation in ${cwd} yet. Start one with fumi chat, or run fumi list to see the others.`,
+    `No conversation in ${cwd} yet. Start one with fumi chat, or run fumi list to see the others.`,
     `${cwd} での会話はまだありません。fumi chat で始めるか、fumi list でほかの会話を探してください。`,
   )
 }

@@ -49,6 +49,7 @@ interface McpConnectOptions {
   readonly onStderr: (text: string) => void
   readonly onTools: () => void
   readonly onPrompts: () => void
+  readonly onResources: () => void
   readonly onClose: () => void
 }
 
@@ -66,6 +67,11 @@ export interface RemotePrompt {
   readonly arguments: readonly PromptArgument[]
 }
 
+export interface RemoteResource {
+  readonly uri: string
+  readonly name: string
+}
+
 interface PromptArgument {
   readonly name: string
   readonly required: boolean
@@ -77,6 +83,7 @@ export interface McpConnection {
   readonly title: string | null
   listTools(): Promise<readonly RemoteTool[]>
   listPrompts(): Promise<readonly RemotePrompt[]>
+  listResources(): Promise<readonly RemoteResource[]>
   /** Never rejects. */
   close(): Promise<void>
 }
@@ -85,7 +92,7 @@ const MAX_PAGES = 100
 
 /** Rejects with the reason if the connection fails; no process is left running. */
 export async function connectMcpServer(entry: McpServerEntry, options: McpConnectOptions): Promise<McpConnection> {
-  const [{ Client }, { ToolListChangedNotificationSchema, PromptListChangedNotificationSchema }] = await Promise.all([
+  const [{ Client }, changes] = await Promise.all([
     import('@modelcontextprotocol/sdk/client/index.js'),
     import('@modelcontextprotocol/sdk/types.js'),
   ])
@@ -106,8 +113,9 @@ export async function connectMcpServer(entry: McpServerEntry, options: McpConnec
   client.onclose = () => {
     if (!isClosing) options.onClose()
   }
-  client.setNotificationHandler(ToolListChangedNotificationSchema, options.onTools)
-  client.setNotificationHandler(PromptListChangedNotificationSchema, options.onPrompts)
+  client.setNotificationHandler(changes.ToolListChangedNotificationSchema, options.onTools)
+  client.setNotificationHandler(changes.PromptListChangedNotificationSchema, options.onPrompts)
+  client.setNotificationHandler(changes.ResourceListChangedNotificationSchema, options.onResources)
   const { name, version } = client.getServerVersion() ?? { name: '', version: '' }
   return {
     client,
@@ -125,6 +133,13 @@ export async function connectMcpServer(entry: McpServerEntry, options: McpConnec
       return listPages(async (params) => {
         const { prompts, nextCursor } = await client.listPrompts(params, limits)
         return { items: prompts.map(toRemotePrompt), nextCursor }
+      })
+    },
+    async listResources() {
+      if (!client.getServerCapabilities()?.resources) return []
+      return listPages(async (params) => {
+        const { resources, nextCursor } = await client.listResources(params, limits)
+        return { items: resources.map(({ uri, name }) => ({ uri, name })), nextCursor }
       })
     },
   }

@@ -8,7 +8,13 @@ import { type Fields, fieldsOf, listOf, stringOf } from '../../lib/unknown-value
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { byteLength } from '../../model/token-estimate.ts'
 import type { ToolRunResult } from '../tools/tool.ts'
-import { MAX_TOOL_DESCRIPTION_BYTES, MAX_TOOL_NAME_BYTES, mcpErrorReason, type RemotePrompt } from './connect.ts'
+import {
+  MAX_TOOL_DESCRIPTION_BYTES,
+  MAX_TOOL_NAME_BYTES,
+  mcpErrorReason,
+  type RemotePrompt,
+  type RemoteResource,
+} from './connect.ts'
 
 interface OfferedTool {
   readonly name: string
@@ -114,6 +120,45 @@ export function createServerPrompt(
       }
     },
   }
+}
+
+/** Something that a server lets users read: a page, a file, a row. Named `@server:uri`. */
+export interface ServerResource extends RemoteResource {
+  readonly server: string
+  /** Returns a phrase if the resource is unavailable. Never rejects. */
+  read(signal: AbortSignal): Promise<ResourceContent | Phrase>
+}
+
+export interface ResourceContent {
+  readonly text: string
+  readonly images: readonly ImageBlock[]
+}
+
+export function createServerResource(
+  server: string,
+  resource: RemoteResource,
+  client: Client,
+  timeout: number,
+): ServerResource {
+  return {
+    ...resource,
+    server,
+    async read(signal) {
+      try {
+        const { contents } = await client.readResource({ uri: resource.uri }, { signal, timeout })
+        return parseResource(contents.map((one) => fieldsOf(one) ?? {}))
+      } catch (error) {
+        return mcpErrorReason(error)
+      }
+    },
+  }
+}
+
+function parseResource(contents: readonly Fields[]): ResourceContent | Phrase {
+  const texts = contents.flatMap((one) => stringOf(one['text']) ?? [])
+  const images = contents.flatMap((one) => toImageBlock({ ...one, type: 'image', data: one['blob'] }) ?? [])
+  if (texts.length > 0 || images.length > 0) return { text: texts.join('\n\n'), images }
+  return phrase('it is neither text nor an image', 'テキストでも画像でもありません')
 }
 
 export function parsePromptMessages(messages: readonly Fields[]): PromptContent | Phrase {

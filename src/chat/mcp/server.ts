@@ -25,7 +25,14 @@ import {
   mcpErrorReason,
   type RemoteTool,
 } from './connect.ts'
-import { createServerPrompt, offerTool, type ServerPrompt, toToolRunResult } from './offer.ts'
+import {
+  createServerPrompt,
+  createServerResource,
+  offerTool,
+  type ServerPrompt,
+  type ServerResource,
+  toToolRunResult,
+} from './offer.ts'
 
 type McpServerStatus = 'disabled' | 'starting' | 'running' | 'failed' | 'stopped'
 
@@ -39,6 +46,8 @@ export interface McpServerReport {
   readonly title: string | null
   readonly tools: readonly string[]
   readonly prompts: readonly string[]
+  /** As a prompt names them: `server:uri`. */
+  readonly resources: readonly string[]
   readonly omitted: readonly OmittedTool[]
   /** Time until its tools were known. */
   readonly ms: number | null
@@ -63,6 +72,7 @@ export class McpServer {
   #connection: McpConnection | undefined
   #tools: readonly ChatTool[] = []
   #prompts: readonly ServerPrompt[] = []
+  #resources: readonly ServerResource[] = []
   #omitted: readonly OmittedTool[] = []
   #ms: number | null = null
   #stderr = ''
@@ -85,6 +95,10 @@ export class McpServer {
 
   get prompts(): readonly ServerPrompt[] {
     return this.#prompts
+  }
+
+  get resources(): readonly ServerResource[] {
+    return this.#resources
   }
 
   start(): Promise<void> {
@@ -114,11 +128,13 @@ export class McpServer {
       },
       onTools: () => void this.#refreshRepeatedly('tools'),
       onPrompts: () => void this.#refreshRepeatedly('prompts'),
+      onResources: () => void this.#refreshRepeatedly('resources'),
       onClose: () => this.#fail(phrase('it exited', '終了しました')),
     })
     this.#connection = connection
     if (this.#hasStopped()) return connection.close()
     await this.#refresh('prompts')
+    await this.#refresh('resources')
     this.#setTools(await connection.listTools())
   }
 
@@ -148,20 +164,20 @@ export class McpServer {
   async #refresh(kind: ListKind): Promise<void> {
     const connection = this.#connection
     if (!connection) return
+    const { client } = connection
+    const { timeoutMs } = this.#entry
     try {
       if (kind === 'tools') this.#setTools(await connection.listTools())
-      else {
+      else if (kind === 'prompts') {
         const listed = await connection.listPrompts()
-        this.#prompts = listed.map((one) =>
-          createServerPrompt(this.name, one, connection.client, this.#entry.timeoutMs),
-        )
+        this.#prompts = listed.map((one) => createServerPrompt(this.name, one, client, timeoutMs))
+      } else {
+        const listed = await connection.listResources()
+        this.#resources = listed.map((one) => createServerResource(this.name, one, client, timeoutMs))
       }
     } catch (error) {
       const { en, ja } = mcpErrorReason(error)
-      this.#reason = phrase(
-        `cannot list its ${kind}: ${en}`,
-        `${kind === 'tools' ? 'ツール' : '文章'}の一覧を取得できません：${ja}`,
-      )
+      this.#reason = phrase(`cannot list its ${kind}: ${en}`, `${LIST_NAMES_JA[kind]}の一覧を取得できません：${ja}`)
     }
   }
 
@@ -244,6 +260,7 @@ export class McpServer {
     const hadTools = this.#tools.length > 0
     this.#tools = []
     this.#prompts = []
+    this.#resources = []
     if (hadTools) this.#options.onChange()
   }
 
@@ -265,6 +282,7 @@ export class McpServer {
       title: this.#connection?.title ?? null,
       tools: this.#tools.map(({ name }) => name),
       prompts: this.#prompts.map(({ name }) => name),
+      resources: this.#resources.map(({ uri }) => `${this.name}:${uri}`),
       omitted: this.#omitted,
       ms: this.#ms,
       stderr: this.#stderr,
@@ -272,7 +290,12 @@ export class McpServer {
   }
 }
 
-type ListKind = 'tools' | 'prompts'
+type ListKind = 'tools' | 'prompts' | 'resources'
+const LIST_NAMES_JA: { readonly [kind in ListKind]: string } = {
+  tools: 'ツール',
+  prompts: '文章',
+  resources: 'リソース',
+}
 type CallParams = Parameters<Client['callTool']>[0]
 
 const MAX_STDERR_LENGTH = 4000

@@ -128,7 +128,7 @@ function missingAgentError(requested: string, known: readonly FoundAgent[], faul
   const hint = nearest === undefined ? phrase('', '') : phrase(` Did you mean ${nearest}?`, `${nearest} のことですか？`)
   return new AppError(
     'bad_usage',
-    `unknown agent ${requested}.${fault ? ` ${fault.text}` : ''}${hint.en} Available: ${names.join(', ')}`,
+    `Unknown agent ${requested}.${fault ? ` ${fault.text}` : ''}${hint.en} Available: ${names.join(', ')}`,
     `エージェント ${requested} はありません。${fault?.ja ?? ''}${hint.ja}使えるもの: ${names.join('、')}`,
   )
 }

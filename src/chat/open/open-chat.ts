@@ -1,8 +1,9 @@
 /** Opens a chat according to the settings, for `fumi chat` and the page. */
 import type { HostEnvironment } from '../../agents/agent.ts'
-import { type Configuration, profileKeyVariable } from '../../config/config.ts'
+import { type Configuration, profileKeyVariable, readPrices } from '../../config/config.ts'
 import { readJournal } from '../../conversation/journal/event.ts'
-import { replayJournal } from '../../conversation/journal/replay.ts'
+import { type Replay, replayJournal } from '../../conversation/journal/replay.ts'
+import { promptOf } from '../../conversation/message-text.ts'
 import type { LogToConvert } from '../../convert.ts'
 import { dataDirectory } from '../../lib/files/data-directory.ts'
 import { openAITransport } from '../../openai-transport.ts'
@@ -34,8 +35,8 @@ export interface ChatConfig {
 
 /** Throws `bad_usage` if no server is configured. */
 export function resolveEndpoint(options: EndpointOptions, { environment, config }: ChatConfig): Endpoint {
-  const profiles = [...config.profiles].map(([name, { server, ...rest }]) => {
-    return [name, { ...rest, server: server === 'any' ? null : server }] as const
+  const profiles = [...config.profiles].map(([name, { server, api, ...rest }]) => {
+    return [name, { ...rest, server: server === 'any' ? null : server, api: api === 'auto' ? null : api }] as const
   })
   const { variables } = environment
   return chooseEndpoint({ options, defaultProfile: config.profile, profiles: new Map(profiles), variables })
@@ -48,7 +49,17 @@ interface OpenChatOptions
   extends EndpointOptions,
     Pick<
       ChatSessionOptions,
-      'cwd' | 'program' | 'resume' | 'agent' | 'askTrust' | 'trusted' | 'trustAll' | 'attended'
+      | 'cwd'
+      | 'program'
+      | 'resume'
+      | 'agent'
+      | 'askTrust'
+      | 'trusted'
+      | 'trustAll'
+      | 'attended'
+      | 'modelOptions'
+      | 'memory'
+      | 'readSession'
     > {
   readonly sandbox?: SandboxMode
   /** Replays a recording instead of using a server. */
@@ -56,6 +67,9 @@ interface OpenChatOptions
   /** Limit per turn; overrides the setting. */
   readonly maxRequests?: number
   readonly maxTokens?: number
+  /** Limits of the conversation in this process. */
+  readonly maxSessionTokens?: number
+  readonly maxCost?: number
 }
 
 /** Throws AppError if the chat cannot be opened. Later failures are events. */
@@ -68,6 +82,8 @@ export async function openChatWithConfig(options: OpenChatOptions, chatConfig: C
     model: ___,
     maxRequests,
     maxTokens,
+    maxSessionTokens,
+    maxCost,
     sandbox = config.sandbox,
     ...rest
   } = options
@@ -77,16 +93,20 @@ export async function openChatWithConfig(options: OpenChatOptions, chatConfig: C
     home,
     data: dataDirectory(environment),
     autoCompact: config.compact === 'auto',
+    reasoning: config.reasoning,
     processes: { variables, keys: secretKeysIn(config), sandbox },
     limits: {
       maxRequests: maxRequests ?? config.maxRequests ?? DEFAULT_TURN_LIMITS.maxRequests,
       maxTokens: maxTokens ?? config.maxTokens,
+      maxSessionTokens: maxSessionTokens ?? config.maxSessionTokens,
+      maxCost: maxCost ?? config.maxCost,
     },
+    prices: readPrices(config.prices, config.pricePlan).list,
   }
   if (recorded) return openChatSession({ ...rest, ...common, answerer: { kind: 'recorded', recording: recorded } })
   const endpoint = resolveEndpoint(options, chatConfig)
-  const { baseURL, apiKey } = endpoint
-  const transport = openAITransport({ baseURL, ...(apiKey !== null && { apiKey }) })
+  const { baseURL, apiKey, api } = endpoint
+  const transport = openAITransport({ baseURL, api, ...(apiKey !== null && { apiKey }) })
   return openChatSession({ ...rest, ...common, answerer: { kind: 'server', endpoint, transport } })
 }
 
@@ -100,10 +120,30 @@ const secretKeysIn = ({ keys, profiles }: Configuration): SecretKeys => ({
 
 /** All answers in a session of any agent. */
 export async function readRecording(log: LogToConvert): Promise<Recording> {
+  return toRecording(Array.from((await replayLog(log)).allEntries, ({ entry }) => entry))
+}
+
+interface ConversationEntry {
+  /** Undefined for tool results. */
+  readonly prompt: string | undefined
+  readonly answer: string
+}
+
+/** Prompts and answers of a session of any agent, as far as they are still in its history. */
+export async function readConversation(log: LogToConvert): Promise<{ readonly entries: readonly ConversationEntry[] }> {
+  const { state } = await replayLog(log)
+  const entries = state.history.toArray().map(({ user, assistant }) => ({
+    prompt: promptOf(user),
+    answer: ('Response' in assistant ? assistant.Response : assistant.ToolUse).content,
+  }))
+  return { entries }
+}
+
+async function replayLog(log: LogToConvert): Promise<Replay> {
   const { convertLog } = await import('../../convert.ts')
   const { pieces } = await convertLog(log, 'fumibako')
   const bytes: Uint8Array[] = []
   for await (const piece of pieces) if (piece.kind === 'bytes') bytes.push(piece.bytes)
   const { events } = readJournal(Buffer.concat(bytes).toString('utf8'))
-  return toRecording(Array.from(replayJournal(events).allEntries, ({ entry }) => entry))
+  return replayJournal(events)
 }

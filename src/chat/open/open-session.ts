@@ -8,12 +8,14 @@ import { type ConversationState, modelOf } from '../../conversation/state.ts'
 import { isSameJson } from '../../lib/json/compare.ts'
 import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
+import type { PriceList } from '../../model/prices.ts'
 import { DEFAULT_MAX_RETRIES } from '../../openai/chat/loop.ts'
 import { type ChatTransport, systemClock } from '../../openai/chat/transport.ts'
 import { PROFILES } from '../../openai/profile.ts'
-import type { AgentFile } from '../agent-file/agent-file.ts'
+import type { AgentFile, McpServerEntry } from '../agent-file/agent-file.ts'
 import { findMcpServers } from '../agent-file/find-agents.ts'
-import type { Endpoint, ModelServer } from '../endpoint/endpoint.ts'
+import { type Endpoint, type ModelServer, messageProfile } from '../endpoint/endpoint.ts'
+import { type ModelOptions, requestParameters } from '../endpoint/model-options.ts'
 import {
   type AskJson,
   type ContextWindow,
@@ -35,9 +37,10 @@ import {
   type SecretKeys,
 } from '../processes/process-group.ts'
 import { chooseSandbox, NO_SANDBOX, type SandboxMode, type SandboxSetup } from '../processes/sandbox.ts'
-import { ChatServices } from '../services.ts'
+import { ChatServices, MEMORY_SERVER } from '../services.ts'
 import { ChatSession } from '../session.ts'
-import { ChatSetup } from '../setup.ts'
+import { ChatSetup, type ReasoningDisplay } from '../setup.ts'
+import { createDelegate } from '../sub-agent.ts'
 import { SeenFiles } from '../tools/files/seen-files.ts'
 import { checkTrustedNames } from '../tools/permission/check-trusted.ts'
 import { refusedCommandPhrase } from '../tools/shell/execute-bash.ts'
@@ -70,6 +73,13 @@ export interface ChatSessionOptions {
   readonly autoCompact: boolean
   readonly attended: boolean
   readonly limits?: TurnLimits
+  readonly reasoning?: ReasoningDisplay
+  readonly modelOptions?: ModelOptions
+  /** Serves earlier conversations to the model, read-only. */
+  readonly memory?: McpServerEntry
+  readonly readSession?: ChatSession['commandContext']['readSession']
+  /** For the cost of the answers. Default: no cost is shown. */
+  readonly prices?: PriceList
   /** Default: no sandbox, and the variables of this process. */
   readonly processes?: ProcessOptions
 }
@@ -113,15 +123,24 @@ export async function openChatSession(options: ChatSessionOptions): Promise<Open
     })
     const { agent } = found
     if (options.agent !== undefined) await askToTrustServers(agent, { cwd, home }, trust, options.askTrust)
-    const chosen = await chooseAnswerer(answerer, agent, journal.state)
+    const chosen = await chooseAnswerer(answerer, agent, journal.state, options.modelOptions)
     const seen = new SeenFiles(journal.path.replace(/\.jsonl$/, '.seen'))
     const writer = new JournalWriter(journal, { clock: systemClock, machine, newId: randomUUID })
     if (!isStandIn) recordAgent(writer, found, trust)
     const environment = createEnvironment(options.processes)
-    const started = new ChatServices({ writer, data, workspace, attended: options.attended, environment, trust })
+    const started = new ChatServices({
+      writer,
+      data,
+      workspace,
+      attended: options.attended,
+      environment,
+      trust,
+      ...(options.memory && { memory: options.memory }),
+    })
     services = started
     const sandboxing = await probing
-    const builtIn = chooseTools(answerer, createBuiltInTools(seen, { environment, sandboxing }))
+    const delegate = createDelegate({ ...options, session: () => session, machine, trust })
+    const builtIn = chooseTools(answerer, createBuiltInTools(seen, { environment, sandboxing }), delegate)
     if (options.trusted) {
       const { servers, untrusted } = findMcpServers(agent, workspace, (file) => trust.isTrusted(file))
       checkTrustedNames(options.trusted, builtIn, [...servers.keys(), ...(untrusted?.servers.keys() ?? [])])
@@ -138,14 +157,20 @@ export async function openChatSession(options: ChatSessionOptions): Promise<Open
       sandboxing,
       services: started,
     }
-    const setup = new ChatSetup({ ...options, ...setupOptions })
+    const trusted = [...(options.trusted ?? []), ...(options.memory ? [`@${MEMORY_SERVER}`] : [])]
+    const setup = new ChatSetup({ ...options, ...setupOptions, trusted })
     started.start(agent)
     const missing = findMissingTools(journal.state.tools, setup.toolSet).map(({ name }) => name)
     const model_info = toModelInfo(chosen.server.model, chosen.window)
     if (!isSameJson(journal.state.model_info, model_info)) writer.append({ event: 'model', model_info })
     const models =
       answerer.kind === 'server' ? { endpoint: { ...answerer, ask: createAskJson(answerer.endpoint) } } : {}
-    const session = new ChatSession(writer, setup, { data, program, ...models })
+    const session: ChatSession = new ChatSession(writer, setup, {
+      data,
+      program,
+      ...models,
+      ...(options.readSession && { readSession: options.readSession }),
+    })
     started.onTools = (tools) => {
       setup.setMcpTools(tools)
       session.syncSetup()
@@ -222,17 +247,21 @@ async function askToTrustServers(
   if (await ask(serversTrustQuestion(servers, fingerprint, trust))) trust.add(fingerprint)
 }
 
-const chooseTools = (answerer: Answerer, available: readonly ChatTool[]): readonly ChatTool[] =>
-  answerer.kind === 'recorded' ? [...available, ...createRecordedTools(answerer.recording, available)] : available
+/** A sub-agent would use up the answers of a recording. */
+const chooseTools = (answerer: Answerer, available: readonly ChatTool[], delegate: ChatTool): readonly ChatTool[] =>
+  answerer.kind === 'recorded'
+    ? [...available, ...createRecordedTools(answerer.recording, available)]
+    : [...available, delegate]
 
 async function chooseAnswerer(
   answerer: Answerer,
   agent: AgentFile,
   state: ChatSession['state'],
+  modelOptions: ModelOptions = {},
 ): Promise<ChosenServer> {
   if (answerer.kind === 'server') {
     const { endpoint, transport } = answerer
-    return chooseServer(endpoint, createAskJson(endpoint), transport, { agentModel: agent.model, state })
+    return chooseServer(endpoint, createAskJson(endpoint), transport, { agentModel: agent.model, state, modelOptions })
   }
   const transport = createRecordedTransport(answerer.recording.answers)
   return {
@@ -253,13 +282,28 @@ async function chooseServer(
   endpoint: Endpoint,
   ask: AskJson,
   transport: ChatTransport,
-  wanted: { readonly agentModel: string | null; readonly state: ConversationState },
+  wanted: {
+    readonly agentModel: string | null
+    readonly state: ConversationState
+    readonly modelOptions: ModelOptions
+  },
 ): Promise<ChosenServer> {
   const model = endpoint.model ?? wanted.agentModel ?? (await chooseModel(endpoint, ask, modelOf(wanted.state)))
   const window = await resolveContextWindow(endpoint, model, ask)
   const unsure = contextWindowNotice(window, model)
+  const { modelOptions } = wanted
+  const server: ModelServer = {
+    transport,
+    profile: messageProfile(endpoint),
+    model,
+    maxRetries: DEFAULT_MAX_RETRIES,
+    place: endpoint,
+    parameters: requestParameters(modelOptions, endpoint),
+    fallback: (modelOptions.fallback ?? endpoint.fallback).filter((one) => one !== model),
+    ...(modelOptions.system !== undefined && { system: modelOptions.system }),
+  }
   return {
-    server: { transport, profile: PROFILES[endpoint.server], model, maxRetries: DEFAULT_MAX_RETRIES },
+    server,
     window,
     notices: unsure ? [noticeEvent('window_unknown', unsure)] : [],
   }

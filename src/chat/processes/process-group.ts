@@ -20,7 +20,7 @@ export const ownEnvironment: EnvironmentBuilder = (listed) => childEnvironment(p
 const NO_KEYS: SecretKeys = { names: [], values: [] }
 
 /** Always removed. The second pattern covers `FUMI_PROFILES_<NAME>_KEY` of profiles that no longer exist. */
-const ALWAYS_REMOVED = [/^OPENAI_API_KEY$/i, /^FUMI_(?:.*_)?(?:KEY|TOKEN|SECRET|PASSWORD)$/i]
+const ALWAYS_REMOVED = [/^(?:OPENAI|ANTHROPIC)_API_KEY$/i, /^FUMI_(?:.*_)?(?:KEY|TOKEN|SECRET|PASSWORD)$/i]
 
 /**
  * Variables that make bash run other code, or interpret a command differently from its text, on which permissions are

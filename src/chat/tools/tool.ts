@@ -4,6 +4,7 @@ import type { ToolOrigin } from '../../conversation/record.ts'
 import { type FieldFault, FieldReader } from '../../lib/json/field-reader.ts'
 import { type JsonValue, plainJson } from '../../lib/json/lossless.ts'
 import type { Phrase } from '../../model/phrase.ts'
+import type { Usage } from '../../model/usage.ts'
 
 export interface ChatTool {
   readonly name: string
@@ -78,6 +79,10 @@ interface StaleFile {
 
 export interface ToolRunContext extends Workspace {
   readonly signal: AbortSignal
+  /** Id of the tool use. */
+  readonly callId?: string
+  /** Called with the tokens of requests that the tool sends itself. */
+  readonly onUsage?: (usage: Usage, isEstimated: boolean) => void
   /** Called with pieces of output while the tool runs. */
   readonly onOutput?: (piece: OutputPiece) => void
   /** Denied paths, which tools that search many files must skip. */

@@ -4,7 +4,8 @@ import { contentWithContext } from '../../conversation/message-text.ts'
 import { newResponse, newToolUse } from '../../conversation/new-message.ts'
 import type { Duration, MessageMetaTag, RequestMetadata } from '../../conversation/record.ts'
 import { isInTangent } from '../../conversation/tangent.ts'
-import { fieldsOf, nonEmptyStringOf, numberOf } from '../../lib/unknown-values.ts'
+import type { JsonValue } from '../../lib/json/lossless.ts'
+import { type Fields, fieldsOf, nonEmptyStringOf, numberOf } from '../../lib/unknown-values.ts'
 import { phrase } from '../../model/phrase.ts'
 import { byteLength } from '../../model/token-estimate.ts'
 import type { Usage } from '../../model/usage.ts'
@@ -12,9 +13,9 @@ import type { RequestEvent } from '../../openai/chat/loop.ts'
 import { buildChatRequest, estimateTokens, tokensOfText } from '../../openai/chat/request.ts'
 import { withUniqueCallIds } from '../../openai/chat/run-turn.ts'
 import type { ChatError, ChatRequest } from '../../openai/chat/transport.ts'
-import type { OpenAIMessage } from '../../openai/openai-message.ts'
+import { OpenAIMessage } from '../../openai/openai-message.ts'
 import type { Completion } from '../../openai/stream/completion.ts'
-import { splitThinking } from '../../openai/stream/reasoning.ts'
+import { REASONING_ITEMS, reasoningOf, splitThinking } from '../../openai/stream/reasoning.ts'
 import type { ModelServer } from '../endpoint/endpoint.ts'
 import { type ChatSessionEvent, entryEvent, noticeEvent, retryEvent, usageEvent } from '../events.ts'
 import type { JournalWriter } from '../journal/journal-file.ts'
@@ -42,9 +43,11 @@ export function reportedUsage(completion: Completion | undefined): RequestUsage 
   const input = numberOf(reported?.['prompt_tokens'])
   const output = numberOf(reported?.['completion_tokens'])
   if (!reported || (input === undefined && output === undefined)) return undefined
-  const cached = numberOf(fieldsOf(reported['prompt_tokens_details'])?.['cached_tokens']) ?? 0
+  const details = fieldsOf(reported['prompt_tokens_details'])
+  const cached = numberOf(details?.['cached_tokens']) ?? 0
+  const written = numberOf(details?.['cache_write_tokens']) ?? 0
   const reasoning = numberOf(fieldsOf(reported['completion_tokens_details'])?.['reasoning_tokens']) ?? 0
-  return { usage: toUsage(input ?? 0, output ?? 0, cached, reasoning), estimated: false }
+  return { usage: toUsage(input ?? 0, output ?? 0, cached, reasoning, written), estimated: false }
 }
 
 export const estimatedUsage = (requestTokens: number, answer: string): RequestUsage => ({
@@ -52,11 +55,12 @@ export const estimatedUsage = (requestTokens: number, answer: string): RequestUs
   estimated: true,
 })
 
-function toUsage(input: number, output: number, cached: number, reasoning: number): Usage {
+function toUsage(input: number, output: number, cached: number, reasoning: number, written = 0): Usage {
   const toCount = (tokens: number): number => Math.max(0, Math.round(tokens))
   return {
     input_tokens: toCount(input),
     cached_input_tokens: Math.min(toCount(cached), toCount(input)),
+    ...(written > 0 && { cache_write_tokens: Math.min(toCount(written), toCount(input)) }),
     output_tokens: toCount(output),
     reasoning_output_tokens: Math.min(toCount(reasoning), toCount(output)),
     total_tokens: toCount(input) + toCount(output),
@@ -130,11 +134,11 @@ export const omittedNotice = (count: number, { profile, model }: ModelServer): C
 
 /** The complete body sent to the server, as printed by `/context show --sent`. */
 export function requestBodyOf(
-  { profile, model, parameters }: ModelServer,
+  { profile, model, parameters, system }: ModelServer,
   { messages, tools }: RenderedRequest,
 ): ChatRequest {
   return buildChatRequest({
-    systemPrompt: undefined,
+    systemPrompt: system === undefined ? undefined : OpenAIMessage.system(system),
     messages,
     tools,
     parameters: { ...parameters, model },
@@ -194,10 +198,12 @@ export class AnswerRecorder {
     const uses = toToolUses(message.tool_calls ?? [], this.#server.profile, this.#writer.state.tools)
     const text = splitThinking(message.allText).text || (refusal ?? '')
     const id = this.#writer.newId()
+    this.#recordReasoning(id, message)
     const assistant = uses.length > 0 ? newToolUse(id, text, uses) : newResponse(id, text)
     const used = reportedUsage(completion) ?? estimatedUsage(this.#tokens, JSON.stringify(message))
     const interrupted = isRefused && uses.length === 0 ? 'refused' : undefined
     const events = this.#recordEntry(assistant, used, nonEmptyStringOf(completion.id) ?? null, interrupted)
+    if (text === '' && uses.length === 0 && !isRefused) return { events: [...events, EMPTY_ANSWER], isRefused }
     if (choice.finish_reason === 'length') return { events: [...events, ANSWER_CUT], isRefused }
     return { events, isRefused }
   }
@@ -208,18 +214,22 @@ export class AnswerRecorder {
     const line = `The request failed: ${error.message}`
     if (text !== '') {
       const reason = interruptionReason(error)
-      yield* this.#recordEntry(
-        newResponse(this.#writer.newId(), text),
-        estimatedUsage(this.#tokens, text),
-        null,
-        reason,
-      )
+      const id = this.#writer.newId()
+      if (partial) this.#recordReasoning(id, partial)
+      yield* this.#recordEntry(newResponse(id, text), estimatedUsage(this.#tokens, text), null, reason)
     }
     if (error.kind !== 'aborted')
       this.#writer.append(
         { event: 'failed', what: 'request', reason: error.message },
         { event: 'transcript', lines: [line] },
       )
+  }
+
+  #recordReasoning(message_id: string, message: OpenAIMessage): void {
+    const text = reasoningOf(message as unknown as Fields) || splitThinking(message.allText).reasoning
+    const items = (message as unknown as Fields)[REASONING_ITEMS] ?? null
+    if (text !== '' || items !== null)
+      this.#writer.append({ event: 'reasoning', message_id, text, items: items as JsonValue })
   }
 
   #recordEntry(
@@ -249,6 +259,14 @@ const ANSWER_CUT: ChatSessionEvent = noticeEvent(
   phrase(
     'The answer was cut off at the limit of the server. Ask the model to continue.',
     '応答がサーバーの上限で切れました。続けるよう頼んでください。',
+  ),
+)
+
+const EMPTY_ANSWER: ChatSessionEvent = noticeEvent(
+  'empty_answer',
+  phrase(
+    'The model returned an empty answer. Type /retry to ask again.',
+    'モデルの応答は空でした。/retry でもう一度送れます。',
   ),
 )
 

@@ -19,7 +19,8 @@ import {
   type UserInputMessage,
 } from '../../conversation/request.ts'
 import type { ConversationState } from '../../conversation/state.ts'
-import { plainJson, writeJson } from '../../lib/json/lossless.ts'
+import { type JsonValue, plainJson, writeJson } from '../../lib/json/lossless.ts'
+import type { Fields } from '../../lib/unknown-values.ts'
 import { byteLength } from '../../model/token-estimate.ts'
 import { toImagePart, toTextPart } from '../../openai/content.ts'
 import { mimeOf, toDataUri } from '../../openai/media.ts'
@@ -27,6 +28,7 @@ import type { ContentPart, FilePart } from '../../openai/message.ts'
 import { OpenAIMessage } from '../../openai/openai-message.ts'
 import { OpenAITool } from '../../openai/openai-tool.ts'
 import type { Profile } from '../../openai/profile.ts'
+import { REASONING_ITEMS } from '../../openai/stream/reasoning.ts'
 
 export interface OutgoingRequest {
   readonly request: Sendable
@@ -162,6 +164,8 @@ interface RenderOptions {
   /** Whether the request begins with the context message. */
   readonly hasContext: boolean
   readonly documents?: readonly FilePart[]
+  /** By message id: reasoning that goes back to the server. */
+  readonly reasoning?: ReadonlyMap<string, JsonValue>
 }
 
 export interface RenderedRequest {
@@ -173,9 +177,9 @@ export interface RenderedRequest {
 /** Context, history, current message. The context includes operating system and directory. */
 export function renderOpenAIMessages(
   request: Sendable,
-  { profile, hasContext, documents = [] }: RenderOptions,
+  { profile, hasContext, documents = [], reasoning }: RenderOptions,
 ): RenderedRequest {
-  const builder = new MessageBuilder(profile)
+  const builder = new MessageBuilder(profile, reasoning)
   const { user_input_message: current, history } = request
   const environment = environmentBlock(current.user_input_message_context.env_state)
   if (!hasContext && environment !== '') {
@@ -216,24 +220,35 @@ type OfferedToolSpec = NonNullable<UserInputMessage['user_input_message_context'
 class MessageBuilder {
   readonly messages: OpenAIMessage[] = []
   readonly #profile: Profile
+  readonly #reasoning: ReadonlyMap<string, JsonValue>
   omitted = 0
 
-  constructor(profile: Profile) {
+  constructor(profile: Profile, reasoning: ReadonlyMap<string, JsonValue> = new Map()) {
     this.#profile = profile
+    this.#reasoning = reasoning
   }
 
   push(message: OpenAIMessage): void {
     this.messages.push(message)
   }
 
-  assistant({ content, tool_uses }: AssistantResponseMessage): void {
+  assistant({ message_id, content, tool_uses }: AssistantResponseMessage): void {
     const calls = (tool_uses ?? []).map(({ tool_use_id, name, input }) => ({
       id: tool_use_id,
       type: 'function' as const,
       function: { name, arguments: writeJson(input) },
     }))
-    if (calls.length === 0) this.push(OpenAIMessage.assistant(content))
-    else this.push(OpenAIMessage.assistant(content === '' ? null : content, calls))
+    const message =
+      calls.length === 0
+        ? OpenAIMessage.assistant(content)
+        : OpenAIMessage.assistant(content === '' ? null : content, calls)
+    const items = message_id === null ? undefined : this.#reasoning.get(message_id)
+    const takesItems = this.#profile.keys.assistant.includes(REASONING_ITEMS)
+    this.push(
+      items === undefined || !takesItems
+        ? message
+        : new OpenAIMessage({ ...(message as unknown as Fields), [REASONING_ITEMS]: plainJson(items) } as never),
+    )
   }
 
   /** Each result is a separate message; text and images follow. */

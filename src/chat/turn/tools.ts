@@ -26,6 +26,7 @@ import {
   type ToolQuestion,
   toolDoneEvent,
   toolQuestion,
+  usageEvent,
 } from '../events.ts'
 import type { JournalWriter } from '../journal/journal-file.ts'
 import type { ChatSetup } from '../setup.ts'
@@ -120,6 +121,7 @@ export async function* planTools(
     if (consent === 'no') return { kind: 'cancel', prompt: DENIED_BY_USER }
     if (typeof consent === 'object') return { kind: 'cancel', prompt: untranslated(consent.text) }
     if (consent === 'trust') setup.trust(tool)
+    if (consent === 'allow_session' || consent === 'allow_always') setup.allow(call.need, consent === 'allow_always')
     planned.push({ kind: 'run', use, tool, call, free: consent === 'trust', staleAllowed: true })
   }
   return { kind: 'go', planned }
@@ -235,6 +237,8 @@ async function runCall(
     return await call.run({
       ...setup.workspace,
       signal,
+      callId: use.id,
+      onUsage: (usage, isEstimated) => channel.push(usageEvent(usage, isEstimated, 'subagent')),
       staleAllowed,
       isDenied: setup.denied(),
       onOutput: ({ stream, text }) => channel.push({ kind: 'tool_output', id: use.id, text, local: { stream } }),

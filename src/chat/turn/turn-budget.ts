@@ -5,12 +5,17 @@ import { plainJson } from '../../lib/json/lossless.ts'
 import { isObject } from '../../lib/unknown-values.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import type { ChatSessionEvent } from '../events.ts'
+import { formatCost, Spending } from '../spending.ts'
 
 export interface TurnLimits {
   /** Requests to the server, including retries and summaries. */
   readonly maxRequests: number
   /** Tokens of all requests of a turn, sent and received; null: unlimited. */
   readonly maxTokens: number | null
+  /** Tokens of the chat since it was opened; absent or null: unlimited. */
+  readonly maxSessionTokens?: number | null
+  /** US dollars since the chat was opened. Tokens without a known price do not count. */
+  readonly maxCost?: number | null
 }
 
 export const DEFAULT_TURN_LIMITS: TurnLimits = { maxRequests: 50, maxTokens: null }
@@ -29,8 +34,11 @@ export class TurnBudget {
   #tokens = 0
   #repeated: Phrase | undefined
 
-  constructor(limits: TurnLimits) {
+  readonly #spending: Spending
+
+  constructor(limits: TurnLimits, spending: Spending = new Spending(undefined)) {
     this.#limits = limits
+    this.#spending = spending
   }
 
   startCalls(uses: readonly AssistantToolUse[]): void {
@@ -70,6 +78,22 @@ export class TurnBudget {
       return phrase(
         `Stopped after ${countText(this.#tokens, 'token')} in this turn; the limit is ${numberText(maxTokens)}. To change it, use --max-tokens or chat.maxTokens.`,
         `このターンで ${numberText(this.#tokens)} トークンを使ったため、停止しました（上限 ${numberText(maxTokens)}）。上限は --max-tokens または chat.maxTokens で変更できます。`,
+      )
+    return this.#findSessionLimit()
+  }
+
+  #findSessionLimit(): Phrase | undefined {
+    const { maxSessionTokens, maxCost } = this.#limits
+    const { usage, cost } = this.#spending.session
+    if (maxSessionTokens != null && usage.total_tokens >= maxSessionTokens)
+      return phrase(
+        `Stopped: this chat has used ${countText(usage.total_tokens, 'token')}; the limit is ${numberText(maxSessionTokens)}. To change it, use --max-session-tokens or chat.maxSessionTokens.`,
+        `このチャットで ${numberText(usage.total_tokens)} トークンを使ったため、停止しました（上限 ${numberText(maxSessionTokens)}）。上限は --max-session-tokens または chat.maxSessionTokens で変更できます。`,
+      )
+    if (maxCost != null && cost.usd >= maxCost)
+      return phrase(
+        `Stopped: this chat has cost ${formatCost(cost.usd)}; the limit is ${formatCost(maxCost)}. To change it, use --max-cost or chat.maxCost.`,
+        `このチャットの費用が ${formatCost(cost.usd)} になったため、停止しました（上限 ${formatCost(maxCost)}）。上限は --max-cost または chat.maxCost で変更できます。`,
       )
     return undefined
   }

@@ -5,6 +5,7 @@ import type { UntimedEvent } from '../../conversation/journal/event.ts'
 import { TOOL_USE_INTERRUPTED, TOOL_USES_INTERRUPTED_REPLY } from '../../conversation/limits.ts'
 import type { AssistantToolUse } from '../../conversation/message.ts'
 import { newCancelledToolUses, newResponse } from '../../conversation/new-message.ts'
+import type { JsonValue } from '../../lib/json/lossless.ts'
 import type { ChatEnding } from '../../model/api/chat.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import {
@@ -17,7 +18,9 @@ import {
 import type { ChatError } from '../../openai/chat/transport.ts'
 import type { OpenAIMessage } from '../../openai/openai-message.ts'
 import { firstShrinkMethod, type ShrinkMethod, shrinkRequest } from '../compaction.ts'
-import { type ChatSessionEvent, chatErrorText, endedEvent, entryEvent, errorText } from '../events.ts'
+import { explainChatError, withoutCommands } from '../endpoint/explain-error.ts'
+import { knownContextWindow, toModelInfo } from '../endpoint/models.ts'
+import { type ChatSessionEvent, chatErrorText, endedEvent, entryEvent, errorText, noticeEvent } from '../events.ts'
 import type { JournalWriter } from '../journal/journal-file.ts'
 import type { ChatSetup } from '../setup.ts'
 import { AnswerRecorder, isContextOverflow, omittedNotice, requestBodyOf } from './answer.ts'
@@ -35,6 +38,7 @@ import { TurnBudget } from './turn-budget.ts'
 interface TurnEnd {
   readonly how: ChatEnding
   readonly error?: ChatError
+  readonly reason?: Phrase
 }
 
 /** Failures are events. Throws only if the journal cannot be written. */
@@ -44,16 +48,19 @@ export async function* runSessionTurn(
   ask: AskConsent,
   signal: AbortSignal,
 ): AsyncGenerator<ChatSessionEvent, void> {
-  const budget = new TurnBudget(setup.settings.limits)
+  const { spending } = setup
+  const budget = new TurnBudget(setup.settings.limits, spending)
+  spending.beginTurn()
   const { transport, maxRetries } = setup.server
   const settings = { transport, clock: writer.clock, maxRetries, streams: true }
   const rounds = runRounds(new SessionTurn(writer, setup, budget, ask, signal), settings, signal)
   const ended = yield* mapEvents(rounds, (event) => {
     budget.note(event)
+    spending.note(event, setup.server.model, writer.utcNow())
     return [event]
   })
-  yield* setup.services.afterTurn(signal)
-  yield endedEvent(ended.how, ended.error)
+  if (!setup.isSubAgent) yield* setup.services.afterTurn(signal)
+  yield endedEvent(ended.how, ended.error, ended.reason)
 }
 
 interface SentRequest {
@@ -105,6 +112,7 @@ class SessionTurn implements TurnSteps<ChatSessionEvent, TurnEnd> {
       profile: server.profile,
       hasContext: outgoing.contextBytes !== null,
       documents: this.#setup.documentsOf(outgoing.next),
+      reasoning: reasoningOfConversation(writer),
     })
     if (rendered.omitted > 0) yield omittedNotice(rendered.omitted, server)
     const recorder = new AnswerRecorder(writer, server, outgoing.next, tokens)
@@ -123,7 +131,9 @@ class SessionTurn implements TurnSteps<ChatSessionEvent, TurnEnd> {
     yield* events
     this.#shrinking = firstShrinkMethod(this.#setup.settings.autoCompact)
     const uses = lastToolUses(this.#writer)
-    if (uses.length === 0) return { how: isRefused ? 'refused' : 'answered' }
+    if (uses.length === 0 && isRefused)
+      return { how: 'refused', reason: this.#setup.settings.attended ? REFUSED : withoutCommands(REFUSED) }
+    if (uses.length === 0) return { how: 'answered' }
     this.#budget.startCalls(uses)
     return yield* useTools(uses, this.#writer, this.#setup, this.#ask, this.#signal)
   }
@@ -133,13 +143,37 @@ class SessionTurn implements TurnSteps<ChatSessionEvent, TurnEnd> {
     partial: OpenAIMessage | undefined,
   ): AsyncGenerator<ChatSessionEvent, TurnEnd | undefined> {
     const { outgoing, tokens, recorder } = this.#current
+    const next = this.#setup.server.fallback?.[0]
+    const hasText = (partial?.allText ?? '') !== ''
+    if (next !== undefined && !hasText && canFallBack(error)) return yield* this.#fallBack(next, error)
     if (!isContextOverflow(error)) {
       yield* recorder.recordFailure(error, partial)
-      return { how: error.kind === 'aborted' ? 'interrupted' : 'failed', error }
+      if (error.kind === 'aborted') return { how: 'interrupted', error }
+      const { place, model } = this.#setup.server
+      const isTurn = this.#setup.settings.attended
+      return { how: 'failed', error, reason: explainChatError(error, { place, model, hasPartial: hasText, isTurn }) }
     }
     const shrunk = yield* this.#shrink(outgoing, nextTokenLimit(this.#writer.state, outgoing, tokens))
     if (shrunk === 'smallest') return yield* failTooLarge(this.#writer, error)
     return shrunk === 'again' ? undefined : shrunk.end
+  }
+
+  /** The same request goes to the next model. Its window may be another one, so the request is built again. */
+  *#fallBack(next: string, error: ChatError): Generator<ChatSessionEvent, undefined> {
+    const { server } = this.#setup
+    const { fallback = [], model } = server
+    const text = phrase(
+      `${model} failed (${error.message}). Continuing with ${next}.`,
+      `${model} が失敗したため（${error.message}）、${next} で続けます。`,
+    )
+    this.#setup.server = { ...server, model: next, fallback: fallback.slice(1) }
+    const window = knownContextWindow(next) ?? contextWindowTokens(this.#writer.state)
+    this.#writer.append(
+      { event: 'failed', what: 'request', reason: error.message },
+      { event: 'model', model_info: toModelInfo(next, { tokens: window, from: 'table' }) },
+    )
+    yield noticeEvent('model', text)
+    return undefined
   }
 
   get #current(): SentRequest {
@@ -157,6 +191,11 @@ class SessionTurn implements TurnSteps<ChatSessionEvent, TurnEnd> {
     return step.kind === 'smaller' ? 'again' : 'smallest'
   }
 }
+
+const reasoningOfConversation = ({ journal }: JournalWriter): ReadonlyMap<string, JsonValue> =>
+  new Map(
+    [...journal.replay.reasoning].flatMap(({ message_id, items }) => (items === null ? [] : [[message_id, items]])),
+  )
 
 function stateChanges(
   { state }: JournalWriter,
@@ -218,6 +257,17 @@ async function* useTools(
   yield* interruptTools(ids, writer)
   return { how: 'interrupted' }
 }
+
+/** Another model may answer where this one is overloaded, gone or over its quota. A wrong key is wrong for all. */
+const canFallBack = ({ kind, status = 0 }: ChatError): boolean =>
+  kind === 'timeout' ||
+  kind === 'garbage' ||
+  (kind === 'status' && (status >= 500 || [402, 404, 408, 429].includes(status)))
+
+const REFUSED = phrase(
+  'The model, or a content filter of its server, refused to answer. Rephrase the prompt, or choose another model with /model.',
+  'モデルまたはサーバーのフィルターが応答を断りました。依頼を言い換えるか、/model で別のモデルを選んでください。',
+)
 
 const MAX_CALLS = 128
 

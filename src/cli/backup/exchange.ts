@@ -98,7 +98,7 @@ async function readPassphrase(file: string | undefined): Promise<string> {
   if (found !== undefined) return found
   throw new AppError(
     'bad_usage',
-    `a passphrase is needed: --passphrase-file <file>, or the variable ${PASSPHRASE_VARIABLE}.`,
+    `A passphrase is needed: --passphrase-file <file>, or the variable ${PASSPHRASE_VARIABLE}.`,
     `パスフレーズが必要です。--passphrase-file <ファイル> か、変数 ${PASSPHRASE_VARIABLE} で指定してください。`,
   )
 }

@@ -18,6 +18,13 @@ export async function pruneBackup(app: App, { yes, json }: { readonly yes: boole
   if (json && !yes) return writeOutJson({ bytes, limit_bytes, drop: steps, dropped: false })
   if (steps.length === 0) {
     if (json) return writeOutJson({ bytes, limit_bytes, drop: [], dropped: false })
+    if (limit_bytes !== undefined && bytes > limit_bytes)
+      return writeOut(
+        say(
+          `Nothing to drop: the backup has ${formatBytes(bytes)}, above its limit of ${formatBytes(limit_bytes)}, but contains only rows of databases, which their program overwrites, and files that the settings ask for. Raise the limit: fumi config backup.limit 100GB\n`,
+          `削除できるものはありません。バックアップは ${formatBytes(bytes)} で上限 ${formatBytes(limit_bytes)} を超えていますが、プログラムが上書きするデータベースの行と、設定で指定されたファイルだけです。上限を上げてください: fumi config backup.limit 100GB\n`,
+        ),
+      )
     return writeOut(
       say(
         `Nothing to drop: the backup has ${formatBytes(bytes)}, below its limit.\n`,

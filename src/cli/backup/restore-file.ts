@@ -27,7 +27,7 @@ export async function findBackedUpFile(app: App, name: string, version: string |
     'not_found',
     versions.length > 0
       ? `${session.id} has no backup ${version}. It has: ${versions.map(({ id }) => id).join(', ')}.`
-      : `no backup of ${session.id}. Run fumi backup --status to see what is backed up, and fumi backup <path> to back up more.`,
+      : `No backup of ${session.id}. Run fumi backup --status to see what is backed up, and fumi backup <path> to back up more.`,
     versions.length > 0
       ? `${session.id} に ${version} 番のバックアップはありません。あるのは ${versions.map(({ id }) => id).join('、')} です。`
       : `${session.id} のバックアップはありません。バックアップの範囲は fumi backup --status で見られ、fumi backup <パス> で増やせます。`,

@@ -3,13 +3,15 @@ import type { AgentBackupStatus, App } from '../../app.ts'
 import { localize, say } from '../language.ts'
 import { writeOut, writeOutJson } from '../output.ts'
 import { formatBytes, formatCount, plural, renderTable, type TableColumn } from '../view/table.ts'
+import { readingWidth } from '../view/text-width.ts'
+import { wrapText } from '../view/wrap-text.ts'
 
 const COLUMNS: readonly TableColumn[] = [
   { title: say('agent', 'エージェント') },
   { title: say('backed up', 'バックアップ'), grows: true },
-  { title: say('since', '開始') },
+  { title: say('since', '開始'), isSpare: true },
   { title: say('items', '件数'), right: true },
-  { title: say('originals', '元の大きさ'), right: true },
+  { title: say('originals', '元の大きさ'), right: true, isSpare: true },
   { title: say('stored', '保存量'), right: true },
   { title: say('only here', 'ここだけ'), right: true },
 ]
@@ -24,8 +26,9 @@ export async function printStatus(app: App, json: boolean): Promise<void> {
     limit_bytes === undefined
       ? say('no limit', '上限なし')
       : say(`limit ${formatBytes(limit_bytes)}`, `上限 ${formatBytes(limit_bytes)}`)
-  await writeOut(say(`${size}, ${limit}.\n`, `${size}（${limit}）\n`))
-  if (without_backup > 0) await writeOut(fullBackupLine(without_backup))
+  const wrap = (text: string): string => wrapText(text.trimEnd(), readingWidth(), '')
+  await writeOut(wrap(say(`${size}, ${limit}.`, `${size}（${limit}）`)))
+  if (without_backup > 0) await writeOut(wrap(fullBackupLine(without_backup)))
 }
 
 const statusCells = (status: AgentBackupStatus): readonly string[] => [

@@ -32,7 +32,7 @@ export async function verifyBackup(app: App, json: boolean): Promise<void> {
       )
     for (const line of database) await writeErr(`fumi: ${line}\n`)
     for (const one of damaged)
-      await writeErr(`fumi: ${say('damaged', '破損:')} ${one.kind === 'row' ? one.session : one.path}\n`)
+      await writeErr(`fumi: ${say('Damaged', '破損:')} ${one.kind === 'row' ? one.session : one.path}\n`)
   }
   if (!isSound)
     throw new AppError(

@@ -1,15 +1,20 @@
 /** An interactive chat: reads prompts, shows events, asks for permission. */
 import { DEFAULT_AGENT_NAME } from '../../chat/agent-file/agent-file.ts'
 import { serverLabel } from '../../chat/endpoint/endpoint.ts'
+import { hasPrompt } from '../../chat/journal/journal-file.ts'
 import type { ChatSession, ChatSessionEvent, OpenedChat } from '../../chat/open/open-chat.ts'
 import { sandboxLabel } from '../../chat/processes/sandbox.ts'
 import { findLastExchange } from '../../chat/session.ts'
+import { formatCost, usedLimits } from '../../chat/spending.ts'
+import { suggestRule } from '../../chat/tools/permission/rules.ts'
 import { localize, say } from '../language.ts'
+import { writeOut } from '../output.ts'
 import { isYes, renderTrustQuestion, TRUST_PROMPT } from '../trust-question.ts'
 import { paint } from '../view/paint.ts'
 import { formatCount, plural } from '../view/table.ts'
 import { toTerminalLine, toTerminalText } from '../view/text.ts'
 import { renderMarkdownText } from './markdown/markdown-stream.ts'
+import { renderCommandOutput } from './output/command-output.ts'
 import {
   CONSENT_PROMPT,
   type ConsentQuestion,
@@ -39,6 +44,9 @@ export async function runInteractive(
   }
 }
 
+/** Of a UUID: unique among the conversations of one person, and short enough to copy. */
+const ID_PREFIX_LENGTH = 13
+
 class InteractiveChat {
   readonly #chat: ChatSession
   readonly #input: PromptReader
@@ -49,8 +57,12 @@ class InteractiveChat {
   constructor(chat: ChatSession, input: PromptReader) {
     this.#chat = chat
     this.#input = input
-    this.#screen = new Screen(input.columns, input.isTerminal)
-    this.#view = new TurnView(this.#screen, input.columns)
+    this.#screen = new Screen(input.columns, input.isTerminal, input.draftRows)
+    input.onDraft(() => this.#screen.redraw())
+    this.#view = new TurnView(this.#screen, input.columns, () => chat.setup.reasoning, {
+      cost: () => turnCost(chat),
+      budget: () => nearestLimit(chat),
+    })
   }
 
   async greet(events: readonly ChatSessionEvent[]): Promise<void> {
@@ -62,7 +74,8 @@ class InteractiveChat {
       toTerminalText(agent.name),
       toTerminalText(localize(sandboxLabel(sandboxing))),
     ]
-    await this.#screen.line(`${paint.bold('fumi chat')} ${paint.dim(parts.map((part) => `· ${part}`).join(' '))}`)
+    const banner = renderCommandOutput(['fumi chat', ...parts].join(' · '), this.#input.columns()).trimEnd()
+    await this.#screen.line(paint.dim(banner).replace('fumi chat', paint.bold('fumi chat')))
     await this.#screen.line(
       paint.dim(say('Type /help for commands, /quit to exit.', '/help でコマンドの一覧を表示、/quit で終了します。')),
     )
@@ -87,8 +100,12 @@ class InteractiveChat {
     }
   }
 
-  finish(): Promise<void> {
-    return this.#view.finish()
+  async finish(): Promise<void> {
+    await this.#view.finish()
+    const { replay } = this.#chat.writer.journal
+    if (!this.#input.isTerminal || !hasPrompt(replay)) return
+    const command = `fumi chat --resume ${replay.state.conversation_id.slice(0, ID_PREFIX_LENGTH)}`
+    await this.#screen.line(paint.dim(say(`To continue: ${command}`, `続けるには：${command}`)))
   }
 
   #readPrompt(): Promise<string | undefined> {
@@ -101,17 +118,28 @@ class InteractiveChat {
     this.#view.begin(line)
     for await (const event of this.#chat.send(line)) {
       if (event.kind === 'quit') this.#hasQuit = true
+      else if (event.kind === 'clipboard') await this.#copy(event.text)
+      else if (event.kind === 'edit' && event.text.startsWith('/') && this.#input.isTerminal)
+        this.#input.prefill(event.text)
       else if (event.kind === 'edit') editedPrompt = this.#input.releaseFor(() => editText(event.text))
       else if (event.kind === 'consent_needed')
         await this.#askConsent(event.id, { name: event.name, need: event.local.need })
       else if (event.kind === 'trust_needed') await this.#askTrust(event)
-      else await this.#view.show(event)
+      else {
+        if (event.kind === 'ended' && event.how !== 'answered' && event.how !== 'interrupted') this.#input.holdQueue()
+        await this.#view.show(event)
+      }
     }
     await this.#view.finish()
     if (editedPrompt !== undefined && editedPrompt.trim() !== '') {
       await this.#screen.line(`${paint.bold('> ')}${toTerminalText(editedPrompt)}`)
       await this.#sendPrompt(editedPrompt)
     }
+  }
+
+  /** With the terminal's own sequence (OSC 52), which also works over SSH. */
+  async #copy(text: string): Promise<void> {
+    if (this.#input.isTerminal) await writeOut(`\u001b]52;c;${Buffer.from(text).toString('base64')}\u0007`)
   }
 
   /** Runs commands that need the complete screen. Returns false for any other line, which goes to the session. */
@@ -140,7 +168,8 @@ class InteractiveChat {
     const screen = { columns: this.#input.columns(), rows: this.#input.rows() }
     const { text, isCut, isUnseen } = renderQuestion(question, screen)
     let isSeen = !isUnseen
-    await this.#screen.line(text + renderConsentChoices(question.name, isCut, screen.columns))
+    const rule = id === 'prompt' || id === 'commit' ? undefined : suggestRule(question.need)
+    await this.#screen.line(text + renderConsentChoices(question.name, isCut, screen.columns, rule))
     for (;;) {
       const answer = await this.#input.answer(CONSENT_PROMPT)
       if (answer !== undefined && /^\/(?:quit|q|exit)\s*$/.test(answer)) this.#hasQuit = true
@@ -150,8 +179,8 @@ class InteractiveChat {
         continue
       }
       if (!isViewAll(answer) || !isCut) {
-        const consent = parseConsent(answer)
-        if (isSeen || (consent !== 'yes' && consent !== 'trust')) return this.#chat.answer(id, consent)
+        const consent = parseConsent(answer, rule !== undefined)
+        if (isSeen || consent === 'no' || typeof consent === 'object') return this.#chat.answer(id, consent)
         await this.#screen.line(renderUnseenWarning())
         continue
       }
@@ -175,6 +204,7 @@ function promptPrefix(chat: ChatSession): string {
   const percent = chat.windowPercent()
   return [
     ...(name === DEFAULT_AGENT_NAME ? [] : [paint.cyan(`[${toTerminalText(name)}]`)]),
+    ...(chat.setup.isPlanning ? [paint.yellow(say('[plan]', '[計画]'))] : []),
     ...(percent >= MIN_SHOWN_PERCENT
       ? [(percent >= NEARLY_FULL_PERCENT ? paint.yellow : paint.dim)(`${percent} %`)]
       : []),
@@ -191,4 +221,19 @@ function formatElapsed(seconds: number): string {
   if (minutes < 60) return say(`${minutes} min`, `${minutes} 分`)
   const hours = Math.floor(minutes / 60)
   return say(`${hours} h ${minutes % 60} min`, `${hours} 時間 ${minutes % 60} 分`)
+}
+
+/** Undefined where nothing has a price. */
+function turnCost({ setup: { spending } }: ChatSession): string | undefined {
+  const { usd, unpriced_tokens } = spending.turn.cost
+  if (!spending.isPriced || usd === 0) return undefined
+  return `${spending.turn.isEstimated || unpriced_tokens > 0 ? '~' : ''}${formatCost(usd)}`
+}
+
+/** From this share of a limit, the status line shows it. */
+const SHOWN_SHARE = 0.5
+
+function nearestLimit({ setup: { spending, settings } }: ChatSession): string | undefined {
+  const nearest = [...usedLimits(spending, settings.limits)].sort((a, b) => b.share - a.share)[0]
+  return nearest && nearest.share >= SHOWN_SHARE ? localize(nearest.label) : undefined
 }

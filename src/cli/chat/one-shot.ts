@@ -3,8 +3,10 @@
  * each ending has an exit code.
  */
 import { constants } from 'node:os'
+import { assistantText } from '../../chat/commands/history.ts'
 import type { ChatSessionEvent, OpenedChat } from '../../chat/open/open-chat.ts'
 import type { CallNeed } from '../../chat/tools/tool.ts'
+import { checkSchema } from '../../lib/json/schema-check.ts'
 import type { ChatEnding } from '../../model/api/chat.ts'
 import { say } from '../language.ts'
 import { writeData, writeErr, writeOut, writeOutJson } from '../output.ts'
@@ -24,11 +26,21 @@ const ENDING_EXIT_CODES: { readonly [how in ChatEnding]: number } = {
 
 const SIGHUP_EXIT_CODE = 128 + constants.signals.SIGHUP
 
+/** The answer does not fit `--schema`, also after it was asked for again. */
+const SCHEMA_EXIT_CODE = 15
+const MAX_SCHEMA_ATTEMPTS = 3
+
+interface OneShotOptions {
+  readonly json: boolean
+  /** Of the answer, which is then printed only when it fits. */
+  readonly schema?: object
+}
+
 /** @param prompt the complete prompt and its typed part. Piped text must not name files outside the project. */
 export async function runOneShot(
   { session: chat, greeting }: OpenedChat,
   prompt: { readonly text: string; readonly typed: string },
-  json: boolean,
+  { json, schema }: OneShotOptions,
 ): Promise<number> {
   const stop = (): void => chat.interrupt()
   // The terminal is gone: the conversation is saved, and the exit code is that of the signal.
@@ -48,6 +60,7 @@ export async function runOneShot(
     process.stdout.isTTY ? writeOut(printable.add(text)) : writeData(text)
   const writeEvent = async (event: ChatSessionEvent): Promise<void> => {
     if (json) return writeOutJson(toJsonEvent(event))
+    if (event.kind === 'delta' && schema) return
     if (event.kind === 'delta') {
       isMidLine = !event.text.endsWith('\n')
       return writeAnswer(event.text)
@@ -63,17 +76,51 @@ export async function runOneShot(
   }
   try {
     for (const event of greeting) await writeEvent(event)
-    for await (const event of chat.send(prompt.text, prompt.typed)) {
-      if (event.kind === 'ended') ending = event.how
-      if (event.kind === 'error') ending ??= 'failed'
-      await writeEvent(event)
+    let next = prompt
+    for (let attempt = 1; ; attempt++) {
+      let answer = ''
+      ending = undefined
+      for await (const event of chat.send(next.text, next.typed)) {
+        if (event.kind === 'ended') ending = event.how
+        if (event.kind === 'error') ending ??= 'failed'
+        if (event.kind === 'entry') answer = assistantText(event.local.assistant)
+        await writeEvent(event)
+      }
+      if (isHungUp) return SIGHUP_EXIT_CODE
+      if (!schema || ending !== 'answered') return ENDING_EXIT_CODES[ending ?? 'answered']
+      const checked = checkAnswer(answer, schema)
+      if (checked.ok) {
+        if (!json) await writeAnswer(`${checked.text}\n`)
+        return 0
+      }
+      await writeErr(
+        `fumi: ${say(`The answer does not fit the schema: ${checked.reason}`, `応答が schema に合いません：${checked.reason}`)}\n`,
+      )
+      if (attempt === MAX_SCHEMA_ATTEMPTS) return SCHEMA_EXIT_CODE
+      const correction = `Your answer does not fit the required JSON Schema: ${checked.reason}. Answer again with only the corrected JSON.`
+      next = { text: correction, typed: '' }
     }
-    return isHungUp ? SIGHUP_EXIT_CODE : ENDING_EXIT_CODES[ending ?? 'answered']
   } finally {
     process.off('SIGHUP', hangUp)
     process.off('SIGINT', stop)
     process.off('SIGTERM', stop)
   }
+}
+
+type CheckedAnswer = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string }
+
+/** Models also put JSON into a code block. */
+function checkAnswer(answer: string, schema: object): CheckedAnswer {
+  const text = (/^\s*```(?:json)?\s*\n([\s\S]*?)\n\s*```\s*$/.exec(answer)?.[1] ?? answer).trim()
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    return { ok: false, reason: `it is not JSON (${error instanceof Error ? error.message : ''})` }
+  }
+  const problems = checkSchema(value, schema)
+  if (problems.length === 0) return { ok: true, text }
+  return { ok: false, reason: problems.map(({ path, reason }) => `${path || 'it'} ${reason}`).join('; ') }
 }
 
 /**
@@ -100,6 +147,7 @@ function toJsonEvent(event: ChatSessionEvent): object {
     case 'ended':
       return { kind: event.kind, how: event.how, ...event.local }
     case 'moved':
+    case 'clipboard':
     case 'quit':
       return event
     default: {

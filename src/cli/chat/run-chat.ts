@@ -1,11 +1,16 @@
 /** Opens the chat that the options describe, and runs it interactively or for one prompt. */
 import { realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import type { App } from '../../app.ts'
+import type { McpServerEntry } from '../../chat/agent-file/agent-file.ts'
+import { resolveTypedPath } from '../../chat/attachments.ts'
+import { type ModelOptions, parseSchema } from '../../chat/endpoint/model-options.ts'
 import {
   type ChatConfig,
   fetchModels,
   type OpenedChat,
   openChatWithConfig,
+  readConversation,
   readRecording,
   resolveEndpoint,
 } from '../../chat/open/open-chat.ts'
@@ -13,8 +18,11 @@ import { isInsideFolder } from '../../chat/tools/files/tool-paths.ts'
 import { directoryWarning, TrustStore } from '../../chat/trust/trust-store.ts'
 import { describeConfigProblem, readConfig } from '../../config/config.ts'
 import { dataDirectory, thisMachine } from '../../lib/files/data-directory.ts'
+import { readRegularFile } from '../../lib/files/regular-file.ts'
+import { isFile } from '../../lib/files/safe-fs.ts'
 import { toPrintable } from '../../lib/text.ts'
 import { AppError } from '../../model/error.ts'
+import type { Phrase } from '../../model/phrase.ts'
 import type { ChatCommandOptions } from '../commands/chat.ts'
 import { configFlags } from '../config-flags.ts'
 import type { ChosenLog } from '../find-session.ts'
@@ -54,7 +62,13 @@ async function readChatConfig(): Promise<ChatConfig> {
   return { environment, config }
 }
 
-function rejectConflictingOptions({ resume, continue: continued, interactive, json }: ChatCommandOptions): void {
+function rejectConflictingOptions({ resume, continue: continued, pick, interactive, json }: ChatCommandOptions): void {
+  if (pick !== undefined && (resume !== undefined || continued !== undefined))
+    throw new AppError(
+      'bad_usage',
+      '--pick cannot be combined with --resume or --continue.',
+      '--pick は --resume や --continue と同時に使えません。',
+    )
   if (resume !== undefined && continued !== undefined)
     throw new AppError(
       'bad_usage',
@@ -83,15 +97,21 @@ async function runSession(
   options: ChatCommandOptions,
   program: string | null,
 ): Promise<void> {
-  const fullPrompt = options.interactive ? prompt : await readFullPrompt(prompt)
-  const opened = await openChat(chatConfig, options, program)
+  const given = options.interactive ? prompt : await readFullPrompt(prompt, hasOwnText(options))
+  const modelOptions = readModelOptions(options)
+  const opened = await openChat(chatConfig, options, modelOptions, program)
   try {
+    attachFiles(opened, options.attach ?? [])
+    const fullPrompt =
+      options.template === undefined
+        ? given
+        : (await import('../../chat/templates.ts')).applyTemplate(opened.session, options.template, given ?? '')
     if (!options.interactive) {
       const { runOneShot } = await import('./one-shot.ts')
       process.exitCode = await runOneShot(
         opened,
         { text: fullPrompt ?? '', typed: prompt ?? '' },
-        options.json === true,
+        { json: options.json === true, ...(modelOptions.schema && { schema: modelOptions.schema }) },
       )
     } else {
       const { runInteractive } = await import('./interactive.ts')
@@ -103,26 +123,61 @@ async function runSession(
 }
 
 /** Appends piped input to the prompt. */
-async function readFullPrompt(prompt: string | undefined): Promise<string> {
+async function readFullPrompt(prompt: string | undefined, mayBeEmpty: boolean): Promise<string> {
   const pieces: Buffer[] = []
   if (!process.stdin.isTTY) for await (const piece of process.stdin) pieces.push(piece as Buffer)
   const piped = Buffer.concat(pieces).toString('utf8').trim()
   const fullPrompt = [prompt ?? '', piped].filter((text) => text !== '').join('\n\n')
-  if (fullPrompt === '')
+  if (fullPrompt === '' && !mayBeEmpty)
     throw new AppError(
       'bad_usage',
-      'no prompt. Pass one as fumi chat --no-interactive "…", or pipe it in.',
-      '依頼がありません。fumi chat --no-interactive "…" のように指定するか、パイプで渡してください。',
+      'No prompt. Pass one as fumi chat -p "…", or pipe it in.',
+      '依頼がありません。fumi chat -p "…" のように指定するか、パイプで渡してください。',
     )
   return fullPrompt
+}
+
+/** A template or an attachment is a prompt of its own. */
+const hasOwnText = ({ template, attach = [] }: ChatCommandOptions): boolean =>
+  template !== undefined || attach.length > 0
+
+function readModelOptions(options: ChatCommandOptions): ModelOptions {
+  const { system, temperature, reasoningEffort, maxOutput, schema, fallback } = options
+  return {
+    ...(system !== undefined && { system: system.startsWith('@') ? readOptionFile(system.slice(1)) : system }),
+    ...(temperature !== undefined && { temperature }),
+    ...(reasoningEffort !== undefined && { reasoningEffort }),
+    ...(maxOutput !== undefined && { maxOutput }),
+    ...(schema !== undefined && { schema: parseSchema(readOptionFile(schema), schema) }),
+    ...(fallback !== undefined && { fallback: fallback.split(',').flatMap((name) => name.trim() || []) }),
+  }
+}
+
+function readOptionFile(path: string): string {
+  try {
+    return readRegularFile(path).toString('utf8')
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    throw new AppError('not_found', `Cannot read ${path}.`, `${path} を読めません。`)
+  }
+}
+
+function attachFiles({ session }: OpenedChat, paths: readonly string[]): void {
+  for (const path of paths) {
+    const resolved = resolveTypedPath(path, session.setup.workspace)
+    if (!isFile(resolved)) throw new AppError('not_found', `No such file: ${path}.`, `${path} にファイルはありません。`)
+    session.attachments.push(resolved)
+  }
 }
 
 async function openChat(
   chatConfig: ChatConfig,
   options: ChatCommandOptions,
+  modelOptions: ModelOptions,
   program: string | null,
 ): Promise<OpenedChat> {
   const { agent, trustTools, trustAllTools = false, interactive, sandbox, maxRequests, maxTokens } = options
+  const { maxSessionTokens, maxCost } = options
   const recorded = options.replay === undefined ? undefined : await findRecording(options.replay, options)
   const resume = await resumeTarget(options)
   const cwd = realpathSync(process.cwd())
@@ -139,6 +194,11 @@ async function openChat(
       ...(agent !== undefined && { agent }),
       ...(maxRequests !== undefined && { maxRequests }),
       ...(maxTokens !== undefined && { maxTokens }),
+      ...(maxSessionTokens !== undefined && { maxSessionTokens }),
+      ...(maxCost !== undefined && { maxCost }),
+      modelOptions,
+      readSession: readSessionText,
+      ...memoryServer(options, chatConfig),
       ...(resume !== undefined && { resume }),
       ...(recorded && { recorded }),
       ...(interactive && canAsk() && { askTrust }),
@@ -165,6 +225,11 @@ function trustChatDirectory(cwd: string, { environment }: ChatConfig): void {
 }
 
 async function resumeTarget(options: ChatCommandOptions): Promise<string | null | undefined> {
+  if (options.pick !== undefined) {
+    const words = options.pick === true ? '' : options.pick
+    const [{ withApp }, { pickSession }] = await Promise.all([import('../open-app.ts'), import('./pick-session.ts')])
+    return continueSession(await withApp((app) => pickSession(app, words)), options)
+  }
   if (options.continue !== undefined) return continueSession(options.continue, options)
   return options.resume === true ? null : options.resume
 }
@@ -195,4 +260,41 @@ async function withNamedLog<T>(
 ): Promise<T> {
   const [{ withApp }, { resolveLog }] = await Promise.all([import('../open-app.ts'), import('../find-session.ts')])
   return withApp(async (app) => work(app, await resolveLog(app, name, session === undefined ? {} : { session })))
+}
+
+const MAX_SESSION_LENGTH = 60_000
+
+/** Prompts and answers of a session of any agent, for `@session:<id>`: the newest that fit. */
+async function readSessionText(name: string): Promise<{ readonly text: string } | { readonly problem: Phrase }> {
+  try {
+    return await withNamedLog(name, { interactive: true }, async (_, { log, id }) => {
+      const { entries } = await readConversation({ agent: log.agent, source: log.source, session: id })
+      const turns = entries.flatMap(({ prompt, answer }) => [
+        ...(prompt === undefined ? [] : [`User: ${prompt}`]),
+        ...(answer.trim() === '' ? [] : [`Assistant: ${answer}`]),
+      ])
+      const text = turns.join('\n\n')
+      const omitted = text.length - MAX_SESSION_LENGTH
+      return {
+        text: `${id}\n\n${omitted > 0 ? `… ${omitted} earlier characters\n${text.slice(-MAX_SESSION_LENGTH)}` : text}`,
+      }
+    })
+  } catch (error) {
+    if (error instanceof AppError) return { problem: error.phrase }
+    throw error
+  }
+}
+
+/** Only where an index exists: building one takes time that a chat should not cost. */
+function memoryServer(
+  { interactive, replay }: ChatCommandOptions,
+  { environment, config }: ChatConfig,
+): { readonly memory?: McpServerEntry } {
+  const program = process.argv[1]
+  const hasIndex = isFile(join(dataDirectory(environment), 'index.sqlite3'))
+  if (!interactive || replay !== undefined || !config.chatMemory || program === undefined || !hasIndex) return {}
+  const args = [program, 'mcp']
+  return {
+    memory: { type: 'stdio', command: process.execPath, args, env: new Map(), timeoutMs: 60_000, disabled: false },
+  }
 }

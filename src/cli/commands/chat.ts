@@ -11,6 +11,7 @@ export interface ChatCommandOptions {
   readonly interactive: boolean
   readonly resume?: string | true
   readonly continue?: string
+  readonly pick?: string | true
   readonly replay?: string
   readonly session?: string
   readonly agent?: string
@@ -18,8 +19,19 @@ export interface ChatCommandOptions {
   readonly trustAllTools?: boolean
   readonly sandbox?: boolean
   readonly json?: boolean
+  readonly plain?: boolean
   readonly maxRequests?: number
   readonly maxTokens?: number
+  readonly maxSessionTokens?: number
+  readonly maxCost?: number
+  readonly system?: string
+  readonly temperature?: number
+  readonly reasoningEffort?: string
+  readonly maxOutput?: number
+  readonly schema?: string
+  readonly fallback?: string
+  readonly attach?: readonly string[]
+  readonly template?: string
 }
 
 export function chatCommand(program: Command): void {
@@ -43,10 +55,48 @@ export function chatCommand(program: Command): void {
     )
     .option(
       '--profile <name>',
-      'server profile: openai, ollama, llamacpp, lmstudio, vllm, or one from fumi config',
-      'サーバーのプロファイル: openai、ollama、llamacpp、lmstudio、vllm、または fumi config で追加したもの',
+      'server profile: openai, anthropic, ollama, llamacpp, lmstudio, vllm, or one from fumi config',
+      'サーバーのプロファイル: openai、anthropic、ollama、llamacpp、lmstudio、vllm、または fumi config で追加したもの',
     )
     .option('--list-models', 'list the models of the server and exit', 'サーバーのモデルを一覧表示して終了')
+    .option(
+      '--fallback <models>',
+      'models that answer when the model cannot; comma-separated (default: profiles.<name>.fallback)',
+      'モデルが応答できないときに代わるモデル。コンマ区切り（既定: profiles.<名前>.fallback）',
+    )
+    .group('Answer', '応答')
+    .option(
+      '--system <text>',
+      'system message; @file reads it from a file',
+      'システムメッセージ。@ファイル でファイルから読む',
+    )
+    .option('--temperature <n>', 'randomness of the answer, from 0 to 2', '応答のばらつき（0～2）', {
+      parse: parseTemperature,
+    })
+    .option(
+      '--reasoning-effort <level>',
+      'how much the model reasons, such as low, medium, high',
+      'モデルがどれだけ考えるか（low、medium、high など）',
+      { choices: ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] },
+    )
+    .option('--max-output <tokens>', 'longest answer, in tokens', '応答の最大トークン数', { parse: parseCount })
+    .option(
+      '--schema <file>',
+      'JSON Schema of the answer; with -p, the answer is checked and asked for again if it does not fit',
+      '応答の JSON Schema。-p では応答を検査し、合わなければ求め直す',
+    )
+    .group('Prompt', '依頼')
+    .option(
+      '-a, --attach <file>',
+      'attach an image, a PDF or a text to the first prompt; repeatable',
+      '最初の依頼に画像・PDF・テキストを添付。繰り返し指定できる',
+      { isRepeatable: true },
+    )
+    .option(
+      '-t, --template <name>',
+      'put the prompt into a saved prompt, or review, commit, explain, summarize, test',
+      '依頼を登録した文章に入れる。review、commit、explain、summarize、test もある',
+    )
     .group('Conversation', '会話')
     .option(
       '--resume [id]',
@@ -57,6 +107,11 @@ export function chatCommand(program: Command): void {
       '--continue <session>',
       'continue a session of any agent in a copy',
       '任意のエージェントの会話を、コピーして続ける',
+    )
+    .option(
+      '--pick [words]',
+      'choose a session of any agent from a list, narrowed by words, and continue it',
+      'どのエージェントの会話でも、一覧から（語で絞り込んで）選んで続ける',
     )
     .option(
       '--replay <session>',
@@ -103,11 +158,28 @@ export function chatCommand(program: Command): void {
       '送受信したトークンがこの数になるとターンを停止（既定: chat.maxTokens）',
       { parse: parseCount },
     )
+    .option(
+      '--max-session-tokens <n>',
+      'stop when this chat has used this many tokens (default: chat.maxSessionTokens)',
+      'このチャットで使ったトークンがこの数になると停止（既定: chat.maxSessionTokens）',
+      { parse: parseCount },
+    )
+    .option(
+      '--max-cost <usd>',
+      'stop when this chat has cost this many US dollars (default: chat.maxCost)',
+      'このチャットの費用がこの米ドル額になると停止（既定: chat.maxCost）',
+      { parse: parseCost },
+    )
     .group('Output', '出力')
     .option(
-      '--no-interactive',
+      '-p, --no-interactive',
       'send one prompt, print the answer and exit; the exit code shows the outcome',
       '依頼を 1 つ送り、応答を表示して終了。結果は終了コードで分かる',
+    )
+    .option(
+      '--plain',
+      'for screen readers: lines of text only, without colours, status line and redrawing',
+      'スクリーンリーダー向け。色・状態行・再描画なしで、行だけを出力',
     )
     .option(
       '--json',
@@ -119,9 +191,12 @@ export function chatCommand(program: Command): void {
       'fumi chat --profile ollama --model qwen3 "What is in this folder?"',
       'fumi chat --resume',
       'fumi chat --continue codex:019c22d1',
-      'git diff | fumi chat --no-interactive "Write a commit message for this."',
+      'git diff | fumi chat -p -t review',
+      'fumi chat -p --schema bug.json -a shot.png "Describe the error."',
     )
     .run(async (prompt: string | undefined, options: ChatCommandOptions, command: Command) => {
+      // Before anything is loaded that asks whether the terminal has colours.
+      if (options.plain) Object.assign(process.env, { TERM: 'dumb', NO_COLOR: '1' })
       const { runChat } = await import('../chat/run-chat.ts')
       await runChat(prompt, options, command.parent?.version() ?? null)
     })
@@ -132,4 +207,18 @@ function parseCount(text: string): number {
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(count) || count < 1)
     throw new InvalidArgumentError(say('Use a whole number of 1 or more.', '1 以上の整数を指定してください。'))
   return count
+}
+
+function parseTemperature(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !(value >= 0 && value <= 2))
+    throw new InvalidArgumentError(say('Use a number from 0 to 2.', '0 から 2 までの数を指定してください。'))
+  return value
+}
+
+function parseCost(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value) || value <= 0)
+    throw new InvalidArgumentError(say('Use a number above 0.', '0 より大きい数を指定してください。'))
+  return value
 }

@@ -7,9 +7,9 @@ import { defineCommand, JSON_OPTION } from '../define-command.ts'
 import { localize, say } from '../language.ts'
 import { createApp } from '../open-app.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
-import { paint } from '../view/paint.ts'
 import { isPiped, renderTable, type TableColumn } from '../view/table.ts'
 import { codeLabel, toTerminalText } from '../view/text.ts'
+import { renderNote } from '../view/wrap-text.ts'
 
 interface Options {
   readonly unset?: boolean
@@ -53,7 +53,7 @@ async function changeSetting(app: App, key: string | undefined, values: readonly
   if (key === undefined || (options.unset && values.length > 0))
     throw new AppError(
       'bad_usage',
-      'specify a setting: fumi config --unset <key>, or fumi config <key> <value>.',
+      'Specify a setting: fumi config --unset <key>, or fumi config <key> <value>.',
       '設定を指定してください: fumi config --unset <key>、または fumi config <key> <value>',
     )
   await app.configure(key, options.unset ? undefined : values)
@@ -79,7 +79,7 @@ async function showSettings(app: App, key: string | undefined, options: Options)
   if (wanted.length === 0)
     throw new AppError(
       'not_found',
-      `unknown setting "${key}". Run fumi config for a list.`,
+      `Unknown setting "${key}". Run fumi config for a list.`,
       `「${key}」という設定はありません。一覧は fumi config で見られます。`,
     )
   if (options.json)
@@ -135,7 +135,7 @@ function renderConfigReport(settings: readonly ResolvedSetting[], file: string):
     `To change a setting in ${toTerminalText(file)}: fumi config <setting> <value>`,
     `設定を変えるには: fumi config <設定> <値>（${toTerminalText(file)} に書き込みます）`,
   )
-  return isPiped() ? renderTable(COLUMNS, rows) : `${renderTable(COLUMNS, rows)}${paint.dim(hint)}\n`
+  return isPiped() ? renderTable(COLUMNS, rows) : `${renderTable(COLUMNS, rows)}${renderNote(hint)}`
 }
 
 function formatCell(value: ResolvedSetting['value']): string {

@@ -6,6 +6,7 @@ import {
   type Conversion,
   convertLog,
   type LogOptions,
+  type MessageFilter,
   type Report,
   SIDECAR_END,
   SIDECAR_START,
@@ -15,13 +16,18 @@ import {
 import { AtomicFile } from '../../lib/files/atomic-file.ts'
 import { specialKindAt } from '../../lib/files/regular-file.ts'
 import { AppError } from '../../model/error.ts'
-import type { Redactor } from '../../redact/redactor.ts'
 import { formatCut, MAX_TOKENS_OPTION, REPORT_OPTION, renderLosses, saveLosses } from '../conversion-report.ts'
 import { defineCommand, FORCE_OPTION, IN_OPTION, SESSION_OPTION, SESSION_OR_LOG } from '../define-command.ts'
 import { refuseOverwriting } from '../export-files.ts'
 import { type ChosenLog, resolveLog } from '../find-session.ts'
 import { writeData, writeErr } from '../output.ts'
-import { createRedactor, REDACT_OPTION, renderRedactionReport } from '../redaction.ts'
+import {
+  createRedactor,
+  createSecretCounter,
+  REDACT_OPTION,
+  renderRedactionReport,
+  renderSecretWarning,
+} from '../redaction.ts'
 
 interface Options {
   readonly to: string
@@ -94,12 +100,14 @@ async function convertSession(app: App, name: string, options: Options): Promise
   if (options.history !== 'live' && options.history !== 'all')
     throw new AppError(
       'bad_usage',
-      `unknown --history "${options.history}". Use live or all.`,
+      `Unknown --history "${options.history}". Use live or all.`,
       `--history は live か all です。「${options.history}」は使えません。`,
     )
   const redactor = options.redact ? await createRedactor(app.environment) : undefined
-  const report = await runConversion(await resolveLog(app, name, options), app.directory, options, redactor)
+  const counter = redactor ? undefined : await createSecretCounter()
+  const report = await runConversion(await resolveLog(app, name, options), app.directory, options, redactor ?? counter)
   if (redactor) await writeErr(renderRedactionReport(redactor.redacted()))
+  if (counter) await writeErr(renderSecretWarning(counter))
   if (options.report !== undefined) await saveLosses(options.report, report)
   await writeErr(renderLosses(report))
   if (options.strict && isLossy(report)) process.exitCode = EXIT_LOSSY
@@ -114,7 +122,7 @@ async function runConversion(
   { log, id }: ChosenLog,
   directory: string,
   options: Options,
-  filter: Redactor | undefined,
+  filter: MessageFilter | undefined,
 ): Promise<Report> {
   const settings: LogOptions = {
     directory,

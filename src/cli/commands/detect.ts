@@ -59,7 +59,7 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
   if (detected.every(({ agent }) => agent === null))
     throw new AppError(
       'nothing_readable',
-      'none of these files is a log of a supported agent. The last column shows what they are.',
+      'None of these files is a log of a supported agent. The last column shows what they are.',
       '対応するエージェントのログではありません。ファイルの種類は最後の列にあります。',
     )
 }

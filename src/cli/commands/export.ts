@@ -27,13 +27,16 @@ import {
   printExport,
   refuseOverwriting,
   saveExport,
+  sendToCollector,
 } from '../export-files.ts'
 import { type ChosenLog, noSessionError, noSuchTurnError, resolveLog, type SessionSelector } from '../find-session.ts'
+import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { localize, say } from '../language.ts'
 import { writeErr, writeOut } from '../output.ts'
 import { REDACT_OPTION, renderRedactionReport } from '../redaction.ts'
 import { printIssues } from '../report-issues.ts'
-import { readOverview, readSessionMessages } from '../session-overview.ts'
+import { readOverview, readSessionMessages, rootOf } from '../session-overview.ts'
+import { plural } from '../view/table.ts'
 
 interface Options extends SessionSelector {
   readonly redact?: boolean
@@ -55,14 +58,14 @@ export function exportCommand(program: Command): void {
   )
     .argument(
       '<session...>',
-      'session ids from fumi list, or log files; - reads standard input',
-      'fumi list に表示される会話 ID、またはログファイル。- は標準入力',
+      'session ids from fumi list, or log files; all for every session of the archive; - reads standard input',
+      'fumi list に表示される会話 ID、またはログファイル。all はすべての会話、- は標準入力',
     )
     .group('Output', '出力')
     .option(
       '-o, --output <path>',
-      'output file, or a folder for one file per session; - writes to standard output',
-      '出力ファイル、または会話ごとに 1 ファイルを書くフォルダー。- は標準出力',
+      'output file, or a folder for one file per session; - writes to standard output; with otel also the address of a collector',
+      '出力ファイル、または会話ごとに 1 ファイルを書くフォルダー。- は標準出力。otel ではコレクターのアドレスも可',
     )
     .option(
       '--format <format>',
@@ -102,15 +105,27 @@ export function exportCommand(program: Command): void {
       'fumi export codex:019c22d1 amazon-q:1b4e28ba --format html -o talks/',
       'fumi export codex:019c22d1 --turns 2..4 --format txt',
       'fumi export codex:019c22d1 kiro:22222222 --format sft -o train.jsonl',
+      'fumi export codex:019c22d1 --format otel -o spans.jsonl',
+      'fumi export all --format otel -o http://localhost:4318/v1/traces',
     )
     .runWithApp(exportSessions)
 }
 
-async function exportSessions(app: App, names: readonly string[], options: Options): Promise<void> {
-  const name = options.format ?? formatFromPath(options.output)
+async function exportSessions(app: App, given: readonly string[], options: Options): Promise<void> {
+  const name = options.format ?? (isAddress(options.output) ? 'otel' : formatFromPath(options.output))
+  const names = given.includes('all') && options.in === undefined ? await everySession(app) : given
   const target = resolveTarget(names.length, name, EXPORT_FORMAT_ENTRIES[name], options)
   await writeExports(app, names, EXPORT_FORMAT_ENTRIES[name], target, options)
 }
+
+const EVERYTHING = 1_000_000
+
+async function everySession(app: App): Promise<readonly string[]> {
+  await refreshIndex(app, 'first', 'an index')
+  return app.list({ kind: 'conversation', children: 'all', limit: EVERYTHING }).sessions.map(({ id }) => id)
+}
+
+const isAddress = (output: string | undefined): boolean => /^https?:\/\//.test(output ?? '')
 
 /** Markdown for a path without an extension; throws for an extension that no format has. */
 function formatFromPath(output: string | undefined): ExportFormatName {
@@ -118,10 +133,10 @@ function formatFromPath(output: string | undefined): ExportFormatName {
   if (extension === '') return 'md'
   const name = OTHER_EXTENSIONS.get(extension) ?? EXPORT_FORMAT_NAMES.find((one) => extensionOf(one) === extension)
   if (name) return name
-  const known = EXPORT_FORMAT_NAMES.map((one) => `.${extensionOf(one)}`).join(', ')
+  const known = [...new Set(EXPORT_FORMAT_NAMES.map((one) => `.${extensionOf(one)}`))].join(', ')
   throw new AppError(
     'bad_usage',
-    `no format writes .${extension} files. Use one of ${known}, or specify the format with --format.`,
+    `No format writes .${extension} files. Use one of ${known}, or specify the format with --format.`,
     `.${extension} を書く形式はありません。${known.replaceAll(', ', '、')} のいずれかにするか、--format で形式を指定してください。`,
   )
 }
@@ -138,6 +153,7 @@ type ExportTarget =
   | { readonly kind: 'stream' }
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'folder'; readonly path: string }
+  | { readonly kind: 'collector'; readonly url: string }
 
 function resolveTarget(
   sessions: number,
@@ -146,6 +162,10 @@ function resolveTarget(
   { output, force }: Options,
 ): ExportTarget {
   const isDocument = format.between === undefined
+  if (output !== undefined && isAddress(output)) {
+    if (name === 'otel') return { kind: 'collector', url: output }
+    throw new AppError('bad_usage', 'Only otel can be sent to an address.', 'アドレスに送れる形式は otel だけです。')
+  }
   if (output === undefined || output === '-') {
     if (isDocument && sessions > 1)
       throw new AppError(
@@ -183,7 +203,18 @@ async function writeExports(
   }
   const joinedTo = (path: string | undefined): AsyncIterable<string> =>
     joinExports(inputs(), attempts, writer, format.between, exportOptions(options, path))
-  if (target.kind === 'stream') await printExport(joinedTo(undefined))
+  if (target.kind === 'collector') {
+    let sent = 0
+    for await (const { name, material: input } of inputs())
+      await attempts.at(name, async () => {
+        for await (const request of renderExport(input, writer, exportOptions(options, undefined)))
+          await sendToCollector(target.url, request)
+        sent++
+      })
+    await writeOut(
+      say(`Sent ${plural(sent, 'session')} to ${target.url}.\n`, `会話 ${sent} 件を ${target.url} に送りました。\n`),
+    )
+  } else if (target.kind === 'stream') await printExport(joinedTo(undefined))
   else if (target.kind === 'file') {
     await saveExport(target.path, joinedTo(target.path))
     await writeOut(`${target.path}\n`)
@@ -289,7 +320,7 @@ interface PreparedExport {
   readonly issues: readonly Issue[]
 }
 
-/** Reads the session for its outline. Exporting reads the messages again, and redaction once more. */
+/** Reads the session for its outline and its secrets. Exporting reads the messages again. */
 async function prepareExport(
   app: App,
   { log, id }: ChosenLog,
@@ -297,13 +328,17 @@ async function prepareExport(
   privacy?: Privacy,
 ): Promise<PreparedExport> {
   const collector = new OutlineCollector()
-  const overview = await readOverview(log, id, (message) => collector.add(message))
+  const overview = await readOverview(log, id, (message) => {
+    collector.add(message)
+    return privacy?.learn(message)
+  })
   if (!overview.session) throw noSessionError(log.source.path)
   const outline = collector.outline()
   if (turns && turns.from > outline.turns) throw noSuchTurnError(turns.from, outline.turns)
   const annotation = app.annotations.get(id)
   const input: ExportInput = {
     session: overview.session,
+    root: rootOf(app, overview.session),
     agent: agentNameIn(log.agent.label, overview.session.agent),
     ...(annotation && {
       mark: { name: annotation.name, starred: annotation.starred, tags: annotation.tags, note: annotation.note },

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { readRecordedState } from '../../agents/recorded-state.ts'
 import type { App, FileTouched } from '../../app.ts'
-import { fieldsOf, listOf } from '../../lib/unknown-values.ts'
 import { type Instant, type SessionId, toInstant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { toSingleLine } from '../../model/tool-summary.ts'
@@ -106,12 +106,10 @@ interface SessionCheckpoint {
 /** Oldest first. */
 async function readCheckpoints(app: App, session: SessionId): Promise<readonly SessionCheckpoint[]> {
   const [first] = await app.messages(session, { limit: 1 })
-  if (first?.kind !== 'body' || first.message.source_type !== 'session') return []
-  const manager = fieldsOf(first.message.metadata?.['checkpoint_manager'])
-  return listOf(manager?.['checkpoints']).flatMap((one) => {
-    const { tag, timestamp } = fieldsOf(one) ?? {}
-    const at = toInstant(timestamp)
-    return typeof tag === 'string' && at !== undefined ? { tag, at } : []
+  const state = first?.kind === 'body' ? readRecordedState(first.message) : undefined
+  return (state?.checkpoints ?? []).flatMap(({ tag, time }) => {
+    const at = toInstant(time)
+    return at === undefined ? [] : { tag, at }
   })
 }
 

@@ -55,7 +55,7 @@ async function forget(app: App, name: string | undefined, options: Options): Pro
   if (name === undefined)
     throw new AppError(
       'bad_usage',
-      'specify a session: fumi forget <session>. Pass --list to list forgotten sessions.',
+      'Specify a session: fumi forget <session>. Pass --list to list forgotten sessions.',
       '会話を指定してください: fumi forget <会話 ID>。取り除いた会話の一覧は --list です。',
     )
   if (options.undo) await undoForget(app, name, options)
@@ -135,7 +135,7 @@ async function undoForget(app: App, name: string, options: Options): Promise<voi
   if (!only)
     throw new AppError(
       'not_found',
-      `no forgotten session matches ${name}. Run fumi forget --list for a list.`,
+      `No forgotten session matches ${name}. Run fumi forget --list for a list.`,
       `取り除いた会話に ${name} はありません。一覧は fumi forget --list で見られます。`,
     )
   if (more.length > 0)

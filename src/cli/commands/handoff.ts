@@ -10,7 +10,7 @@ import { defineCommand, IN_OPTION, JSON_OPTION, SESSION_OPTION } from '../define
 import { resolveLog } from '../find-session.ts'
 import { say } from '../language.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
-import { createSecretRedactor, renderRedactionReport } from '../redaction.ts'
+import { createSecretCounter, createSecretRedactor, renderRedactionReport, renderSecretWarning } from '../redaction.ts'
 
 interface Options {
   readonly to: string
@@ -67,6 +67,7 @@ export function handoffCommand(program: Command): void {
     .examples(
       'fumi handoff codex:019c22d1 --to amazon-q',
       'fumi handoff amazon-q:1b4e28ba --to codex --cwd ~/src/app --dry-run',
+      'fumi handoff team:0337de1f8bc1ed2a --to codex --cwd ~/src/app',
     )
     .note(
       'A newer conversation, or one that Codex has open, is never replaced. If the target does not read back identically, everything is rolled back.',
@@ -80,12 +81,17 @@ async function handOff(app: App, name: string, options: Options): Promise<void> 
   if (!targets.includes(options.to))
     throw new AppError(
       'bad_usage',
-      `cannot hand over to "${options.to}". Available: ${targets.join(', ')}.`,
+      `Cannot hand over to "${options.to}". Available: ${targets.join(', ')}.`,
       `「${options.to}」には引き継げません。引き継げるのは ${targets.join('、')} です。`,
     )
-  const { log, id } = await resolveLog(app, name, options)
+  const ofTeam = /^team:/.test(name)
+    ? await (await import('../team/take-over.ts')).fetchTeamSession(app, name)
+    : undefined
+  const { log, id } = await resolveLog(app, ofTeam ?? name, options)
   const { environment, directory, backup } = app
-  const filter = options.redact ? await createSecretRedactor() : undefined
+  const redactor = options.redact ? await createSecretRedactor() : undefined
+  const counter = redactor ? undefined : await createSecretCounter()
+  const filter = redactor ?? counter
   const from = { agent: log.agent, source: log.source, session: id, ...(filter && { filter }) }
   const done = await handOver(from, options.to, {
     environment,
@@ -93,14 +99,16 @@ async function handOff(app: App, name: string, options: Options): Promise<void> 
     keep: backup,
     isDry: options.dryRun === true,
     mayReplace: options.replace === true,
-    ...(options.cwd !== undefined && { cwd: resolve(options.cwd) }),
+    // The directory of a colleague's machine is not on this one.
+    ...((ofTeam ?? options.cwd) !== undefined && { cwd: resolve(options.cwd ?? '.') }),
     ...(options.maxTokens !== undefined && { maxTokens: options.maxTokens }),
     onRejected: async (warnings) => {
       for (const one of options.json ? [] : warnings) await writeErr(formatWarning(one))
     },
   })
   await printResult(done, options)
-  if (filter) await writeErr(renderRedactionReport(filter.redacted()))
+  if (redactor) await writeErr(renderRedactionReport(redactor.redacted()))
+  if (counter && !options.json) await writeErr(renderSecretWarning(counter, 'handoff'))
   if (options.report !== undefined) await saveLosses(options.report, done.report)
 }
 

@@ -94,7 +94,7 @@ async function listSessions(app: App, paths: readonly string[], options: Options
   if (!isIndexed && (hasSessionFilters(others) || options.sort !== 'last'))
     throw new AppError(
       'bad_usage',
-      'with a path, only the filters --agent, --starred and --tag work, and sorting does not. Omit the path to use the others.',
+      'With a path, only the filters --agent, --starred and --tag work, and sorting does not. Omit the path to use the others.',
       'パスを指定した一覧では、絞り込みは --agent、--starred、--tag だけ使え、並べ替えはできません。ほかを使うにはパスを省いてください。',
     )
   if (isIndexed) await checkFilterOptions(app, options)
@@ -182,11 +182,11 @@ const noSessionsError = (paths: readonly string[]): AppError =>
     'nothing_readable',
     paths.length > 0
       ? phrase(
-          `no conversations in ${paths.join(', ')}. Specify a log of a supported agent, or a folder that contains logs.`,
+          `No conversations in ${paths.join(', ')}. Specify a log of a supported agent, or a folder that contains logs.`,
           `${paths.join('、')} に会話がありません。対応するエージェントのログか、それを含むフォルダーを指定してください。`,
         )
       : phrase(
-          'no conversations found on this machine. Run fumi doctor to see where fumi looked, or specify a path: fumi list <folder>.',
+          'No conversations found on this machine. Run fumi doctor to see where fumi looked, or specify a path: fumi list <folder>.',
           'このマシンに会話が見つかりません。調べた場所は fumi doctor で分かります。パスも指定できます: fumi list <フォルダー>',
         ),
   )

@@ -67,7 +67,7 @@ async function listAnnotations(app: App, options: Options): Promise<void> {
   if (hasChange(options))
     throw new AppError(
       'bad_usage',
-      'specify a session: fumi mark <session> …',
+      'Specify a session: fumi mark <session> …',
       '会話を指定してください: fumi mark <会話 ID> …',
     )
   const annotations = app.annotations.list(options.search === undefined ? {} : { text: options.search })

@@ -80,7 +80,7 @@ async function run(paths: readonly string[], options: Options): Promise<void> {
   const where = paths.join(', ')
   throw new AppError(
     'nothing_readable',
-    `no readable log in ${where}. Specify a log of a supported agent. Run fumi detect to identify a file.`,
+    `No readable log in ${where}. Specify a log of a supported agent. Run fumi detect to identify a file.`,
     `${where} に読み取れるログがありません。対応するエージェントのログを指定してください。ファイルの種類は fumi detect で分かります。`,
   )
 }

@@ -1,4 +1,4 @@
-/** `fumi relink`: says where a project is now, so that its history stays together. */
+/** `fumi relink`: records where a project moved, so that its history stays together. */
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { App } from '../../app.ts'
@@ -19,8 +19,8 @@ export function relinkCommand(program: Command): void {
   defineCommand(
     program,
     'relink',
-    'say where a project is now, so that its history stays together',
-    'プロジェクトの今の場所を指定し、履歴をひとつにまとめる',
+    'record where a project moved, so that its history stays together',
+    '移動したプロジェクトの今の場所を記録し、履歴をひとつにまとめる',
   )
     .argument('[old]', 'directory in which conversations took place', '会話が行われたディレクトリー')
     .argument('[new]', 'where it is now', '今の場所')
@@ -35,9 +35,9 @@ export function relinkCommand(program: Command): void {
       '移動したプロジェクトを一覧表示。自動で気付いたものも含む',
     )
     .option(...JSON_OPTION)
-    .examples('fumi relink ~/old/app ~/work/app', 'fumi relink --list', 'fumi relink ~/old/app --undo')
+    .examples('fumi relink ~/old/app ~/src/app', 'fumi relink --list', 'fumi relink ~/old/app --undo')
     .note(
-      'Renamed folders and git work trees are noticed without it. It changes no log.',
+      'fumibako notices renamed folders and git work trees by itself. No log is changed.',
       'フォルダーの名前の変更と git のワークツリーには自動で気付きます。ログは変更しません。',
     )
     .runWithApp(relink)
@@ -65,7 +65,7 @@ async function relink(app: App, old: string | undefined, now: string | undefined
   if (old === undefined || (now === undefined) !== (options.undo === true))
     throw new AppError(
       'bad_usage',
-      'specify two directories: fumi relink <old> <new>. To undo it: fumi relink <old> --undo.',
+      'Specify two directories: fumi relink <old> <new>. To undo it: fumi relink <old> --undo.',
       'ディレクトリーを 2 つ指定してください: fumi relink <元> <今>。取り消すには: fumi relink <元> --undo',
     )
   const [from, to] = [resolve(old), now === undefined ? undefined : resolve(now)]

@@ -2,6 +2,7 @@
 import { closeSync, fsyncSync, openSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
+import { formatShellLine } from '../../agents/resume-command.ts'
 import type { App, BackedUpSession } from '../../app.ts'
 import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
 import { specialKindAt } from '../../lib/files/regular-file.ts'
@@ -80,7 +81,7 @@ async function restore(app: App, name: string | undefined, options: Options): Pr
   if ((options.to === undefined) === !isInstalled || name === undefined)
     throw new AppError(
       'bad_usage',
-      "specify a session and a destination: --to <file>, --install for its program's place, or --here for this directory.",
+      'Specify a session and a destination: --to <file>, --install to put it back where it was, or --here for this directory.',
       '会話と戻す先を指定してください。--to <ファイル>、元の場所なら --install、今のディレクトリーなら --here です。',
     )
   const directory = options.here ? process.cwd() : options.directory && resolve(options.directory)
@@ -110,20 +111,23 @@ async function writeRestored(app: App, backup: BackedUpSession, to: string, opti
   if (!ready)
     throw new AppError(
       'nothing_readable',
-      `the backup of ${backup.session} is not in a form that its program can load.`,
+      `The backup of ${backup.session} is not in a form that its program can load.`,
       `${backup.session} のバックアップは、元のプログラムが読み込める形ではありません。`,
     )
   for (const repair of ready.repairs) await writeErr(`${say('repaired', '修正:')} ${repair}\n`)
   if (to === '-') return writeData(ready.text)
   saveNewFile(to, ready.text, options.force === true)
-  if (options.json) await writeOutJson({ session: backup.session, file: resolve(to), repairs: ready.repairs })
-  else
-    await writeOut(
-      say(
-        `Wrote ${backup.session} to ${to}. To load it, type in the chat: /load ${to}\n`,
-        `${backup.session} を ${to} に書き込みました。読み込むには、会話の中で /load ${to} と入力してください。\n`,
-      ),
-    )
+  if (options.json) return writeOutJson({ session: backup.session, file: resolve(to), repairs: ready.repairs })
+  await writeOut(say(`Wrote ${backup.session} to ${to}.\n`, `${backup.session} を ${to} に書き込みました。\n`))
+  const command = volatile?.loadCommand?.(to)
+  await writeOut(
+    command
+      ? `${say('Load it with:', '読み込むには:')} ${formatShellLine(command)}\n`
+      : say(
+          `To load it, type in the chat: /load ${to}\n`,
+          `読み込むには、会話の中で /load ${to} と入力してください。\n`,
+        ),
+  )
 }
 
 /** Overwrites an existing file only with `--force`. */

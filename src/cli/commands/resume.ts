@@ -64,7 +64,7 @@ async function confirmDirectory({ session }: FoundSession, command: ResumeComman
   const { cwd: _, ...commandHere } = command
   throw new AppError(
     'no_permission',
-    `no chat of yours has used ${cwd} yet, so fumi asks first, which needs a terminal. Change to the directory that you want, then run: ${formatShellLine(commandHere)}`,
+    `No chat of yours has used ${cwd} yet, so fumi asks first, which needs a terminal. Change to the directory that you want, then run: ${formatShellLine(commandHere)}`,
     `${cwd} ではまだ会話をしていないため、端末での確認が必要です。使いたいディレクトリーに移動して、次を実行してください: ${formatShellLine(commandHere)}`,
   )
 }
@@ -77,7 +77,7 @@ async function resumeCommandFor({ log, session, kept: backup }: FoundSession): P
   if (!log)
     throw new AppError(
       'not_found',
-      `the log of ${session.id} no longer exists: ${session.path}. ${agent.label} cannot resume it.`,
+      `The log of ${session.id} no longer exists: ${session.path}. ${agent.label} cannot resume it.`,
       `${session.id} のログがありません: ${session.path}。${agent.label} では再開できません。`,
     )
   const reason = whyNotResumable(agent, session, backup && (backup.ended_how ?? 'gone'))
@@ -92,14 +92,14 @@ async function runProgram(command: ResumeCommand): Promise<number> {
   if (cwd !== undefined && !isFolder(cwd))
     throw new AppError(
       'not_found',
-      `the session's directory no longer exists: ${cwd}. Create it again, or run this in another directory: ${formatShellLine({ program, arguments: args })}`,
+      `The session's directory no longer exists: ${cwd}. Create it again, or run this in another directory: ${formatShellLine({ program, arguments: args })}`,
       `会話のディレクトリー ${cwd} がありません。作り直すか、別のディレクトリーで実行してください: ${formatShellLine({ program, arguments: args })}`,
     )
   const isWindows = process.platform === 'win32'
   if (isWindows && !args.every((word) => /^[\w.:-]+$/.test(word)))
     throw new AppError(
       'bad_usage',
-      `this command cannot run here. Run it yourself: ${formatShellLine(command)}`,
+      `This command cannot run here. Run it yourself: ${formatShellLine(command)}`,
       `ここではコマンドを実行できません。自分で実行してください: ${formatShellLine(command)}`,
     )
   if (cwd !== undefined && cwd !== process.cwd() && process.stderr.isTTY)
@@ -139,7 +139,7 @@ function toStartError(program: string, error: NodeJS.ErrnoException): Error {
   if (error.code === 'EACCES' || error.code === 'EPERM')
     return new AppError(
       'no_permission',
-      `no permission to run ${program} (${error.code}). Check its owner and mode.`,
+      `No permission to run ${program} (${error.code}). Check its owner and mode.`,
       `${program} を実行する権限がありません（${error.code}）。所有者とモードを確認してください。`,
     )
   return error

@@ -88,7 +88,7 @@ async function search(app: App, words: readonly string[], options: Options): Pro
   if (missing.length === 0 && app.list({ limit: 0 }).total === 0)
     await writeErr(
       say(
-        'fumi: no conversations found on this machine. Run fumi doctor to see where fumi looked.\n',
+        'fumi: No conversations found on this machine. Run fumi doctor to see where fumi looked.\n',
         'fumi: このマシンに会話が見つかりません。調べた場所は fumi doctor で分かります。\n',
       ),
     )
@@ -156,13 +156,19 @@ function formatFound(hits: number, isComplete: boolean): string {
   )
 }
 
+const capitalize = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
+
 /** Points at the error in the query; wide characters take two columns. */
 async function toQueryError(query: string, problem: SearchProblem): Promise<AppError> {
   const { textWidth } = await import('../view/text-width.ts')
   const { start, end, what, advice } = problem
   const marker = `${' '.repeat(textWidth(query.slice(0, start)))}${'^'.repeat(Math.max(1, textWidth(query.slice(start, end))))}`
   const place = `\n  ${query}\n  ${marker}`
-  return new AppError('bad_usage', `${what}: ${advice}.${place}`, `${queryFaultInJapanese(problem)}${place}`)
+  return new AppError(
+    'bad_usage',
+    `${capitalize(what)}: ${advice}.${place}`,
+    `${queryFaultInJapanese(problem)}${place}`,
+  )
 }
 
 function parseContext(text: string): number {

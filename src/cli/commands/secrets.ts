@@ -1,4 +1,4 @@
-/** `fumi secrets`: lists where secrets stand, and removes them from the stores of agents. */
+/** `fumi secrets`: finds secrets in sessions, and removes them from the stores of agents. */
 import type { Command } from 'commander'
 import type { App } from '../../app.ts'
 import { withYields } from '../../lib/yield-loop.ts'
@@ -26,8 +26,8 @@ export function secretsCommand(program: Command): void {
   defineCommand(
     program,
     'secrets',
-    'list where secrets stand in sessions, and remove them',
-    '会話のどこに秘密情報があるかを一覧表示し、取り除く',
+    'find secrets in sessions, and remove them',
+    '会話に含まれる秘密情報を見つけ、取り除く',
   )
     .argument('[session]', ...SESSION_OR_LOG)
     .option('--all', 'search all sessions', 'すべての会話を調べる')
@@ -55,8 +55,8 @@ export function secretsCommand(program: Command): void {
       'fumi secrets codex:019c22d1 --undo',
     )
     .note(
-      'Exits with 1 if there are any. Values are never shown. --scrub fails while the agent uses the session.',
-      '見つかれば終了コード 1 で終了します。値は表示しません。エージェントが会話を使っている間、--scrub は失敗します。',
+      'Exits with 1 if it finds any. Lists the kind and place of each secret, never its value. --scrub fails while the agent uses the session.',
+      '種類と場所だけを示し、値は表示しません。見つかれば終了コード 1 で終了します。エージェントが会話を使っている間、--scrub は失敗します。',
     )
     .runWithApp(secrets)
 }
@@ -72,7 +72,7 @@ async function secrets(app: App, name: string | undefined, options: SecretsOptio
   if ((name === undefined) === (options.all !== true))
     throw new AppError(
       'bad_usage',
-      'specify a session: fumi secrets <session>. Pass --all to search all sessions.',
+      'Specify a session: fumi secrets <session>. Pass --all to search all sessions.',
       '会話を指定してください: fumi secrets <会話 ID>。すべてを調べるには --all です。',
     )
   const found: FoundSecret[] = []
@@ -129,11 +129,11 @@ export function renderSecrets(found: readonly FoundSecret[], sessions: number): 
         )
   if (distinct === 0) return `${summary}\n`
   const columns = [
-    { title: say('SECRET', '秘密情報') },
-    { title: say('SESSION', '会話'), grows: true },
-    { title: say('MESSAGE', 'メッセージ'), grows: true },
-    { title: say('PLACE', '場所') },
-    { title: say('TIMES', '回数'), right: true },
+    { title: say('secret', '秘密情報') },
+    { title: say('session', '会話'), grows: true },
+    { title: say('message', 'メッセージ'), grows: true },
+    { title: say('place', '場所') },
+    { title: say('times', '回数'), right: true },
   ]
   const rows = found.map(({ name, session, message, place, count }) => [
     name,

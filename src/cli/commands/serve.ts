@@ -67,7 +67,7 @@ function unknownCommandError(word: string, commands: readonly Command[]): AppErr
   const nearest = nearestName(word, [...commands.flatMap((one) => [one.name(), ...one.aliases()]), 'help'])
   return new AppError(
     'bad_usage',
-    `unknown command "${word}". ${nearest === undefined ? '' : `Did you mean fumi ${nearest}? `}Run fumi --help for a list.`,
+    `Unknown command "${word}". ${nearest === undefined ? '' : `Did you mean fumi ${nearest}? `}Run fumi --help for a list.`,
     `「${word}」というコマンドはありません。${nearest === undefined ? '' : `fumi ${nearest} のことですか？ `}一覧は fumi --help で見られます。`,
   )
 }
@@ -84,6 +84,8 @@ async function serve(app: App, options: Options, { args: [word], parent }: Comma
     ...(options.cert !== undefined && { cert: options.cert }),
     ...(options.key !== undefined && { key: options.key }),
   })
+  const { startBackgroundPush } = await import('../team/background.ts')
+  const endBackgroundPush = startBackgroundPush(app)
   const greetingText = await renderGreeting(app)
   const linkTitle = say('Open this link:', 'このリンクを開いてください:')
   const linkNote = options.auth
@@ -98,6 +100,7 @@ async function serve(app: App, options: Options, { args: [word], parent }: Comma
   // The browser gets a link of its own: other users can read its command line and could use the link first.
   if (options.open) await openBrowser(server.link())
   await waitForStop()
+  endBackgroundPush()
   await server.close()
 }
 

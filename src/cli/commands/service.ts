@@ -40,7 +40,7 @@ async function runService(app: App, action: string, options: Options): Promise<v
   if (!known)
     throw new AppError(
       'bad_usage',
-      `unknown action "${action}". Available: ${ACTIONS.join(', ')}.`,
+      `Unknown action "${action}". Available: ${ACTIONS.join(', ')}.`,
       `「${action}」という操作はありません。使えるのは ${ACTIONS.join('、')} です。`,
     )
   const definition = definitionFor(app)

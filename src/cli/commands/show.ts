@@ -1,5 +1,7 @@
 /** `fumi show`: prints one session. */
 import { type Command, InvalidArgumentError } from 'commander'
+import { readRecordedState } from '../../agents/recorded-state.ts'
+import type { HistorySummary } from '../../amazon-q.ts'
 import type { App } from '../../app.ts'
 import { classify } from '../../model/classify.ts'
 import { AppError } from '../../model/error.ts'
@@ -29,6 +31,7 @@ interface Options {
   readonly turns?: boolean
   readonly turn?: TurnRange
   readonly at?: string
+  readonly dropped?: boolean
   readonly follow?: boolean
   readonly state?: boolean
   readonly patterns?: boolean
@@ -49,6 +52,11 @@ export function showCommand(program: Command): void {
       '--at <message>',
       'show the messages around this one, and all of it; fumi search prints its number',
       'このメッセージの全文と前後を表示。番号は fumi search に表示される',
+    )
+    .option(
+      '--dropped',
+      'show only what the last compaction dropped, to give it to a model again',
+      '最後の圧縮で文脈から落ちた部分だけを表示。モデルに渡し直せる',
     )
     .option(
       '-f, --follow',
@@ -76,6 +84,7 @@ export function showCommand(program: Command): void {
       'fumi show amazon-q:1b4e28ba --turn 3',
       'fumi show codex:019c22d1 --at 42',
       'fumi show codex:019c22d1 --follow',
+      'fumi show claude-code:5d1f63c0 --dropped | fumi chat -p "What did we decide?"',
       'fumi show kiro:22222222 --state',
       'fumi show 22222222 --in ~/backup/data.sqlite3',
       'fumi show rollout.jsonl --all | less',
@@ -90,7 +99,7 @@ async function showSession(app: App, name: string, options: Options): Promise<vo
   if (!log) return showMissing(app, id, options)
   const ownName = app.annotations.get(id)?.name ?? undefined
   if (options.follow) return follow(log, id, { branches, ownName }, options)
-  const isComplete = options.json === true || options.state === true || options.all === true
+  const isComplete = options.json === true || options.state === true || options.all === true || options.dropped === true
   const conversation = await openConversation(log, id, { known: app.index.header(id), isComplete })
   const { session } = conversation
   if (!session) {
@@ -104,7 +113,9 @@ async function showSession(app: App, name: string, options: Options): Promise<vo
 
 /** Throws `bad_usage` for options that exclude each other. */
 function refuseCombinations(name: string, options: Options): void {
-  const parts = (['turn', 'at', 'follow', 'turns', 'state', 'patterns'] as const).filter((one) => options[one])
+  const parts = (['turn', 'at', 'dropped', 'follow', 'turns', 'state', 'patterns'] as const).filter(
+    (one) => options[one],
+  )
   const views = parts.filter((one) => one !== 'state' && one !== 'patterns' && one !== 'turns')
   if (views.length > 0 && parts.length > 1)
     throw new AppError(
@@ -129,10 +140,10 @@ async function showMissing(app: App, id: SessionId, options: Options): Promise<v
   const session = app.index.header(id)
   const indexedMessages = app.index.messages(id, { limit: -1 })
   if (!session) throw noSessionError(id)
-  if (options.turn || options.at || options.follow)
+  if (options.turn || options.at || options.dropped || options.follow)
     throw new AppError(
       'not_found',
-      `the log of ${id} no longer exists, and there is no backup. Omit the options to see what the index still has.`,
+      `The log of ${id} no longer exists, and there is no backup. Omit the options to see what the index still has.`,
       `${id} のログがなく、バックアップもありません。オプションを外すと、索引に残る情報を表示します。`,
     )
   if (options.json) {
@@ -150,7 +161,7 @@ async function showMissing(app: App, id: SessionId, options: Options): Promise<v
   }
   await writeErr(
     say(
-      `fumi: the log of this session no longer exists (${session.path}), and there is no backup. Run fumi config keep all to back up logs from now on.\n`,
+      `fumi: The log of this session no longer exists (${session.path}), and there is no backup. Run fumi config keep all to back up logs from now on.\n`,
       `fumi: この会話のログがなく（${session.path}）、バックアップもありません。今後ログをバックアップするには fumi config keep all を実行してください。\n`,
     ),
   )
@@ -177,7 +188,7 @@ async function printSession(
 /** The messages that the options ask for. Throws if there are none. */
 async function* selectMessages(
   { messages, facts }: Conversation,
-  { turn, at }: Options,
+  { turn, at, dropped }: Options,
 ): AsyncGenerator<NumberedMessage> {
   const numbered = numberTurns(messages, facts)
   let isFound = false
@@ -187,18 +198,29 @@ async function* selectMessages(
     last = one.turn
     if (turn && one.turn > turn.to) break
     if (turn && one.turn < turn.from) continue
+    if (dropped && !isDroppedContext(one.message, facts)) continue
     isFound = true
     yield one
   }
   if (isFound) return
+  if (dropped)
+    throw new AppError(
+      'not_found',
+      'No compaction dropped anything from this session: the model still has all of it.',
+      'この会話には、圧縮で文脈から落ちた部分がありません。モデルはすべてを受け取っています。',
+    )
   if (turn) throw noSuchTurnError(turn.from, last)
   if (at !== undefined)
     throw new AppError(
       'not_found',
-      `no message ${at} in this session. fumi search prints the numbers of messages.`,
+      `No message ${at} in this session. fumi search prints the numbers of messages.`,
       `この会話にメッセージ ${at} はありません。番号は fumi search に表示されます。`,
     )
 }
+
+/** The model had it, and has only the summary now. Turns that were rolled back had left the context before. */
+const isDroppedContext = (message: NormalizedMessage, facts: SessionFacts): boolean =>
+  facts.isDropped(message) && !facts.isRolledBack(message) && message.raw.line_index > 0
 
 /** Shown before and after the message of `--at`. */
 const MESSAGES_AROUND = 10
@@ -258,13 +280,14 @@ async function follow(log: Log, id: SessionId, { branches, ownName }: HeaderFact
 }
 
 function renderState({ session, state }: Conversation): string {
-  if (!state?.metadata)
+  const recorded = state && readRecordedState(state)
+  if (!recorded)
     throw new AppError(
       'bad_usage',
-      'this conversation has no recorded state. Amazon Q, Kiro and fumibako record one.',
+      'This conversation has no recorded state. Amazon Q, Kiro and fumibako record one.',
       'この会話には状態の記録がありません。状態を記録するのは Amazon Q、Kiro、fumibako です。',
     )
-  return renderStateReport(session, state.metadata)
+  return renderStateReport(session, recorded)
 }
 
 async function renderPatterns(log: Log): Promise<string> {
@@ -282,14 +305,21 @@ async function toSessionJson(log: Log, conversation: Conversation, options: Opti
   const { session, state, facts, messages } = conversation
   const parts: Record<string, unknown> = { session }
   if (options.state) parts['state'] = state?.metadata ?? null
-  if (options.patterns) parts['patterns'] = (await readHistorySummary(log)) ?? null
+  if (options.patterns) {
+    const summary = await readHistorySummary(log)
+    parts['patterns'] = summary ? toPatternsJson(summary) : null
+  }
   if (options.turns) parts['turns'] = await listTurns(messages, facts)
   if (Object.keys(parts).length > 1) return parts
-  const isSelected = options.turn !== undefined || options.at !== undefined
+  const isSelected = options.turn !== undefined || options.at !== undefined || options.dropped === true
   const list: NormalizedMessage[] = []
   if (isSelected) for await (const { message } of selectMessages(conversation, options)) list.push(message)
   else for await (const message of messages) list.push(message)
   return { session, messages: list }
+}
+
+function toPatternsJson({ isHistory, unreadableEntries, toolUses, ...counts }: HistorySummary): object {
+  return { is_history: isHistory, ...counts, unreadable_entries: unreadableEntries, tool_uses: toolUses }
 }
 
 async function listTurns(messages: AsyncIterable<NormalizedMessage>, facts: SessionFacts): Promise<readonly object[]> {

@@ -108,7 +108,7 @@ async function printStatistics(app: App, paths: readonly string[], given: Partia
   if (!isIndexed && (hasSessionFilters(options) || needsFullRead(options)))
     throw new AppError(
       'bad_usage',
-      'with a path, filters and --by tool, hour or weekday do not work. Omit the path to use them.',
+      'With a path, filters and --by tool, hour or weekday do not work. Omit the path to use them.',
       'パスを指定した集計では、絞り込みと --by tool、hour、weekday は使えません。使うにはパスを省いてください。',
     )
   if (isIndexed) await checkFilterOptions(app, options)
@@ -119,7 +119,7 @@ async function printStatistics(app: App, paths: readonly string[], given: Partia
     if (!options.json || paths.length > 0 || error.code !== 'nothing_readable') throw error
     await writeErr(`fumi: ${localize(error.phrase)}\n`)
   } else if (sum.totals.sessions === 0)
-    await writeErr(`fumi: ${say('no sessions match these filters.', '条件に合う会話がありません。')}\n`)
+    await writeErr(`fumi: ${say('No sessions match these filters.', '条件に合う会話がありません。')}\n`)
   await printReport(
     options.json,
     () => toStatsJson(sum, options, prices),
@@ -174,11 +174,11 @@ const noSessionsError = (paths: readonly string[]): AppError =>
     'nothing_readable',
     paths.length > 0
       ? phrase(
-          `no sessions in ${paths.join(', ')}. Specify a log of a supported agent, or a folder that contains logs.`,
+          `No sessions in ${paths.join(', ')}. Specify a log of a supported agent, or a folder that contains logs.`,
           `${paths.join('、')} に会話がありません。対応するエージェントのログか、それを含むフォルダーを指定してください。`,
         )
       : phrase(
-          'no agents found on this machine. Run fumi doctor to see where fumi looked, or specify a path: fumi stats <folder>.',
+          'No agents found on this machine. Run fumi doctor to see where fumi looked, or specify a path: fumi stats <folder>.',
           'このマシンにエージェントが見つかりません。調べた場所は fumi doctor で分かります。パスも指定できます: fumi stats <フォルダー>',
         ),
   )

@@ -1,6 +1,7 @@
 /** `fumi sync`: updates the index, once or continuously. */
+import { setTimeout } from 'node:timers/promises'
 import type { Command } from 'commander'
-import type { App, SessionEntry, SyncOutcome } from '../../app.ts'
+import type { App, SessionEntry, SyncOutcome, WatchOutcome } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
 import { phrase } from '../../model/phrase.ts'
@@ -47,7 +48,7 @@ async function syncIndex(app: App, options: Options): Promise<void> {
   const bar = await createSyncProgressBar()
   try {
     const start = performance.now()
-    const outcome = await app.sync({ anew: options.full === true, onProgress: bar.show })
+    const outcome = await app.sync({ full: options.full === true, onProgress: bar.show })
     bar.stop()
     if (outcome.kind === 'held') throw indexLockedError(outcome)
     await printSummary(app, outcome.synced, performance.now() - start, options)
@@ -63,11 +64,11 @@ const indexLockedError = ({ by }: Extract<SyncOutcome, { kind: 'held' }>): AppEr
     'busy',
     by === undefined
       ? phrase(
-          'another process is updating the index. Try again when it has finished.',
+          'Another process is updating the index. Try again when it has finished.',
           '別のプロセスが索引を更新しています。終わってから、もう一度実行してください。',
         )
       : phrase(
-          `another process is updating the index: ${by.what} (process ${by.pid}) since ${by.since}. Every command uses its result.`,
+          `Another process is updating the index: ${by.what} (process ${by.pid}) since ${by.since}. Every command uses its result.`,
           `別のプロセスが索引を更新しています: ${by.what}（プロセス ${by.pid}、${by.since} から）。その結果はどのコマンドでも使えます。`,
         ),
   )
@@ -100,11 +101,24 @@ async function printSummary(app: App, synced: SyncCounts, ms: number, options: O
   await reportIncomplete(issues)
 }
 
+/** Waits for a command that is updating the index at this moment, but not for another watcher. */
+async function startWatching(app: App): Promise<Extract<WatchOutcome, { kind: 'watching' }>> {
+  for (;;) {
+    const outcome = await app.watch()
+    if (outcome.kind === 'watching') return outcome
+    if (outcome.by !== undefined && outcome.by.what !== 'sync') throw indexLockedError(outcome)
+    await setTimeout(RETRY_AFTER_MS)
+  }
+}
+
+const RETRY_AFTER_MS = 50
+
 /** Runs until interrupted. */
 async function watchChanges(app: App, options: Options): Promise<void> {
   const stop = new AbortController()
-  const outcome = await app.watch()
-  if (outcome.kind === 'held') throw indexLockedError(outcome)
+  // Before the first sweep, which already reports what changed since the summary.
+  const events = app.events.subscribe({ signal: stop.signal })
+  const outcome = await startWatching(app)
   const end = (): void => stop.abort()
   process.once('SIGINT', end)
   process.once('SIGTERM', end)
@@ -116,7 +130,7 @@ async function watchChanges(app: App, options: Options): Promise<void> {
       await writeErr(
         say('Watching for changes. Press Ctrl-C to stop.\n', '変更を監視しています。Ctrl-C で終了します。\n'),
       )
-    for await (const event of app.events.subscribe({ signal: stop.signal })) {
+    for await (const event of events) {
       if (typeof event !== 'object' || (event.kind !== 'change' && event.kind !== 'removed')) continue
       const { kind, session, revision } = event
       const isRemoved = kind === 'removed'

@@ -2,13 +2,23 @@
 import type { Command } from 'commander'
 import type { App } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
-import { createSignInCode, readToken, rotateToken, signInLink } from '../../server/guard/sign-in.ts'
+import {
+  createSignInCode,
+  readToken,
+  revokeMemoryToken,
+  rotateToken,
+  signInLink,
+  type TokenScope,
+} from '../../server/guard/sign-in.ts'
 import { findLastStartedServer, type RunningServer } from '../../server/running-servers.ts'
 import { defineCommand } from '../define-command.ts'
+import { say } from '../language.ts'
 import { writeOut } from '../output.ts'
 
 interface Options {
+  readonly scope: TokenScope
   readonly rotate?: boolean
+  readonly revoke?: boolean
   readonly link?: boolean
   readonly header?: boolean
 }
@@ -20,6 +30,13 @@ export function tokenCommand(program: Command): void {
     'print the API token for scripts, or a sign-in link',
     'スクリプト用の API トークン、またはサインイン用リンクを表示',
   )
+    .option(
+      '--scope <scope>',
+      'api: everything; memory: only what agents recall, at /mcp',
+      'api: すべて。memory: エージェントによる参照（/mcp）だけ',
+      { choices: ['api', 'memory'], default: 'api' },
+    )
+    .option('--revoke', 'delete the token of scope memory', 'memory のトークンを削除')
     .option(
       '--rotate',
       'create a new token and sign out the old one and every browser',
@@ -39,21 +56,48 @@ export function tokenCommand(program: Command): void {
       'fumi token --header | curl -H @- http://localhost:4680/api/sessions',
       'fumi token --link',
       'fumi token --rotate',
+      'fumi token --scope memory --header',
+      'fumi token --scope memory --revoke',
     )
     .runWithApp(printToken)
 }
 
-async function printToken(app: App, { rotate = false, link = false, header = false }: Options): Promise<void> {
+async function printToken(app: App, options: Options): Promise<void> {
+  const { scope, rotate = false, revoke = false, link = false, header = false } = options
   if (link && header)
     throw new AppError(
       'bad_usage',
       'Pass either --link or --header.',
       '--link と --header は、どちらか一方だけを指定してください。',
     )
-  const token = rotate ? rotateToken(app.directory) : readToken(app.directory)
+  if (scope === 'memory' && link)
+    throw new AppError(
+      'bad_usage',
+      'A token of scope memory signs no browser in. Leave out --link or --scope.',
+      'memory のトークンではブラウザーにサインインできません。--link か --scope を外してください。',
+    )
+  if (revoke) return revokeToken(app, scope)
+  const token = rotate ? rotateToken(app.directory, scope) : readToken(app.directory, scope)
   const server = link ? findRunningServer(app.directory) : undefined
   const text = server ? signInLink(server.url, createSignInCode(token, server.instance)) : token
   await writeOut(`${header ? 'Authorization: Bearer ' : ''}${text}\n`)
+}
+
+async function revokeToken(app: App, scope: TokenScope): Promise<void> {
+  if (scope !== 'memory')
+    throw new AppError(
+      'bad_usage',
+      'The API always has a token; --rotate replaces it. To revoke the other one: fumi token --scope memory --revoke',
+      'API のトークンは削除できません。作り直すには --rotate を使ってください。もう一方を削除するには: fumi token --scope memory --revoke',
+    )
+  await writeOut(
+    revokeMemoryToken(app.directory)
+      ? say(
+          'Revoked. MCP clients that use it are refused from now on.\n',
+          '削除しました。このトークンを使う MCP クライアントは拒否されます。\n',
+        )
+      : say('There is no token of scope memory.\n', 'memory のトークンはありません。\n'),
+  )
 }
 
 function findRunningServer(directory: string): RunningServer {
@@ -61,7 +105,7 @@ function findRunningServer(directory: string): RunningServer {
   if (server) return server
   throw new AppError(
     'not_found',
-    'no server is running. Start one: fumi serve',
+    'No server is running. Start one: fumi serve',
     'サーバーは実行されていません。fumi serve で起動してください。',
   )
 }

@@ -48,7 +48,7 @@ async function run(file: string | undefined, options: Options): Promise<void> {
   if (file === undefined)
     throw new AppError(
       'bad_usage',
-      'specify a file: fumi trust <file>. Pass --list to list trusted files.',
+      'Specify a file: fumi trust <file>. Pass --list to list trusted files.',
       'ファイルを指定してください: fumi trust <file>。信頼したファイルの一覧は --list です。',
     )
   if (options.remove) await untrustFile(trust, file, options)

@@ -64,7 +64,7 @@ export function validateCommand(program: Command): void {
     .examples(
       'fumi validate messages.json',
       'fumi validate train.jsonl --profile fine-tune',
-      'fumi validate chat.json --profile ollama --fix -o mended.json',
+      'fumi validate chat.json --profile ollama --fix -o repaired.json',
       'fumi validate rollout-2026-01-02T03-04-05-….jsonl',
       'fumi validate saved.json --target amazon-q',
     )
@@ -150,7 +150,7 @@ async function saveRepaired(
   if (unrepairable > 0)
     throw new AppError(
       'bad_usage',
-      `cannot repair ${plural(unrepairable, 'conversation')} in ${path}. --fix repairs only lists of chat messages.`,
+      `Cannot repair ${plural(unrepairable, 'conversation')} in ${path}. --fix repairs only lists of chat messages.`,
       `${path} には、修正できない形の会話が ${unrepairable} 件あります。--fix で修正できるのはチャットメッセージの配列だけです。`,
     )
   if (to === '-') await writeData(repaired)

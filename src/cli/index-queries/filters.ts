@@ -84,7 +84,7 @@ export function parsePeriodOption(option: string, text: string): Period {
   if (!period)
     throw new AppError(
       'bad_usage',
-      `invalid date for ${option}. Use 2026-11-15, today, 7d or 12h.`,
+      `Invalid date for ${option}. Use 2026-11-15, today, 7d or 12h.`,
       `${option} には 2026-11-15、today、7d、12h のように日付か時刻を指定してください。`,
     )
   return period
@@ -151,7 +151,7 @@ function formatFilter(option: string, name: string, value: string | undefined): 
   if (value.includes('"'))
     throw new AppError(
       'bad_usage',
-      `quotation marks are not allowed in ${option}. Remove them.`,
+      `Quotation marks are not allowed in ${option}. Remove them.`,
       `${option} の値に引用符は使えません。取り除いてください。`,
     )
   return `${name}:"${value}"`

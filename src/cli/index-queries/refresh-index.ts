@@ -22,7 +22,7 @@ export async function refreshIndex(app: App, passes: 'first' | 'both', needs?: '
     bar.stop()
     if (!(error instanceof AppError) || (needs && app.index.epoch === undefined)) throw error
     await writeErr(
-      `fumi: ${say('the index could not be updated, so results may be outdated', '索引を更新できないため、結果が古い可能性があります')}: ${localize(error.phrase)}\n`,
+      `fumi: ${say('The index could not be updated, so results may be outdated', '索引を更新できないため、結果が古い可能性があります')}: ${localize(error.phrase)}\n`,
     )
   }
   return app.index.epoch !== undefined
@@ -36,7 +36,7 @@ export async function reportFullBackup({ filesWithoutBackup }: App): Promise<voi
 const reportIndexLocked = (pid: number | undefined): Promise<void> =>
   writeErr(
     say(
-      `fumi: another process ${pid === undefined ? '' : `(${pid}) `}is building the index.\n`,
+      `fumi: Another process ${pid === undefined ? '' : `(${pid}) `}is building the index.\n`,
       `fumi: 別のプロセス${pid === undefined ? '' : `（${pid}）`}が索引を作成中です。\n`,
     ),
   )

@@ -17,9 +17,11 @@ export interface SessionRow {
   readonly messages: number
   readonly tools: number | null
   readonly usage: Usage | null
+  /** Where the log counts credits instead of tokens. */
+  readonly credits?: number
   readonly size: number | null
   readonly parent: string | null
-  readonly relation: 'fork' | 'subagent' | null
+  readonly relation: 'fork' | 'subagent' | 'revert' | null
   readonly children: number
   readonly path: string
   /** Read from the backup. */
@@ -71,6 +73,7 @@ export function logSessionToRow(
     messages,
     tools: null,
     usage: null,
+    ...(session.credits !== undefined && { credits: session.credits }),
     size: null,
     parent: parent ?? null,
     relation: relation ?? null,

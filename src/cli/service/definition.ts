@@ -61,7 +61,7 @@ export function defineService(host: ServiceHost, command: ServiceCommand): Servi
 }
 
 function systemdUnit({ node, program, variables }: ServiceCommand): string {
-  const command = [node, program, ...ARGUMENTS].map(quoteForSystemd).join(' ')
+  const command = [node, program, ...ARGUMENTS].map(quoteForSystemd).join(' ').replaceAll('$', '$$$$')
   const environment = Object.entries(variables).map(
     ([name, value]) => `Environment=${quoteForSystemd(`${name}=${value}`)}\n`,
   )
@@ -86,9 +86,9 @@ WantedBy=default.target
 `
 }
 
-/** Quotes a word of ExecStart or Environment. `%` and `$` have a meaning there. */
+/** Quotes a word of ExecStart or Environment, where `%` has a meaning. In ExecStart, `$` has one as well. */
 const quoteForSystemd = (word: string): string =>
-  `"${word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('$', '$$$$')}"`
+  `"${word.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%')}"`
 
 function launchAgent({ node, program, variables }: ServiceCommand): string {
   const words = [node, program, ...ARGUMENTS].map((word) => `    <string>${escapeXml(word)}</string>\n`)

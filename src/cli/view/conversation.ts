@@ -1,5 +1,4 @@
 /** Renders a conversation for the terminal, message by message. */
-import stringWidth from 'string-width'
 import {
   classify,
   eventNameOf,
@@ -23,8 +22,9 @@ import { renderCompleteMessage } from './complete-message.ts'
 import { paint } from './paint.ts'
 import { formatCount, plural, truncate } from './table.ts'
 import { formatDateTime, toTerminalLine, toTerminalText } from './text.ts'
+import { textWidth } from './text-width.ts'
 import { formatOutcome } from './tool-outcome.ts'
-import { indentMarkdown, wrapText } from './wrap-text.ts'
+import { indentMarkdown, renderNote, wrapText } from './wrap-text.ts'
 
 export interface ConversationView {
   readonly facts: SessionFacts
@@ -166,21 +166,21 @@ export class ConversationRenderer {
     if (this.#contextNames.length === 0) return
     const names = toTerminalText([...new Set(this.#contextNames)].join(', '))
     this.#contextNames = []
-    this.#pending.push({ text: `${paint.dim(`  · ${say('context: ', '文脈：')}${names}`)}\n` })
+    this.#pending.push({ text: renderNote(`· ${say('context: ', '文脈：')}${names}`, INDENT) })
   }
 
   #takeReplayed(): string {
     if (this.#replayed === 0) return ''
-    const text = paint.dim(`  · ${formatReplayed(this.#replayed)}`)
+    const text = renderNote(`· ${formatReplayed(this.#replayed)}`, INDENT)
     this.#replayed = 0
-    return `${text}\n`
+    return text
   }
 
   #endTurn(): string {
     const { usage } = this.#totals
     this.#totals = new TurnTotals()
     const rest = this.flush()
-    return isZeroUsage(usage) ? rest : `${rest}${paint.dim(`  ${say('tokens', 'トークン')} ${formatUsage(usage)}`)}\n`
+    return isZeroUsage(usage) ? rest : rest + renderNote(`${say('tokens', 'トークン')} ${formatUsage(usage)}`, INDENT)
   }
 }
 
@@ -224,10 +224,15 @@ function formatPromptMarks(marks: readonly PromptMark[]): string {
   return paint.yellow(say(` (${words.join(', ')})`, `（${words.join('、')}）`))
 }
 
+/** Sign, blanks and indentation. */
+const TOOL_LINE_SIGNS = 8
+const MIN_SUMMARY_WIDTH = 20
+
 function renderToolLine(call: ToolCall, width: number): string {
-  const name = toTerminalLine(qualifiedToolName(call))
   const outcome = formatOutcome(call)
-  const availableWidth = Math.max(20, width - stringWidth(name) - stringWidth(outcome) - 8)
+  const roomForText = width - textWidth(outcome) - TOOL_LINE_SIGNS
+  const name = truncate(toTerminalLine(qualifiedToolName(call)), Math.max(8, roomForText - MIN_SUMMARY_WIDTH))
+  const availableWidth = Math.max(8, roomForText - textWidth(name))
   return `  ${paint.dim('▸')} ${paint.bold(name)} ${truncate(toTerminalLine(summarizeToolCall(call)), availableWidth)}  ${outcome}\n`
 }
 

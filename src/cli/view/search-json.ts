@@ -23,7 +23,7 @@ export const toAnswerJson = (
     total_is,
     complete,
     left: unindexed,
-    filters,
+    filters: filters.map(({ key, value, not }) => ({ key, value, not })),
     hits: hits.map((hit) => toHitJson(hit, contexts)),
     titles: titles.map(({ id }) => id),
     sessions: sessions.map((one) => toSessionJson(one, annotations.get(one.id))),

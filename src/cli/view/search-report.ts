@@ -1,6 +1,5 @@
 /** Renders search results by session, with snippets. */
 
-import stringWidth from 'string-width'
 import type {
   LoadedMessage,
   MessageHit,
@@ -19,7 +18,7 @@ import { say } from '../language.ts'
 import { paint } from './paint.ts'
 import { formatCount, plural, truncate } from './table.ts'
 import { codeLabel, formatDateTime, messageReference, shortId, toTerminalLine, toTerminalText } from './text.ts'
-import { outputWidth } from './text-width.ts'
+import { outputWidth, textWidth } from './text-width.ts'
 
 type FoundAnswer = Extract<SearchAnswer, { kind: 'found' }>
 
@@ -82,7 +81,7 @@ function renderNeighbour(loaded: LoadedMessage): string {
   const { message } = loaded
   const label = message.tool_call ? toTerminalLine(qualifiedToolName(message.tool_call)) : codeLabel(message.role)
   const start = `    ${messageReference(message.id)}  ${label}  `
-  return `${paint.dim(start + truncate(neighbourText(message), Math.max(20, outputWidth() - stringWidth(start))))}\n`
+  return `${paint.dim(start + truncate(neighbourText(message), Math.max(20, outputWidth() - textWidth(start))))}\n`
 }
 
 const neighbourText = ({ tool_call, segments }: NormalizedMessage): string =>
@@ -102,6 +101,7 @@ export const renderSessionCounts = (
     .join('')
 
 const MAX_FACTS_WIDTH = 60
+const MIN_TITLE_WIDTH = 20
 
 /** The user's own name comes before the title of the log. */
 function renderSessionLine({ session: { id, title, project, gone }, annotation }: NamedSession): string {
@@ -116,8 +116,9 @@ function renderSessionLine({ session: { id, title, project, gone }, annotation }
     .filter(Boolean)
     .join(' · ')
   const width = outputWidth()
-  const factsWidth = width === Number.POSITIVE_INFINITY ? width : MAX_FACTS_WIDTH
-  const availableWidth = Math.max(20, width - Math.min(stringWidth(facts), factsWidth) - 2)
+  const factsWidth =
+    width === Number.POSITIVE_INFINITY ? width : Math.max(0, Math.min(MAX_FACTS_WIDTH, width - MIN_TITLE_WIDTH - 2))
+  const availableWidth = Math.max(MIN_TITLE_WIDTH, width - Math.min(textWidth(facts), factsWidth) - 2)
   const line = star + toSingleLine(toTerminalText(name))
   return `${paint.bold(truncate(line, availableWidth))}  ${paint.dim(truncate(facts, factsWidth))}`
 }

@@ -12,7 +12,12 @@ import { wrapText } from './wrap-text.ts'
  * @param ownName the name that the user gave it
  */
 export function renderSessionHeader(session: Session, branches: readonly number[] = [], ownName?: string): string {
-  const facts = [session.models.join(', '), session.agent_version && `v${session.agent_version}`, session.originator]
+  const facts = [
+    session.models.join(', '),
+    session.agent_version && `v${session.agent_version}`,
+    session.originator,
+    session.credits === undefined ? undefined : formatCredits(session.credits),
+  ]
   const where = [session.cwd, formatBranch(session)].filter(Boolean).join(' ')
   const title = ownName ?? session.title ?? session.first_prompt?.split('\n')[0] ?? session.id
   const lines = [
@@ -27,6 +32,12 @@ export function renderSessionHeader(session: Session, branches: readonly number[
   return `${lines.filter((line) => line !== '').join('\n')}\n`
 }
 
+/** Two digits: a prompt costs hundredths. */
+export function formatCredits(credits: number): string {
+  const amount = credits < 0.005 ? '<0.01' : credits.toFixed(2)
+  return say(`${amount} credits`, `${amount} クレジット`)
+}
+
 /** Wrapped, because an id must not be cut. */
 const dimLine = (text: string): string =>
   text === '' ? '' : paint.dim(wrapText(toTerminalLine(text), outputWidth(), '').trimEnd())
@@ -37,6 +48,7 @@ function formatBranch({ git }: Session): string | undefined {
 
 function formatRelation(relation: Session['relation'], parent: string): string {
   if (relation === 'fork') return say(`fork of ${parent}`, `${parent} の分岐`)
+  if (relation === 'revert') return say(`reverts ${parent}`, `${parent} を巻き戻した続き`)
   if (relation === 'subagent') return say(`subagent of ${parent}`, `${parent} のサブエージェント`)
   return say(`child of ${parent}`, `${parent} から始まった会話`)
 }

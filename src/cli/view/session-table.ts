@@ -2,13 +2,15 @@
 import { toSingleLine } from '../../model/tool-summary.ts'
 import type { SessionRow } from '../index-queries/session-row.ts'
 import { say } from '../language.ts'
-import { paint } from './paint.ts'
+import { formatCredits } from './session-header.ts'
 import { formatCount, isPiped, plural, renderTable, type TableColumn } from './table.ts'
 import { codeLabel, formatDateTime, formatRounded, shortId, toTerminalLine, toTerminalText } from './text.ts'
 import { outputWidth } from './text-width.ts'
+import { renderNote } from './wrap-text.ts'
 
-/** Below this width, the title is worth more than the columns behind it. */
+/** Below these widths, the title is worth more than the columns behind it. */
 const isNarrow = outputWidth() < 78
+const isMedium = outputWidth() < 100
 
 const COLUMNS: readonly TableColumn[] = [
   { title: say('updated', '最終更新') },
@@ -16,7 +18,7 @@ const COLUMNS: readonly TableColumn[] = [
   { title: say('title', 'タイトル'), grows: true },
   { title: say('messages', 'メッセージ'), right: true, isSpare: isNarrow },
   { title: say('tokens', 'トークン'), right: true, isSpare: isNarrow },
-  { title: say('directory', '場所'), grows: true, keepsEnd: true, isSpare: isNarrow },
+  { title: say('directory', '場所'), grows: true, keepsEnd: true, isSpare: isMedium },
 ]
 
 /** @param all number of sessions before `--limit` */
@@ -28,7 +30,7 @@ export function renderSessionTable(sessions: readonly SessionRow[], all: number)
     shortId(row.id),
     renderTitle(row),
     formatCount(row.messages),
-    row.usage && row.usage.total_tokens > 0 ? formatRounded(row.usage.total_tokens) : '',
+    renderTokens(row),
     toTerminalLine(lastFolders(row.cwd ?? '')),
   ])
   const remaining = all - sessions.length
@@ -40,7 +42,13 @@ export function renderSessionTable(sessions: readonly SessionRow[], all: number)
     'Run fumi show <session> to read one. The first characters of its id are enough.',
     'fumi show <会話 ID> で読めます。ID は先頭の数文字で構いません。',
   )
-  return `${renderTable(COLUMNS, rows)}${paint.dim(`${remaining > 0 ? more : ''}${hint}`)}\n`
+  return `${renderTable(COLUMNS, rows)}${renderNote(`${remaining > 0 ? more : ''}${hint}`)}`
+}
+
+/** Credits, where the program counts no tokens. */
+function renderTokens({ usage, credits }: SessionRow): string {
+  if (usage && usage.total_tokens > 0) return formatRounded(usage.total_tokens)
+  return credits === undefined ? '' : formatCredits(credits)
 }
 
 /** Full ids, exact times and numbers. */
@@ -68,7 +76,7 @@ function renderTitle({
   const star = starred ? '★ ' : ''
   const endReason = ended_at !== null ? (ended_how ?? 'kept') : gone ? 'gone' : undefined
   const end = endReason === undefined ? '' : say(`(${endReason}) `, `（${codeLabel(endReason)}）`)
-  const relationSign = relation ? `↳ ` : ''
+  const relationSign = relation && relation !== 'revert' ? `↳ ` : ''
   const more = children > 0 ? ` +${children}` : ''
   return `${star}${end}${relationSign}${toSingleLine(toTerminalText(name ?? title ?? say('(no prompt)', '（依頼なし）')))}${tags.map((tag) => ` #${toTerminalText(tag)}`).join('')}${more}`
 }

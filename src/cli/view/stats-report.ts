@@ -1,5 +1,4 @@
 /** The output of `fumi stats` for people. */
-import stringWidth from 'string-width'
 import { type HistoryStatistics, type HistorySummary, statisticsOf } from '../../amazon-q.ts'
 import type { IndexStatistics } from '../../app.ts'
 import { NO_COST, type PriceList, type Spent } from '../../model/prices.ts'
@@ -9,9 +8,10 @@ import { cacheShareOf, isZeroUsage, type Usage } from '../../model/usage.ts'
 import type { UsageDimension, UsageGroup } from '../../model/usage-groups.ts'
 import { say } from '../language.ts'
 import { paint } from './paint.ts'
-import { formatCount, plural, renderTable, type TableColumn, truncate } from './table.ts'
+import { formatCount, isPiped, plural, renderTable, type TableColumn, truncate } from './table.ts'
 import { codeLabel, formatDateTime, formatRounded, shortId, toTerminalText } from './text.ts'
-import { outputWidth } from './text-width.ts'
+import { outputWidth, readingWidth, textWidth } from './text-width.ts'
+import { renderNote, wrapText } from './wrap-text.ts'
 
 type TokenGrouping = 'model' | 'day' | 'agent' | 'project' | 'session'
 
@@ -24,10 +24,10 @@ export function groupsOfTotals(totals: Totals, by: TokenGrouping): readonly Usag
 }
 
 const COLUMNS: readonly TableColumn[] = [
-  { title: say('input', '入力'), right: true },
+  { title: say('input', '入力'), right: true, isSpare: 'finally' },
   { title: say('cached', 'キャッシュ'), right: true, isSpare: true },
   { title: say('cache write', 'キャッシュ書き込み'), right: true, isSpare: true },
-  { title: say('output', '出力'), right: true },
+  { title: say('output', '出力'), right: true, isSpare: 'finally' },
   { title: say('reasoning', '推論'), right: true, isSpare: true },
   { title: say('total', '合計'), right: true },
   { title: 'USD', right: true },
@@ -53,7 +53,10 @@ export function renderTokenReport(
     ...cellsOf(usage, cost),
   ])
   const sum = [say('all', '合計'), ...by.slice(1).map(() => ''), ...cellsOf(totals.usage, totals.cost.all)]
-  const columns = [...by.map((dimension) => ({ title: codeLabel(dimension), grows: true })), ...shown(COLUMNS)]
+  const columns = [
+    ...by.map((dimension) => ({ title: codeLabel(dimension), grows: true, isFixed: DATES.has(dimension) })),
+    ...shown(COLUMNS),
+  ]
   const tools = Object.entries(totals.tools).sort((a, b) => b[1] - a[1])
   const summary = [
     say(plural(totals.sessions, 'session'), `会話 ${formatCount(totals.sessions)} 件`),
@@ -66,7 +69,7 @@ export function renderTokenReport(
   const more = remaining > 0 ? say(` · ${remaining} more`, ` · ほか ${remaining} 種類`) : ''
   const calls = say(`${plural(all, 'call')}: `, `呼び出し ${formatCount(all)} 回：`)
   const label = say('tools', 'ツール')
-  const toolText = truncate(`${calls}${used.join(' · ')}${more}`, outputWidth() - stringWidth(label) - 1)
+  const toolText = truncate(`${calls}${used.join(' · ')}${more}`, outputWidth() - textWidth(label) - 1)
   const toolLine = all > 0 ? `${paint.dim(label)} ${toolText}\n` : ''
   const tokens = isZeroUsage(totals.usage)
     ? NO_TOKENS
@@ -85,10 +88,10 @@ const DATES: ReadonlySet<UsageDimension> = new Set(['day', 'week', 'month', 'blo
 /** Cached input is cheaper than other input. */
 function renderCacheNote(usage: Usage): string {
   const percent = Math.round(cacheShareOf(usage) * 100)
-  return paint.dim(
+  return renderNote(
     say(
-      `${percent} % of input tokens were read from the cache.\n`,
-      `入力トークンの ${percent} % はキャッシュからの読み取りです。\n`,
+      `${percent} % of input tokens were read from the cache.`,
+      `入力トークンの ${percent} % はキャッシュからの読み取りです。`,
     ),
   )
 }
@@ -104,7 +107,7 @@ function renderEstimate({ estimate, estimated_sessions }: Totals): string {
     `${whose}: about ${plural(total_tokens, 'token')} (${parts}), not included above`,
     `記録のない会話 ${formatCount(estimated_sessions)} 件：約 ${formatCount(total_tokens)} トークン（入力 ${formatCount(user_tokens)}、出力 ${formatCount(assistant_tokens)}）。上の合計には含みません`,
   )
-  return `${paint.dim(say('estimate', '見積もり'))} ${estimateText}\n`
+  return renderFact(say('estimate', '見積もり'), estimateText)
 }
 
 /** `?` if no price is known, `≥` if some are unknown. */
@@ -113,20 +116,28 @@ function formatDollars({ usd, unpriced_tokens }: Spent): string {
   return usd === 0 ? '?' : `≥ ${usd.toFixed(2)}`
 }
 
+const MAX_UNPRICED_NAMES = 3
+
 function renderPriceNote({ cost }: Totals, asOf: string): string {
-  const unknown = Object.entries(cost.by_model).filter(([, { unpriced_tokens }]) => unpriced_tokens > 0)
-  const names = unknown.map(([model, { unpriced_tokens }]) =>
-    say(
-      `${toTerminalText(model)} (${plural(unpriced_tokens, 'token')})`,
-      `${toTerminalText(model)}（${formatCount(unpriced_tokens)} トークン）`,
-    ),
-  )
+  const unknown = Object.entries(cost.by_model)
+    .filter(([, { unpriced_tokens }]) => unpriced_tokens > 0)
+    .sort((a, b) => b[1].unpriced_tokens - a[1].unpriced_tokens)
+  const remaining = isPiped() ? 0 : unknown.length - MAX_UNPRICED_NAMES
+  const names = unknown
+    .slice(0, remaining > 0 ? MAX_UNPRICED_NAMES : unknown.length)
+    .map(([model, { unpriced_tokens }]) =>
+      say(
+        `${toTerminalText(model)} (${plural(unpriced_tokens, 'token')})`,
+        `${toTerminalText(model)}（${formatCount(unpriced_tokens)} トークン）`,
+      ),
+    )
+  if (remaining > 0) names.push(say(`${remaining} more`, `ほか ${remaining} 種類`))
   const without = say(
     ` No price for ${names.join(', ')}. Add prices with fumi config prices <file>.`,
     `価格が分からないモデル：${names.join('、')}。fumi config prices <ファイル> で追加できます。`,
   )
   const priced = say(`USD at list prices as of ${asOf}.`, `USD は ${asOf} 時点の定価による目安です。`)
-  return `${paint.dim(`${priced}${names.length > 0 ? without : ''}`)}\n`
+  return renderNote(`${priced}${names.length > 0 ? without : ''}`)
 }
 
 const usageCells = (usage: Usage): readonly string[] =>
@@ -174,22 +185,22 @@ const WEEKDAY_NAMES = [
   say('Friday', '金曜'),
   say('Saturday', '土曜'),
 ]
-const BAR_WIDTH = 40
+const MAX_BAR_WIDTH = 40
+/** The longest name of a weekday, and two gaps. */
+const MAX_LABEL_WIDTH = 13
 
 /** Prompts, answers and calls per hour or weekday. */
 export function renderActivityReport({ by_hour, by_weekday, unread }: IndexStatistics, by: 'hour' | 'weekday'): string {
   const values = by === 'hour' ? by_hour : by_weekday
   const maximum = Math.max(1, ...values)
+  const title = say('messages and calls', 'メッセージと呼び出し')
+  const barWidth = Math.max(1, Math.min(MAX_BAR_WIDTH, outputWidth() - MAX_LABEL_WIDTH - textWidth(title)))
   const rows = values.map((value, at) => [
     by === 'hour' ? `${String(at).padStart(2, '0')}:00` : (WEEKDAY_NAMES[at] ?? ''),
     formatCount(value),
-    '█'.repeat(Math.round((value / maximum) * BAR_WIDTH)),
+    '█'.repeat(Math.round((value / maximum) * barWidth)),
   ])
-  const columns = [
-    { title: codeLabel(by) },
-    { title: say('messages and calls', 'メッセージと呼び出し'), right: true },
-    { title: '' },
-  ]
+  const columns = [{ title: codeLabel(by) }, { title, right: true }, { title: '' }]
   return `${renderTable(columns, rows)}${formatUnreadNote(unread)}`
 }
 
@@ -197,12 +208,15 @@ export function renderIndexSummary({ longest, disk }: IndexStatistics): string {
   const [long] = longest
   const lines = [
     long && long.duration_ms > 0
-      ? `${paint.dim(say('longest', '最長'))} ${shortId(long.session)}, ${formatDuration(long.duration_ms)}\n`
+      ? renderFact(say('longest', '最長'), `${shortId(long.session)}, ${formatDuration(long.duration_ms)}`)
       : '',
-    disk.length > 0 ? `${paint.dim(say('on disk', 'ディスク'))} ${disk.map(formatDisk).join(' · ')}\n` : '',
+    disk.length > 0 ? renderFact(say('on disk', 'ディスク'), disk.map(formatDisk).join(' · ')) : '',
   ]
   return lines.join('')
 }
+
+const renderFact = (label: string, text: string): string =>
+  wrapText(`${label} ${text}`, readingWidth(), '').replace(label, () => paint.dim(label))
 
 const formatDisk = ({ agent, sources, bytes }: IndexStatistics['disk'][number]): string =>
   say(
@@ -213,10 +227,10 @@ const formatDisk = ({ agent, sources, bytes }: IndexStatistics['disk'][number]):
 const formatUnreadNote = (unread: number): string =>
   unread === 0
     ? ''
-    : paint.dim(
+    : renderNote(
         say(
-          `${plural(unread, 'session')} not indexed yet. Run fumi sync.\n`,
-          `会話 ${formatCount(unread)} 件はまだ索引にありません。fumi sync を実行してください。\n`,
+          `${plural(unread, 'session')} not indexed yet. Run fumi sync.`,
+          `会話 ${formatCount(unread)} 件はまだ索引にありません。fumi sync を実行してください。`,
         ),
       )
 

@@ -2,15 +2,20 @@
 import stringWidth from 'string-width'
 
 const ASCII_TEXT = /^[\u0020-\u007e]*$/
-/** Kana, ideographs, syllables and full-width forms: one code unit each, two columns wide. */
+/** The first character of `SINGLE_UNIT_TEXT` that is two columns wide. */
+const FIRST_WIDE = 0x3001
+/**
+ * One code unit each: Latin letters, dashes, quotes and lines in one column; kana, ideographs, syllables and full-width
+ * forms in two.
+ */
 const SINGLE_UNIT_TEXT =
-  /^[\u0020-\u007e\u3001-\u3029\u3041-\u3096\u30a1-\u30fc\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/
+  /^[\u0020-\u007e\u00a1-\u00ac\u00ae-\u02ff\u2010-\u2027\u2500-\u257f\u3001-\u3029\u3041-\u3096\u30a1-\u30fc\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uff01-\uff60]*$/
 
 export function textWidth(text: string): number {
   if (ASCII_TEXT.test(text)) return text.length
   if (!SINGLE_UNIT_TEXT.test(text)) return stringWidth(text)
   let width = text.length
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7e) width++
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) >= FIRST_WIDE) width++
   return width
 }
 

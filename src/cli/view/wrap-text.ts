@@ -1,6 +1,7 @@
 /** Wraps text for the terminal without losing its indentation. */
 import { WordWrapper } from '../chat/output/styled-text.ts'
-import { textWidth } from './text-width.ts'
+import { paint } from './paint.ts'
+import { readingWidth, textWidth } from './text-width.ts'
 
 /** Deeper indentation leaves too little room for words. */
 const MAX_INDENT = 40
@@ -23,6 +24,14 @@ export function wrapText(text: string, width: number, indent: string): string {
   })
   return `${lines.join('\n')}\n`
 }
+
+/** A remark beside the content, wrapped to the terminal. */
+export const renderNote = (text: string, indent = ''): string =>
+  wrapText(text.trimEnd(), readingWidth(), indent)
+    .trimEnd()
+    .split('\n')
+    .map((line) => `${paint.dim(line)}\n`)
+    .join('')
 
 /** Indents rendered Markdown. @param first printed before the first line instead of the indent */
 export function indentMarkdown(first: string, indent: string, rendered: string): string {

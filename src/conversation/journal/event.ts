@@ -98,11 +98,22 @@ const EVENT_FIELDS = {
         session: required(text),
       }),
     ),
+    /** The conversation and the tool call that started this one, of a sub-agent. */
+    started_by: whenSet(
+      struct<{ readonly conversation: string; readonly call: string }>('started_by', {
+        conversation: required(text),
+        call: required(text),
+      }),
+    ),
   },
   /** The message to be sent; null if it was discarded. */
   next_message: { message: required(nullable(userMessage)) },
   /** A piece of the answer that is being streamed. */
   delta: { text: required(text) },
+  /**
+   * What the model thought before an answer. `items` goes back to the server unchanged: encrypted or signed reasoning.
+   */
+  reasoning: { message_id: required(text), text: required(text), items: required(freeJson) },
   /** The message was answered. */
   entry: {
     number: required(number),

@@ -35,6 +35,7 @@ export interface Replay {
   readonly allEntries: NumberedEntries
   /** The part of an answer that is not an entry yet. */
   readonly streamed: string
+  readonly reasoning: Entries<RecordedReasoning>
   /** Started tools of the last answer, by the id of their use. */
   readonly tools: ReadonlyMap<string, StartedTool>
   /** Journal version of the program that opened it last; 0 before the first line. */
@@ -45,6 +46,8 @@ export interface Replay {
   /** Events that could not be applied, because earlier lines are damaged or missing. */
   readonly faults: Entries<ReplayFault>
 }
+
+export type RecordedReasoning = Omit<EventOf<'reasoning'>, 'event' | 'at'>
 
 interface StartedTool {
   readonly name: string
@@ -74,6 +77,7 @@ export function emptyReplay(id = ''): Replay {
     state: newState(id),
     allEntries: Entries.of(),
     streamed: '',
+    reasoning: Entries.of(),
     tools: NO_TOOLS,
     version: 0,
     cwd: null,
@@ -111,6 +115,10 @@ const HANDLERS: Handlers = {
   }),
   next_message: (replay, { message }) => ({ ...withState(replay, { next_message: message }), streamed: '' }),
   delta: (replay, event) => ({ ...replay, streamed: replay.streamed + event.text }),
+  reasoning: (replay, { message_id, text, items }) => ({
+    ...replay,
+    reasoning: replay.reasoning.append({ message_id, text, items }),
+  }),
   entry: applyAnswer,
   interrupted: applyAnswer,
   copied: (replay, event) => {

@@ -72,11 +72,12 @@ interface JournalOptions {
   readonly cwd?: string | null
   readonly program?: string | null
   readonly continues?: NonNullable<EventOf<'opened'>['continues']>
+  readonly started_by?: NonNullable<EventOf<'opened'>['started_by']>
 }
 
 /** A complete journal that folds to this state. */
 export function journalOf(state: ConversationState, options: JournalOptions): readonly JournalEvent[] {
-  const { at, cwd = null, program = null, continues } = options
+  const { at, cwd = null, program = null, continues, started_by } = options
   const opened: EventOf<'opened'> = {
     journal: JOURNAL_VERSION,
     event: 'opened',
@@ -85,6 +86,7 @@ export function journalOf(state: ConversationState, options: JournalOptions): re
     cwd,
     program,
     ...(continues && { continues }),
+    ...(started_by && { started_by }),
   }
   return [opened, ...eventsBetween(replayEvent(emptyReplay(), opened), state, at)]
 }

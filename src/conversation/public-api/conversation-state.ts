@@ -132,7 +132,7 @@ export class ConversationState extends StateFields {
     if (!read.ok)
       throw new AppError(
         'nothing_readable',
-        `This is no conversation state: ${read.reason}`,
+        `Not a conversation state: ${read.reason}`,
         `会話の状態ではありません（${read.reason}）`,
       )
     return new ConversationState(read.value, options, read.repairs)

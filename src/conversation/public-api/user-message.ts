@@ -38,7 +38,7 @@ export function normalizeTimestamp(timestamp: string | null): string | null {
   if (!zoned)
     throw new AppError(
       'bad_usage',
-      'a message needs a time with its offset, such as 2025-10-25T14:53:00+09:00',
+      'A message needs a time with its offset, such as 2025-10-25T14:53:00+09:00',
       'メッセージの時刻は、2025-10-25T14:53:00+09:00 のように時差まで指定してください',
     )
   return formatStoredTime(zoned)

@@ -80,6 +80,54 @@ export async function readFileRange(path: string, offset: number, length: number
   }
 }
 
+/** The same inside of `keepFilesOpen`; there the bytes may be those of a file that was replaced a moment ago. */
+export async function readKeptRange(path: string, offset: number, length: number): Promise<Buffer> {
+  if (batches === 0 || isCompressed(path)) return readFileRange(path, offset, length)
+  return readRange(keptDescriptor(path), offset, length)
+}
+
+interface KeptFile {
+  readonly fd: number
+  readonly until: number
+}
+
+const MAX_KEPT_FILES = 32
+/** Milliseconds. A file may be replaced while batches overlap without end. */
+const MAX_KEPT_TIME = 500
+const keptFiles = new Map<string, KeptFile>()
+let batches = 0
+
+/** Files that `work` reads with `readKeptRange` stay open until it ends: opening takes longer than reading a line. */
+export async function keepFilesOpen<T>(work: () => Promise<T>): Promise<T> {
+  batches++
+  try {
+    return await work()
+  } finally {
+    batches--
+    if (batches === 0) for (const path of [...keptFiles.keys()]) closeKept(path)
+  }
+}
+
+function keptDescriptor(path: string): number {
+  const known = keptFiles.get(path)
+  if (known && known.until > performance.now()) return known.fd
+  closeKept(path)
+  for (const oldest of keptFiles.keys()) {
+    if (keptFiles.size < MAX_KEPT_FILES) break
+    closeKept(oldest)
+  }
+  const fd = openRegularFile(path)
+  keptFiles.set(path, { fd, until: performance.now() + MAX_KEPT_TIME })
+  return fd
+}
+
+function closeKept(path: string): void {
+  const kept = keptFiles.get(path)
+  if (!kept) return
+  keptFiles.delete(path)
+  closeSync(kept.fd)
+}
+
 /** The last small file: its readers usually request several ranges. */
 let lastDecompressed: { readonly path: string; readonly stamp: string; readonly bytes: Buffer } | undefined
 const MAX_CACHED_BYTES = 16 << 20

@@ -2,8 +2,9 @@
 import { closeSync, constants, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { openRegularFile } from './regular-file.ts'
 import { isFile, listEntries } from './safe-fs.ts'
+import { isSystemError } from './system-error.ts'
 
-/** Reading a file is no reason to leave it alone; writing is. */
+/** A program that reads the file does not count; one that writes it does. */
 export type FileUse = 'open' | 'writing'
 
 /**
@@ -40,6 +41,16 @@ export function findProcessNamed(program: string): string | undefined {
   return listEntries('/proc').find(
     ({ name: pid }) => /^\d+$/.test(pid) && Number(pid) !== process.pid && processNameOf(pid) === `${program}, `,
   )?.name
+}
+
+/** Whether a process exists, of any user. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return isSystemError(error) && error.code === 'EPERM'
+  }
 }
 
 /** Followed by a comma and a space; may be empty. */

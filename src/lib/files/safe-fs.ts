@@ -9,11 +9,11 @@ const HEAD_BYTES = 65_536
 /** Folders too large to search for logs. */
 export const SKIPPED_FOLDERS: ReadonlySet<string> = new Set(['node_modules', '.git'])
 
-export function readHead(path: string): Uint8Array {
+export function readHead(path: string, bytes = HEAD_BYTES): Uint8Array {
   try {
     const fd = openRegularFile(path)
     try {
-      return readRange(fd, 0, HEAD_BYTES)
+      return readRange(fd, 0, bytes)
     } finally {
       closeSync(fd)
     }

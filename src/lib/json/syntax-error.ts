@@ -7,7 +7,7 @@ export interface JsonSyntaxError {
   readonly reason: Phrase
 }
 
-/** Undefined if JSON.parse accepts the text. Not recursive, so deep nesting is no problem. */
+/** Undefined if JSON.parse accepts the text. Not recursive, so deep nesting is not a problem. */
 export function findJsonSyntaxError(text: string): JsonSyntaxError | undefined {
   const open: ('{' | '[')[] = []
   let expects: ExpectedToken = 'value'

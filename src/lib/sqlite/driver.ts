@@ -26,7 +26,7 @@ type LoadedDriver =
   | { readonly kind: 'loaded'; readonly Sqlite: typeof Database }
   | { readonly kind: 'failed'; readonly reason: string }
 
-const require = createRequire(import.meta.url)
+const requirePackage = createRequire(import.meta.url)
 let loadedDriver: LoadedDriver | undefined
 
 export function loadSqlite(): LoadedDriver {
@@ -36,7 +36,7 @@ export function loadSqlite(): LoadedDriver {
 
 function loadDriver(): LoadedDriver {
   try {
-    const Sqlite = require(SQLITE_PACKAGE) as typeof Database
+    const Sqlite = requirePackage(SQLITE_PACKAGE) as typeof Database
     // Loads the native module.
     new Sqlite(':memory:').close()
     return { kind: 'loaded', Sqlite }

@@ -351,6 +351,7 @@ export type ChatNotice =
   | 'attached'
   | 'prompt'
   | 'cut'
+  | 'empty_answer'
   | 'range_moved'
   | 'recovered'
   | 'waiting'

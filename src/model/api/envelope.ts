@@ -29,6 +29,7 @@ export const ERROR_CODES = [
   'conversation_busy',
   'body_too_large',
   'too_many_requests',
+  'unavailable',
   'internal_error',
 ] as const
 
@@ -46,8 +47,9 @@ export interface ApiError {
   /** `detail` in Japanese. */
   readonly detail_ja: string
   /**
-   * Details of some codes. `invalid_parameters`: `invalid_fields`. `invalid_query`: `code`, `start`, `end` and
-   * `advice`. `not_possible`: `cause` (bad_usage, nothing_readable, not_found, no_permission, cannot_write,
+   * Details of some codes. `invalid_parameters`: `invalid_fields`, with `name` and `nearest` for an unknown name.
+   * `invalid_query`:
+   * `code`, `start`, `end`, and `advice` or `nearest`. `not_possible`: `cause` (bad_usage, nothing_readable, not_found, no_permission, cannot_write,
    * unusable_data, busy). `directory_needed`: the fields of `ChatDirectoryNeeded`. `trust_needed`: `trust`, a
    * `ChatTrust`.
    */
@@ -68,6 +70,26 @@ export interface Pagination {
    * sessions are added.
    */
   readonly next_cursor: string | null
+}
+
+/** A name in a filter that no session has, or a word of the query that only looks like a filter. */
+export interface FilterWarning {
+  /** Kind of the name; `filter`: the word was searched as text. */
+  readonly filter: 'agent' | 'project' | 'model' | 'tool' | 'tag' | 'filter'
+  /** The name. */
+  readonly name: string
+  /** The name that was probably meant. */
+  readonly nearest: string | null
+  /** What is wrong. */
+  readonly detail: string
+  /** `detail` in Japanese. */
+  readonly detail_ja: string
+}
+
+/** Details about a filtered result. */
+export interface FilterMeta {
+  /** Why the filters may match nothing. */
+  readonly warnings: readonly FilterWarning[]
 }
 
 /** Filters that lists, searches and statistics share. Each is a query parameter. */

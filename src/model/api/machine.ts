@@ -26,6 +26,13 @@ export interface HealthItem {
   readonly problem_ja?: string | null
 }
 
+/**
+ * What only some servers offer. The server lists its features in the page that it sends: `files` is the history of
+ * files, `machine` the folders, backup, imports and models of a machine, `marks` stars, tags and actions on selected
+ * sessions, `patterns` the patterns of conversations.
+ */
+export type PageFeature = 'ask' | 'chat' | 'convert' | 'files' | 'machine' | 'marks' | 'patterns' | 'sync'
+
 /** `GET /api/agents`: supported agents and their folders. */
 export type AgentsReply = Reply<readonly AgentItem[]>
 
@@ -101,6 +108,8 @@ export interface Choices {
   readonly tools: readonly Choice[]
   /** Tags. */
   readonly tags: readonly Choice[]
+  /** People. Only at the server of a team. */
+  readonly people?: readonly Choice[]
 }
 
 export interface Choice {

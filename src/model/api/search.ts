@@ -2,7 +2,7 @@
  * `GET /api/search`: searches all sessions. Replies with JSON, or with lines of JSON as they are found (`stream=1`).
  */
 import type { Role, SourceType } from '../normalized.ts'
-import type { Reply } from './envelope.ts'
+import type { FilterMeta, FilterWarning, Reply } from './envelope.ts'
 import type { SessionItem } from './session.ts'
 
 /** Why a query is invalid: `meta.code` of an `invalid_query` error. */
@@ -25,6 +25,22 @@ export type QueryFault =
 
 export type SearchReply = Reply<readonly SearchHit[], SearchMeta>
 
+/** A part of the query, as it was understood. */
+export interface QueryPart {
+  /** `or` stands between two alternatives. */
+  readonly kind: 'word' | 'prefix' | 'phrase' | 'pattern' | 'filter' | 'or'
+  /** Name of a filter, such as `tool`. */
+  readonly name: string | null
+  /** The word, the pattern or the value of the filter. */
+  readonly text: string
+  /** True for what must not match. */
+  readonly not: boolean
+  /** Where it stands in the query, in UTF-16 units. */
+  readonly start: number
+  /** The position after it. */
+  readonly end: number
+}
+
 export interface SearchHit {
   /** `session:message`, unique within a reply. */
   readonly id: string
@@ -44,6 +60,8 @@ export interface SearchHit {
   readonly scope: string
   /** Text around the match. Null if the source is gone. */
   readonly snippet: string | null
+  /** True if only names of arguments or of fields in output match. */
+  readonly keys_only: boolean
   /** True if the source is gone and only the order of the words could tell whether the message matches. */
   readonly unverified: boolean
   /** Matches in the snippet as UTF-16 offsets, in order, without overlaps. */
@@ -54,7 +72,7 @@ export interface SearchHit {
   readonly cut_after: boolean
 }
 
-export interface SearchMeta {
+export interface SearchMeta extends FilterMeta {
   /** Number of hits. */
   readonly total: number
   /** Whether `total` is exact. */
@@ -67,6 +85,8 @@ export interface SearchMeta {
   readonly titles: readonly string[]
   /** Sessions of the hits and titles. */
   readonly sessions: readonly SessionItem[]
+  /** How the query was understood. */
+  readonly query: readonly QueryPart[]
   /** Value of `after` for the next hits. Null at the end. */
   readonly next: number | null
   /** Duration of the search. */
@@ -75,6 +95,8 @@ export interface SearchMeta {
 
 /** One line of a stream. The last one is `end` or `error`; a stream without it was interrupted. */
 export type SearchLine =
+  /** The first line. */
+  | { readonly kind: 'query'; readonly parts: readonly QueryPart[] }
   /** Precedes the first hit of each session, and the titles. */
   | { readonly kind: 'session'; readonly session: SessionItem }
   | { readonly kind: 'title'; readonly session_id: string }
@@ -85,6 +107,7 @@ export type SearchLine =
       readonly total_is: 'exact' | 'at_least'
       readonly complete: boolean
       readonly duration_ms: number
+      readonly warnings: readonly FilterWarning[]
     }
   | { readonly kind: 'error'; readonly detail: string; readonly detail_ja: string }
 
@@ -108,4 +131,18 @@ export interface FileTouchItem {
   readonly tool: string | null
   /** Number of the turn. */
   readonly turn: number
+}
+
+/** `GET /api/files/list`: files that tool calls touched, those of the latest sessions first. */
+export type FileListReply = Reply<readonly FileItem[]>
+
+export interface FileItem {
+  /** Path as the tool calls name it. */
+  readonly path: string
+  /** Number of calls that touched it. Without words, those of the latest sessions. */
+  readonly calls: number
+  /** Number of sessions that touched it. */
+  readonly sessions: number
+  /** Last time of the latest of these sessions. Null if the log records none. */
+  readonly last_at: string | null
 }

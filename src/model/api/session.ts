@@ -4,7 +4,7 @@ import type { Spent } from '../prices.ts'
 import type { Session } from '../session.ts'
 import type { EstimatedTokens } from '../token-estimate.ts'
 import type { Usage } from '../usage.ts'
-import type { Pagination, Reply } from './envelope.ts'
+import type { FilterMeta, Pagination, Reply } from './envelope.ts'
 
 export const SESSION_SORTS = [
   'last_at',
@@ -24,7 +24,7 @@ export type SessionSort = (typeof SESSION_SORTS)[number]
 /** `GET /api/sessions`. Forks and sub-agents are listed under their parents unless `children` or `parent` is given. */
 export type SessionsReply = Reply<readonly SessionItem[], SessionsMeta>
 
-export interface SessionsMeta {
+export interface SessionsMeta extends FilterMeta {
   /** Position in the list. */
   readonly pagination: Pagination
   /** Sort order in use. */
@@ -34,6 +34,63 @@ export interface SessionsMeta {
   /** State of the index. */
   readonly index: IndexMeta
 }
+
+/**
+ * `GET /api/sessions/summary`: what all sessions of a list add up to, and how many sessions each value of a filter
+ * would leave.
+ */
+export type SummaryReply = Reply<SummaryItem, FilterMeta>
+
+export interface SummaryItem {
+  /** Sums over all sessions of the list, also those on other pages. */
+  readonly totals: SummaryTotals
+  /** Agents. The counts follow all filters but the one on agents. */
+  readonly agents: readonly SummaryChoice[]
+  /** Directories. The counts follow all filters but the one on directories. */
+  readonly projects: readonly SummaryChoice[]
+  /** Models. The counts follow all filters but the one on models. */
+  readonly models: readonly SummaryChoice[]
+  /** Tags. The counts follow all filters but the one on tags. */
+  readonly tags: readonly SummaryChoice[]
+  /** People. Only at the server of a team. The counts follow all filters but the one on people. */
+  readonly people?: readonly SummaryChoice[]
+}
+
+export interface SummaryChoice {
+  /** Value of the filter. */
+  readonly value: string
+  /** Number of sessions with this value. */
+  readonly count: number
+}
+
+export interface SummaryTotals {
+  /** Number of sessions. */
+  readonly sessions: number
+  /** Number of turns. */
+  readonly turns: number
+  /** Number of tool calls. */
+  readonly tools: number
+  /** Number of failed tool calls. */
+  readonly errors: number
+  /** Tokens that the logs record. */
+  readonly total_tokens: number
+  /** Cost at list prices. */
+  readonly cost: Spent
+}
+
+/** `POST /api/sessions/marks`: changes the annotations of several sessions. Returns the number of changed sessions. */
+export interface MarksBody {
+  /** Ids of the sessions. */
+  readonly ids: readonly string[]
+  /** True adds the star, false removes it. */
+  readonly starred?: boolean
+  /** Tags to add. */
+  readonly tag?: readonly string[]
+  /** Tags to remove. */
+  readonly untag?: readonly string[]
+}
+
+export type MarksReply = Reply<{ readonly changed: number }>
 
 /** State of the index. */
 export interface IndexMeta {
@@ -89,6 +146,8 @@ export interface SessionItem {
   readonly usage: Usage
   /** Estimated tokens if the log records no token counts; `usage` is then 0. */
   readonly estimate: EstimatedTokens | null
+  /** What the vendor charged, if the log counts credits instead of tokens. */
+  readonly credits: number | null
   /** Cost at list prices. */
   readonly cost: Spent
   /** True if the log was written to within the last minutes. */
@@ -98,7 +157,7 @@ export interface SessionItem {
   /** Session from which this one started. */
   readonly parent: string | null
   /** How it relates to its parent. */
-  readonly relation: 'fork' | 'subagent' | null
+  readonly relation: 'fork' | 'subagent' | 'revert' | null
   /** Number of sessions listed under this one. */
   readonly child_count: number
   /** True if the original is gone or was overwritten, and the session is read from a backup. */
@@ -115,6 +174,8 @@ export interface SessionItem {
   readonly revision: number
   /** Annotation by the user. */
   readonly mark: MarkItem
+  /** Who shared the session. Only at the server of a team. */
+  readonly person?: string | null
 }
 
 /** Annotation by the user. */

@@ -1,7 +1,7 @@
 /** Statistics: `GET /api/stats/*`. All endpoints take the filters of the list. */
 import type { Spent } from '../prices.ts'
 import type { Usage } from '../usage.ts'
-import type { Reply } from './envelope.ts'
+import type { FilterMeta, Reply } from './envelope.ts'
 
 export interface Sum {
   /** Tokens. */
@@ -11,7 +11,7 @@ export interface Sum {
 }
 
 /** `GET /api/stats`: totals and tables. */
-export type StatsReply = Reply<StatsItem>
+export type StatsReply = Reply<StatsItem, FilterMeta>
 
 export interface StatsItem extends Sum {
   /** Number of sessions. */
@@ -30,8 +30,14 @@ export interface StatsItem extends Sum {
   readonly by_project: readonly NamedSum[]
   /** Totals by agent, most tokens first. */
   readonly by_agent: readonly NamedSum[]
+  /** Totals by person, most tokens first. Only at the server of a team. */
+  readonly by_person?: readonly NamedSum[]
+  /** Totals by Git branch, most tokens first. Only at the server of a team. */
+  readonly by_branch?: readonly NamedSum[]
   /** Sessions with the most tokens. */
   readonly by_session: readonly (NamedSum & { readonly title: string | null })[]
+  /** Sessions with the highest cost. Empty if no cost is known. */
+  readonly by_session_cost: readonly (NamedSum & { readonly title: string | null })[]
   /** Sessions with the longest duration. */
   readonly longest: readonly {
     readonly session: string
@@ -52,8 +58,46 @@ export interface NamedSum extends Sum {
   readonly name: string
 }
 
+/** `GET /api/stats/overview`: the headline numbers of a period, by day, by month and in blocks of five hours. */
+export type OverviewReply = Reply<StatsOverview, FilterMeta>
+
+export interface HeadlineNumbers {
+  /** Number of sessions. */
+  readonly sessions: number
+  /** Total tokens. */
+  readonly total_tokens: number
+  /** Cost at list prices. */
+  readonly cost: Spent
+  /** Tool calls of these sessions. */
+  readonly calls: number
+  /** Tool calls that returned a result. */
+  readonly results: number
+  /** Failed tool calls. */
+  readonly errors: number
+}
+
+export interface StatsOverview extends HeadlineNumbers {
+  /** By day, such as `2026-11-15`, in order. Days without activity are absent. Calls count on the last day of their session. */
+  readonly days: readonly (HeadlineNumbers & { readonly day: string })[]
+  /** By month, such as `2026-11`, the latest first. */
+  readonly months: readonly (HeadlineNumbers & { readonly month: string })[]
+  /** The latest 100 blocks, the latest first. A block begins at the full hour of its first use and lasts five hours. */
+  readonly blocks: readonly {
+    /** Start of the block. */
+    readonly start: string
+    /** Last use within the block, to a quarter of an hour. */
+    readonly last: string
+    /** Sessions active in the block. */
+    readonly sessions: number
+    /** Total tokens. */
+    readonly total_tokens: number
+    /** Cost at list prices. */
+    readonly cost: Spent
+  }[]
+}
+
 /** `GET /api/stats/series`: tokens and cost over time. */
-export type SeriesReply = Reply<Series>
+export type SeriesReply = Reply<Series, FilterMeta>
 
 export interface Series {
   /** Interval. */
@@ -85,7 +129,7 @@ export interface SeriesLine {
 }
 
 /** `GET /api/stats/tools`: tools, most calls first. */
-export type ToolsReply = Reply<readonly ToolStat[]>
+export type ToolsReply = Reply<readonly ToolStat[], FilterMeta>
 
 export interface ToolStat {
   /** Name of the tool. */
@@ -103,7 +147,7 @@ export interface ToolStat {
 }
 
 /** `GET /api/stats/activity`: number of prompts, answers and calls by time. */
-export type ActivityReply = Reply<Activity>
+export type ActivityReply = Reply<Activity, FilterMeta>
 
 export interface Activity {
   /** By hour, from midnight. */
@@ -117,7 +161,7 @@ export interface Activity {
 }
 
 /** `GET /api/stats/patterns`: tool use patterns of specification 001, for Amazon Q, Kiro and fumibako. */
-export type PatternsReply = Reply<Patterns>
+export type PatternsReply = Reply<Patterns, FilterMeta>
 
 export interface Share {
   /** Number. */
@@ -177,3 +221,5 @@ export interface Patterns {
 
 /** Tables of `GET /api/stats/export.csv`. */
 export const CSV_TABLES = ['series', 'models', 'projects', 'agents', 'sessions', 'tools', 'activity'] as const
+/** At the server of a team also these. */
+export const TEAM_CSV_TABLES = [...CSV_TABLES, 'people', 'branches'] as const

@@ -21,6 +21,10 @@ export interface SessionTotals {
   readonly by_model: readonly { readonly model: string; readonly usage: Usage; readonly cost: Spent }[]
   /** Totals by turn. */
   readonly turns: readonly TurnTotals[]
+  /** Tokens in the context of each request, in order. Of more than 600, the largest of each few. */
+  readonly context: readonly ContextPoint[]
+  /** Size of the context window. Null if the log does not record it. */
+  readonly context_window: number | null
   /** Rate limits as the log last recorded them. */
   readonly rate_limits: readonly RateLimit[]
   /** Events by kind, most frequent first. */
@@ -37,6 +41,15 @@ export interface SessionTotals {
   readonly images: number
   /** Tool use pattern of specification 001. Null for logs without entries. */
   readonly pattern: string | null
+}
+
+export interface ContextPoint {
+  /** Message that reports the tokens. */
+  readonly message_id: string
+  /** Time of the message. Null if the log records none. */
+  readonly at: string | null
+  /** Input of the request and its answer. */
+  readonly tokens: number
 }
 
 export interface TurnTotals {

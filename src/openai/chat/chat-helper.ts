@@ -158,7 +158,7 @@ export class ChatHelper {
     if (!registered.run && isRunByClient(registered.tool) && this.autoHandleToolCalls) {
       throw new AppError(
         'bad_usage',
-        `nobody runs the tool '${name}': give a function, or set autoHandleToolCalls to false`,
+        `The tool '${name}' has no function to run. Pass one, or set autoHandleToolCalls to false.`,
         `ツール「${name}」を実行する関数がありません。関数を渡すか、autoHandleToolCalls を false にしてください。`,
       )
     }
@@ -291,7 +291,7 @@ export class ChatHelper {
     else if (!this.openCalls.some(({ id }) => id === message.tool_call_id)) {
       throw new AppError(
         'bad_usage',
-        'no call waits for this answer: its id is another one, or it has been answered',
+        'No call is waiting for this result. Its id is unknown, or it already has a result.',
         'この結果を待つ呼び出しがありません。ID が違うか、すでに答えられています。',
       )
     }
@@ -302,7 +302,7 @@ export class ChatHelper {
     if (this.#running)
       throw new AppError(
         'bad_usage',
-        'a turn is running: wait for its end, or abort it',
+        'A turn is running. Wait for it to end, or abort it.',
         'ターンの実行中です。終わるのを待つか、中断してください。',
       )
   }

@@ -62,23 +62,27 @@ export class Files {
     const filename = options.filename ?? nonEmptyStringOf((file as { readonly name?: unknown }).name)
     const seconds = options.expires_after?.seconds
     if (!(file instanceof Blob))
-      throw new AppError('bad_usage', 'a file is a File or a Blob', 'ファイルは File か Blob で渡してください。')
+      throw new AppError(
+        'bad_usage',
+        'Pass the file as a File or a Blob.',
+        'ファイルは File か Blob で渡してください。',
+      )
     if (!filename)
       throw new AppError(
         'bad_usage',
-        'a file without a name needs the option filename',
+        'The file has no name. Set the option filename.',
         '名前のないファイルには filename を指定してください。',
       )
     if (purpose === '')
       throw new AppError(
         'bad_usage',
-        'say what the file is for, as user_data',
+        'Set purpose, for example user_data.',
         'ファイルの用途を user_data のように指定してください。',
       )
     if (seconds !== undefined && !(seconds >= MIN_EXPIRY_SECONDS && seconds <= MAX_EXPIRY_SECONDS)) {
       throw new AppError(
         'bad_usage',
-        `a file can expire after ${MIN_EXPIRY_SECONDS} to ${MAX_EXPIRY_SECONDS} seconds`,
+        `A file expires after ${MIN_EXPIRY_SECONDS} to ${MAX_EXPIRY_SECONDS} seconds. Choose a value in this range.`,
         `ファイルの期限は ${MIN_EXPIRY_SECONDS}〜${MAX_EXPIRY_SECONDS} 秒で指定してください。`,
       )
     }
@@ -114,7 +118,7 @@ export class Files {
   ): Promise<RetryResult<{ readonly [key: string]: unknown }>> {
     const transport = this.#transport
     if (!transport)
-      throw new AppError('bad_usage', 'this transport knows no files', 'この接続ではファイルを扱えません。')
+      throw new AppError('bad_usage', 'This transport does not support files.', 'この接続ではファイルを扱えません。')
     const answer = await withRetries(() => verb(transport, signal), this.#retries(), this.#clock, signal)
     if ('error' in answer) return answer
     const value = fieldsOf(answer.value)
@@ -138,5 +142,5 @@ const isUploadedFile = (value: unknown): value is UploadedFile =>
 
 function assertFileId(id: string): void {
   if (!nonEmptyStringOf(id))
-    throw new AppError('bad_usage', 'give the id of a file', 'ファイルの ID を指定してください。')
+    throw new AppError('bad_usage', 'Pass the id of a file.', 'ファイルの ID を指定してください。')
 }

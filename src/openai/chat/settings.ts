@@ -149,11 +149,7 @@ export function parseSavedChat(value: unknown): SavedChat {
     typeof parameters?.['model'] !== 'string' ||
     !listOf(saved['messages']).every(isObject)
   ) {
-    throw new AppError(
-      'bad_usage',
-      'this is no saved conversation of version 1',
-      '保存された会話（版 1）ではありません。',
-    )
+    throw new AppError('bad_usage', 'Not a saved conversation of version 1.', '保存された会話（版 1）ではありません。')
   }
   return {
     ...DEFAULT_CHAT_SETTINGS,
@@ -228,7 +224,7 @@ export function toPromptMessage(input: PromptInput): OpenAIMessage {
     const kind = input === null ? 'null' : typeof input
     throw new AppError(
       'bad_usage',
-      `cannot prompt with ${input === null ? kind : `a ${kind}`}: give a text or a message`,
+      `Cannot prompt with ${input === null ? kind : `a ${kind}`}. Pass a string or a message.`,
       `${kind} は依頼にできません。文字列かメッセージを渡してください。`,
     )
   }

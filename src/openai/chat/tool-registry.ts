@@ -73,7 +73,7 @@ export class ToolRegistry {
 export function toRegisteredTool(source: ToolSource, handler?: ToolHandler, options: ToolOptions = {}): RegisteredTool {
   const tool = toTool(source)
   if (isRunByClient(tool) && tool.name === '')
-    throw new AppError('bad_usage', 'a tool needs a name', 'ツールには名前が必要です。')
+    throw new AppError('bad_usage', 'The tool has no name.', 'ツールには名前が必要です。')
   const { handler: ownHandler, tool: inner } = source as Fields
   return { ...options, tool, run: findRunner(tool.name, [handler, ownHandler, source, inner]) }
 }
@@ -92,7 +92,7 @@ export function* iterateToolSources(
   if (!isObject(sources))
     throw new AppError(
       'bad_usage',
-      'tools are a list, an object by names, or an object with a list `tools`',
+      'Pass tools as a list, an object keyed by name, or an object with a list `tools`.',
       'ツールは、一覧、名前ごとのオブジェクト、または一覧 `tools` を持つオブジェクトで渡してください。',
     )
   const { tools } = sources as { readonly tools?: unknown }
@@ -114,7 +114,7 @@ function withNameOfKey(source: ToolSource, name: string): ToolSource {
 
 function toTool(source: ToolSource): OpenAITool {
   if (!isObject(source))
-    throw new AppError('bad_usage', 'a tool is an object with a name', 'ツールは名前を持つオブジェクトです。')
+    throw new AppError('bad_usage', 'A tool is an object with a name.', 'ツールは名前を持つオブジェクトです。')
   const inner = (source as Fields)['tool']
   if (inner instanceof OpenAITool) return inner
   return source instanceof OpenAITool ? source : new OpenAITool(source as ToolFields)

@@ -119,6 +119,18 @@ export function describeFileHead(head: string): FileKind | undefined {
   }
 }
 
+/** Whether `describeFileHead` would find a conversation. Stops at a record of another agent. */
+export function beginsWithConversation(head: string): boolean {
+  const text = head.replace(/^[\0\uFEFF]+/, '')
+  let isFound = false
+  for (const value of readRecords(text, detectFileLayout(text))) {
+    const shape = detectRecordShape(value)
+    if (shape === 'agent-record') return false
+    isFound ||= !isForeignShape(shape)
+  }
+  return isFound
+}
+
 /** Another agent's records take precedence, then conversations, then the larger number. */
 function compareRanks(
   a: readonly [FileFormat | ForeignShape, number],
@@ -136,20 +148,19 @@ function rankOf(format: FileFormat | ForeignShape): number {
 export const fileFormatOf = (shape: RecordShape, layout: FileLayout): FileFormat | ForeignShape =>
   shape === 'messages' && layout === 'lines' ? 'sft' : shape
 
-function readRecords(text: string, layout: FileLayout): readonly unknown[] {
+function readRecords(text: string, layout: FileLayout): Iterable<unknown> {
   if (layout === 'lines') return readLineRecords(text)
   const value = parseBeginning(text)
   if (value === undefined) return []
   return layout === 'list' && Array.isArray(value) ? value.slice(0, MAX_RECORDS) : [value]
 }
 
-function readLineRecords(text: string): readonly unknown[] {
+function* readLineRecords(text: string): Generator<unknown> {
   const lines = text.split('\n', MAX_RECORDS + 1).filter((line) => line.trim() !== '')
-  const values = lines.slice(0, MAX_RECORDS).flatMap((line, at) => {
+  for (const [at, line] of lines.slice(0, MAX_RECORDS).entries()) {
     const value = at === lines.length - 1 ? parseBeginning(line) : parseStructure(line)
-    return value === undefined ? [] : [value]
-  })
-  return values
+    if (value !== undefined) yield value
+  }
 }
 
 /** The value, or the part of it that the text contains. */

@@ -59,6 +59,12 @@ export function copyMergedFields(fields: MergedFields, levels = MAX_MERGE_DEPTH)
 /** DeepSeek, llama.cpp, LiteLLM and older vLLM; Ollama and vLLM; others. The first that is not empty is used. */
 const REASONING_SPELLINGS = ['reasoning_content', 'reasoning', 'thinking'] as const
 
+/**
+ * Our own field of an assistant message: reasoning that its server encrypts or signs, in the server's form. It goes back
+ * unchanged, and only to servers of the same kind.
+ */
+export const REASONING_ITEMS = 'reasoning_items'
+
 /** Keys that contain reasoning. */
 export const REASONING_KEYS: readonly string[] = [...REASONING_SPELLINGS, 'reasoning_details']
 

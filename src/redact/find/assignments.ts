@@ -1,7 +1,7 @@
 /** Finds values that a name gives away: settings, headers, source code, options, addresses, markup, tables. */
 import type { NamePlace } from './near-names.ts'
-import { isReference } from './placeholder.ts'
-import { isSecretValue, looksRandom, type ValueForm } from './plausible-value.ts'
+import { isReference, splitWords } from './placeholder.ts'
+import { isSecretValue, isWordy, looksRandom, type ValueForm } from './plausible-value.ts'
 import {
   BARE_VALUE,
   CONNECTION_VALUE,
@@ -12,7 +12,7 @@ import {
   readQuoted,
 } from './read-value.ts'
 import { type NameStrength, strengthOfName } from './secret-names.ts'
-import { findInSentence } from './sentences.ts'
+import { findInSentence, findPin } from './sentences.ts'
 import type { RedactionSpan } from './span.ts'
 
 const MAX_NAME = 80
@@ -41,7 +41,7 @@ interface Name {
 export function findAssigned(text: string, at: number, spans: RedactionSpan[], unassigned: NamePlace[]): number {
   let start = at
   while (start > 0 && at - start < MAX_NAME && isNameCode(text.charCodeAt(start - 1))) start--
-  // The letter of an escape sequence is no part of the name.
+  // The letter of an escape sequence is not part of the name.
   if (text[start - 1] === '\\' && /[nrtbf]/.test(text[start] ?? '') && start < at) start++
   let end = at
   while (end < text.length && end - start < 2 * MAX_NAME && isNameCode(text.charCodeAt(end))) end++
@@ -50,6 +50,7 @@ export function findAssigned(text: string, at: number, spans: RedactionSpan[], u
   const written = text.slice(start, end)
   const name = written.replace(/^[-.]+/, '')
   const strength = strengthOf(text, start, name)
+  if (findPin(text, start, end, name, spans)) return end
   if (strength === undefined) {
     unassigned.push({ start, end, strength })
     return end
@@ -58,9 +59,22 @@ export function findAssigned(text: string, at: number, spans: RedactionSpan[], u
   if (found) spans.push(found)
   else {
     if (strength !== 'weak') findInSentence(text, { start, end, strength }, spans)
+    if (strength === 'password') findBelow(text, start, end, spans)
     unassigned.push({ start, end, strength })
   }
   return end
+}
+
+/** A password alone in the line below its name, as copied from a form. */
+const BELOW =
+  /[ \t]*:?[ \t]*\r?\n[ \t]*((?=\S*\d)(?=\S*[A-Za-z])(?=\S*[!@#$%^&*?~+])[^\s"'`()<>{}[\]\\|;,]{8,64})[ \t]*(?:\r?\n|$)/y
+
+function findBelow(text: string, start: number, end: number, spans: RedactionSpan[]): void {
+  BELOW.lastIndex = end
+  const [all = '', value = ''] = BELOW.exec(text) ?? []
+  if (value === '' || !/^\s*$/.test(text.slice(text.lastIndexOf('\n', start - 1) + 1, start).slice(-40))) return
+  const at = end + all.indexOf(value)
+  if (isSecretValue(value, 'password', 'sentence')) spans.push({ start: at, end: at + value.length, kind: 'setting' })
 }
 
 /** A short name gets its meaning from the word before: `API key`, `access token`. */
@@ -69,6 +83,7 @@ function strengthOf(text: string, start: number, name: string): NameStrength | u
     const before = WORD_BEFORE.exec(text.slice(Math.max(0, start - 24), start))?.[1]
     if (before !== undefined) return strengthOfName(`${before}_${name}`) ?? strengthOfName(name)
   }
+  if (/^passe$/i.test(name) && /\bmot de $/i.test(text.slice(Math.max(0, start - 8), start))) return 'password'
   return strengthOfName(name)
 }
 
@@ -77,26 +92,50 @@ const WORD_BEFORE = /([A-Za-z]{3,16})[ \t]$/
 
 function readAssigned(text: string, name: Name): RedactionSpan | undefined {
   const isFlag = /^--?[A-Za-z]/.test(name.text) && /[\s"'=([,]|^$/.test(text.charAt(name.start - 1))
-  if (text[name.start - 1] === '<' && text[name.end] === '>') return readElement(text, name)
+  const before = text[name.start - 1]
+  if (
+    before === '<' ||
+    (before === ':' && /<[\w-]{1,20}:$/.test(text.slice(Math.max(0, name.start - 24), name.start)))
+  ) {
+    ELEMENT_START.lastIndex = name.end
+    const start = ELEMENT_START.exec(text)?.[0].length
+    if (start !== undefined) return readElement(text, name, name.end + start)
+  }
+  if (before === '"' || before === "'") {
+    NAMED_REST.lastIndex = name.end
+    const rest = NAMED_REST.exec(text)?.[0].length
+    if (rest !== undefined && NAMED_ELEMENT.test(text.slice(Math.max(0, name.start - 170), name.start)))
+      return readElement(text, name, name.end + rest)
+  }
+  NESTED.lastIndex = name.end
+  const nested = NESTED.exec(text)?.[0].length
+  const inner = nested === undefined ? undefined : readQuoted(text, name.end + nested)
+  if (inner) return judge(text, inner, name.strength, 'quoted')
   SEPARATOR.lastIndex = name.end
   const separator = SEPARATOR.exec(text)
-  if (!separator) return isFlag ? readOption(text, name) : readAfterBlank(text, name)
+  if (!separator) return isFlag ? readOption(text, name) : (readCall(text, name) ?? readAfterBlank(text, name))
   const sign = separator[1] ?? ''
-  const at = name.end + separator[0].length
+  const at = name.end + separator[0].length + typeLength(text, name.end + separator[0].length, sign)
   if (/^authorization$/i.test(name.text.replace(/^proxy-/i, ''))) return readAuthorization(text, at)
   if (sign === '|' && !isTableRow(text, name.start)) return undefined
   const quoted = readQuoted(text, at)
   // The first two arguments of a call. In a list, a name says nothing about the next item.
   if (sign === ',') {
-    const isArgument = isFlag || IS_FIRST.test(text.slice(Math.max(0, name.start - 12), name.start))
+    const start = text.slice(Math.max(0, name.start - 30), name.start)
+    const isArgument = isFlag || IS_FIRST.test(start) || IS_ASSERTED.test(start)
     const isValue = quoted && isArgument && !IS_KEY.test(text.slice(quoted.next, quoted.next + 12))
     return isValue ? judge(text, quoted, name.strength, 'quoted') : undefined
   }
   if (quoted) return judge(text, withoutScheme(text, quoted), name.strength, 'quoted')
+  if (NEEDS_QUOTES.test(sign)) return undefined
   return readUnquoted(text, name, at, sign, separator[0])
 }
 
-const IS_FIRST = /\(\s*\\*["'`]$/
+/** Also as a selector: `fill('#password', …)`, `type('[name=password]', …)`. */
+const IS_FIRST = /\(\s*\\*["'`](?:[#.]|[\w-]{0,12}\[\w{1,12}[~^$*|]?=\\*["']?)?$/
+
+/** `assertEquals(config.password, "x")`. */
+const IS_ASSERTED = /(?:assert\w{0,20}!?|equals?|expect)\(\s*$/i
 
 const isTableRow = (text: string, at: number): boolean =>
   /^\s*\|/.test(text.slice(text.lastIndexOf('\n', at - 1) + 1, at))
@@ -106,7 +145,27 @@ const IS_KEY = /^\\{0,7}["'`]?\s{0,3}[:=]/
 
 /** What stands between a name and its value. A quoted value may be on the next line. */
 const SEPARATOR =
-  /(?:\\{0,7}["'`\])*]){0,3}(?:[ \t]?[([][^()[\]\n]{1,30}[)\]])?[?!]?(?:[ \t]{0,24}(=>|:=|\?=|\+=|={1,3}|::?|->|!=|＝|：|→|⇒|,|\|)|(?:\\{0,7}["'])?[,;]?\s{1,24}\\{0,7}["']?(?:value|content|Value|default)\\{0,7}["']?[ \t]?([:=]))[ \t]{0,24}(?:\r?\n[ \t]{0,24}(?=["'`]))?(?:\*\*[ \t]?|[|>][-+]?[ \t]*\r?\n[ \t]+)?/y
+  /(?:\\{0,7}["'`\])*]){0,3}(?:[ \t]?[([][^()[\]\n]{0,30}[)\]])?[?!]?(?:[ \t]+As[ \t]+\w{1,20})?(?:(?:\\{0,7}["'])?(?:[,;]\s{0,24}|\s{1,24})\\{0,7}["']?(?:value|content|Value|default)\\{0,7}["']?[ \t]?[:=]|[ \t]{0,24}(\|\|=?|\?\?=?|or(?=[ \t]+["'])|\.(?:fill|type|sendKeys|send_keys|setValue|set_value|pressSequentially|clear_and_type|typeText)\(|=>|:=|\?=|\+=|={1,3}|::?|->|<?<-|!=|＝|：|→|⇒|,|\|))[ \t]{0,24}(?:\r?\n[ \t]{0,24}(?=["'`]))?(?:\*\*[ \t]?|[|>][-+]?[ \t]*\r?\n[ \t]+|(?:Buffer\.from|SecretStr|SecretString::(?:new|from)|String::from|Some)\((?=["'`]))?/y
+
+/** `"password": {"sensitive": true, "value": "x"}`, `variable "db_password" { default = "x" }`. */
+const NESTED =
+  /\\{0,7}["']?\s{0,3}[:=]?\s{0,3}\{[^{}]{0,200}?(?<![A-Za-z])\\{0,7}["']?(?:value|default)\\{0,7}["']?\s{0,3}[:=]\s{0,3}(?=\\{0,7}["'])/y
+
+/** `<entry key="db.password">x</entry>`, `<setting name="ApiSecret"><value>x</value>`. */
+const NAMED_ELEMENT = /<[\w:.-]{1,40}\s[^<>]{0,120}(?:key|name|id)\s?=\s?["']$/i
+const NAMED_REST = /["'](?:\s(?![^<>\n]*\bvalue\s?=)[^<>\n]{0,120}(?<!\/))?>\s{0,24}(?:<value>\s{0,24})?/iy
+
+/** `||`, `??`, `or`, and the calls of browser tests: what follows without quotes is code. */
+const NEEDS_QUOTES = /^(?:\|\||\?\?|or$|\.)/
+/** `password: string = 'x'`. */
+const TYPE =
+  /(?:&?(?:'\w+[ \t]+)?[A-Za-z_$][\w.$<>[\]]{0,40}(?:[ \t]?[|&][ \t]?[A-Za-z_$][\w.$<>[\]]{0,40}){0,3})[ \t]*=[ \t]*(?=[bBrRfFuU@]{0,2}\\{0,7}["'`])/y
+
+function typeLength(text: string, at: number, sign: string): number {
+  if (sign !== ':') return 0
+  TYPE.lastIndex = at
+  return TYPE.exec(text)?.[0].length ?? 0
+}
 
 function readUnquoted(
   text: string,
@@ -154,8 +213,9 @@ function cutShell(text: string, value: ReadValue, isAssigned: boolean): ReadValu
   return cut < 0 ? value : { ...value, end: value.start + cut }
 }
 
-function readElement(text: string, name: Name): RedactionSpan | undefined {
-  const start = name.end + 1
+const ELEMENT_START = /(?:\s[^<>\n]{0,200})?>/y
+
+function readElement(text: string, name: Name, start: number): RedactionSpan | undefined {
   const end = text.indexOf('<', start)
   if (end < 0 || end - start > 4000) return undefined
   const cdata = text.startsWith('<![CDATA[', end) ? 9 : 0
@@ -195,6 +255,8 @@ function readAfterBlank(text: string, name: Name): RedactionSpan | undefined {
   if (!value) return undefined
   if (isNetrc && name.strength === 'password') return judge(text, value, 'password', 'line')
   const written = text.slice(value.start, value.end)
+  const isEnvironment = /^\s*(?:ENV|ARG)\s+$/.test(line.slice(line.lastIndexOf('\n') + 1))
+  if (isEnvironment) return judge(text, value, name.strength, 'line')
   const isLikely =
     looksRandom(written) ||
     (name.strength === 'password' &&
@@ -203,6 +265,17 @@ function readAfterBlank(text: string, name: Name): RedactionSpan | undefined {
       written.length >= 8 &&
       /[A-Z!@#$%^&*?~]/.test(written))
   return isLikely ? judge(text, value, name.strength, 'bare') : undefined
+}
+
+/** `setPassword("x")`, `.apiKey("x")`, `PASSWORD('x')`; but not `getPassword("prompt")`. */
+function readCall(text: string, name: Name): RedactionSpan | undefined {
+  if (text[name.end] !== '(' || (name.strength !== 'password' && name.strength !== 'strong')) return undefined
+  const own = name.text.slice(name.text.lastIndexOf('.') + 1)
+  if (!/^(?:set|with|use|put)[A-Z_]/.test(own) && splitWords(own).length > 2) return undefined
+  if (/^(?:get|read|load|fetch|has|is|check|verify|hash|compare|test|new)[A-Z_]/.test(own)) return undefined
+  const quoted = readQuoted(text, name.end + 1)
+  const isOnly = quoted && /^\s*\)/.test(text.slice(quoted.next, quoted.next + 8))
+  return isOnly ? judge(text, quoted, name.strength, 'quoted') : undefined
 }
 
 const SCHEME = /^(?:bearer|basic|token|apikey|api-key|negotiate|sso-key|key|bot|jwt|digest|ssws)\s{1,4}/i
@@ -219,6 +292,7 @@ function readAuthorization(text: string, at: number): RedactionSpan | undefined 
   const value = found?.[1]
   if (found === null || value === undefined || isReference(value) || !/\d|[A-Z].*[a-z].*[A-Z]|=$/.test(value))
     return undefined
+  if (/^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$/.test(value) && isWordy(value)) return undefined
   const start = at + found[0].length - value.length
   return judge(text, { start, end: start + value.length, next: 0 }, 'password', 'flag', 'authorization')
 }

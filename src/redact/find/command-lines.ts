@@ -41,11 +41,20 @@ const FORMS: readonly CommandForm[] = [
   form('lftp', option('-u'), ','),
   form('openssl', option('-passin|-passout|-pass|-k|-K', '\\s+(?:pass:)?')),
   form('ssh-keygen', option('-N|-P')),
+  form('htpasswd', new RegExp(`\\s-(?=[a-zA-Z]*n)(?=[a-zA-Z]*b)[a-zA-Z]+\\s+\\S+\\s+${ARGUMENT}`, 'g')),
   form('htpasswd', new RegExp(`\\s-[a-zA-Z]*b[a-zA-Z]*\\s+\\S+\\s+\\S+\\s+${ARGUMENT}`, 'g')),
   form(
-    'vault login|cargo login|snyk auth|pulumi login|railway login|netlify login',
-    new RegExp(`\\s+(?:token=)?${ARGUMENT}`, 'g'),
+    'vault login|cargo login|snyk auth|pulumi login|railway login|netlify login|wandb login|deepgram login|ngrok authtoken|ngrok config add-authtoken|ngrok config add-api-key|hf auth login|sentry-cli login|stripe login|flyctl auth token',
+    new RegExp(`\\s+(?:--relogin\\s+)?(?:token=)?${ARGUMENT}`, 'g'),
   ),
+  form('psexec|psexec64|plink|pscp|winrs|wmic', option('-pw?|/p', '(?:\\s+|:)')),
+  form('security unlock-keychain|security import|security set-keychain-password', option('-p|-P')),
+  form('security add-generic-password|security add-internet-password', option('-w')),
+  form('aws ssm put-parameter', new RegExp(`\\s(?=[^\\n]*SecureString)[^\\n]{0,400}?--value[ =]${ARGUMENT}`, 'g')),
+  form('az keyvault secret set|infisical secrets set', option('--value')),
+  form('dotnet user-secrets set', new RegExp(`\\s+\\S+\\s+${ARGUMENT}`, 'g')),
+  form('mosquitto_pub|mosquitto_sub|ipmitool|snmpwalk', option('-P|-A|-X')),
+  form('socks5|socks4|http', new RegExp(`\\s+[\\d.]{7,15}\\s+\\d{2,5}\\s+\\S+\\s+${ARGUMENT}`, 'g')),
   form('doctl auth init', option('-t|--access-token')),
   form('rabbitmqctl (?:add_user|change_password)', new RegExp(`\\s+\\S+\\s+${ARGUMENT}`, 'g')),
   form('neo4j-admin (?:dbms )?set-initial-password|wpa_passphrase \\S+', new RegExp(`\\s+${ARGUMENT}`, 'g')),
@@ -67,19 +76,28 @@ const FORMS: readonly CommandForm[] = [
       'g',
     ),
   ),
-  form('AUTH', new RegExp(`\\s+(?:default\\s+)?${ARGUMENT}`, 'g')),
+  form(
+    'kinit|vncpasswd|passwd|cryptsetup|sudo|docker login|podman login|gh auth login|wrangler secret',
+    new RegExp(`<<<\\s*${ARGUMENT}`, 'g'),
+  ),
+  form('chpasswd', new RegExp(`<<<\\s*${ARGUMENT}`, 'g'), ':'),
+  form('mysqladmin', new RegExp(`\\spassword\\s+${ARGUMENT}`, 'g')),
+  form('bw login|bw unlock', new RegExp(`\\s+(?:\\S+@\\S+\\s+)?${ARGUMENT}`, 'g')),
+  form('ACL SETUSER', /\s>([^\s"'>]{3,200})/g),
+  form('AUTH', /^\s+(?:default\s+)?"?(?=[\w!@#$%^&*?~+=-]*\d)([\w!@#$%^&*?~+=-]{6,200})"?\s*$/g),
   form('mysql|psql|mongo', /IDENTIFIED BY '([^']+)'/g),
 ]
 
-/** First three letters of every program. */
+/** First letters of every program. */
 export const COMMAND_TRIGGERS: ReadonlyMap<string, readonly CommandForm[]> = collectTriggers()
 
 function collectTriggers(): ReadonlyMap<string, readonly CommandForm[]> {
   const triggers = new Map<string, CommandForm[]>()
   for (const one of FORMS)
     for (const name of /^\(\?:(.*)\)\(\?:\\\.exe/.exec(one.program.source)?.[1]?.split('|') ?? []) {
-      const start = `${name} `.slice(0, 3).toLowerCase()
-      if (!/^[\w ./:-]{3}$/.test(start)) continue
+      const letters = /^[\w ./:-]+/.exec(name)?.[0].toLowerCase() ?? ''
+      const start = letters.length < 3 ? `${letters} ` : letters
+      if (start.length < 3) continue
       const forms = triggers.get(start) ?? []
       if (!forms.includes(one)) forms.push(one)
       triggers.set(start, forms)

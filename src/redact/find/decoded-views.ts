@@ -12,8 +12,9 @@ export interface DecodedView {
 const INVISIBLE =
   /\u034f|[\u0000\u00ad\u061c\u115f\u1160]|[\u17b4\u17b5]|[\u180b-\u180f]|[\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\ufe00-\ufe0f]|\udb40[\udc00-\udfff]|\x1b\[[\d;?]*[A-Za-z]/g
 const HAS_INVISIBLE = new RegExp(INVISIBLE.source)
-const ESCAPED = /\\+u\{?([0-9a-fA-F]{2,6})\}?|\\x([0-9a-fA-F]{2})|(\\+)(["'/\\])/g
-const PERCENT = /(?:%[0-9a-fA-F]{2})+/g
+const ESCAPED = /\\+u\{?([0-9a-fA-F]{2,6})\}?|\\x([0-9a-fA-F]{2})|\\([01][0-7]{2})|(\\+)(["'/\\])/g
+/** Also encoded twice. */
+const PERCENT = /(?:%(?:25)*[0-9a-fA-F]{2})+/g
 const ENTITY =
   /&(?:#(\d{2,6})|#x([0-9a-fA-F]{2,5})|(quot|amp|lt|gt|apos|colon|equals|nbsp|sol|lowbar|hyphen|period|commat));/g
 const NAMED: { readonly [name: string]: string } = {
@@ -35,6 +36,10 @@ const NAMED: { readonly [name: string]: string } = {
 const JOINED =
   /(["'`])\s{0,40}[+.]\s{0,40}\1(?=[\w+/=.-])(?<=[\w+/=.-]["'`]\s{0,40}[+.]\s{0,40}["'`])|\\\r?\n(?=[\w+/=.-])(?<=[\w+/=.-]\\\r?\n)/g
 const MAY_JOIN = /["'`]\s{0,40}[+.]\s{0,40}["'`]|\\\r?\n/
+/** `"abc" "def"`, also over lines, as Python and C join it. */
+const ADJACENT =
+  /(["'])\s{1,40}(?:\\\r?\n\s{0,40})?\1(?=[\w+/=.-]{3})(?<=[\w+/=.-]{3}["']\s{1,40}(?:\\\r?\n\s{0,40})?["'])/g
+const MAY_ADJOIN = /["']\s{1,40}(?:\\\r?\n\s{0,40})?["'][\w+/=.-]/
 /** Letters of East Asian width. */
 const FULL_WIDTH = /[\uff01-\uff5e]+/g
 
@@ -47,25 +52,26 @@ export function decodedViewsOf(text: string, flags: number): readonly DecodedVie
     const view = rewrite(text, pattern, decode)
     if (view) views.push(view)
   }
-  if (has(HAS.beyondAscii | HAS.control) && HAS_INVISIBLE.test(text)) add(INVISIBLE, () => '')
+  if (has(HAS.invisible | HAS.control) && HAS_INVISIBLE.test(text)) add(INVISIBLE, () => '')
   if (has(HAS.backslash)) add(ESCAPED, decodeEscape)
   if (has(HAS.percent)) add(PERCENT, ([run]) => decodePercent(run ?? ''))
   if (has(HAS.ampersand)) add(ENTITY, decodeEntity)
   if (has(HAS.joint | HAS.backslash) && MAY_JOIN.test(text)) add(JOINED, () => '')
-  if (has(HAS.beyondAscii) && /[\uff01-\uff5e]{4}/.test(text)) add(FULL_WIDTH, ([run]) => (run ?? '').normalize('NFKC'))
+  if (MAY_ADJOIN.test(text)) add(ADJACENT, () => '')
+  if (has(HAS.fullWidth) && /[\uff01-\uff5e]{4}/.test(text)) add(FULL_WIDTH, ([run]) => (run ?? '').normalize('NFKC'))
   return views
 }
 
 function decodeEscape(found: RegExpExecArray | RegExpMatchArray): string | undefined {
-  const [, unicode, byte, , sign] = found
+  const [, unicode, byte, octal, , sign] = found
   if (sign !== undefined) return sign === '\\' ? undefined : sign
-  const code = Number.parseInt(unicode ?? byte ?? '', 16)
+  const code = octal === undefined ? Number.parseInt(unicode ?? byte ?? '', 16) : Number.parseInt(octal, 8)
   return code > 0 && code < 0x110000 ? String.fromCodePoint(code) : undefined
 }
 
 function decodePercent(run: string): string | undefined {
   try {
-    return decodeURIComponent(run)
+    return decodeURIComponent(run.replace(/%(?:25)+(?=[0-9a-fA-F]{2})/g, '%'))
   } catch {
     return undefined
   }

@@ -4,7 +4,7 @@ import type { TextRun } from './scan-text.ts'
 export interface EncodedRun {
   readonly start: number
   readonly end: number
-  /** Undefined if the bytes are no text. */
+  /** Undefined if the bytes are not text. */
   readonly decoded: string | undefined
 }
 
@@ -21,7 +21,7 @@ export function decodeRuns(text: string, runs: readonly TextRun[]): readonly Enc
     if (start < done) continue
     const end = endOfRun(text, lineEnd)
     const run = text.slice(start, end)
-    const decoded = decode(run)
+    const decoded = decode(run) ?? textWithin(run)
     if (decoded !== undefined || isBinaryRun(run)) decodedRuns.push({ start, end, decoded })
     done = end
   }
@@ -46,11 +46,35 @@ function endOfRun(text: string, at: number): number {
 const MIN_BINARY = 600
 
 function decode(run: string): string | undefined {
-  if (HEX.test(run)) return toText(Buffer.from(run, 'hex'))
+  const digits = run.startsWith('0x') ? run.slice(2) : run
+  if (HEX.test(digits)) return toText(Buffer.from(digits, 'hex'))
   if (/^[a-z_/-]+$|^[A-Z_/-]+$|^[A-Za-z]+$/.test(run) && run.length < 40) return undefined
   // A look at the first bytes spares most runs the rest.
-  if (!isLikelyText(Buffer.from(run.slice(0, 16), 'base64'))) return undefined
-  return toText(Buffer.from(run.slice(0, MAX_DECODED).replace(/\\n|\s/g, ''), 'base64'))
+  const head = Buffer.from(run.slice(0, 16), 'base64')
+  const isWide = isWideText(head)
+  if (!isWide && !isLikelyText(head)) return undefined
+  const bytes = Buffer.from(run.slice(0, MAX_DECODED).replace(/\\n|\s/g, ''), 'base64')
+  return isWide ? toText(Buffer.from(bytes.toString('utf16le'))) : toText(bytes)
+}
+
+/** Below this, bytes that are not text have no room for a secret. */
+const MIN_MIXED = 40
+const PRINTABLE = /[\x20-\x7e]{16,}/g
+
+/** The text in short binary content, such as a comment in a small file. */
+function textWithin(run: string): string | undefined {
+  if (run.length < MIN_MIXED || isBinaryRun(run) || HEX.test(run)) return undefined
+  return Buffer.from(run.replace(/\\n|\s/g, ''), 'base64')
+    .toString('latin1')
+    .match(PRINTABLE)
+    ?.join('\n')
+}
+
+/** UTF-16, as PowerShell encodes commands: every second byte of English text is 0. */
+function isWideText(bytes: Uint8Array): boolean {
+  if (bytes.length < 8) return false
+  for (let at = 0; at + 1 < bytes.length; at += 2) if (bytes[at] === 0 || bytes[at + 1] !== 0) return false
+  return true
 }
 
 function isLikelyText(bytes: Uint8Array): boolean {

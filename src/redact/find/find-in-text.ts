@@ -1,11 +1,12 @@
 /** Finds secrets in one text with all layers: documented formats, names, prose, addresses, places, encodings. */
 import { findAssigned } from './assignments.ts'
+import { CALL_TRIGGERS } from './calls.ts'
 import { COMMAND_TRIGGERS, findInCommand } from './command-lines.ts'
 import { findInCookies } from './cookies.ts'
 import { decodedViewsOf } from './decoded-views.ts'
 import { decodeRuns, MIN_RUN } from './encoded-runs.ts'
 import { findNearNames, type NamePlace } from './near-names.ts'
-import { findIdentifiedBy, findInCsv, MAX_HEADER, RECORD_TRIGGERS } from './records.ts'
+import { findIdentifiedBy, findInTable, MAX_HEADER, RECORD_TRIGGERS } from './records.ts'
 import { HAS, type ScanResult, scanText } from './scan-text.ts'
 import { findInJapanese, findLogin } from './sentences.ts'
 import { mergeSpans, type RedactionSpan } from './span.ts'
@@ -13,6 +14,7 @@ import { findStructured, INFIX_TRIGGERS } from './structured-runs.ts'
 import { TriggerTable } from './trigger-table.ts'
 import { findInUrl } from './urls.ts'
 import { findToken, isBoundary, startsOf, TOKEN_MATCHERS } from './vendor-tokens.ts'
+import { wrappedLinesOf } from './wrapped-lines.ts'
 
 /** No secret is shorter. */
 const MIN_TEXT = 8
@@ -20,7 +22,6 @@ const MIN_TEXT = 8
 const MIN_NEAR_RUN = 14
 /** Encodings within encodings. */
 const MAX_DEPTH = 3
-const JAPANESE = /[\u3040-\u30ff\u4e00-\u9fff]/
 
 /** What to do where a trigger is found. Returns the position up to which names were examined. */
 type Handler = (text: string, at: number, spans: RedactionSpan[]) => void
@@ -59,35 +60,42 @@ const NAME_WORDS = [
 ]
 for (const word of NAME_WORDS) {
   const pattern = new RegExp(word, 'iy')
-  TRIGGERS.add(word.slice(0, 3), (text, at, spans) => {
+  TRIGGERS.add(/^\w+/.exec(word)?.[0] ?? '', (text, at, spans) => {
     if (at < scan.named) return
     pattern.lastIndex = at
     if (pattern.test(text)) nameHandler(text, at, spans)
   })
 }
+for (const start of ['bindpw', 'rootpw', 'adminpw']) TRIGGERS.add(start, nameHandler)
 for (const start of ['pw:', 'pw=', 'pw ', 'pw"', "pw'"]) TRIGGERS.add(start, shortNameHandler)
-for (const start of ['log', 'sig']) TRIGGERS.add(start, findLogin)
+for (const start of ['logi', 'logo', 'log ', 'log-', 'signi', 'signo', 'sign ', 'sign-']) TRIGGERS.add(start, findLogin)
 TRIGGERS.add('://', findInUrl)
-TRIGGERS.add('coo', findInCookies)
-TRIGGERS.add('ide', findIdentifiedBy)
+TRIGGERS.add('cooki', findInCookies)
+TRIGGERS.add('ident', findIdentifiedBy)
 for (const [start, handler] of RECORD_TRIGGERS) TRIGGERS.add(start, handler)
+for (const [start, handler] of CALL_TRIGGERS) TRIGGERS.add(start, handler)
 for (const [start, handler] of INFIX_TRIGGERS) TRIGGERS.add(start, handler)
 for (const [start, forms] of COMMAND_TRIGGERS)
   TRIGGERS.add(start, (text, at, spans) => findInCommand(text, at, forms, spans))
 
 /**
- * Secrets, and as `binary` what is no text and cannot be examined.
+ * Secrets, and as `binary` content that is not text and cannot be examined.
  * @param depth of encodings around the text
  */
 export function findInText(text: string, depth = 0): readonly RedactionSpan[] {
   if (text.length < MIN_TEXT) return []
   const spans: RedactionSpan[] = []
   const { flags, runs } = findPlain(text, spans)
-  if ((flags & ENCODING_SIGNS) !== 0)
-    for (const view of decodedViewsOf(text, flags)) {
+  for (const view of decodedViewsOf(text, flags)) {
+    const own: RedactionSpan[] = []
+    findPlain(view.text, own)
+    for (const span of own) spans.push(view.locate(span))
+  }
+  if ((flags & HAS.newline) !== 0)
+    for (const lines of wrappedLinesOf(text, runs)) {
       const own: RedactionSpan[] = []
-      findPlain(view.text, own)
-      for (const span of own) spans.push(view.locate(span))
+      findPlain(lines.text, own)
+      for (const span of own) if (span.kind !== 'setting' && lines.isWrapped(span)) spans.push(lines.locate(span))
     }
   for (const { start, end, decoded } of decodeRuns(
     text,
@@ -100,8 +108,6 @@ export function findInText(text: string, depth = 0): readonly RedactionSpan[] {
   return mergeSpans(spans)
 }
 
-const ENCODING_SIGNS = HAS.backslash | HAS.percent | HAS.ampersand | HAS.control | HAS.joint | HAS.beyondAscii
-
 function findPlain(text: string, spans: RedactionSpan[]): ScanResult {
   scan.named = 0
   scan.firstName = -1
@@ -111,7 +117,8 @@ function findPlain(text: string, spans: RedactionSpan[]): ScanResult {
   })
   for (const { start, end } of result.runs) findStructured(text, start, end, spans)
   if (scan.names.length > 0 && result.runs.length > 0) findNearNames(text, scan.names, result.runs, spans)
-  if (scan.firstName >= 0 && scan.firstName < MAX_HEADER && (result.flags & HAS.newline) !== 0) findInCsv(text, spans)
-  if ((result.flags & HAS.beyondAscii) !== 0 && JAPANESE.test(text)) findInJapanese(text, spans)
+  if (scan.firstName >= 0 && scan.firstName < MAX_HEADER && (result.flags & HAS.newline) !== 0)
+    findInTable(text, scan.firstName, spans)
+  if ((result.flags & HAS.eastern) !== 0) findInJapanese(text, spans)
   return result
 }

@@ -91,13 +91,13 @@ const REFERENCE = new RegExp(
   [
     String.raw`^\$[A-Za-z_({]`, // $NAME, ${NAME}, $(command)
     String.raw`^\$\d{0,2}$`,
-    String.raw`^%[\w ]+%$|^%[sdvq]$|^%\(`,
+    String.raw`^%[\w ]+%$|^(?:%[sdvq][:/@ -]?)+$|^%\(`,
     String.raw`^#\{|^<[^>]*>?$|^\{\{?|^\[\w*\]?$|^!\w+|^@\w+@?$|^:\w+$|^&\w`,
     String.raw`(?:process|os|import|env|meta|config|cfg|settings|secrets|vars|props|args|opts|options|params|self|this|data|local|var|module|req|request|res|response|ctx|context|event|input|user|body|form|state|inputs|github|steps|matrix|std|sys|app|Deno|Bun|System|Environment)\??\.[A-Za-z_$]`,
     String.raw`^(?:op|vault|awssm|gcpsm|ref\+\w+|file|env|keychain|sops|ssm|secret|secretsmanager)://?`,
     String.raw`^(?:vault|env|ref|file|secretRef|keyvaultref|arn|projects|aws|gcp):\S`,
     '^(?:arn:aws|projects/)',
-    String.raw`\$\{\{?|\{\{|\$\(|^%\{|\$env:|\$[A-Z_]{3,}`,
+    String.raw`\$\{\{?|\{\{|\$\(|^%\{|\$env:|(?<![A-Za-z\d])\$[A-Z_]{3,}`,
     String.raw`^(?:\.{0,2}|~|[A-Za-z]:)[\\/](?:[\w.@ -]+[\\/])*[\w.@ -]*$`, // paths
     String.raw`^https?://[^@\s]*$`,
     // regular expressions

@@ -92,6 +92,8 @@ const isUpper = (character: string): boolean => character >= 'A' && character <=
 function isCode(value: string, form: ValueForm): boolean {
   if (form === 'quoted' || form === 'flag') return false
   if (/^[A-Z][A-Z\d]*(?:_[A-Z\d]+)+$/.test(value)) return true
+  // An element of a list, or a type with arguments.
+  if (/^[A-Za-z_$][\w$.]*\[[\w\s.,:|"'$-]*\],?$/.test(value)) return true
   if (/^[A-Za-z_$][\w$]*(?:(?:\.|\?\.|::|->)[A-Za-z_$][\w$]*)*(?:<.*|\(.*)?[!;,]?$/.test(value))
     return form === 'bare' ? /[.<(:]|->/.test(value) : /[<(]|^[A-Za-z_$]+(?:\.[A-Za-z_$]+)+$/.test(value)
   return form !== 'line' && (/[({[]$|^\W*$|\(\)|=>|\bnull\b/.test(value) || /^[(<[{]/.test(value))
@@ -133,7 +135,8 @@ export function looksRandom(value: string): boolean {
 export function isWordy(value: string): boolean {
   const words = value.match(/[A-Z]?[a-z]{3,}|[A-Z]{5,}/g) ?? []
   let inWords = 0
-  for (const word of words) if (word.length >= 4 && /[aeiouy]/i.test(word)) inWords += word.length
+  for (const word of words)
+    if (word.length >= 4 && /[aeiouy]/i.test(word) && !/[^aeiouy]{6}/i.test(word)) inWords += word.length
   return inWords > value.length * (/\d/.test(value) ? 0.65 : 0.5)
 }
 

@@ -8,7 +8,7 @@ export interface ReadValue {
 }
 
 const MAX_VALUE = 8000
-const OPENING_QUOTE = /[bBrRfFuU@]{0,2}(\\{0,7})(["'`“‘「『])/y
+const OPENING_QUOTE = /[bBrRfFuUN@$]{0,2}(\\{0,7})(["'`“‘「『])/y
 const CLOSING: { readonly [opening: string]: string } = { '“': '”', '‘': '’', '「': '」', '『': '』' }
 
 /** Undefined if there is no quoted text at `at`. A text whose end is missing ends with its line. */

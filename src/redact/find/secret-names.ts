@@ -2,7 +2,7 @@
 import { splitWords } from './placeholder.ts'
 
 /**
- * `password`: any value is. `strong`: any value that is no word. `token`: what looks random. `weak`: only what cannot
+ * `password`: any value is. `strong`: any value that is not a word. `token`: what looks random. `weak`: only what cannot
  * be anything else.
  */
 export type NameStrength = 'password' | 'strong' | 'token' | 'weak'
@@ -10,7 +10,7 @@ export type NameStrength = 'password' | 'strong' | 'token' | 'weak'
 const set = (words: string): ReadonlySet<string> => new Set(words.trim().split(/\s+/))
 
 const PASSWORD_WORDS = set(
-  'password passwd passphrase passcode passwort kennwort pwd pswd passwrd pword pw pass contraseña senha motdepasse mdp wachtwoord userpass dbpass userpassword storepass keypass keystorepass requirepass masterauth passw psk wpapsk rootpw adminpw adminpass sshpass',
+  'password passwd passphrase passcode passwort kennwort pwd pswd passwrd pword pw pass contraseña senha motdepasse mdp wachtwoord userpass dbpass userpassword storepass keypass keystorepass requirepass masterauth passw psk wpapsk rootpw bindpw adminpw adminpass sshpass',
 )
 const STRONG_WORDS = set(
   'secret secrets apikey apikeys accesskey secretkey privatekey authtoken accesstoken refreshtoken clientsecret authkey appkey appsecret apisecret apitoken bearertoken signingkey encryptionkey masterkey mnemonic seedphrase credential credentials cred creds licensekey consumersecret usertoken personalaccesstoken',
@@ -70,12 +70,13 @@ function judge(words: readonly string[]): NameStrength | undefined {
   if (last === 'key' || last === 'keys') return strengthOfKey(before)
   if (last === 'string' && previous === 'connection') return 'weak'
   if (last === 'data' && previous === 'key') return 'strong'
+  if (last === 'private' && /key$/.test(previous)) return 'strong'
   if (last === 'base' && previous === 'key') return 'strong'
   if ((last === 'phrase' || last === 'words') && ['seed', 'recovery', 'pass', 'mnemonic', 'secret'].includes(previous))
     return 'strong'
   if (
     last === 'code' &&
-    ['auth', 'authorization', 'verification', 'recovery', 'backup', 'pin', 'mfa', 'otp'].includes(previous)
+    ['auth', 'authorization', 'verification', 'security', 'recovery', 'backup', 'pin', 'mfa', 'otp'].includes(previous)
   )
     return 'token'
   if (TOKEN_WORDS.has(last) || /(?:token|jwt)$/.test(last)) return 'token'

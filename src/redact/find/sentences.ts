@@ -10,9 +10,11 @@ interface NameInProse {
 }
 
 const SAID =
-  /["'`*_”]{0,3}(?:\s+(?:for|of|on|to|in|at|from)\s+[^\n.:;=]{1,60}?)?\s+(?:is|was|are|will be|should be|would be|must be|has been (?:set|changed|reset) to|set to|changed to|reset to|to|being|equals?|goes like|reads|:)\s*(?:now\s+|still\s+|just\s+|simply\s+|currently\s+)?[:：]?\s*(["'`“‘*]{0,3})([^\s"'`“”‘’*]{4,400})(["'`”’*]?)/iy
+  /["'`*_”]{0,3}(?:(?:\s+(?:for|of|on)\s+[\w@ '-]{1,30})?\s*:(?!\S)|(?:\s+(?:for|of|on|to|in|at|from)\s+[^\n.:;=]{1,60}?)?\s+(?:is|was|are|lautet|ist|est|es|é|è|war|era|will be|should be|would be|must be|has been (?:set|changed|reset) to|set to|changed to|reset to|to|being|equals?|goes like|reads))\s*(?:now\s+|still\s+|just\s+|simply\s+|currently\s+)?[:：]?\s*(["'`“‘*]{0,3})([^\s"'`“”‘’*]{4,400})(["'`”’*]?)/iy
 const USED =
   /(["'`“‘*]{0,3})([^\s"'`“”‘’*]{4,200})["'`”’*,]{0,4}\s+(?:is|as|was|for|being)\s+(?:(?:the|my|your|our|its|their|a|an|his|her)\s+)?(?:[\w-]{1,20}\s+){0,3}$/i
+
+const MAY_BE_USED = /\s(?:is|as|was|for|being)\s/i
 
 /** Looks behind the name, then before it. */
 export function findInSentence(text: string, { start, end, strength }: NameInProse, spans: RedactionSpan[]): void {
@@ -40,6 +42,29 @@ const DESCRIBES =
 const isUnusualWord = (value: string): boolean =>
   /^[a-z]{6,20}$/.test(value) && !DESCRIBES.test(value) && isSecretValue(value, 'password', 'quoted')
 
+const PIN_SAID =
+  /["'`*]{0,3}(?:\s+(?:for|of|on|to)\s+[^\n.:;=]{1,40}?)?(?:\s+(?:is|was)|\s*[:=])\s*["'`*]{0,3}(\d{4,8})(?![\w.,:/-]\w|\w)/iy
+
+/** "My PIN is 2749": too short to be found elsewhere. Returns whether there is one. */
+export function findPin(text: string, start: number, end: number, name: string, spans: RedactionSpan[]): boolean {
+  const before = text.slice(Math.max(0, start - 24), start)
+  const isPin =
+    /^(?:pin|otp|passcode|mfa|totp)$/i.test(name) ||
+    (/^(?:code|password)$/i.test(name) &&
+      /(?:verification|security|auth(?:entication)?|2fa|login|sign-in|confirmation|recovery|access|one[- ]time|pin|mfa|otp)[ -]$/i.test(
+        before,
+      )) ||
+    (/^(?:verification|authentication)$/i.test(name) && /^ code\b/i.test(text.slice(end, end + 6)))
+  if (!isPin) return false
+  PIN_SAID.lastIndex = /^(?:verification|authentication)$/i.test(name) ? end + 5 : end
+  const at = PIN_SAID.lastIndex
+  const said = PIN_SAID.exec(text)
+  const value = said?.[1]
+  if (!said || value === undefined || /^(\d)\1+$|^(?:1234|12345|123456|1234567|12345678)$/.test(value)) return false
+  spans.push({ start: at + said[0].length - value.length, end: at + said[0].length, kind: 'setting' })
+  return true
+}
+
 const LOGIN =
   /(?:log|sign)[ -]?(?:in|on)(?:\s+(?:with|as|using|is))?\s*:?\s+["'`]?([\w.@-]{2,60})["'`]?\s*(?:\/|:|\||,?\s+and|,?\s+with)\s*(?:(?:the\s+)?password\s+)?["'`]?([^\s"'`]{4,100})/iy
 
@@ -56,7 +81,8 @@ export function findLogin(text: string, at: number, spans: RedactionSpan[]): voi
 function findBefore(text: string, start: number, strength: NameStrength, spans: RedactionSpan[]): void {
   const from = Math.max(0, start - 160)
   const before = text.slice(from, start)
-  const used = before.endsWith(' ') ? USED.exec(before.slice(before.lastIndexOf('\n') + 1)) : null
+  const used =
+    before.endsWith(' ') && MAY_BE_USED.test(before) ? USED.exec(before.slice(before.lastIndexOf('\n') + 1)) : null
   if (!used) return
   const [, opening = '', value = ''] = used
   const at = from + before.lastIndexOf('\n') + 1 + used.index + opening.length
@@ -66,16 +92,22 @@ function findBefore(text: string, start: number, strength: NameStrength, spans: 
 }
 
 const JA_NAME =
-  'パスワード|パスフレーズ|パスコード|合言葉|暗証番号|暗証コード|秘密鍵|秘密のキー|シークレット(?:キー)?|[AＡ][PＰ][IＩ]\\s?(?:キー|トークン|鍵)|アクセス(?:キー|トークン)|認証(?:キー|コード|トークン|情報)|トークン|クレデンシャル|ログイン情報|ＰＩＮ|(?<![A-Za-z])PIN(?![A-Za-z])(?:コード|番号)?|ワンタイムパスワード|接続文字列|共有鍵|暗号化キー|署名キー|(?<![A-Za-z])PW(?![A-Za-z])|ＰＷ'
+  'パスワード|ﾊﾟｽﾜｰﾄﾞ|(?<![ァ-ヶー])パス(?=[はがを：:＝=])|(?:仮|初期|管理|ログイン|共通)パス(?!ワード)|トークン|ﾄｰｸﾝ|密码|密碼|口令|密钥|令牌|비밀번호|패스워드|암호|토큰|(?<![а-я])парол[ьяюе]|(?<![公開合])鍵(?=[はが：:＝=])|パスフレーズ|パスコード|合言葉|暗証番号|暗証コード|秘密鍵|秘密のキー|シークレット(?:キー)?|[AＡ][PＰ][IＩ]\\s?(?:キー|トークン|鍵)|アクセス(?:キー|トークン)|認証(?:キー|コード|トークン|情報)|トークン|クレデンシャル|ログイン情報|ＰＩＮ|(?<![A-Za-z])PIN(?![A-Za-z])(?:コード|番号)?|ワンタイムパスワード|接続文字列|共有鍵|暗号化キー|署名キー|(?<![A-Za-z])PW(?![A-Za-z])|ＰＷ'
 const JA_NAMES = new RegExp(JA_NAME, 'g')
 /** ASCII between the name and the end of the value, which Japanese text or a blank ends. */
 const JA_SAID =
-  /(?:[（(][^）)\n]{0,30}[）)])?\s{0,4}(?:は|を|が|も|に|には|として|：|:|＝|=|→|⇒|、|\s){0,3}(?:次の(?:通り|とおり)|以下(?:の通り)?|こちら)?(?:です)?[:：。\s]{0,6}[「『"'`“【]?([\x21-\x7e]{4,400}?)(?=[」』"'`”】]|[^\x21-\x7e]|$)/y
+  /(?:[（(][^）)\n]{0,30}[）)])?\s{0,4}(?:を(?:発行|設定|変更|リセット|更新)(?:しました|いたしました|した))?(?:は|を|が|も|に|には|として|是|为|為|은|는|이|가|：|:|＝|=|→|⇒|—|、|\s){0,3}(?:次の(?:通り|とおり)|以下(?:の通り)?|こちら)?(?:です)?[:：。\s]{0,6}[「『"'`“【]?([\x21-\x7e]{4,400}?)(?=[」』"'`”】]|[^\x21-\x7e]|$)/y
+/** 「mika / … でログイン」 */
+const JA_LOGIN =
+  /(?<![\x21-\x7e])[\w.@-]{2,60}\s*[/／:：|]\s*([\x21-\x7e]{6,100}?)\s*(?:で|にて)(?:ログイン|サインイン|入れ|認証)/g
+const JA_LOGS_IN = /(?:で|にて)(?:ログイン|サインイン|入れ|認証)/
 const JA_USED =
   /([\x21-\x7e]{4,200})[」』"'`”】]?\s{0,2}(?:が|を|という|は|って|、)\s{0,2}(?:[^\s。、\n\x21-\x7e]{0,12}の)?$/
 
-/** Japanese, where a name needs no blank. */
+/** Japanese, Chinese, Korean and Russian, where a name needs no blank or has no Latin letters. */
 export function findInJapanese(text: string, spans: RedactionSpan[]): void {
+  for (const found of JA_LOGS_IN.test(text) ? text.matchAll(JA_LOGIN) : [])
+    if (/\d/.test(found[1] ?? '')) addJapanese('', found, found[0].lastIndexOf(found[1] ?? ''), found.index, spans)
   for (const { 0: name, index } of text.matchAll(JA_NAMES)) {
     JA_SAID.lastIndex = index + name.length
     const said = JA_SAID.exec(text)
@@ -86,15 +118,22 @@ export function findInJapanese(text: string, spans: RedactionSpan[]): void {
   }
 }
 
+const isPasswordNotPath = (value: string): boolean =>
+  /\d/.test(value) &&
+  /[^\w.]|_|[a-z\d][A-Z]/.test(value) &&
+  !/[\\/]|\.[A-Za-z]\w{0,4}$|^[-@~.$%<{[]|^\w+[:=]/.test(value)
+
 function addJapanese(name: string, found: RegExpExecArray, offset: number, at: number, spans: RedactionSpan[]): void {
   const [all, written = ''] = found
   const quotes = /^["'`]*/.exec(written)?.[0].length ?? 0
   const value = written.slice(quotes).replace(/["'`.,;:!?)]+$/, '')
   const start = at + offset + quotes
   const end = start + value.length
+  // 「パス」 is a path, too.
+  if (name === 'パス' && !isPasswordNotPath(value)) return
   const isPin = /暗証|PIN|ＰＩＮ|パスコード|認証コード|ワンタイム/.test(name) && /^\d{4,8}$/.test(value)
   const isQuoted = /[「『"'`“【]/.test(all.charAt(offset - 1))
   const isWord = /^[A-Za-z]+$/.test(value)
-  if (isPin || isSecretValue(value, 'password', isQuoted ? 'quoted' : 'sentence'))
+  if (isPin || isSecretValue(value, name === '鍵' ? 'token' : 'password', isQuoted ? 'quoted' : 'sentence'))
     if (isPin || isQuoted || !isWord) spans.push({ start, end, kind: 'setting' })
 }

@@ -24,7 +24,7 @@ const FORMS: readonly RunForm[] = [
     fits: (first, length) => first === 'A' && length <= 40,
   },
   { kind: 'firebase', form: /(?<=AAAA[\w-]{7}:)[\w-]{130,160}/y, fits: (_, length) => length >= 130 },
-  { kind: 'zhipu', form: /[0-9a-f]{32}\.[A-Za-z0-9]{16}(?![\w.-])/y, fits: (_, length) => length === 32 },
+  { kind: 'zhipu', form: /[0-9a-f]{32}\.(?:[A-Za-z0-9]{16}|[\w-]{24})(?![\w.-])/y, fits: (_, length) => length === 32 },
   {
     kind: 'azure',
     form: /[A-Za-z0-9+/]{76}(?:AACDbzIw|\+A(?:Sb|Mt|St|RmE|Eh|CDb)[A-Za-z0-9+/]{4,8})={0,2}/y,
@@ -35,7 +35,33 @@ const FORMS: readonly RunForm[] = [
     form: /[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])/y,
     fits: (_, length) => length === 84,
   },
-  { kind: 'azure', form: /[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}(?![A-Za-z0-9])/y, fits: (_, length) => length === 84 },
+  {
+    kind: 'azure',
+    form: /[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{20,32}(?![A-Za-z0-9])/y,
+    fits: (_, length) => length >= 78 && length <= 90,
+  },
+  {
+    kind: 'fal',
+    form: /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}:[0-9a-f]{32}(?![\w-])/y,
+    fits: (_, length) => length === 36,
+  },
+  { kind: 'ghost', form: /(?<=(?<![\w-])[0-9a-f]{24}:)[0-9a-f]{64}(?![\w-])/y, fits: (_, length) => length === 64 },
+  {
+    kind: 'sanity',
+    form: /sk[A-Za-z0-9]{178}(?![\w-])/y,
+    fits: (first, length) => first === 's' && length === 180,
+  },
+  {
+    kind: 'baseten',
+    form: /(?<=(?<![\w.-])(?=[a-z\d]*[A-Z])(?=[A-Z\d]*[a-z])[A-Za-z\d]{8}\.)(?=[a-zA-Z]*\d)(?=[a-z\d]*[A-Z])(?=[A-Z\d]*[a-z])[A-Za-z\d]{32}(?![\w.-])/y,
+    fits: (_, length) => length === 32,
+  },
+  {
+    kind: 'wallet',
+    form: /(?:5[HJK][1-9A-HJ-NP-Za-km-z]{49}|[KL][1-9A-HJ-NP-Za-km-z]{51})(?![\w/+=-])/y,
+    fits: (first, length) => /[5KL]/.test(first) && (length === 51 || length === 52),
+  },
+  { kind: 'aws', form: /(?<=Signature=)[0-9a-f]{64}(?![\w-])/y, fits: (_, length) => length === 64 },
   {
     kind: 'ngrok',
     form: /[12][A-Za-z0-9]{26}_[A-Za-z0-9]{20,22}(?![\w-])/y,
@@ -43,19 +69,69 @@ const FORMS: readonly RunForm[] = [
   },
   { kind: 'maxmind', form: /[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk(?![\w-])/y, fits: (_, length) => length === 40 },
   { kind: 'newrelic', form: /[0-9a-f]{36}NRAL(?![\w-])/y, fits: (_, length) => length === 40 },
+  {
+    kind: 'rapidapi',
+    form: /[0-9a-f]{10}msh[0-9a-f]{15}p1[0-9a-f]{5}jsn[0-9a-f]{12}(?![\w-])/y,
+    fits: (_, length) => length === 50,
+  },
+  {
+    kind: 'okta',
+    form: /00(?=[\w-]*[a-z])(?=[\w-]*[A-Z])(?=[\w-]*\d)[A-Za-z][\w-]{39}(?![\w-])/y,
+    fits: (first, length) => first === '0' && length === 42,
+  },
+  {
+    kind: 'vault',
+    form: /(?<=(?<![\w.])s\.)(?=[A-Za-z]*\d[A-Za-z]*\d)(?=[a-z\d]*[A-Z])(?=[A-Z\d]*[a-z])[A-Za-z0-9]{24}(?![\w.-])/y,
+    fits: (_, length) => length === 24,
+  },
+  {
+    kind: 'azure',
+    form: /[\w-]{40,56}AzFu[\w-]{6}={0,2}/y,
+    fits: (_, length) => length >= 50 && length <= 66,
+  },
+  {
+    kind: 'ably',
+    form: /(?<=(?<![\w.-])[\w-]{6}\.[\w-]{6}:)[\w-]{43}(?![\w-])/y,
+    fits: (_, length) => length === 43,
+  },
   { kind: 'pagerduty', form: /u\+[\w+-]{18}(?![\w-])/y, fits: (first, length) => first === 'u' && length === 20 },
 ]
 
+const MAX_PATH = 400
+
 /** @param start of a run of letters, digits, `_`, `-`, `+` and `/` */
 export function findStructured(text: string, start: number, end: number, spans: RedactionSpan[]): void {
-  const first = text.charAt(start)
-  for (const { kind, form, fits } of FORMS) {
-    if (!fits(first, end - start)) continue
+  // The letter of an escape sequence is not part of the token.
+  const from = text[start - 1] === '\\' && /[nrt]/.test(text.charAt(start)) ? start + 1 : start
+  findFrom(text, from, end, spans)
+  if (end - from > MAX_PATH) return
+  // In an address, other parts of the path come before it.
+  let slash = end - 1
+  while (slash >= from && text.charCodeAt(slash) !== 47) slash--
+  if (slash >= from) findFrom(text, slash + 1, end, spans)
+}
+
+/** Forms by the length of a run and its first character: most runs have none. */
+const KNOWN = new Map<number, readonly RunForm[]>()
+const MAX_KNOWN_LENGTH = 200
+
+function formsFor(first: number, length: number): readonly RunForm[] {
+  const key = Math.min(length, MAX_KNOWN_LENGTH) * 128 + first
+  let forms = KNOWN.get(key)
+  if (!forms) {
+    forms = FORMS.filter(({ fits }) => fits(String.fromCharCode(first), Math.min(length, MAX_KNOWN_LENGTH)))
+    KNOWN.set(key, forms)
+  }
+  return forms
+}
+
+function findFrom(text: string, start: number, end: number, spans: RedactionSpan[]): void {
+  for (const { kind, form } of formsFor(text.charCodeAt(start) & 127, end - start)) {
     form.lastIndex = start
     const found = form.exec(text)?.[0]
     if (found !== undefined && !isPlaceholder(found))
       spans.push({
-        start: kind === 'telegram' ? startOfDigits(text, start - 1) : start,
+        start: kind === 'telegram' || kind === 'ghost' ? startOfDigits(text, start - 1) : start,
         end: start + found.length,
         kind,
       })
@@ -65,7 +141,7 @@ export function findStructured(text: string, start: number, end: number, spans: 
 /** @param at of the colon behind the digits */
 function startOfDigits(text: string, at: number): number {
   let start = at
-  while (/\d/.test(text[start - 1] ?? '')) start--
+  while (/[\da-f]/.test(text[start - 1] ?? '')) start--
   return start
 }
 

@@ -9,9 +9,41 @@ const SLASHED =
   /:\/\/([^\s"'<>`/?#@:\\]{0,200}):([^\s"'<>`@\\]{1,400})@(?=[\w-]+(?:\.[\w-]+)*(?::\d+)?(?:[/?\s"'`]|$))/y
 const TOKEN_ONLY = /:\/\/([^\s"'<>`/?#@:\\]{16,400})@(?=[\w.[-])/y
 
+/** Addresses that let in whoever has them. */
+const LETS_IN =
+  /:\/\/[^\s"'<>`?#]{0,300}?[/?&_.-](?:reset|magic|verify|verification|invite|invitation|confirm|activate|login|signin|sign-in|callback|cb|oauth|sso|unlock|auth|join)(?:[/?&=_.-]|(?<=[a-z])-?(?:password|link|email|token|code))[^\s"'<>`]{0,2000}/iy
+const PART = /(?<=[/=])([\w~%-][\w.~%/-]{15,2000})(?=[&#?]|$)/g
+
+function findLink(text: string, at: number, spans: RedactionSpan[]): void {
+  LETS_IN.lastIndex = at
+  const link = LETS_IN.exec(text)?.[0].replace(/[.,;:)\]}]+$/, '')
+  if (link === undefined) return
+  const query = link.indexOf('?')
+  for (const { 0: part, index } of link.matchAll(PART)) {
+    const isQuery = query >= 0 && index > query
+    const value = isQuery ? part : part.slice(part.lastIndexOf('/') + 1)
+    const isPublic = PUBLIC_FIELD.test(link.slice(Math.max(0, index - 30), index))
+    if (
+      isPublic ||
+      value.length < 20 ||
+      /\.(?:html?|md|png|jpe?g|svg|pdf|js|json|css|php|aspx?)$/i.test(value) ||
+      !looksRandom(value) ||
+      !isReal(value, '')
+    )
+      continue
+    const start = at + index + part.length - value.length
+    spans.push({ start, end: start + value.length, kind: 'link' })
+  }
+}
+
+/** Fields of a query that are not secret. */
+const PUBLIC_FIELD =
+  /[?&](?:client_id|redirect_uri|scope|code_challenge|response_type|audience|state|nonce|next|return_to|utm_\w+)=$/
+
 /** @param at of `://` */
 export function findInUrl(text: string, at: number, spans: RedactionSpan[]): void {
   if (!/[a-z0-9]/i.test(text[at - 1] ?? '')) return
+  findLink(text, at, spans)
   for (const pattern of [USER_INFO, SLASHED]) {
     pattern.lastIndex = at
     const found = pattern.exec(text)

@@ -6,7 +6,7 @@ import type { TokenFormat } from '../formats/format.ts'
 import { KEY_FORMATS } from '../formats/keys.ts'
 import { SERVICE_FORMATS } from '../formats/services.ts'
 import { isPlaceholder } from './placeholder.ts'
-import { hasFewDistinct } from './plausible-value.ts'
+import { hasFewDistinct, looksRandom } from './plausible-value.ts'
 import type { RedactionSpan } from './span.ts'
 
 /** One prefix of a format. */
@@ -16,6 +16,7 @@ export interface TokenMatcher {
   readonly body: RegExp
   /** Another letter or digit before the prefix means that it is the end of a word. */
   readonly needsBoundary: boolean
+  readonly isRandom: boolean
 }
 
 export const TOKEN_MATCHERS: readonly TokenMatcher[] = [
@@ -26,20 +27,28 @@ export const TOKEN_MATCHERS: readonly TokenMatcher[] = [
   ...KEY_FORMATS,
 ].flatMap(toMatchers)
 
-function toMatchers({ kind, prefixes, body }: TokenFormat): readonly TokenMatcher[] {
+function toMatchers({ kind, prefixes, body, isRandom = false }: TokenFormat): readonly TokenMatcher[] {
   const pattern = new RegExp(body, 'y')
-  return prefixes.map((prefix) => ({ kind, prefix, body: pattern, needsBoundary: /^[A-Za-z0-9]/.test(prefix) }))
+  return prefixes.map((prefix) => ({
+    kind,
+    prefix,
+    body: pattern,
+    needsBoundary: /^[A-Za-z0-9]/.test(prefix),
+    isRandom,
+  }))
 }
 
-/** Three characters each, with which the token of a matcher begins. */
+/** At least three characters each, with which the token of a matcher begins. */
 export function startsOf({ prefix }: TokenMatcher): readonly string[] {
-  if (prefix.length >= 3) return [prefix.slice(0, 3)]
+  if (prefix.length >= 3) return [prefix]
   return Array.from('0123456789abcdef', (digit) => prefix + digit)
 }
 
 export function findToken(text: string, at: number, matcher: TokenMatcher, spans: RedactionSpan[]): void {
-  const { kind, prefix, body, needsBoundary } = matcher
+  const { kind, prefix, body, needsBoundary, isRandom } = matcher
   if (!text.startsWith(prefix, at) || (needsBoundary && !isBoundary(text, at))) return
+  // The end of a name in words, as in `a-key-of-the-page`.
+  if (isRandom && /[_-]/.test(text[at - 1] ?? '')) return
   body.lastIndex = at + prefix.length
   const found = body.exec(text)
   if (!found) return
@@ -49,11 +58,12 @@ export function findToken(text: string, at: number, matcher: TokenMatcher, spans
     at + prefix.length + all.length - (group === undefined ? 0 : all.length - all.lastIndexOf(group) - group.length)
   const secret = text.slice(start, end)
   const random = group ?? all
+  if (isRandom && !looksRandom(random)) return
   if (isPlaceholder(secret) || isPlaceholder(random) || hasFewDistinct(random)) return
   spans.push({ start, end, kind })
 }
 
-/** The letter of an escape sequence (`\n`) and the percent code of a sign (`%3D`) are no part of the word. */
+/** The letter of an escape sequence (`\n`) and the percent code of a sign (`%3D`) are not part of the word. */
 export function isBoundary(text: string, at: number): boolean {
   if (at === 0 || !/[A-Za-z0-9]/.test(text[at - 1] ?? '')) return true
   if (text[at - 2] === '\\' && /[nrtbf0]/.test(text[at - 1] ?? '')) return true

@@ -1,10 +1,11 @@
 /** Keys of model providers and of services around them, as their documentation shows them. */
-import { alnum, hex, token, UUID, word } from './format.ts'
+import { alnum, hex, random, token, UUID, word } from './format.ts'
 
 export const AI_FORMATS = [
   token('anthropic', 'sk-ant-', word(20)),
   token('openai', 'sk-proj- sk-svcacct- sk-admin- sk-None- sk-service-', word(20)),
   token('openai', 'sess-', alnum(40)),
+  token('openai', 'ek_', '[0-9A-Za-z]{32,64}(?![\\w-])'),
   token('openrouter', 'sk-or-', `(?:v\\d-)?${word(32)}`),
   token('langfuse', 'sk-lf-', UUID),
   token('helicone', 'sk-helicone- pk-helicone-', word(20)),
@@ -45,5 +46,29 @@ export const AI_FORMATS = [
   token('bedrock', 'bedrock-api-key-', '[A-Za-z0-9+/=]{40,4000}'),
   token('mem0', 'm0-', alnum(36)),
   token('runpod', 'rpa_', alnum(36)),
+  random('brave', 'BSA', '[\\w-]{27,29}(?![\\w-])'),
+  random('modal', 'ak- as-', '[A-Za-z0-9]{22}(?![\\w-])'),
+  random('composio', 'ak_', '[\\w-]{20}(?![\\w-])'),
+  token('chutes', 'cpk_', '[0-9a-f]{32}\\.[0-9a-f]{32}\\.[A-Za-z0-9]{32}'),
+  token('friendli', 'flp_', alnum(30)),
+  random('upstage', 'up_', '[A-Za-z0-9]{26,40}(?![\\w-])'),
+  random('factory', 'fk-', '[\\w-]{40,120}(?![\\w-])'),
+  token('daytona', 'dtn_', hex(64)),
+  random('browseruse', 'bu_', '[\\w-]{40,50}(?![\\w-])'),
+  token('lambda', 'secret_', '[a-z0-9_]{10,60}\\.[A-Za-z0-9]{32}(?![\\w-])'),
+  random('nebius', 'v1.', '[\\w-]{80,400}(?![\\w-])'),
+  random('openai', 'rt_', '[\\w.-]{40,400}(?![\\w-])'),
   token('context7', 'ctx7sk-', word(20)),
+  token('meta', 'LLM|', '\\d{10,20}\\|[\\w-]{24,40}'),
+  token('v0', 'v1:', '[A-Za-z0-9]{24}:[A-Za-z0-9]{24}(?![A-Za-z0-9])'),
+  token('letta', 'sk-let-', '[A-Za-z0-9+/=]{40,200}'),
+  token('arize', 'ak-', `${UUID}-[\\w-]{20,60}`),
+  random('nomic', 'nk-', '[\\w-]{40,60}(?![\\w-])'),
+  random('chroma', 'ck-', '[A-Za-z0-9]{40,50}(?![\\w-])'),
+  random('arcade', 'arc_', '[A-Za-z0-9]{40,60}(?![\\w-])'),
+  random('steel', 'ste-', '[A-Za-z0-9]{50,80}(?![\\w-])'),
+  token('hyperbrowser', 'hb_', '[0-9a-f]{28}(?![0-9A-Za-z])'),
+  token('twelvelabs', 'tlk_', '[A-Z0-9]{20,60}(?![A-Za-z0-9])'),
+  token('baidu', 'bce-v3/ALTAK-', '[A-Za-z0-9]{16,30}/[0-9a-f]{40}'),
+  token('apify', 'apify_api_', alnum(30)),
 ]

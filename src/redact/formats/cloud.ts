@@ -34,5 +34,11 @@ export const CLOUD_FORMATS = [
   token('akamai', 'akab-', '[a-z0-9]{16}-[a-z0-9]{16}(?![a-z0-9])'),
   token('backblaze', 'K00', '\\d[A-Za-z0-9+/]{27}(?![A-Za-z0-9+/=])'),
   token('upcloud', 'ucat_', alnum(20)),
+  token('azure', 'azurewebsites.net/api/', '[\\w/.-]{1,100}\\?(?:[^\\s"\'#]{0,200}&)?code=([\\w%=-]{20,120})'),
+  token('cockroach', 'CCDB1_', '\\w{40,80}'),
+  token('tinybird', 'p.eyJ', '[\\w-]{20,400}\\.[\\w-]{20,100}'),
+  token('appwrite', 'standard_ dynamic_', '[0-9a-f]{200,300}(?![0-9A-Za-z])'),
+  token('convex', 'prod: dev: preview:', '[\\w:-]{3,80}\\|([\\w+/=-]{30,200})'),
+  token('alchemy', 'alcht_', alnum(24)),
   token('exoscale', 'EXO', '[0-9a-f]{24}(?![0-9A-Za-z])'),
 ]

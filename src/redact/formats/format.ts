@@ -8,8 +8,8 @@ export interface TokenFormat {
   readonly prefixes: readonly string[]
   /** What follows the prefix. The first group, if there is one, is the secret; otherwise all of it is. */
   readonly body: string
-  /** May follow a letter or digit, because its prefix is no word. */
-  readonly isGlued?: boolean
+  /** The prefix alone proves little: what follows must look random, too. */
+  readonly isRandom?: boolean
 }
 
 /** @param prefixes separated by blanks */
@@ -17,6 +17,12 @@ export const token = (kind: string, prefixes: string, body: string): TokenFormat
   kind,
   prefixes: prefixes.split(' '),
   body,
+})
+
+/** A prefix that also begins other words. */
+export const random = (kind: string, prefixes: string, body: string): TokenFormat => ({
+  ...token(kind, prefixes, body),
+  isRandom: true,
 })
 
 /** Letters and digits, at least `least` and usually more. */

@@ -1,5 +1,5 @@
 /** Formats without a vendor: private keys, signed tokens, hashed passwords, wallets. */
-import { alnum, token } from './format.ts'
+import { alnum, random, token } from './format.ts'
 
 const KEY_END = '(?:-{2,5}\\s?END [A-Z0-9 ]{0,40}-{2,5})?'
 
@@ -36,8 +36,13 @@ export const KEY_FORMATS = [
     'pbkdf2_sha256$ pbkdf2_sha1$ scrypt$',
     '[\\d$,]{4,30}[A-Za-z0-9]{6,60}\\$[A-Za-z0-9+/=]{20,120}',
   ),
+  token(
+    'passwordhash',
+    'SCRAM-SHA-256$ SCRAM-SHA-1$',
+    '\\d{1,9}:[A-Za-z0-9+/=]{10,60}\\$[A-Za-z0-9+/=]{20,80}:[A-Za-z0-9+/=]{20,80}',
+  ),
   token('passwordhash', '{SSHA} {SHA} {SSHA512} {SSHA256}', '[A-Za-z0-9+/]{20,120}={0,2}'),
-  // Ciphertext cannot be examined. `encrypted` is no secret that is listed, but it does not leave.
+  // Ciphertext cannot be examined. `encrypted` is not listed as a secret, but it does not leave.
   token('encrypted', '-----BEGIN', ' PGP MESSAGE-----[\\s\\S]{20,200000}?(?:-----END PGP MESSAGE-----|$)'),
   token(
     'encrypted',
@@ -57,4 +62,7 @@ export const KEY_FORMATS = [
   token('gpg', 'lQOYB lQVYB lQHYB lQdGB lIYEZ lQWGB', '[A-Za-z0-9+/=\\s]{100,20000}'),
   token('ssh', 'b3BlbnNzaC1rZXktdjE', '[A-Za-z0-9+/=\\\\ns]{60,8000}'),
   token('mnemonic', 'seed_phrase=', `(${alnum(2)}(?: [a-z]{3,8}){11,23})`),
+  // Many services begin their keys like that. Last, so that a documented format gives the kind.
+  random('apikey', 'sk-', '[\\w-]{32,300}(?![\\w-])'),
+  random('apikey', 'sk_ secret_ secret- apikey_ apikey- api_key_ api-key-', '[\\w-]{24,300}(?![\\w-])'),
 ]

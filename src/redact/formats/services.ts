@@ -1,5 +1,5 @@
 /** Keys of messaging, payment, office and other services, as their documentation shows them. */
-import { alnum, hex, token, UUID, word } from './format.ts'
+import { alnum, hex, random, token, UUID, word } from './format.ts'
 
 export const SERVICE_FORMATS = [
   token(
@@ -29,7 +29,7 @@ export const SERVICE_FORMATS = [
   token('stripe', 'acct_secret_ seti_ pi_', '[A-Za-z0-9]{14,40}_secret_[A-Za-z0-9]{16,60}'),
   token('paypal', 'access_token$production$ access_token$sandbox$', '[0-9a-z]{16}\\$[0-9a-f]{32}'),
   token('square', 'sq0atp- sq0csp- sq0csb- sandbox-sq0csb- sq0idb-', word(20)),
-  token('square', 'EAAAE EAAAl', '[\\w-]{55,70}(?![\\w-])'),
+  random('square', 'EAAA', '[\\w-]{56,64}(?![\\w-])'),
   token('shopify', 'shpat_ shpca_ shppa_ shpss_ shptka_ shprt_ shpua_', alnum(28)),
   token('plaid', 'access-sandbox- access-development- access-production-', UUID),
   token('razorpay', 'rzp_live_ rzp_test_', alnum(14)),
@@ -49,7 +49,7 @@ export const SERVICE_FORMATS = [
   token('dropbox', 'sl.', '(?:u\\.)?[\\w=-]{60,2000}'),
   token('typeform', 'tfp_', '[\\w.=-]{40,100}'),
   token('hubspot', 'pat-na1- pat-na2- pat-eu1- pat-ap1-', UUID),
-  token('salesforce', '00D', '[A-Za-z0-9]{12,15}![A-Za-z0-9_.]{40,200}'),
+  token('salesforce', '00D', '[A-Za-z0-9]{12,15}![\\w.-]{40,200}'),
   token('salesforce', '3MVG', '[A-Za-z0-9_.]{60,120}'),
   token('intercom', 'dG9rO', '[A-Za-z0-9+/=]{40,100}'),
   token('contentful', 'CFPAT-', word(40)),
@@ -83,6 +83,14 @@ export const SERVICE_FORMATS = [
   token('mercury', 'secret-token:', '\\w{20,120}'),
   token('cal', 'cal_live_ cal_test_ cal_', '[0-9a-f]{32}(?![0-9A-Za-z])'),
   token('uploadthing', 'UPLOADTHING_TOKEN=', '["\']?([A-Za-z0-9+/=]{40,600})'),
+  token('xendit', 'xnd_production_ xnd_development_', alnum(30)),
+  token('midtrans', 'Mid-server-', word(20)),
+  token('omise', 'skey_ skey_test_', '[a-z0-9]{19}(?![A-Za-z0-9])'),
+  random('mandrill', 'md-', '[\\w-]{22}(?![\\w-])'),
+  token('courier', 'pk_prod_ pk_test_', '(?=[A-Z]*\\d)[A-Z0-9]{28}(?![A-Za-z0-9])'),
+  token('imagekit', 'private_', '[A-Za-z0-9+/]{27}='),
+  token('recaptcha', '6Lb 6Lc 6Ld 6Le 6Lf', '[\\w-]{5}AAAAA[\\w-]{27}(?![\\w-])'),
+  token('vk', 'vk1.a.', word(100)),
   token('svix', 'testsk_ sk_svix_', word(20)),
   token('dub', 'dub_', '[A-Za-z0-9]{24}(?![A-Za-z0-9])'),
   token('polar', 'polar_', '(?:oat|pat|whs|at_u|rt_u)_[A-Za-z0-9]{30,60}'),

@@ -96,11 +96,11 @@ export function parseFilter(lexeme: FilterLexeme, now: Date): QueryFilter | Scop
     }
     case 'has': {
       const what = HAS_VALUES.find((one) => one === value.toLowerCase().replace(/s$/, ''))
-      return what ? { kind: 'has', values: [what], not } : unknownValue(lexeme, 'thing to have', HAS_VALUES)
+      return what ? { kind: 'has', values: [what], not } : unknownValue(lexeme, 'value of has:', HAS_VALUES)
     }
     case 'is': {
       const what = IS_VALUES.find((one) => one === value.toLowerCase())
-      return what ? { kind: 'is', what, not } : unknownValue(lexeme, 'state of a session', IS_VALUES)
+      return what ? { kind: 'is', what, not } : unknownValue(lexeme, 'value of is:', IS_VALUES)
     }
     case 'scope':
     case 'in': {
@@ -121,7 +121,7 @@ function parseTimeFilter(lexeme: FilterLexeme, key: 'before' | 'after' | 'on', n
     return {
       ...problemRange(lexeme),
       code: 'no_date',
-      what: `${lexeme.value} is no date`,
+      what: `"${lexeme.value}" is not a date`,
       advice: 'write 2026-11-15, 2026-11, 2026, 2026-11-15T09:30, today, yesterday or 7d',
     }
   const { from } = period
@@ -138,7 +138,7 @@ function parseScope(name: string): SearchScope | undefined {
 const unknownValue = (lexeme: FilterLexeme, what: string, allowed: readonly string[]): QueryProblem => ({
   ...problemRange(lexeme),
   code: 'filter_value',
-  what: `${lexeme.value} is no ${what}`,
+  what: `"${lexeme.value}" is not a ${what}`,
   advice: `write one of ${allowed.join(', ')}`,
   detail: allowed.join(', '),
 })

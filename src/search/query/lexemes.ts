@@ -131,8 +131,8 @@ function filterAt(
       start,
       end,
       code: 'filter_empty',
-      what: `${key}: says nothing`,
-      advice: `write its value right after the colon, or "${key}:" in quotation marks to look for these characters`,
+      what: `${key}: has no value`,
+      advice: `write its value right after the colon, or "${key}:" in quotation marks to search for these characters`,
     }
   return { kind: 'filter', key, value: value.trim(), not, start, end }
 }
@@ -163,7 +163,7 @@ function wordAt(typed: string, start: number, at: number, not: boolean, depth: n
       start,
       end,
       code: 'star_inside',
-      what: 'a star stands inside of a word',
+      what: 'a star is inside a word',
       advice: `put it at the end of a word, or use a pattern such as /${word.replaceAll('*', '.*')}/`,
     }
   const text = word.replace(/\*+$/, '')

@@ -4,48 +4,28 @@
  *
  * A document is one field of one message; its number counts from 0 within the segment. An entry consists of:
  *
- * - one byte: how many bytes its word shares with the previous word of the block
- * - one byte: the number of other bytes, and these bytes
- * - a number. Even: the only posting, as `document << 2 | hasFrequency << 1`. Odd: `length << 1 | 1`, the bytes that
- *   follow with several postings, each as `distance << 1 | hasFrequency` from the document before.
+ * - one byte: in the high half, how many bytes its word shares with the previous word of the block, in the low half the
+ *   number of its other bytes. 15 says that a byte of its own follows, for the shared bytes first
+ * - the other bytes
+ * - a number. Even: the only posting, as `document << 1`; the word occurs once. Odd: `length << 1 | 1`, the bytes that
+ *   follow with a list of postings (`postings.ts`)
  *
- * A frequency above 1 follows its posting in one byte. Numbers have 7 bits per byte, lowest first; the highest bit of a
- * byte says that more follow.
+ * Numbers have 7 bits per byte, lowest first; the highest bit of a byte says that more follow.
  */
+import { maxPostingBytes, type PostingList, readPostingBits, writePostingBits } from './postings.ts'
 
 /** Only the beginning of a longer word is a term, in bytes of UTF-8. */
 export const MAX_WORD_BYTES = 64
-/** A block ends before the entry that would exceed this. Fits into a page of SQLite. */
-const BLOCK_BYTES = 4000
-export const MAX_FREQUENCY = 255
+/** A block ends before the entry that would exceed this. As much as a page of SQLite holds. */
+const BLOCK_BYTES = 4056
+/** Halves of the first byte of an entry from here on are in bytes of their own. */
+const LONG = 15
 
 /** The blocks of a segment, one after another. */
 export interface TermBlocks {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** Where each block ends. */
   readonly ends: Uint32Array<ArrayBuffer>
-}
-
-/** Documents in ascending order with the frequency of the word in each. Grows, and is reused. */
-export class PostingList {
-  documents = new Uint32Array(1024)
-  frequencies = new Uint8Array(1024)
-  count = 0
-
-  add(document: number, frequency: number): void {
-    if (this.count === this.documents.length) this.#grow()
-    this.documents[this.count] = document
-    this.frequencies[this.count++] = frequency
-  }
-
-  #grow(): void {
-    const documents = new Uint32Array(this.count * 2)
-    documents.set(this.documents)
-    this.documents = documents
-    const frequencies = new Uint8Array(this.count * 2)
-    frequencies.set(this.frequencies)
-    this.frequencies = frequencies
-  }
 }
 
 /** Writes the blocks of a segment. The WebAssembly module writes the same bytes. */
@@ -55,6 +35,7 @@ export class BlockWriter {
   readonly #ends: number[] = []
   #start = 0
   #before: Uint8Array | undefined
+  #list = new Uint8Array(1 << 10)
 
   /** @param word follows the previous one in byte order */
   add(word: Uint8Array, postings: PostingList): void {
@@ -75,27 +56,22 @@ export class BlockWriter {
   }
 
   #write(word: Uint8Array, before: Uint8Array | undefined, postings: PostingList): void {
-    this.#reserve(word.length + 16 + postings.count * 6)
-    const shared = before ? sharedLength(word, before) : 0
-    this.#bytes[this.#used++] = shared
-    this.#bytes[this.#used++] = word.length - shared
-    this.#bytes.set(word.subarray(shared), this.#used)
-    this.#used += word.length - shared
     const { documents, frequencies, count } = postings
-    if (count === 1) {
-      const frequency = frequencies[0] ?? 1
-      this.#number(((documents[0] ?? 0) << 2) | (frequency > 1 ? 2 : 0))
-      if (frequency > 1) this.#bytes[this.#used++] = frequency
-      return
-    }
-    this.#number((postingsLength(postings) << 1) | 1)
-    for (let one = 0, previous = 0; one < count; one++) {
-      const document = documents[one] ?? 0
-      const frequency = frequencies[one] ?? 1
-      this.#number(((document - previous) << 1) | (frequency > 1 ? 1 : 0))
-      if (frequency > 1) this.#bytes[this.#used++] = frequency
-      previous = document
-    }
+    const most = maxPostingBytes(count)
+    this.#reserve(word.length + 16 + most)
+    const shared = before ? sharedLength(word, before) : 0
+    const rest = word.length - shared
+    this.#bytes[this.#used++] = (Math.min(shared, LONG) << 4) | Math.min(rest, LONG)
+    if (shared >= LONG) this.#bytes[this.#used++] = shared
+    if (rest >= LONG) this.#bytes[this.#used++] = rest
+    this.#bytes.set(word.subarray(shared), this.#used)
+    this.#used += rest
+    if (count === 1 && frequencies[0] === 1) return this.#number((documents[0] ?? 0) << 1)
+    if (this.#list.length < most) this.#list = new Uint8Array(most * 2)
+    const length = writePostingBits(this.#list, 0, postings)
+    this.#number((length << 1) | 1)
+    this.#bytes.set(this.#list.subarray(0, length), this.#used)
+    this.#used += length
   }
 
   #number(value: number): void {
@@ -112,21 +88,6 @@ export class BlockWriter {
   }
 }
 
-function postingsLength({ documents, frequencies, count }: PostingList): number {
-  let length = 0
-  for (let one = 0, previous = 0; one < count; one++) {
-    const document = documents[one] ?? 0
-    let rest = (document - previous) << 1
-    do {
-      length++
-      rest >>>= 7
-    } while (rest !== 0)
-    if ((frequencies[one] ?? 1) > 1) length++
-    previous = document
-  }
-  return length
-}
-
 function sharedLength(a: Uint8Array, b: Uint8Array): number {
   const limit = Math.min(a.length, b.length)
   let shared = 0
@@ -135,7 +96,25 @@ function sharedLength(a: Uint8Array, b: Uint8Array): number {
 }
 
 /** The first word of a block. */
-export const firstWordOf = (block: Uint8Array): Uint8Array => block.subarray(2, 2 + (block[1] ?? 0))
+export function firstWordOf(block: Uint8Array): Uint8Array {
+  const short = (block[0] ?? 0) & LONG
+  return short < LONG ? block.subarray(1, 1 + short) : block.subarray(2, 2 + (block[1] ?? 0))
+}
+
+/** How many bytes the word of the entry that `readEntry` read shares with the one before, and where its others are. */
+let shared = 0
+let restAt = 0
+let restEnd = 0
+
+function readEntry(block: Uint8Array, at: number): void {
+  const head = block[at] ?? 0
+  restAt = at + 1
+  shared = head >>> 4
+  let rest = head & LONG
+  if (shared === LONG) shared = block[restAt++] ?? 0
+  if (rest === LONG) rest = block[restAt++] ?? 0
+  restEnd = restAt + rest
+}
 
 /** Position of a number after the one that `readNumber` returned. */
 let next = 0
@@ -159,12 +138,11 @@ export function findWord(block: Uint8Array, word: Uint8Array, into: PostingList)
   /** Number of bytes that the word shares with the entry before, which sorts before it. */
   let matched = 0
   for (let at = 0; at < block.length; ) {
-    const shared = block[at] ?? 0
-    const rest = block[at + 1] ?? 0
-    const end = at + 2 + rest
+    readEntry(block, at)
+    const end = restEnd
     if (shared < matched) return false
     if (shared === matched) {
-      let from = at + 2
+      let from = restAt
       while (from < end && matched < word.length && block[from] === word[matched]) {
         from++
         matched++
@@ -180,23 +158,38 @@ export function findWord(block: Uint8Array, word: Uint8Array, into: PostingList)
   return false
 }
 
+/** What follows the prefix in the word that `findPrefix` visits. Valid until the visit returns. */
+export interface WordRest {
+  readonly bytes: Uint8Array
+  readonly length: number
+}
+
 /** Calls `visit` for each word that begins with the prefix. @returns whether a later block may contain more of them */
-export function findPrefix(block: Uint8Array, prefix: Uint8Array, visit: (postingsAt: number) => void): boolean {
+export function findPrefix(
+  block: Uint8Array,
+  prefix: Uint8Array,
+  visit: (postingsAt: number, rest: WordRest) => void,
+): boolean {
+  const word = { bytes: new Uint8Array(256), length: 0 }
   let matched = 0
   for (let at = 0; at < block.length; ) {
-    const shared = block[at] ?? 0
-    const rest = block[at + 1] ?? 0
-    const end = at + 2 + rest
+    readEntry(block, at)
+    const end = restEnd
+    let from = restAt
     if (shared < matched) return false
     if (shared === matched && matched < prefix.length) {
-      let from = at + 2
       while (from < end && matched < prefix.length && block[from] === prefix[matched]) {
         from++
         matched++
       }
       if (matched < prefix.length && from < end && (block[from] ?? 0) > (prefix[matched] ?? 0)) return false
     }
-    if (matched === prefix.length) visit(end)
+    if (matched === prefix.length) {
+      let length = Math.max(0, shared - prefix.length)
+      while (from < end) word.bytes[length++ & 255] = block[from++] ?? 0
+      word.length = Math.min(length, 255)
+      visit(end, word)
+    }
     at = skipPostings(block, end)
   }
   return true
@@ -205,27 +198,20 @@ export function findPrefix(block: Uint8Array, prefix: Uint8Array, visit: (postin
 /** @returns the end of the postings */
 function skipPostings(block: Uint8Array, at: number): number {
   const head = readNumber(block, at)
-  if (head & 1) return next + (head >>> 1)
-  return head & 2 ? next + 1 : next
+  return head & 1 ? next + (head >>> 1) : next
 }
 
 /** Appends the postings at this position. @returns their end */
 export function readPostings(block: Uint8Array, at: number, into: PostingList): number {
   const head = readNumber(block, at)
   if ((head & 1) === 0) {
-    into.add(head >>> 2, head & 2 ? (block[next++] ?? 1) : 1)
+    into.add(head >>> 1, 1)
     return next
   }
-  const end = next + (head >>> 1)
+  const from = next
+  const end = from + (head >>> 1)
   if (end > block.length) throw new RangeError('the text index is damaged')
-  let document = 0
-  let from = next
-  while (from < end) {
-    const delta = readNumber(block, from)
-    from = next
-    document += delta >>> 1
-    into.add(document, delta & 1 ? (block[from++] ?? 1) : 1)
-  }
+  readPostingBits(block, from, end, into)
   return end
 }
 
@@ -252,12 +238,12 @@ export class WordCursor {
       this.#block = block
       this.#at = 0
     }
-    const shared = this.#block[this.#at] ?? 0
-    const rest = this.#block[this.#at + 1] ?? 0
-    if (shared + rest > MAX_WORD_BYTES || shared > this.length) throw new RangeError('the text index is damaged')
-    this.#postingsAt = this.#at + 2 + rest
-    this.word.set(this.#block.subarray(this.#at + 2, this.#postingsAt), shared)
-    this.length = shared + rest
+    readEntry(this.#block, this.#at)
+    const length = shared + restEnd - restAt
+    if (length > MAX_WORD_BYTES || shared > this.length) throw new RangeError('the text index is damaged')
+    this.#postingsAt = restEnd
+    this.word.set(this.#block.subarray(restAt, restEnd), shared)
+    this.length = length
     this.#at = skipPostings(this.#block, this.#postingsAt)
     return true
   }

@@ -59,7 +59,7 @@ export class TermBuilder {
     this.#table ??= newTable()
     this.#table.beginDocument()
     if (isAscii(text)) this.#addPlain(this.#table, text)
-    else this.#addAnalysed(this.#table, text)
+    else this.#addMixed(this.#table, text)
     return this.#lengths.push(lengthCode(this.#table.endDocument())) - 1
   }
 
@@ -89,6 +89,22 @@ export class TermBuilder {
     }
   }
 
+  /** Only lines that are not ASCII need the slow analysis, and all of them at once: it counts some words once per text. */
+  #addMixed(table: TermTable, text: string): void {
+    let analysed = ''
+    let at = 0
+    for (BEYOND_ASCII.lastIndex = 0; BEYOND_ASCII.test(text); BEYOND_ASCII.lastIndex = at) {
+      const start = Math.max(at, text.lastIndexOf('\n', BEYOND_ASCII.lastIndex - 1) + 1)
+      if (start > at) this.#addPlain(table, text.slice(at, start))
+      const newline = text.indexOf('\n', start)
+      at = newline < 0 ? text.length : newline + 1
+      analysed += text.slice(start, at)
+    }
+    // Words end with a line, so that the next piece begins with a word of its own.
+    if (at < text.length) this.#addPlain(table, `${text.slice(at)}\n`)
+    this.#addAnalysed(table, analysed)
+  }
+
   #addAnalysed(table: TermTable, text: string): void {
     writeUnicodeWords(normalise(text), this.#words)
     const { buffer, used } = this.#words
@@ -102,6 +118,8 @@ export class TermBuilder {
     this.#words.clear()
   }
 }
+
+const BEYOND_ASCII = /[^\x00-\x7f]/g
 
 /** The end of the last complete word, or of the piece if it is one long word. The module then ignores its rest. */
 function endOfWords(piece: Uint8Array, length: number): number {

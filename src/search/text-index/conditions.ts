@@ -1,162 +1,118 @@
-/** Translates the filters of a query into SQL conditions and ranges of row ids. */
+/** Translates the filters of a query: into SQL conditions on sessions, and into tests of messages in memory. */
 
 import { cachedQuery } from '../../index/query-cache.ts'
-import { ERROR, FIRST_DATED_ID, firstIdAt, IMAGE, ROLES } from '../../index/row-encoding.ts'
+import { FIRST_DATED_ID, firstIdAt, ROLES } from '../../index/row-encoding.ts'
+import { ERROR_TRAIT, IMAGE_TRAIT, roleOfTraits } from '../../index/segment-documents.ts'
 import { filterConditions, type SessionFilter } from '../../index/session-filter.ts'
+import type { SegmentRow } from '../../index/text-segments.ts'
 import type { Db } from '../../lib/sqlite/own-database.ts'
-import { prepareCached, prepareFirstColumn } from '../../lib/sqlite/statements.ts'
+import { getRows, getValue, getValues } from '../../lib/sqlite/statements.ts'
 import { assertNever } from '../../model/error.ts'
 import type { QueryFilter } from '../query/query.ts'
+import { countUntil, hideRemoved, type LoadedSegment, readRemovedRows, type SegmentMessages } from './segment-reader.ts'
 
 export interface SqlCondition {
-  /** Never empty. */
+  /** Never empty. Refers to the session as `t`. */
   readonly sql: string
   readonly values: readonly (string | number)[]
 }
 
-export interface MessageConditions {
-  /** Refers to the session as `t` and the message as `m`. */
-  readonly session: SqlCondition
-  readonly message: SqlCondition
-  /** True for every session with rows that satisfy `message`. Meaningless for sessions that are not indexed. */
-  readonly indexed: SqlCondition
-  /** Conditions of which a message must satisfy one. Each has an index of its own and may match few rows. */
-  readonly rare: readonly SqlCondition[]
-  /** Range of ids: `from` is inclusive, `until` exclusive. */
-  readonly from: number
-  readonly until: number
+/** `low` is inclusive, `high` exclusive. */
+export interface RowRange {
+  readonly low: number
+  readonly high: number
 }
 
-export function messageConditions(filters: readonly QueryFilter[]): MessageConditions {
-  const session: SqlCondition[] = []
-  const message: SqlCondition[] = []
-  const indexed: SqlCondition[] = []
-  const rare: SqlCondition[] = []
-  let from = 0
-  let until = Number.MAX_SAFE_INTEGER
-  for (const filter of filters) {
-    const sign = filter.not ? 'NOT ' : ''
-    switch (filter.kind) {
-      case 'agent':
-        session.push(anyCondition(sign, filter.values, 't.agent = ? COLLATE NOCASE'))
-        break
-      case 'project':
-        session.push(anyCondition(sign, filter.values, "instr(lower(coalesce(t.project, '')), lower(?)) > 0"))
-        break
-      case 'session':
-        session.push(
-          anyCondition(
-            sign,
-            filter.values,
-            '(substr(t.name, 1, length(?1)) = ?1 OR substr(t.native_id, 1, length(?1)) = ?1)',
-          ),
-        )
-        break
-      case 'model':
-        session.push(
-          anyCondition(
-            sign,
-            filter.values,
-            `t.id IN (SELECT session_id FROM model_of WHERE model_id IN
-          (SELECT id FROM word WHERE instr(lower(text), lower(?)) > 0))`,
-          ),
-        )
-        break
-      case 'sessions':
-        session.push({
-          sql: `${sign}(t.name IN (SELECT value FROM json_each(?)))`,
-          values: [JSON.stringify(filter.ids)],
-        })
-        break
-      case 'is':
-      case 'tag':
-        // The index does not contain annotations. `resolveAnnotationFilters` has already replaced these filters.
-        session.push({ sql: `${sign}(0)`, values: [] })
-        break
-      case 'tool':
-        message.push(anyCondition(sign, filter.values, `coalesce(m.tool, 0) IN (${TOOL_IDS})`))
-        if (!filter.not)
-          indexed.push(
-            anyCondition('', filter.values, `t.id IN (SELECT session_id FROM tool_use WHERE tool_id IN (${TOOL_IDS}))`),
-          )
-        break
-      case 'file':
-        message.push(anyCondition(sign, filter.values, TOUCHES_FILE))
-        if (!filter.not) rare.push(messagesTouching(filter.values))
-        break
-      case 'role':
-        message.push({
-          sql: `${sign}(m.kind & 7) IN (${filter.values.map((role) => ROLES.indexOf(role)).join(', ')})`,
-          values: [],
-        })
-        break
-      case 'has':
-        message.push({
-          sql: `${sign}(${kindFlagsOf(filter)
-            .map((flag) => `m.kind & ${flag}`)
-            .join(' OR ')})`,
-          values: [],
-        })
-        if (!filter.not) rare.push({ sql: kindFlagsOf(filter).map(messagesWithFlag).join(' UNION '), values: [] })
-        break
-      case 'on': {
-        const spans = filter.values.map((one) => [firstIdIn(one.from), firstIdAt(Date.parse(one.until))] as const)
-        if (filter.not || spans.length > 1) {
-          const any = spans.map(() => 'm.id >= ? AND m.id < ?').join(' OR ')
-          message.push({ sql: `${sign}(${any})`, values: spans.flat() })
-        }
-        if (filter.not) break
-        from = Math.max(from, Math.min(...spans.map(([low]) => low)))
-        until = Math.min(until, Math.max(...spans.map(([, high]) => high)))
-        break
-      }
-      case 'time': {
-        const low = filter.from === undefined ? FIRST_DATED_ID : firstIdIn(filter.from)
-        const high = filter.until === undefined ? Number.MAX_SAFE_INTEGER : firstIdAt(Date.parse(filter.until))
-        if (filter.not) message.push({ sql: 'NOT (m.id >= ? AND m.id < ?)', values: [low, high] })
-        else {
-          from = Math.max(from, low)
-          until = Math.min(until, high)
-        }
-        break
-      }
-      default:
-        assertNever(filter)
-    }
-  }
+/** The messages that the filters let through. */
+export interface MessageSelection {
+  readonly mayContain: (segment: SegmentRow) => boolean
+  /** Sets the elements of all other messages to 0. */
+  readonly restrict: (segment: LoadedSegment, matches: Uint8Array) => void
+}
+
+export interface SelectionOptions {
+  readonly filter?: SessionFilter | undefined
+  /** Only rows before this one, the last of the previous page. */
+  readonly before?: number | undefined
+}
+
+export function selectMessages(
+  db: Db,
+  filters: readonly QueryFilter[],
+  { filter, before = Number.MAX_SAFE_INTEGER }: SelectionOptions,
+): MessageSelection {
+  const conditions = filters.flatMap((one) => messageConditionsOf(db, one))
+  const { ranges: all, ids } = sessionsOf(db, filters, filter)
+  let ranges = clipRanges(all, { low: 0, high: before })
+  for (const one of conditions)
+    if (one.kind === 'ranges') ranges = ranges.flatMap((range) => clipRanges(one.values, range))
+  const removed = readRemovedRows(db)
+  const wanted = filters.flatMap((one) => (one.kind === 'has' && !one.not ? traitsWanted(one) : []))
   return {
-    session: allConditions(session),
-    message: allConditions(message),
-    indexed: allConditions(indexed),
-    rare,
-    from,
-    until,
+    mayContain: ({ low, high, traits }) =>
+      wanted.every((some) => (traits & some) !== 0) && ranges.some((range) => low < range.high && high >= range.low),
+    restrict(segment, matches) {
+      const { messages } = segment
+      const { low, high } = segment.row
+      if (!ranges.some((range) => range.low <= low && range.high > high))
+        keepRows(messages, matches, (row) => isInRanges(row, ranges))
+      if (ids) keepWhere(messages.sessions, matches, ids)
+      for (const one of conditions) if (one.kind === 'restriction') one.restrict(messages, matches)
+      hideRemoved(removed, segment, matches)
+    },
   }
 }
 
-/** The first id of a period. Rows without a date are in none. */
-const firstIdIn = (from: string): number => Math.max(FIRST_DATED_ID, firstIdAt(Date.parse(from)))
+function keepRows({ rows }: SegmentMessages, matches: Uint8Array, isKept: (row: number) => boolean): void {
+  for (let at = 0; at < rows.length; at++) if (matches[at] !== 0 && !isKept(rows[at] ?? 0)) matches[at] = 0
+}
 
-const TOOL_IDS = 'SELECT id FROM word WHERE text = ? COLLATE NOCASE'
-const PATH_CONTAINS = 'instr(lower(y.path), lower(?)) > 0'
-const TOUCHES_FILE = `EXISTS (SELECT 1 FROM touched x JOIN file y ON y.id = x.file_id
-  WHERE x.session_id = m.session_id AND x.message_id = m.id AND ${PATH_CONTAINS})`
+/** @param kept 1 for each value to keep, by value; values beyond its end are not kept */
+function keepWhere(values: Uint32Array | Uint8Array, matches: Uint8Array, kept: Uint8Array): void {
+  for (let at = 0; at < values.length; at++)
+    if (matches[at] !== 0 && (kept[values[at] ?? 0] ?? 0) === 0) matches[at] = 0
+}
 
-const messagesTouching = (names: readonly string[]): SqlCondition => ({
-  sql: `SELECT x.message_id FROM file y CROSS JOIN touched x ON x.file_id = y.id WHERE ${names.map(() => PATH_CONTAINS).join(' OR ')}`,
-  values: names,
-})
+/** Conditions on sessions, from the filter and from the query. */
+export function sessionConditions(filters: readonly QueryFilter[], filter: SessionFilter = {}): SqlCondition {
+  const parts = [filterConditions({ kind: 'any', ...filter }), ...filters.flatMap(sessionConditionOf)]
+  const real = parts.filter(({ sql }) => sql !== '1')
+  return {
+    sql: real.length === 0 ? '1' : real.map(({ sql }) => sql).join(' AND '),
+    values: real.flatMap(({ values }) => values),
+  }
+}
 
-/** Flags of the message kind for a `has:` filter. */
-export const kindFlagsOf = ({ values }: Extract<QueryFilter, { readonly kind: 'has' }>): readonly number[] =>
-  values.map((what) => (what === 'error' ? ERROR : IMAGE))
-
-const messagesWithFlag = (flag: number): string => `SELECT id FROM message WHERE kind & ${flag}`
-
-const allConditions = (parts: readonly SqlCondition[]): SqlCondition => ({
-  sql: parts.length === 0 ? '1' : parts.map(({ sql }) => sql).join(' AND '),
-  values: parts.flatMap(({ values }) => values),
-})
+function sessionConditionOf(filter: QueryFilter): SqlCondition | [] {
+  const sign = filter.not ? 'NOT ' : ''
+  switch (filter.kind) {
+    case 'agent':
+      return anyCondition(sign, filter.values, 't.agent = ? COLLATE NOCASE')
+    case 'project':
+      return anyCondition(sign, filter.values, "instr(lower(coalesce(t.project, '')), lower(?)) > 0")
+    case 'session':
+      return anyCondition(
+        sign,
+        filter.values,
+        '(substr(t.name, 1, length(?1)) = ?1 OR substr(t.native_id, 1, length(?1)) = ?1)',
+      )
+    case 'model':
+      return anyCondition(
+        sign,
+        filter.values,
+        `t.id IN (SELECT session_id FROM model_of WHERE model_id IN
+          (SELECT id FROM word WHERE instr(lower(text), lower(?)) > 0))`,
+      )
+    case 'sessions':
+      return { sql: `${sign}(t.name IN (SELECT value FROM json_each(?)))`, values: [JSON.stringify(filter.ids)] }
+    case 'is':
+    case 'tag':
+      // The index does not contain annotations. `resolveAnnotationFilters` has already replaced these filters.
+      return { sql: `${sign}(0)`, values: [] }
+    default:
+      return []
+  }
+}
 
 const anyCondition = (sign: string, values: readonly string[], sql: string): SqlCondition => {
   const placeholders = sql.split('?1').length - 1
@@ -167,66 +123,143 @@ const anyCondition = (sign: string, values: readonly string[], sql: string): Sql
   }
 }
 
-/** `low` is inclusive, `high` exclusive. */
-export interface RowRange {
-  readonly low: number
-  readonly high: number
-}
-
-export interface RowRanges {
-  /** Newest first, without overlap. */
+interface MatchingSessions {
   readonly ranges: readonly RowRange[]
-  /** Session ids as JSON; absent if all sessions are included. */
-  readonly sessions?: string
+  /** 1 for each session that matches, by id. Absent if all do. */
+  readonly ids?: Uint8Array
 }
 
-export const ALL_ROWS: RowRange = { low: 0, high: Number.MAX_SAFE_INTEGER }
+const ALL_ROWS: RowRange = { low: 0, high: Number.MAX_SAFE_INTEGER }
 
-/** Each range costs a query, so the closest ones are merged. */
-const MAX_RANGES = 12
-/** Above this, rows are not looked up individually. */
-const MAX_RARE_ROWS = 4000
-
-export function rowRangesOf(db: Db, conditions: MessageConditions, filter: SessionFilter = {}): RowRanges {
-  const filterSql = filterConditions({ kind: 'any', ...filter })
-  const where = joinConditions(filterSql, conditions.session, conditions.indexed)
-  const within: RowRange = { low: conditions.from, high: conditions.until }
-  const bySession: RowRanges = where.sql === '1' ? { ranges: [ALL_ROWS] } : rangesOfSessions(db, where)
-  let ranges = clipRanges(bySession.ranges, within)
-  for (const rare of conditions.rare) {
-    const rows = rangesOfRareRows(db, rare)
-    if (rows) ranges = ranges.flatMap((range) => clipRanges(rows, range))
-  }
-  return { ...bySession, ranges }
-}
-
-function rangesOfSessions(db: Db, { sql, values }: SqlCondition): RowRanges {
+function sessionsOf(db: Db, filters: readonly QueryFilter[], filter: SessionFilter | undefined): MatchingSessions {
+  const { sql, values } = sessionConditions(filters, filter)
+  if (sql === '1') return { ranges: [ALL_ROWS] }
   return cachedQuery(db, `sessions ${sql} ${JSON.stringify(values)}`, () => {
-    const matching = prepareCached(
+    const matching = getRows<{ id: number; first_row: number; last_row: number }>(
       db,
       `SELECT t.id, t.first_row, t.last_row FROM session t WHERE t.first_row IS NOT NULL AND ${sql}`,
-    ).all(...values) as { id: number; first_row: number; last_row: number }[]
-    const all = prepareFirstColumn(db, 'SELECT count(*) FROM session t WHERE t.first_row IS NOT NULL').get() as number
+      ...values,
+    )
+    const all = getValue<number>(db, 'SELECT count(*) FROM session t WHERE t.first_row IS NOT NULL')
     if (matching.length === all) return { ranges: [ALL_ROWS] }
     const ranges = matching.map(({ first_row, last_row }) => ({ low: first_row, high: last_row + 1 }))
-    return { ranges: mergeRanges(ranges), sessions: JSON.stringify(matching.map(({ id }) => id)) }
+    const ids = new Uint8Array(matching.reduce((most, { id }) => Math.max(most, id), 0) + 1)
+    for (const { id } of matching) ids[id] = 1
+    return { ranges: mergeRanges(ranges), ids }
   })
 }
 
-/** Returns undefined if the rows are so frequent that looking them up gains nothing. */
-function rangesOfRareRows(db: Db, { sql, values }: SqlCondition): readonly RowRange[] | undefined {
-  return cachedQuery(db, `rare ${sql} ${JSON.stringify(values)}`, () => {
-    const rows = prepareFirstColumn(db, `${sql} LIMIT ${MAX_RARE_ROWS + 1}`).all(...values) as number[]
-    return rows.length > MAX_RARE_ROWS ? undefined : mergeRanges(rows.map((id) => ({ low: id, high: id + 1 })))
-  })
-}
+type MessageCondition =
+  | { readonly kind: 'ranges'; readonly values: readonly RowRange[] }
+  | { readonly kind: 'restriction'; readonly restrict: (messages: SegmentMessages, matches: Uint8Array) => void }
 
-const joinConditions = (...parts: readonly SqlCondition[]): SqlCondition => {
-  const real = parts.filter(({ sql }) => sql !== '1')
-  return {
-    sql: real.length === 0 ? '1' : real.map(({ sql }) => sql).join(' AND '),
-    values: real.flatMap(({ values }) => values),
+/** Several conditions must all hold. */
+function messageConditionsOf(db: Db, filter: QueryFilter): readonly MessageCondition[] {
+  switch (filter.kind) {
+    case 'tool': {
+      const tools = new Set(
+        filter.values.flatMap((name) =>
+          getValues<number>(db, 'SELECT id FROM word WHERE text = ? COLLATE NOCASE', name),
+        ),
+      )
+      if (tools.size === 0) return filter.not ? [] : [{ kind: 'ranges', values: [] }]
+      const restrict = ({ tools: used }: SegmentMessages, matches: Uint8Array): void => {
+        for (let at = 0; at < used.length; at++)
+          if (matches[at] !== 0 && tools.has(used[at] ?? 0) === filter.not) matches[at] = 0
+      }
+      return [{ kind: 'restriction', restrict }]
+    }
+    case 'role': {
+      const roles = filter.values.reduce((bits, role) => bits | (1 << ROLES.indexOf(role)), 0)
+      return [onTraits((traits) => ((roles >> roleOfTraits(traits)) & 1) !== Number(filter.not))]
+    }
+    case 'has': {
+      const wanted = traitsWanted(filter)
+      return [onTraits((traits) => ((traits & wanted) !== 0) !== filter.not)]
+    }
+    case 'file': {
+      const rows = rowsTouching(db, filter.values)
+      const restrict = (messages: SegmentMessages, matches: Uint8Array): void =>
+        keepAmong(messages, matches, rows, !filter.not)
+      const condition: MessageCondition = { kind: 'restriction', restrict }
+      return filter.not ? [condition] : [{ kind: 'ranges', values: rangesAround(rows) }, condition]
+    }
+    case 'on':
+      return inSpans(
+        filter.values.map((one) => ({ low: firstIdIn(one.from), high: firstIdAt(Date.parse(one.until)) })),
+        filter.not,
+      )
+    case 'time': {
+      const low = filter.from === undefined ? FIRST_DATED_ID : firstIdIn(filter.from)
+      const high = filter.until === undefined ? Number.MAX_SAFE_INTEGER : firstIdAt(Date.parse(filter.until))
+      return inSpans([{ low, high }], filter.not)
+    }
+    case 'agent':
+    case 'project':
+    case 'session':
+    case 'model':
+    case 'sessions':
+    case 'is':
+    case 'tag':
+      return []
+    default:
+      return assertNever(filter)
   }
+}
+
+const traitsWanted = ({ values }: Extract<QueryFilter, { readonly kind: 'has' }>): number =>
+  values.reduce((bits, what) => bits | (what === 'error' ? ERROR_TRAIT : IMAGE_TRAIT), 0)
+
+function onTraits(test: (traits: number) => boolean): MessageCondition {
+  const kept = Uint8Array.from({ length: 256 }, (_, traits) => (test(traits) ? 1 : 0))
+  return { kind: 'restriction', restrict: ({ traits }, matches) => keepWhere(traits, matches, kept) }
+}
+
+const onRow = (isKept: (row: number) => boolean): MessageCondition => ({
+  kind: 'restriction',
+  restrict: (messages, matches) => keepRows(messages, matches, isKept),
+})
+
+/** The first id of a period. Rows without a date are in none. */
+const firstIdIn = (from: string): number => Math.max(FIRST_DATED_ID, firstIdAt(Date.parse(from)))
+
+function inSpans(spans: readonly RowRange[], not: boolean): readonly MessageCondition[] {
+  return not ? [onRow((row) => !isInRanges(row, spans))] : [{ kind: 'ranges', values: separateRanges(spans) }]
+}
+
+/** Rows of messages that touched a file whose path contains one of the texts, ascending. */
+function rowsTouching(db: Db, texts: readonly string[]): Float64Array {
+  return cachedQuery(db, `touched ${JSON.stringify(texts)}`, () => {
+    const sql = `SELECT x.message_id FROM file y CROSS JOIN touched x ON x.file_id = y.id
+      WHERE ${texts.map(() => 'instr(lower(y.path), lower(?)) > 0').join(' OR ')}`
+    return Float64Array.from(getValues<number>(db, sql, ...texts)).sort()
+  })
+}
+
+/** @param among ascending @param isKept whether messages with these rows are kept, or the others */
+function keepAmong({ rows }: SegmentMessages, matches: Uint8Array, among: Float64Array, isKept: boolean): void {
+  let next = countUntil(among, rows[0] ?? 0) - 1
+  for (let at = 0; at < rows.length; at++) {
+    const row = rows[at] ?? 0
+    while (next >= 0 && (among[next] ?? 0) > row) next--
+    if ((next >= 0 && among[next] === row) !== isKept) matches[at] = 0
+  }
+}
+
+/** Above this, the closest rows are not looked for. */
+const MAX_ROWS_FOR_RANGES = 4000
+
+function rangesAround(rows: Float64Array): readonly RowRange[] {
+  const [first] = rows
+  const last = rows.at(-1)
+  if (first === undefined || last === undefined) return []
+  if (rows.length > MAX_ROWS_FOR_RANGES) return [{ low: first, high: last + 1 }]
+  return mergeRanges(Array.from(rows, (row) => ({ low: row, high: row + 1 })))
+}
+
+export const isInRanges = (row: number, ranges: readonly RowRange[]): boolean => {
+  for (const { low, high } of ranges) if (row >= low && row < high) return true
+  return false
 }
 
 const clipRanges = (ranges: readonly RowRange[], { low, high }: RowRange): readonly RowRange[] =>
@@ -234,8 +267,8 @@ const clipRanges = (ranges: readonly RowRange[], { low, high }: RowRange): reado
     .map((one) => ({ low: Math.max(low, one.low), high: Math.min(high, one.high) }))
     .filter((one) => one.low < one.high)
 
-/** Newest first. Closes the narrowest gaps until there are few enough ranges. */
-function mergeRanges(ranges: readonly RowRange[]): readonly RowRange[] {
+/** Newest first, without overlap. */
+function separateRanges(ranges: readonly RowRange[]): readonly RowRange[] {
   const separate: RowRange[] = []
   for (const range of ranges.toSorted((a, b) => b.high - a.high)) {
     const last = separate.at(-1)
@@ -243,6 +276,15 @@ function mergeRanges(ranges: readonly RowRange[]): readonly RowRange[] {
       separate[separate.length - 1] = { low: Math.min(last.low, range.low), high: last.high }
     else separate.push(range)
   }
+  return separate
+}
+
+/** Each row is compared with every range, so the closest ones are merged. */
+const MAX_RANGES = 12
+
+/** Closes the narrowest gaps until there are few enough ranges. */
+function mergeRanges(ranges: readonly RowRange[]): readonly RowRange[] {
+  const separate = separateRanges(ranges)
   if (separate.length <= MAX_RANGES) return separate
   const gaps = separate.slice(1).map((range, at) => (separate[at]?.low ?? 0) - range.high)
   const minGap = gaps.toSorted((a, b) => b - a)[MAX_RANGES - 2] ?? 0

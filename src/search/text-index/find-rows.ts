@@ -1,19 +1,16 @@
-/** Finds the rows that match a query in the text index, newest first. */
-
-import { FIRST_MESSAGE_ID, ROLES } from '../../index/row-encoding.ts'
-import { filterConditions, type SessionFilter } from '../../index/session-filter.ts'
-import { ERROR_TRAIT, IMAGE_TRAIT, roleOfTraits } from '../../index/text-segments.ts'
+/** Finds, reads and counts the messages that match a query in the text index, newest first. */
+import { MESSAGE_COLUMNS, type MessageRow, toIndexedMessage } from '../../index/message-window.ts'
+import { cachedQuery } from '../../index/query-cache.ts'
+import type { IndexedMessage } from '../../index/records.ts'
+import type { SessionFilter } from '../../index/session-filter.ts'
 import type { Db } from '../../lib/sqlite/own-database.ts'
-import { prepareFirstColumn } from '../../lib/sqlite/statements.ts'
+import { prepareCached } from '../../lib/sqlite/statements.ts'
 import type { ParsedQuery, QueryFilter } from '../query/query.ts'
-import { messageConditions, type RowRange, rowRangesOf, type SqlCondition } from './conditions.ts'
-import { matchExcluded, matchSegment, planOf, type QueryPlan, type SegmentMatches } from './query-plan.ts'
-import { type LoadedSegment, loadSegment, readSegments, removedTest } from './segment-reader.ts'
+import { type SelectionOptions, selectMessages, sessionConditions } from './conditions.ts'
+import { MAYBE, type Matches, matchExcluded, matchSegment, planOf, type QueryPlan, SURE } from './query-plan.ts'
+import { type LoadedSegment, loadSegment, readSegments } from './segment-reader.ts'
 
-export interface RowSearchOptions {
-  readonly filter?: SessionFilter | undefined
-  /** Only rows before this one, the last of the previous page. */
-  readonly before?: number | undefined
+export interface RowSearchOptions extends SelectionOptions {
   readonly limit: number
 }
 
@@ -24,129 +21,123 @@ export interface FoundRows {
   readonly doubtful: ReadonlySet<number>
 }
 
-export function findRows(db: Db, query: ParsedQuery, options: RowSearchOptions): FoundRows {
-  const plan = planOf(query)
-  if (plan.must) return findMatching(db, query, plan, options)
-  const { where, ranges } = searchConditions(db, query, options)
-  const visibleWhere = isAboutMeta(query) ? where : { ...where, sql: `m.kind & 7 <> ${META_ROLE} AND ${where.sql}` }
-  return findNotMatching(db, plan, visibleWhere, ranges, options.limit)
+export const findRows = (db: Db, query: ParsedQuery, options: RowSearchOptions): FoundRows => {
+  const page = new RowPage(options.limit)
+  visitMatches(db, query, options, (segment, matches) => {
+    if (page.isBefore(segment)) return false
+    page.add(segment, matches)
+    return true
+  })
+  return page
 }
 
-interface SearchConditions {
-  readonly where: SqlCondition
-  readonly ranges: readonly RowRange[]
+/** Only those that match if their text does. */
+export const findDoubtfulRows = (db: Db, query: ParsedQuery, options: RowSearchOptions): FoundRows => {
+  const page = new RowPage(options.limit)
+  visitMatches(db, query, options, (segment, matches) => {
+    if (page.isBefore(segment)) return false
+    for (let at = 0; at < matches.length; at++) if (matches[at] === SURE) matches[at] = 0
+    page.add(segment, matches)
+    return true
+  })
+  return page
 }
 
-export function searchConditions(
+export interface RowCount {
+  /** Rows that match for sure. */
+  readonly sure: number
+  /** Rows that match only if their text does. */
+  readonly doubtful: number
+}
+
+/**
+ * Finds a page of rows and counts all.
+ *
+ * @param maxCount counting ends at the segment in which it is reached
+ */
+export function findAndCountRows(
   db: Db,
   query: ParsedQuery,
-  { filter, before = Number.MAX_SAFE_INTEGER }: Pick<RowSearchOptions, 'filter' | 'before'>,
-  { withoutTraits = false } = {},
-): SearchConditions {
-  const conditions = messageConditions(query.filters)
-  const { message } = withoutTraits ? messageConditions(query.filters.filter((one) => !isAboutTraits(one))) : conditions
-  const { ranges: all, sessions } = rowRangesOf(db, conditions, filter)
-  const ranges = all
-    .map(({ low, high }) => ({ low, high: Math.min(high, before) }))
-    .filter(({ low, high }) => low < high)
-  const { sql, values } = message
-  if (sessions === undefined) return { where: message, ranges }
-  // The + prevents SQLite from using the index on sessions, which would lose the order of ids.
-  const where: SqlCondition = {
-    sql: `${sql} AND +m.session_id IN (SELECT value FROM json_each(?))`,
-    values: [...values, sessions],
-  }
-  return { where, ranges }
-}
-
-/** Newest first. Segments are searched until no other can contain a newer row. */
-function findMatching(db: Db, query: ParsedQuery, plan: QueryPlan, options: RowSearchOptions): FoundRows {
-  const { limit } = options
-  const { where, ranges } = searchConditions(db, query, options, { withoutTraits: true })
-  const hasTraits = traitTestOf(query.filters)
-  let rows: number[] = []
-  const doubtful = new Set<number>()
-  const isRemoved = removedTest(db)
-  for (const row of readSegments(db)) {
-    if (rows.length >= limit && (rows[limit - 1] ?? 0) > row.high) break
-    if (!ranges.some(({ low, high }) => row.low < high && row.high >= low)) continue
-    const segment = loadSegment(db, row)
-    const found = rowsOf(segment, matchSegment(db, segment, plan), ranges, isRemoved, hasTraits)
-    const passed = filterRows(db, found.rows, where, limit)
-    if (passed.length === 0) continue
-    for (const one of passed) if (found.doubtful.has(one)) doubtful.add(one)
-    rows = mergeNewest(rows, passed, limit)
-  }
-  return { rows, doubtful }
-}
-
-/** Newest first. */
-function rowsOf(
-  segment: LoadedSegment,
-  { sure, maybe }: SegmentMatches,
-  ranges: readonly RowRange[],
-  isRemoved: ReturnType<typeof removedTest>,
-  hasTraits: TraitTest = () => true,
-): FoundRows {
-  const rows: number[] = []
-  const doubtful = new Set<number>()
-  let nextSure = 0
-  for (const message of maybe) {
-    const isSure = sure === maybe || sure[nextSure] === message
-    if (isSure) nextSure++
-    const row = segment.rows[message] ?? 0
-    if (row === 0 || isRemoved?.(row, segment.row.id) || !isInRanges(row, ranges)) continue
-    if (!hasTraits(segment.traits[message] ?? 0)) continue
-    rows.push(row)
-    if (!isSure) doubtful.add(row)
-  }
-  rows.sort((a, b) => b - a)
-  return { rows, doubtful }
-}
-
-type TraitTest = (traits: number) => boolean
-
-const isAboutTraits = ({ kind }: QueryFilter): boolean => kind === 'role' || kind === 'has'
-
-/** The filters that the documents of a segment answer. */
-export function traitTestOf(filters: readonly QueryFilter[]): TraitTest {
-  const tests = filters.flatMap((filter): TraitTest | [] => {
-    if (filter.kind === 'role') {
-      const roles = filter.values.reduce((bits, role) => bits | (1 << ROLES.indexOf(role)), 0)
-      return (traits) => ((roles & (1 << roleOfTraits(traits))) !== 0) !== filter.not
+  { limit, before = Number.MAX_SAFE_INTEGER, filter }: RowSearchOptions,
+  maxCount: number,
+): { readonly found: FoundRows; readonly count: RowCount } {
+  const page = new RowPage(limit, before)
+  let sure = 0
+  let doubtful = 0
+  visitMatches(db, query, { filter }, (segment, matches) => {
+    const isPageComplete = page.isBefore(segment)
+    if (!isPageComplete) page.add(segment, matches)
+    else if (sure + doubtful >= maxCount) return false
+    if (sure + doubtful >= maxCount) return true
+    for (let at = 0; at < matches.length; at++) {
+      const certainty = matches[at]
+      if (certainty === SURE) sure++
+      else if (certainty === MAYBE) doubtful++
     }
-    if (filter.kind !== 'has') return []
-    const wanted = filter.values.reduce((bits, what) => bits | (what === 'error' ? ERROR_TRAIT : IMAGE_TRAIT), 0)
-    return (traits) => ((traits & wanted) !== 0) !== filter.not
+    return true
   })
-  return (traits) => tests.every((test) => test(traits))
+  return { found: page, count: { sure, doubtful } }
 }
 
-export const isInRanges = (row: number, ranges: readonly RowRange[]): boolean => {
-  for (const { low, high } of ranges) if (row >= low && row < high) return true
-  return false
+/** Collects the newest rows. */
+class RowPage implements FoundRows {
+  rows: readonly number[] = []
+  readonly doubtful = new Set<number>()
+  readonly #limit: number
+  readonly #before: number
+
+  constructor(limit: number, before = Number.MAX_SAFE_INTEGER) {
+    this.#limit = limit
+    this.#before = before
+  }
+
+  /** Whether all rows of the page are newer than those of a segment. */
+  isBefore({ row }: LoadedSegment): boolean {
+    return this.rows.length >= this.#limit && (this.rows[this.#limit - 1] ?? 0) > row.high
+  }
+
+  add({ messages: { rows } }: LoadedSegment, matches: Uint8Array): void {
+    const oldest = this.rows.length >= this.#limit ? (this.rows[this.#limit - 1] ?? 0) : 0
+    const found: number[] = []
+    for (let message = 0; message < matches.length && found.length < this.#limit; message++) {
+      const certainty = matches[message] ?? 0
+      if (certainty === 0) continue
+      const row = rows[message] ?? 0
+      if (row < oldest) break
+      if (row >= this.#before) continue
+      found.push(row)
+      if (certainty === MAYBE) this.doubtful.add(row)
+    }
+    if (found.length > 0) this.rows = mergeNewest(this.rows, found, this.#limit)
+  }
 }
 
-/** Rows checked by one statement. */
-const ROWS_PER_CHECK = 1000
-
-/** The first rows that satisfy the conditions. */
-export function filterRows(
+/** Visits the segments with a match, the one with the newest row first, until `visit` returns false. */
+function visitMatches(
   db: Db,
-  rows: readonly number[],
-  { sql, values }: SqlCondition,
-  limit: number,
-): readonly number[] {
-  if (sql === '1') return rows
-  const statement = prepareFirstColumn(
-    db,
-    `SELECT m.id FROM json_each(?) j CROSS JOIN message m ON m.id = j.value WHERE ${sql}`,
-  )
-  const passed: number[] = []
-  for (let at = 0; at < rows.length && passed.length < limit; at += ROWS_PER_CHECK)
-    for (const row of statement.all(JSON.stringify(rows.slice(at, at + ROWS_PER_CHECK)), ...values) as number[])
-      passed.push(row)
-  return passed
+  query: ParsedQuery,
+  options: SelectionOptions,
+  visit: (segment: LoadedSegment, matches: Uint8Array) => boolean,
+): void {
+  const plan = planOf(query)
+  const filters = plan.must || isAboutMeta(query) ? query.filters : [...query.filters, NOT_META]
+  const selection = selectMessages(db, filters, options)
+  for (const row of readSegments(db)) {
+    if (!selection.mayContain(row)) continue
+    const segment = loadSegment(db, row)
+    const matches = plan.must ? matchSegment(db, segment, plan) : allBut(db, segment, plan)
+    if (!matches) continue
+    selection.restrict(segment, matches)
+    if (!visit(segment, matches)) return
+  }
+}
+
+/** All messages but those that match an excluded term. */
+function allBut(db: Db, segment: LoadedSegment, plan: QueryPlan): Matches {
+  const excluded = plan.mustNot.length > 0 ? matchExcluded(db, segment, plan) : undefined
+  const matches = new Uint8Array(segment.messages.count).fill(SURE)
+  if (excluded) for (let at = 0; at < matches.length; at++) matches[at] = SURE - (excluded[at] ?? 0)
+  return matches
 }
 
 function mergeNewest(a: readonly number[], b: readonly number[], limit: number): number[] {
@@ -161,74 +152,33 @@ function mergeNewest(a: readonly number[], b: readonly number[], limit: number):
   return merged
 }
 
-const META_ROLE = ROLES.indexOf('meta')
+/** Without words, meta messages are returned only on request. */
+const NOT_META: QueryFilter = { kind: 'role', values: ['meta'], not: true }
 
-/** Meta messages are returned only on request. */
 const isAboutMeta = ({ filters }: ParsedQuery): boolean =>
   filters.some((filter) => filter.kind === 'role' && !filter.not && filter.values.includes('meta'))
 
-/** Rows that satisfy the conditions and match no excluded term. */
-function findNotMatching(
-  db: Db,
-  plan: QueryPlan,
-  where: SqlCondition,
-  ranges: readonly RowRange[],
-  limit: number,
-): FoundRows {
-  const excluded = excludedRows(db, plan)
-  const rows: number[] = []
-  const doubtful = new Set<number>()
-  const statement = prepareFirstColumn(
+/** In the order of the ids. Leaves out rows that were deleted since, because their log was read again. */
+export function readCandidates(db: Db, ids: readonly number[]): readonly IndexedMessage[] {
+  const row = prepareCached(
     db,
-    `SELECT m.id FROM message m WHERE m.id >= ? AND m.id < ? AND m.kind & 384 = 0 AND ${where.sql} ORDER BY m.id DESC LIMIT ?`,
+    `SELECT ${MESSAGE_COLUMNS} FROM message m CROSS JOIN session t ON t.id = m.session_id WHERE m.id = ?`,
   )
-  for (const { low, high: end } of ranges)
-    for (let high = end; rows.length < limit; ) {
-      const page = statement.all(Math.max(low, FIRST_MESSAGE_ID), high, ...where.values, limit) as number[]
-      const last = page.at(-1)
-      if (last === undefined) break
-      const test = excluded(last, page[0] ?? 0)
-      for (const row of page) {
-        const found = test(row)
-        if (found === 'sure') continue
-        rows.push(row)
-        if (found === 'maybe') doubtful.add(row)
-      }
-      high = last
-    }
-  return { rows: rows.slice(0, limit), doubtful }
+  return ids.flatMap((id) => {
+    const found = row.get(id) as MessageRow | undefined
+    return found ? toIndexedMessage(found) : []
+  })
 }
 
-type ExclusionTest = (row: number) => 'sure' | 'maybe' | undefined
-
-/** Searches each segment for excluded terms when rows of its range are first needed. */
-function excludedRows(db: Db, plan: QueryPlan): (low: number, high: number) => ExclusionTest {
-  if (plan.mustNot.length === 0) return () => () => undefined
-  const rows = new Set<number>()
-  const doubtful = new Set<number>()
-  const remaining = new Set(readSegments(db))
-  const isRemoved = removedTest(db)
-  return (low, high) => {
-    for (const row of remaining) {
-      if (row.low > high || row.high < low) continue
-      remaining.delete(row)
-      const segment = loadSegment(db, row)
-      const found = rowsOf(
-        segment,
-        matchExcluded(db, segment, plan),
-        [{ low: 0, high: Number.MAX_SAFE_INTEGER }],
-        isRemoved,
-      )
-      for (const one of found.rows) rows.add(one)
-      for (const one of found.doubtful) doubtful.add(one)
-    }
-    return (row) => (doubtful.has(row) ? 'maybe' : rows.has(row) ? 'sure' : undefined)
-  }
+/** What a search may miss because it is not indexed yet. */
+export interface Unindexed {
+  readonly sessions: number
+  readonly bytes: number
 }
 
-/** Conditions on sessions, from the filter and from the query. */
-export function sessionConditions(query: ParsedQuery, filter: SessionFilter = {}): SqlCondition {
-  const filterSql = filterConditions({ kind: 'any', ...filter })
-  const querySql = messageConditions(query.filters).session
-  return { sql: `${filterSql.sql} AND ${querySql.sql}`, values: [...filterSql.values, ...querySql.values] }
+export function countUnindexed(db: Db, query: ParsedQuery, filter: SessionFilter = {}): Unindexed {
+  const { sql, values } = sessionConditions(query.filters, filter)
+  const text = `SELECT count(*) AS sessions, coalesce(sum(max(0, s.size - t.read_bytes)), 0) AS bytes
+    FROM session t JOIN source s ON s.id = t.source_id WHERE ${sql} AND t.indexed = 0`
+  return cachedQuery(db, `${text} ${JSON.stringify(values)}`, () => prepareCached(db, text).get(...values) as Unindexed)
 }

@@ -1,10 +1,10 @@
-/** The words to look up for a query, and the documents of a segment that match. */
-import { scopeOfTraits } from '../../index/text-segments.ts'
+/** The words to look up for a query, and the messages of a segment that match. */
 import type { Db } from '../../lib/sqlite/own-database.ts'
 import { assertNever } from '../../model/error.ts'
 import { TEXT_SCOPES } from '../../model/searchable-text.ts'
 import type { ParsedQuery, QueryNode } from '../query/query.ts'
-import { MAX_WORD_BYTES, type PostingList } from '../segments/blocks.ts'
+import { MAX_WORD_BYTES } from '../segments/blocks.ts'
+import { PostingList } from '../segments/postings.ts'
 import { toIndexWord } from '../words/characters.ts'
 import { BOUNDARY } from '../words/identifiers.ts'
 import { spellingsOfTerm, type TermSpelling, type TermUnit } from '../words/term-spellings.ts'
@@ -103,127 +103,122 @@ function wordsOfUnit({ kind, text }: TermUnit): readonly string[] {
   return characters.slice(1).map((character, at) => `${characters[at]}${character}`)
 }
 
-/** Numbers of documents or messages of a segment, ascending. */
-export type Numbers = Uint32Array | readonly number[]
+/** How sure it is that a message matches. A segment does not know the order of words. */
+export const NO = 0
+export const MAYBE = 1
+export const SURE = 2
 
-/** The messages that match for sure, and all that may match. Both are the same list if nothing is in doubt. */
-export interface SegmentMatches {
-  readonly sure: Numbers
-  readonly maybe: Numbers
-}
+/** `NO`, `MAYBE` or `SURE` for each message of a segment. Undefined if no message matches. */
+export type Matches = Uint8Array | undefined
 
-const NOTHING: SegmentMatches = { sure: [], maybe: [] }
-
-const both = (numbers: Numbers): SegmentMatches => ({ sure: numbers, maybe: numbers })
-
-/** The messages of a segment that match; each is the number of its first document. */
-export function matchSegment(db: Db, segment: LoadedSegment, { must, mustNot, scopes }: QueryPlan): SegmentMatches {
-  if (!must || scopes === 0) return NOTHING
+/** The messages of a segment that match. Valid until the next call. */
+export function matchSegment(db: Db, segment: LoadedSegment, { must, mustNot, scopes }: QueryPlan): Matches {
+  takenMatches = 0
+  if (!must || scopes === 0) return undefined
   return without(db, segment, matchNode(db, segment, must, scopes), mustNot, scopes)
 }
 
-/** The messages of a segment that one of the excluded nodes matches. */
-export function matchExcluded(db: Db, segment: LoadedSegment, { mustNot, scopes }: QueryPlan): SegmentMatches {
-  return scopes === 0 ? NOTHING : matchAny(db, segment, mustNot, scopes)
+/** The messages of a segment that one of the excluded nodes matches. Valid until the next call. */
+export function matchExcluded(db: Db, segment: LoadedSegment, { mustNot, scopes }: QueryPlan): Matches {
+  takenMatches = 0
+  return scopes === 0 ? undefined : matchAny(db, segment, mustNot, scopes)
 }
 
-function matchNode(db: Db, segment: LoadedSegment, node: PlanNode, scopes: number): SegmentMatches {
+function matchNode(db: Db, segment: LoadedSegment, node: PlanNode, scopes: number): Matches {
   switch (node.kind) {
     case 'term':
-      return node.alternatives.map((words) => matchWords(db, segment, words, scopes)).reduce(eitherOf, NOTHING)
+      return eitherOf(node.alternatives.map((words) => matchWords(db, segment, words, scopes)))
     case 'any':
       return matchAny(db, segment, node.of, scopes)
     case 'all': {
-      let found: SegmentMatches | undefined
-      for (const one of node.of) {
-        if (found?.maybe.length === 0) return NOTHING
+      let found: Matches
+      for (const [at, one] of node.of.entries()) {
         const next = matchNode(db, segment, one, scopes)
-        found = found ? bothOf(found, next) : next
+        if (!next) return undefined
+        found = at === 0 ? next : bothOf(found, next)
       }
-      return without(db, segment, found ?? NOTHING, node.not, scopes)
+      return without(db, segment, found, node.not, scopes)
     }
     default:
       return assertNever(node)
   }
 }
 
-const matchAny = (db: Db, segment: LoadedSegment, nodes: readonly PlanNode[], scopes: number): SegmentMatches =>
-  nodes.map((node) => matchNode(db, segment, node, scopes)).reduce(eitherOf, NOTHING)
+const matchAny = (db: Db, segment: LoadedSegment, nodes: readonly PlanNode[], scopes: number): Matches =>
+  eitherOf(nodes.map((node) => matchNode(db, segment, node, scopes)))
 
-function without(
-  db: Db,
-  segment: LoadedSegment,
-  found: SegmentMatches,
-  not: readonly PlanNode[],
-  scopes: number,
-): SegmentMatches {
-  if (not.length === 0 || found.maybe.length === 0) return found
+function without(db: Db, segment: LoadedSegment, found: Matches, not: readonly PlanNode[], scopes: number): Matches {
+  if (not.length === 0 || !found) return found
   const excluded = matchAny(db, segment, not, scopes)
-  const maybe = difference(found.maybe, excluded.sure)
-  if (found.sure === found.maybe && excluded.sure === excluded.maybe) return both(maybe)
-  return { sure: difference(found.sure, excluded.maybe), maybe }
+  if (excluded)
+    for (let at = 0; at < found.length; at++) found[at] = Math.min(found[at] ?? NO, SURE - (excluded[at] ?? NO))
+  return found
 }
 
-function matchWords(db: Db, segment: LoadedSegment, { words, isExact }: WordSet, scopes: number): SegmentMatches {
-  let documents: Numbers | undefined
-  for (const { bytes, isPrefix } of words) {
-    const { documents: found, count }: PostingList = lookUp(db, segment, bytes, isPrefix)
-    if (count === 0) return NOTHING
-    const next = found.subarray(0, count)
-    documents = documents ? intersection(documents, next) : next
+/** Reused, because a search looks up hundreds of words: buffers for matches, and lists of postings. */
+const reusedMatches: Uint8Array[] = []
+let takenMatches = 0
+
+function takeMatches(length: number): Uint8Array {
+  const reused = reusedMatches[takenMatches]
+  const buffer = reused && reused.length >= length ? reused : new Uint8Array(length * 2)
+  reusedMatches[takenMatches++] = buffer
+  return buffer.subarray(0, length).fill(0)
+}
+
+const first = new PostingList()
+const further = new PostingList()
+
+function matchWords(db: Db, segment: LoadedSegment, { words, isExact }: WordSet, scopes: number): Matches {
+  first.count = 0
+  for (const [at, { bytes, isPrefix }] of words.entries()) {
+    const list = at === 0 ? first : further
+    list.count = 0
+    lookUp(db, segment, bytes, isPrefix, list)
+    if (at > 0) keepCommon(first, further)
+    if (first.count === 0) return undefined
   }
-  const messages: number[] = []
-  for (const document of documents ?? []) {
-    if ((scopes & (1 << scopeOfTraits(segment.traits[document] ?? 0))) === 0) continue
-    const message = segment.messages[document] ?? 0
-    if (messages.at(-1) !== message) messages.push(message)
+  const { count, ofDocument, scopes: scopesOfDocuments } = segment.messages
+  // The last element is for documents without a message.
+  const matches = takeMatches(count + 1)
+  const certainty = isExact ? SURE : MAYBE
+  let isFound = false
+  for (let at = 0; at < first.count; at++) {
+    const document = first.documents[at] ?? 0
+    if ((scopes & (1 << (scopesOfDocuments[document] ?? 0))) === 0) continue
+    matches[ofDocument[document] ?? count] = certainty
+    isFound = true
   }
-  return isExact ? both(messages) : { sure: [], maybe: messages }
+  return isFound ? matches.subarray(0, count) : undefined
 }
 
-function eitherOf(a: SegmentMatches, b: SegmentMatches): SegmentMatches {
-  const maybe = union(a.maybe, b.maybe)
-  return a.sure === a.maybe && b.sure === b.maybe ? both(maybe) : { sure: union(a.sure, b.sure), maybe }
-}
-
-function bothOf(a: SegmentMatches, b: SegmentMatches): SegmentMatches {
-  const maybe = intersection(a.maybe, b.maybe)
-  return a.sure === a.maybe && b.sure === b.maybe ? both(maybe) : { sure: intersection(a.sure, b.sure), maybe }
-}
-
-function intersection(a: Numbers, b: Numbers): Numbers {
-  const found: number[] = []
-  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
-    const left = a[i] ?? 0
-    const right = b[j] ?? 0
-    if (left === right) found.push(left)
+/** Removes the documents that the other list does not contain. */
+function keepCommon(list: PostingList, other: PostingList): void {
+  const { documents } = list
+  let kept = 0
+  for (let i = 0, j = 0; i < list.count && j < other.count; ) {
+    const left = documents[i] ?? 0
+    const right = other.documents[j] ?? 0
+    if (left === right) documents[kept++] = left
     if (left <= right) i++
     if (right <= left) j++
+  }
+  list.count = kept
+}
+
+/** Changes the first of them. */
+function eitherOf(all: readonly Matches[]): Matches {
+  let found: Matches
+  for (const one of all) {
+    if (!found) found = one
+    else if (one) for (let at = 0; at < found.length; at++) found[at] = Math.max(found[at] ?? NO, one[at] ?? NO)
   }
   return found
 }
 
-function union(a: Numbers, b: Numbers): Numbers {
-  if (a.length === 0) return b
-  if (b.length === 0) return a
-  const found: number[] = []
-  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
-    const left = a[i] ?? Number.POSITIVE_INFINITY
-    const right = b[j] ?? Number.POSITIVE_INFINITY
-    found.push(Math.min(left, right))
-    if (left <= right) i++
-    if (right <= left) j++
-  }
-  return found
-}
-
-function difference(a: Numbers, b: Numbers): Numbers {
-  if (b.length === 0) return a
-  const found: number[] = []
-  let j = 0
-  for (const one of a) {
-    while (j < b.length && (b[j] ?? 0) < one) j++
-    if (b[j] !== one) found.push(one)
-  }
+/** Changes the first. */
+function bothOf(found: Matches, other: Matches): Matches {
+  if (!found || !other) return undefined
+  for (let at = 0; at < found.length; at++) found[at] = Math.min(found[at] ?? NO, other[at] ?? NO)
   return found
 }

@@ -3,22 +3,22 @@
  * messages.
  */
 import { timeOfId } from '../../index/row-encoding.ts'
-import { scopeOfTraits } from '../../index/text-segments.ts'
 import type { Db } from '../../lib/sqlite/own-database.ts'
 import { TEXT_SCOPES, type TextScope } from '../../model/searchable-text.ts'
 import type { ParsedQuery } from '../query/query.ts'
-import type { PostingList } from '../segments/blocks.ts'
+import { PostingList } from '../segments/postings.ts'
 import { lengthOfCode } from '../segments/term-builder.ts'
-import { filterRows, isInRanges, type RowSearchOptions, searchConditions, traitTestOf } from './find-rows.ts'
-import { matchSegment, planOf, wordsOfPlan } from './query-plan.ts'
-import { type LoadedSegment, loadSegment, lookUp, readSegments, removedTest } from './segment-reader.ts'
+import { selectMessages } from './conditions.ts'
+import type { RowCount, RowSearchOptions } from './find-rows.ts'
+import { MAYBE, matchSegment, planOf, wordsOfPlan } from './query-plan.ts'
+import { type LoadedSegment, loadSegment, lookUp, readSegments } from './segment-reader.ts'
 
 export interface RankedRows {
   /** The best first. */
   readonly rows: readonly number[]
   readonly doubtful: ReadonlySet<number>
-  /** Number of rows that may match, before the limit. */
-  readonly matched: number
+  /** Of all rows that match, not only of the best. */
+  readonly count: RowCount
 }
 
 /** What people say is worth more than what tools print. */
@@ -43,9 +43,7 @@ const RECENCY_HALF_LIFE_MS = 30 * 86_400_000
 
 interface SegmentPostings {
   readonly segment: LoadedSegment
-  /** Messages that may match, and those of them that match for sure. */
-  readonly messages: ReadonlySet<number>
-  readonly sure: ReadonlySet<number>
+  readonly matches: Uint8Array
   /** For each word of the query. */
   readonly lists: readonly PostingList[]
 }
@@ -53,8 +51,7 @@ interface SegmentPostings {
 export function rankRows(db: Db, query: ParsedQuery, options: RowSearchOptions): RankedRows {
   const plan = planOf(query)
   const words = wordsOfPlan(plan)
-  const { where, ranges } = searchConditions(db, query, options, { withoutTraits: true })
-  const hasTraits = traitTestOf(query.filters)
+  const selection = selectMessages(db, query.filters, options)
   const found: SegmentPostings[] = []
   const frequencies = words.map(() => 0)
   let documents = 0
@@ -63,55 +60,60 @@ export function rankRows(db: Db, query: ParsedQuery, options: RowSearchOptions):
     const segment = loadSegment(db, row)
     documents += row.documents
     length += wordsIn(segment)
-    const lists = words.map(({ bytes, isPrefix }) => lookUp(db, segment, bytes, isPrefix))
+    const lists = words.map(({ bytes, isPrefix }) => {
+      const list = new PostingList()
+      lookUp(db, segment, bytes, isPrefix, list)
+      return list
+    })
     for (const [at, { count }] of lists.entries()) frequencies[at] = (frequencies[at] ?? 0) + count
-    if (lists.every(({ count }) => count === 0)) continue
-    if (!ranges.some(({ low, high }) => row.low < high && row.high >= low)) continue
-    const { sure, maybe } = matchSegment(db, segment, plan)
-    if (maybe.length > 0) found.push({ segment, messages: new Set(maybe), sure: new Set(sure), lists })
+    if (!selection.mayContain(row) || lists.every(({ count }) => count === 0)) continue
+    const matches = matchSegment(db, segment, plan)
+    if (matches) found.push({ segment, matches: matches.slice(), lists })
   }
   const rarities = frequencies.map((count) => Math.log(1 + (documents - count + 0.5) / (count + 0.5)))
-  const isRemoved = removedTest(db)
   const newest = timeOfId(found.reduce((high, { segment }) => Math.max(high, segment.row.high), 0))
-  const scores = new Map<number, number>()
+  const ranked: { readonly row: number; readonly score: number }[] = []
   const doubtful = new Set<number>()
   for (const postings of found) {
-    const { segment, sure } = postings
-    for (const [message, score] of scoresOf(postings, rarities, length / Math.max(1, documents), plan.scopes)) {
-      const row = segment.rows[message] ?? 0
-      if (row === 0 || isRemoved?.(row, segment.row.id) || !isInRanges(row, ranges)) continue
-      if (!hasTraits(segment.traits[message] ?? 0)) continue
+    const { segment, matches } = postings
+    selection.restrict(segment, matches)
+    const scores = scoresOf(postings, rarities, length / Math.max(1, documents), plan.scopes)
+    for (const [message, score] of scores.entries()) {
+      if ((matches[message] ?? 0) === 0) continue
+      const row = segment.messages.rows[message] ?? 0
       const age = Math.max(0, newest - timeOfId(row))
-      scores.set(row, score * (1 + RECENCY_BONUS * 2 ** (-age / RECENCY_HALF_LIFE_MS)))
-      if (!sure.has(message)) doubtful.add(row)
+      ranked.push({ row, score: score * (1 + RECENCY_BONUS * 2 ** (-age / RECENCY_HALF_LIFE_MS)) })
+      if (matches[message] === MAYBE) doubtful.add(row)
     }
   }
-  const ranked = [...scores].sort(([a, scoreA], [b, scoreB]) => scoreB - scoreA || b - a).map(([row]) => row)
-  const rows = filterRows(db, ranked, where, options.limit).slice(0, options.limit)
-  return { rows, doubtful, matched: ranked.length }
+  ranked.sort((a, b) => b.score - a.score || b.row - a.row)
+  return {
+    rows: ranked.slice(0, options.limit).map(({ row }) => row),
+    doubtful,
+    count: { sure: ranked.length - doubtful.size, doubtful: doubtful.size },
+  }
 }
 
+/** For each message of the segment. */
 function scoresOf(
-  { segment, messages, lists }: SegmentPostings,
+  { segment, matches, lists }: SegmentPostings,
   rarities: readonly number[],
   averageLength: number,
   scopes: number,
-): ReadonlyMap<number, number> {
-  const scores = new Map<number, number>()
-  for (const message of messages) scores.set(message, 0)
+): Float64Array {
+  const { ofDocument, scopes: scopesOfDocuments, lengths, count } = segment.messages
+  const scores = new Float64Array(count)
   for (const [word, list] of lists.entries())
     for (let at = 0; at < list.count; at++) {
       const document = list.documents[at] ?? 0
-      const message = segment.messages[document] ?? 0
-      const scope = scopeOfTraits(segment.traits[document] ?? 0)
-      if ((scopes & (1 << scope)) === 0) continue
-      const before = scores.get(message)
-      if (before === undefined) continue
+      const message = ofDocument[document] ?? count
+      const scope = scopesOfDocuments[document] ?? 0
+      if ((scopes & (1 << scope)) === 0 || (matches[message] ?? 0) === 0) continue
       const frequency = list.frequencies[at] ?? 1
-      const relativeLength = lengthOfCode(segment.lengths[document] ?? 0) / averageLength
+      const relativeLength = lengthOfCode(lengths[document] ?? 0) / averageLength
       const norm = SATURATION * (1 - LENGTH_PENALTY + LENGTH_PENALTY * relativeLength)
       const score = ((rarities[word] ?? 0) * frequency * (SATURATION + 1)) / (frequency + norm)
-      scores.set(message, before + score * (WEIGHTS[scope] ?? 1))
+      scores[message] = (scores[message] ?? 0) + score * (WEIGHTS[scope] ?? 1)
     }
   return scores
 }
@@ -121,7 +123,7 @@ const wordCounts = new WeakMap<LoadedSegment, number>()
 function wordsIn(segment: LoadedSegment): number {
   let words = wordCounts.get(segment)
   if (words === undefined) {
-    words = segment.lengths.reduce((sum, code) => sum + lengthOfCode(code), 0)
+    words = segment.messages.lengths.reduce((sum, code) => sum + lengthOfCode(code), 0)
     wordCounts.set(segment, words)
   }
   return words

@@ -8,7 +8,7 @@ import type { ParsedQuery, QueryNode } from '../query/query.ts'
 import { toIndexWord } from '../words/characters.ts'
 import { BOUNDARY } from '../words/identifiers.ts'
 import { spellingsOfTerm, type TermSpelling, type TermUnit } from '../words/term-spellings.ts'
-import { sessionConditions } from './find-rows.ts'
+import { sessionConditions } from './conditions.ts'
 
 export interface TitleSearchOptions {
   readonly filter?: SessionFilter | undefined
@@ -24,7 +24,7 @@ export function findSessionsByTitle(
   { filter, limit, more }: TitleSearchOptions,
 ): readonly SessionId[] {
   if (!query.must || (query.scopes && !query.scopes.includes('title'))) return []
-  const { sql, values } = sessionConditions(query, filter)
+  const { sql, values } = sessionConditions(query.filters, filter)
   const titled = `SELECT t.name, t.last_at FROM titled f CROSS JOIN session t ON t.id = f.rowid WHERE titled MATCH ? AND ${sql}
     ORDER BY t.last_at DESC LIMIT ?`
   const named = `SELECT t.name, t.last_at FROM json_each(?) j CROSS JOIN session t ON t.name = j.value WHERE ${sql}

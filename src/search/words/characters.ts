@@ -96,9 +96,15 @@ function hasManyMarks(text: string): boolean {
 /** Removes ignored characters from a text in NFKC. */
 export const removeIgnored = (normal: string): string => normal.replaceAll(IGNORABLE_CHARACTER, '')
 
+/**
+ * Characters that `toLowerCase` may fold in another way. Between the others are Japanese, Chinese and Korean, which have
+ * no case.
+ */
+const FOLDED_SPECIALLY = /[\u0080-\u2e7f\ua4d0-\uabff\ud800-\uffff]/
+
 /** Folds each unit: lower case, Latin letters without accents. */
 export function foldCase(text: string): string {
-  if (isAscii(text)) return text.toLowerCase()
+  if (!FOLDED_SPECIALLY.test(text)) return text.toLowerCase()
   const { folds } = loadCharacterTables()
   const units = new Uint16Array(text.length)
   Buffer.from(units.buffer).write(text, 'utf16le')

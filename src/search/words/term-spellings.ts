@@ -48,7 +48,8 @@ export function spellingsOfTerm({ text, exact, prefix }: QueryTerm): readonly Te
   }))
 }
 
-function splitTermUnits(normal: string): readonly TermUnit[] {
+/** @param normal in NFKC, without ignored characters */
+export function splitTermUnits(normal: string): readonly TermUnit[] {
   const units: { readonly kind: TermUnit['kind']; text: string }[] = []
   let isOpen = false
   for (const character of normal) {
@@ -121,6 +122,9 @@ function endOfIdentifierParts(
   { units, prefix }: TermSpelling,
   start: number,
 ): number | undefined {
+  const [first, second] = units
+  // Parts follow each other without anything between them.
+  if (first && second && !text.startsWith(second.text, start + first.text.length)) return undefined
   const before = characterKindBefore(normal, start)
   const here = characterKindAt(normal, start)
   const mayBegin = here === UPPER || here !== before

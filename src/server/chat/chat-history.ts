@@ -36,12 +36,11 @@ export async function readChatHistory(path: string, session: string): Promise<Ch
   const pairs = pairToolCalls(placed)
   const rolledBack = new Set(messages.filter(facts.isRolledBack).map(({ id }) => id))
   const options = { isRolledBack: (id: string) => rolledBack.has(id) }
-  const visible = placed
-    .filter(({ body, offset }) => canShow(body) && !pairs.calls.has(offset))
-    .slice(-MAX_MESSAGES * 2)
+  const all = placed.filter(({ body, offset }) => canShow(body) && !pairs.calls.has(offset))
+  const visible = all.slice(-MAX_MESSAGES * 2)
   const items = visible.map((one) => toMessageItem(one, pairs, options)).filter(({ show }) => SHOWN_KINDS.has(show))
-  const first = items.slice(-MAX_MESSAGES)[0]
-  return { messages: items.slice(-MAX_MESSAGES), earlier: first?.offset ?? 0 }
+  const shown = items.slice(-MAX_MESSAGES)
+  return { messages: shown, earlier: all.length - visible.length + items.length - shown.length }
 }
 
 const canShow = ({ known }: LoadedMessage): boolean => known.source_type !== 'session' && known.role !== 'meta'

@@ -10,7 +10,7 @@ import type { Workspace } from '../../chat/tools/tool.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 
 /** Arguments of these commands are paths inside the directory, or harmless if read as one. */
-const COMMANDS_WITH_PATHS: ReadonlySet<string> = new Set(['attach', 'context', 'save', 'load'])
+const COMMANDS_WITH_PATHS: ReadonlySet<string> = new Set(['attach', 'context', 'save', 'load', 'export'])
 
 /** Why a line is rejected; undefined if it is allowed. */
 export function refuseLine(line: string, session: ChatSession): Phrase | undefined {
@@ -21,11 +21,14 @@ export function refuseLine(line: string, session: ChatSession): Phrase | undefin
       'ページでは、自分でシェルのコマンドを実行できません。端末で実行するか、モデルに頼んでください。',
     )
   const match = /^\/([^\s/\\.]*)(?:\s([\s\S]*))?$/.exec(line)
+  if (!match && /(?:^|\s)@(?:diff\b|session:|\S*\/(?=\s|$))/.test(line)) return ONLY_TERMINAL
   if (!match) return refuseOutside(attachmentPathsIn(expandSavedPrompt(session, line), workspace), workspace)
   const words = new CommandWords(match[2] ?? '')
   const name = match[1] ?? ''
   if (name === 'prompts' && words.first === 'get') return refuseLine(`@${words.rest.text.replace(/^@/, '')}`, session)
   if (name === 'tools') return refuseTrust(words)
+  if (name === 'diff' || name === 'commit') return ONLY_TERMINAL
+  if (name === 'copy') return COPY_BUTTON
   if (!COMMANDS_WITH_PATHS.has(name) || (name === 'context' && words.first !== 'add')) return undefined
   return refuseOutside(
     words.all.flatMap((word) => (name === 'load' ? [word, `${word}.json`] : [word])),
@@ -38,6 +41,16 @@ function refuseTrust(words: CommandWords): Phrase | undefined {
   const isPattern = (word: string): boolean => /[*?]/.test(word) || /^@[^/]*\/?$/.test(word)
   return words.first === 'trust' && words.rest.all.some(isPattern) ? ONE_BY_ONE : undefined
 }
+
+const ONLY_TERMINAL = phrase(
+  'This is available in the terminal only, because it runs git or reads other sessions.',
+  'git の実行やほかの会話の読み取りを伴うため、端末でだけ使えます。',
+)
+
+const COPY_BUTTON = phrase(
+  'On the page, copy an answer with the button below it.',
+  'ページでは、応答の下にあるボタンでコピーできます。',
+)
 
 const ONE_BY_ONE = phrase(
   'The page cannot trust all tools at once. Trust a tool when it asks, or by its name.',

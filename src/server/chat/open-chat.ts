@@ -1,10 +1,13 @@
 /** A chat that is open on the server. It records its events, so that every page sees the same, whenever it connects. */
-import { relative } from 'node:path'
+import { mkdirSync, rmSync } from 'node:fs'
+import { basename, join, relative } from 'node:path'
 import { listCheckpoints } from '../../chat/checkpoint/checkpoints.ts'
 import { toApiEvent } from '../../chat/events.ts'
 import type { ChatSession, OpenedChat, ToolConsent } from '../../chat/open/open-chat.ts'
 import { contextWindowTokens } from '../../chat/turn/request.ts'
 import { openTangents } from '../../conversation/tangent.ts'
+import { writeFileAtomically } from '../../lib/files/atomic-file.ts'
+import { sha256 } from '../../lib/hash.ts'
 import { warn } from '../../lib/logger.ts'
 import type { ChatConsent, ChatEvent, ChatState } from '../../model/api/chat.ts'
 import type { CheckpointItem } from '../../model/api/session.ts'
@@ -90,6 +93,19 @@ export class OpenChat {
     this.session.interrupt()
   }
 
+  /** Stores a file of the page, and attaches it to the next prompt. */
+  attach(name: string, bytes: Uint8Array): void {
+    if (this.isClosed) throw new ApiProblem('not_found', CHAT_CLOSED)
+    const { attachments } = this.session
+    if (attachments.length >= MAX_ATTACHMENTS) throw new ApiProblem('not_possible', TOO_MANY_ATTACHMENTS)
+    attachments.push(storeAttachment(this.#attachmentFolder, name, bytes))
+    this.#publish({ kind: 'state', state: this.state })
+  }
+
+  get #attachmentFolder(): string {
+    return join(this.session.commandContext.data, 'attachments', this.session.state.conversation_id)
+  }
+
   /** Afterwards, other processes can open the session. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
@@ -99,6 +115,7 @@ export class OpenChat {
   async #close(): Promise<void> {
     this.#publish({ kind: 'closed' })
     await this.#opened.close()
+    rmSync(this.#attachmentFolder, { recursive: true, force: true })
   }
 
   /** Yields events after an id, or all of them. `undefined` after each pause without events. */
@@ -171,8 +188,10 @@ export class OpenChat {
       this.#publish({ kind: 'state', state: this.state })
       for await (const event of this.session.send(text)) {
         if (event.kind === 'quit') hasQuit = true
-        else if (event.kind === 'moved') await this.#readHistory()
-        else {
+        else if (event.kind === 'moved') {
+          await this.#readHistory()
+          if (event.said !== undefined) this.#publish({ kind: 'said', text: event.said, at: new Date().toISOString() })
+        } else if (event.kind !== 'clipboard') {
           if (event.kind === 'consent_needed' || event.kind === 'trust_needed') this.#openQuestions.add(event.id)
           this.#publish(toApiEvent(event))
           if (event.kind === 'checkpoint') this.#publish({ kind: 'state', state: this.state })
@@ -219,6 +238,26 @@ export class OpenChat {
     for (const wake of [...this.#waiting]) wake()
   }
 }
+
+/** A path with the digest, so that files of the same name keep each other. */
+function storeAttachment(folder: string, name: string, bytes: Uint8Array): string {
+  const safeName = basename(name.replaceAll('\\', '/'))
+    .replaceAll(/[^\p{L}\p{N}._-]+/gu, '_')
+    .slice(-MAX_NAME)
+  const parent = join(folder, sha256(bytes).slice(0, 12))
+  mkdirSync(parent, { recursive: true, mode: 0o700 })
+  const path = join(parent, /^\.*$/.test(safeName) ? 'file' : safeName)
+  writeFileAtomically(path, [bytes], { mode: 0o600 })
+  return path
+}
+
+/** File systems allow 255 bytes. */
+const MAX_NAME = 60
+const MAX_ATTACHMENTS = 20
+const TOO_MANY_ATTACHMENTS = phrase(
+  `A prompt can have ${MAX_ATTACHMENTS} attachments. Send it, or take them back with /attach clear.`,
+  `1 つの依頼に添付できるのは ${MAX_ATTACHMENTS} 件です。送信するか、/attach clear で取り消してください。`,
+)
 
 const CHAT_CLOSED = phrase('The chat is closed. Open it again.', 'この会話は閉じられています。もう一度開いてください。')
 const CHAT_BUSY = phrase(
@@ -273,7 +312,10 @@ function toChatState(session: ChatSession, running: boolean): ChatState {
         files,
       }),
     ),
-    attached: session.attachments.map((path) => relative(setup.workspace.cwd, path)),
+    attached: session.attachments.map((path) => {
+      const from = relative(setup.workspace.cwd, path)
+      return from.startsWith('..') ? basename(path) : from
+    }),
     waiting: !running && state.next_message !== null,
     ...sandboxState(setup.sandboxing),
   }

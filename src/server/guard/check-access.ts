@@ -7,7 +7,7 @@ import { fieldsOf, stringOf } from '../../lib/unknown-values.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../api-problem.ts'
 import { clientAddress, createRateBucket, type RateBucket } from './check-request.ts'
-import { type SignInResult, SignIns, type TokenFile } from './sign-in.ts'
+import { isMemoryToken, type SignInResult, SignIns, type TokenFile } from './sign-in.ts'
 
 export interface AccessOptions {
   /** Undefined: no token is needed. */
@@ -19,6 +19,8 @@ export interface AccessOptions {
 const YEAR_SECONDS = 31_536_000
 /** Needs no token, and then returns only its status. */
 const OPEN_PATH = '/api/health'
+/** For MCP clients, which also may send a token that is good for nothing else. */
+export const MEMORY_PATH = '/mcp'
 
 export function checkAccess({ tokens, port, secure }: AccessOptions): MiddlewareHandler {
   if (!tokens) return (_, next) => next()
@@ -47,12 +49,14 @@ export function checkAccess({ tokens, port, secure }: AccessOptions): Middleware
     const bearer = /^Bearer (\S+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
     if (bearer !== undefined) {
       if (tokens.accepts(bearer)) return next()
+      if (path === MEMORY_PATH && isMemoryToken(tokens.directory, bearer)) return next()
       limitGuesses(c, wrong)
     }
     if (path === OPEN_PATH) {
       c.set('stranger', true)
       return next()
     }
+    if (path === MEMORY_PATH) throw new ApiProblem('unauthorized', UNKNOWN_MEMORY)
     const wantsPage = isRead && !path.startsWith('/api/') && /\btext\/html\b/.test(c.req.header('accept') ?? '')
     if (wantsPage && bearer === undefined) return renderSignInPage(c, 401)
     throw new ApiProblem('unauthorized', UNKNOWN)
@@ -104,6 +108,11 @@ const cookieName = (port: number): string => `fumi_${port}`
 const UNKNOWN = phrase(
   'Open the link that fumi token --link prints, or send the token that fumi token prints as Authorization: Bearer …',
   'fumi token --link が表示するリンクを開くか、fumi token が表示するトークンを Authorization: Bearer … として送ってください。',
+)
+
+const UNKNOWN_MEMORY = phrase(
+  'Send the token that fumi token --scope memory prints as Authorization: Bearer …',
+  'fumi token --scope memory が表示するトークンを Authorization: Bearer … として送ってください。',
 )
 
 export const SIGN_IN_PATH = '/login'

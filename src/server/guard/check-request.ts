@@ -70,7 +70,7 @@ export function checkOrigin({ host, port, secure }: OriginOptions): MiddlewareHa
       throw new ApiProblem('forbidden', OTHER_SITE)
     if (
       CHANGING_METHODS.has(c.req.method) &&
-      !/^application\/json\b/i.test(c.req.header('content-type') ?? 'application/json')
+      !/^application\/(?:json|octet-stream)\b/i.test(c.req.header('content-type') ?? 'application/json')
     )
       throw new ApiProblem(
         'forbidden',
@@ -82,7 +82,7 @@ export function checkOrigin({ host, port, secure }: OriginOptions): MiddlewareHa
 
 const OTHER_SITE = phrase('The server refuses requests from other sites.', 'ほかのサイトからの要求は拒否します。')
 
-/** Forms of other sites can only send other content types. */
+/** Forms of other sites can only send other content types. Files are imported as application/octet-stream. */
 const CHANGING_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
 function parseHost(host: string, defaultPort: number): { readonly name: string; readonly port: number } | undefined {
@@ -150,20 +150,26 @@ export function limitRate(options: RateBucketOptions): MiddlewareHandler {
 }
 
 const MAX_BODY_BYTES = 256 * 1024
+const MAX_IMPORT_BYTES = 64 * 1024 * 1024
 
-export const limitBodySize: MiddlewareHandler = bodyLimit({
-  maxSize: MAX_BODY_BYTES,
-  onError: () =>
-    toProblemResponse(
-      new ApiProblem(
-        'body_too_large',
-        phrase(
-          `The request body exceeds ${MAX_BODY_BYTES} bytes.`,
-          `送る内容が大きすぎます。上限は ${MAX_BODY_BYTES} バイトです。`,
+const limitBody = (maxSize: number): MiddlewareHandler =>
+  bodyLimit({
+    maxSize,
+    onError: () =>
+      toProblemResponse(
+        new ApiProblem(
+          'body_too_large',
+          phrase(
+            `The request body exceeds ${maxSize} bytes.`,
+            `送る内容が大きすぎます。上限は ${maxSize} バイトです。`,
+          ),
         ),
       ),
-    ),
-})
+  })
+
+export const limitBodySize = limitBody(MAX_BODY_BYTES)
+/** Larger logs belong into a folder of their agent. */
+export const limitImportSize = limitBody(MAX_IMPORT_BYTES)
 
 const POLICY = [
   "default-src 'none'",

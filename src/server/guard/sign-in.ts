@@ -4,6 +4,7 @@
  */
 
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { replaceOwnFile } from '../../lib/files/atomic-file.ts'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
@@ -12,28 +13,47 @@ import { isSystemError, toReadError } from '../../lib/files/system-error.ts'
 import { warn } from '../../lib/logger.ts'
 import { AppError } from '../../model/error.ts'
 
-const tokenPath = (directory: string): string => join(directory, 'token')
+/** `memory`: reads what agents recall, at one path, and nothing else. */
+export type TokenScope = 'api' | 'memory'
+
+const FILE_NAMES: { readonly [scope in TokenScope]: string } = { api: 'token', memory: 'memory-token' }
+
+const tokenPath = (directory: string, scope: TokenScope = 'api'): string => join(directory, FILE_NAMES[scope])
 
 /** Creates the token on first use. */
-export function readToken(directory: string): string {
-  return readTokenFile(directory) ?? rotateToken(directory)
+export function readToken(directory: string, scope: TokenScope = 'api'): string {
+  return readTokenFile(directory, scope) ?? rotateToken(directory, scope)
 }
 
 /** Replaces the token: the old one becomes invalid. */
-export function rotateToken(directory: string): string {
+export function rotateToken(directory: string, scope: TokenScope = 'api'): string {
   const token = randomBytes(32).toString('base64url')
-  replaceOwnFile(tokenPath(directory), `${token}\n`)
+  replaceOwnFile(tokenPath(directory, scope), `${token}\n`)
   return token
 }
 
-function readTokenFile(directory: string): string | undefined {
+/** @returns whether there was one */
+export function revokeMemoryToken(directory: string): boolean {
+  const path = tokenPath(directory, 'memory')
+  const isThere = statOf(path) !== undefined
+  rmSync(path, { force: true })
+  return isThere
+}
+
+/** False if no token was created, or if it was revoked. Changes count at once. */
+export function isMemoryToken(directory: string, given: string): boolean {
+  const token = readTokenFile(directory, 'memory')
+  return token !== undefined && isSameSecret(given, token)
+}
+
+function readTokenFile(directory: string, scope: TokenScope): string | undefined {
   try {
-    const text = readRegularFile(tokenPath(directory)).toString().trim()
+    const text = readRegularFile(tokenPath(directory, scope)).toString().trim()
     return TOKEN_PATTERN.test(text) ? text : undefined
   } catch (error) {
     // Creating the token reports a folder that is missing or a file.
     if (isSystemError(error) && (error.code === 'ENOENT' || error.code === 'ENOTDIR')) return undefined
-    throw toReadError(tokenPath(directory), error)
+    throw toReadError(tokenPath(directory, scope), error)
   }
 }
 

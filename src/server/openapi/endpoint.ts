@@ -2,8 +2,9 @@
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { parsePeriod, type SessionFilter } from '../../app.ts'
-import type { ApiErrorCode } from '../../model/api/envelope.ts'
+import { type App, parsePeriod, type SessionFilter, type UnknownName } from '../../app.ts'
+import type { ApiErrorCode, FilterWarning } from '../../model/api/envelope.ts'
+import { nearestName } from '../../model/nearest-name.ts'
 import { phrase } from '../../model/phrase.ts'
 import { API_ERRORS, ApiProblem } from '../api-problem.ts'
 
@@ -44,7 +45,7 @@ export function addEndpoint<Query extends z.ZodObject, Body extends z.ZodType>(
   api.on(method, path.replaceAll(/\{(\w+)\}/g, ':$1'), async (c) => {
     const result = await endpoint.answer({
       c,
-      query: checkInput(query ?? EMPTY_QUERY, c.req.query()) as Given<z.output<Query>>,
+      query: checkQuery(query ?? EMPTY_QUERY, c.req.query()) as Given<z.output<Query>>,
       body: (body ? checkInput(body, await readJsonBody(c)) : undefined) as Given<z.output<Body>>,
       param: (name) => c.req.param(name) ?? '',
       signal: c.req.raw.signal,
@@ -54,6 +55,23 @@ export function addEndpoint<Query extends z.ZodObject, Body extends z.ZodType>(
 }
 
 const EMPTY_QUERY = z.object({})
+
+function checkQuery(schema: z.ZodObject, given: Readonly<Record<string, string>>): unknown {
+  const known = Object.keys(schema.shape)
+  for (const name of Object.keys(given)) {
+    if (known.includes(name)) continue
+    const nearest = nearestName(name, known)
+    throw new ApiProblem(
+      'invalid_parameters',
+      phrase(
+        `Unknown parameter "${name}".${nearest === undefined ? '' : ` Did you mean ${nearest}?`}`,
+        `「${name}」というパラメーターはありません。${nearest === undefined ? '' : `${nearest} のことですか？`}`,
+      ),
+      { invalid_fields: [{ field: name, message: 'is unknown' }], name, nearest: nearest ?? null },
+    )
+  }
+  return checkInput(schema, given)
+}
 
 function checkInput(schema: z.ZodType, value: unknown): unknown {
   const parsed = schema.safeParse(value)
@@ -155,6 +173,55 @@ export function parseSessionFilter(values: FilterValues): SessionFilter {
     ...(from !== undefined && { since: from }),
     ...(until !== undefined && { until }),
   }
+}
+
+/**
+ * Names in filters that match nothing: throws for an agent, and returns warnings for the others.
+ * @param query text of a search
+ */
+export async function checkNames(
+  app: App,
+  { agent, project, model, tool, tag }: FilterValues & { readonly tag?: string | undefined },
+  query?: string,
+): Promise<readonly FilterWarning[]> {
+  const unknown = await app.unknownNames(
+    {
+      ...(agent !== undefined && { agents: agent.split(',') }),
+      ...(project !== undefined && { project }),
+      ...(model !== undefined && { model }),
+      ...(tool !== undefined && { tool }),
+      tag,
+    },
+    query,
+  )
+  for (const one of unknown) if (one.kind === 'agent') throw toNameProblem(one)
+  return unknown.map(({ kind, name, nearest, text: { en, ja } }) => ({
+    filter: kind,
+    name,
+    nearest: nearest ?? null,
+    detail: en,
+    detail_ja: ja,
+  }))
+}
+
+function toNameProblem({ text, name, nearest, range }: UnknownName): ApiProblem {
+  const names = { name, nearest: nearest ?? null }
+  if (range) return new ApiProblem('invalid_query', text, { code: 'filter_value', ...range, ...names })
+  return new ApiProblem('invalid_parameters', text, {
+    invalid_fields: [{ field: 'agent', message: 'is unknown' }],
+    ...names,
+  })
+}
+
+/** A parameter as a filter of the query language; empty without a value. */
+export function filterText(name: string, value: string | undefined): string {
+  if (value === undefined) return ''
+  if (value.includes('"'))
+    throw new ApiProblem(
+      'invalid_parameters',
+      phrase(`${name} must not contain quotation marks.`, `${name} に引用符は使えません。`),
+    )
+  return `${name}:"${value}"`
 }
 
 function parseMoment(name: string, given: string | undefined, end: 'from' | 'until'): number | undefined {

@@ -92,6 +92,21 @@ export function chatRoutes(api: OpenAPIHono, { app }: ServerContext, chats: Open
   })
   addEndpoint(api, {
     method: 'post',
+    path: '/api/chat/{id}/attachments',
+    summary: 'Attach a file to the next prompt',
+    description:
+      'The body is the file itself: an image, a PDF or a text. It is kept until the chat closes. To take all attachments back, send /attach clear.',
+    query: z.object({ name: z.string().min(1).max(300).openapi({ description: 'Name of the file.' }) }),
+    reply: 'ChatReply',
+    errors: ['not_found', 'not_possible', 'body_too_large'],
+    answer: async ({ c, param, query }) => {
+      const chat = chats.get(param('id'))
+      chat.attach(query.name, new Uint8Array(await c.req.arrayBuffer()))
+      return { data: chat.state, meta: {} }
+    },
+  })
+  addEndpoint(api, {
+    method: 'post',
     path: '/api/chat/{id}/answer',
     summary: 'Answer a request for consent',
     description: 'The first answer from any client counts. trust allows the tool for the rest of the chat.',

@@ -205,7 +205,7 @@ async function findLog(app: App, { id, path }: SessionEntry): Promise<LogToConve
   if (!log)
     throw new AppError(
       'not_found',
-      `the log of ${id} is gone: ${path}. No backup exists.`,
+      `The log of ${id} is gone: ${path}. No backup exists.`,
       `会話 ${id} のログ ${path} がなくなっています。バックアップもありません。`,
     )
   return { agent: log.agent, source: log.source, session: id }

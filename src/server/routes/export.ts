@@ -1,5 +1,6 @@
 /** `/api/sessions/:id/export`: a session as a document. */
 
+import { Readable } from 'node:stream'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { App, SessionEntry } from '../../app.ts'
 import type { ExportInput } from '../../export/export-input.ts'
@@ -8,6 +9,7 @@ import { OutlineCollector } from '../../export/outline.ts'
 import { createRedaction } from '../../export/privacy.ts'
 import { batchTexts } from '../../lib/text.ts'
 import { withYields } from '../../lib/yield-loop.ts'
+import { type ZipEntry, zipStream } from '../../lib/zip.ts'
 import { EXPORT_FORMATS, type ExportFormat } from '../../model/api/convert.ts'
 import { AppError } from '../../model/error.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
@@ -28,7 +30,35 @@ const MEDIA_TYPES: { readonly [format in ExportFormat]: string } = {
   sft: 'application/jsonl',
 }
 
+/** A document opened from here must not run scripts. */
+const DOCUMENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox"
+/** More than a page shows at once. */
+const MAX_EXPORTED = 1000
+
 export function exportRoutes(api: OpenAPIHono, context: ServerContext): void {
+  addEndpoint(api, {
+    method: 'post',
+    path: '/api/sessions/export',
+    summary: 'Export several sessions as a ZIP file',
+    description: 'One document per session. Sessions whose logs are gone are left out and listed in missing.txt.',
+    body: z.strictObject({
+      ids: z.array(z.string().min(1)).min(1).max(MAX_EXPORTED),
+      format: z.enum(EXPORT_FORMATS).default('md'),
+      all: z.boolean().default(false),
+      redact: z.boolean().default(true),
+    }),
+    reply: 'application/zip',
+    errors: ['session_not_found'],
+    answer: ({ body: { ids, ...options }, signal }) => {
+      const entries = [...new Set(ids)].map((id) => context.session(id))
+      return new Response(toByteStream(zipStream(exportEntries(context.app, entries, options)), signal), {
+        headers: {
+          'content-type': 'application/zip',
+          'content-disposition': 'attachment; filename="fumibako-sessions.zip"',
+        },
+      })
+    },
+  })
   addEndpoint(api, {
     method: 'get',
     path: '/api/sessions/{id}/export',
@@ -43,28 +73,54 @@ export function exportRoutes(api: OpenAPIHono, context: ServerContext): void {
     }),
     reply: 'application/octet-stream',
     errors: ['session_not_found', 'source_gone'],
-    answer: async ({ param, query, signal }) => {
+    answer: async ({ param, query: { turns: given, ...query }, signal }) => {
       const entry = context.session(param('id'))
-      const turns = query.turns === undefined ? undefined : parseTurns(query.turns)
-      const format = EXPORT_FORMAT_ENTRIES[query.format]
-      const material = await readExportMaterial(context.app, entry, query.redact)
-      const options = {
-        ...(query.all && { all: true }),
-        ...(turns && { turns }),
-        timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-      }
-      const texts = (await format.load())(material, options)
-      const name = `${entry.id.replaceAll(/[^\w.-]+/g, '_')}.${format.extension}`
-      return new Response(toByteStream(batchTexts(texts), signal), {
+      const turns = given === undefined ? undefined : parseTurns(given)
+      const { name, pieces } = await exportEntry(context.app, entry, { ...query, ...(turns && { turns }) })
+      return new Response(toByteStream(pieces, signal), {
         headers: {
           'content-type': `${MEDIA_TYPES[query.format]}; charset=utf-8`,
           'content-disposition': `attachment; filename="${name}"`,
-          // A document opened from here must not run scripts.
-          'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; img-src data:; sandbox",
+          'content-security-policy': DOCUMENT_POLICY,
         },
       })
     },
   })
+}
+
+interface ExportOptions {
+  readonly format: ExportFormat
+  readonly all?: boolean
+  readonly redact?: boolean
+  readonly turns?: TurnRange
+}
+
+async function exportEntry(app: App, entry: SessionEntry, { format: name, all, redact, turns }: ExportOptions) {
+  const format = EXPORT_FORMAT_ENTRIES[name]
+  const material = await readExportMaterial(app, entry, redact)
+  const texts = (await format.load())(material, {
+    ...(all && { all }),
+    ...(turns && { turns }),
+    timeZone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  })
+  return { name: `${entry.id.replaceAll(/[^\w.-]+/g, '_')}.${format.extension}`, pieces: batchTexts(texts) }
+}
+
+async function* exportEntries(
+  app: App,
+  entries: readonly SessionEntry[],
+  options: ExportOptions,
+): AsyncGenerator<ZipEntry> {
+  const missing: string[] = []
+  for (const entry of entries)
+    try {
+      yield await exportEntry(app, entry, options)
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      missing.push(`${error.message}\n`)
+    }
+  if (missing.length > 0)
+    yield { name: 'missing.txt', pieces: batchTexts(Readable.from(missing, { objectMode: true })) }
 }
 
 function parseTurns(given: string): TurnRange {
@@ -79,7 +135,7 @@ function parseTurns(given: string): TurnRange {
   )
 }
 
-/** Reads the session once for its outline; the export reads it again while it is written. */
+/** Reads the session once for its outline and its secrets; the export reads it again while it is written. */
 async function readExportMaterial(
   app: App,
   { id, agent, path }: SessionEntry,
@@ -90,7 +146,7 @@ async function readExportMaterial(
   if (!log || !session)
     throw new AppError(
       'not_found',
-      `the log of ${id} is gone: ${path}. No backup exists.`,
+      `The log of ${id} is gone: ${path}. No backup exists.`,
       `会話 ${id} のログ ${path} がなくなっています。バックアップもありません。`,
     )
   const { agent: reader, source } = log
@@ -99,10 +155,13 @@ async function readExportMaterial(
     for await (const batch of withYields(reader.read(source)))
       for (const one of batch) if (one.kind === 'message' && one.message.raw.session_id === id) yield one.message
   }
+  const privacy =
+    redact === false ? undefined : createRedaction(redact ? peopleOnMachine(app.environment) : KEEP_PEOPLE)
   const outliner = new OutlineCollector()
   for await (const message of all()) {
     if (message.raw.line_index === 0) sessionMessages.push(message)
     outliner.add(message)
+    await privacy?.learn(message)
   }
   /** Messages about the session itself, such as its header, come first. */
   async function* inOrder(): AsyncGenerator<NormalizedMessage> {
@@ -117,6 +176,5 @@ async function readExportMaterial(
     outline: outliner.outline(),
     messages: inOrder(),
   }
-  if (redact === false) return material
-  return createRedaction(redact ? peopleOnMachine(app.environment) : KEEP_PEOPLE).apply(material, inOrder)
+  return privacy ? privacy.apply(material, inOrder) : material
 }

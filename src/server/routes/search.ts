@@ -1,15 +1,26 @@
 /** `/api/search` and `/api/files`: finds messages, and the tool calls that touched a file. */
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import type { App, MessageHit, SearchAnswer, SearchOptions, SessionFilter } from '../../app.ts'
+import {
+  type App,
+  explainQuery,
+  type MessageHit,
+  type SearchAnswer,
+  type SearchOptions,
+  type SessionFilter,
+} from '../../app.ts'
 import { warn } from '../../lib/logger.ts'
+import type { FilterWarning } from '../../model/api/envelope.ts'
 import type { SearchHit, SearchLine, SearchMeta } from '../../model/api/search.ts'
+import { instantFromMs } from '../../model/ids.ts'
 import { phrase } from '../../model/phrase.ts'
 import { ApiProblem, SEE_LOG, toQueryProblem } from '../api-problem.ts'
 import type { ServerContext } from '../context.ts'
 import {
   addEndpoint,
+  checkNames,
   FILTER_PARAMETERS,
+  filterText,
   flagParameter,
   numberParameter,
   parseSessionFilter,
@@ -19,12 +30,15 @@ import { toByteStream } from '../send-stream.ts'
 import { readSessionTitles, toSessionItems } from '../view/session-item.ts'
 
 const DEFAULT_LIMIT = 20
+const MAX_PATH_WORDS = 8
 const SEARCH_QUERY = z.object({
   q: textParameter('Search query: words, "a phrase", prefix*, -exclude, a OR b, /regex/, agent:codex …'),
   keyword: textParameter('Alias of q.'),
   scope: textParameter('Searches only this part: prompts, answers, arguments, output, reasoning, files or titles.'),
   role: textParameter('Searches only messages of this role: user, assistant or tool.'),
   ...FILTER_PARAMETERS,
+  starred: flagParameter('1: only sessions with a star. 0: only sessions without one.'),
+  tag: textParameter('Only sessions with this tag.'),
   limit: numberParameter(
     `Maximum number of hits: ${DEFAULT_LIMIT} by default, at most 200. A stream has no limit by default.`,
     1,
@@ -43,22 +57,46 @@ export function searchRoutes(api: OpenAPIHono, context: ServerContext): void {
     path: '/api/search',
     summary: 'Search all sessions',
     description:
-      'Newest first by default. With stream=1 the reply is application/x-ndjson with one SearchLine per line. A complete stream ends with a line of kind end.',
+      'Newest first by default; in a reply, matches in names of arguments come last. With stream=1 the reply is application/x-ndjson with one SearchLine per line. A complete stream ends with a line of kind end.',
     query: SEARCH_QUERY,
     reply: 'SearchReply',
     errors: ['invalid_query', 'invalid_period'],
     answer: async ({ query, signal }) => {
       const words = toQueryText(query)
+      // The tag is a filter of the words.
+      const warnings = await checkNames(app, { ...query, tag: undefined }, words)
       if (query.stream) {
         // A stream cannot turn into an error response later.
         const first = await app.search(words, firstPageOptions(query))
         if (first.kind === 'problem') throw toQueryProblem(first)
-        const lines = searchLines(app, words, query, first, signal)
+        const lines = searchLines(app, words, query, first, warnings, signal)
         return new Response(toByteStream(encodeJsonLines(lines), signal), {
           headers: { 'content-type': 'application/x-ndjson; charset=utf-8' },
         })
       }
-      return searchPage(app, words, query)
+      return searchPage(app, words, query, warnings)
+    },
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/files/list',
+    summary: 'List files that tool calls touched',
+    description: 'Files of the latest sessions; with q, files whose paths contain all of its words.',
+    query: z.object({
+      q: textParameter('Words of the path, in any order.'),
+      limit: numberParameter('Maximum number of files, 50 by default.', 1, 500),
+    }),
+    reply: 'FileListReply',
+    answer: ({ query: { q = '', limit = 50 } }) => {
+      const words = q
+        .split(/\s+/)
+        .filter((word) => word !== '')
+        .slice(0, MAX_PATH_WORDS)
+      const data = app.index.files({ words, limit }).map(({ last_at, ...file }) => ({
+        ...file,
+        last_at: last_at === null ? null : (instantFromMs(last_at) ?? null),
+      }))
+      return { data, meta: {} }
     },
   })
   addEndpoint(api, {
@@ -84,7 +122,7 @@ export function searchRoutes(api: OpenAPIHono, context: ServerContext): void {
   })
 }
 
-async function searchPage(app: App, words: string, query: Query): Promise<object> {
+async function searchPage(app: App, words: string, query: Query, warnings: readonly FilterWarning[]): Promise<object> {
   const start = performance.now()
   const { limit = DEFAULT_LIMIT, after, sort } = query
   if (limit > 200)
@@ -112,10 +150,12 @@ async function searchPage(app: App, words: string, query: Query): Promise<object
     left: answer.left,
     titles: answer.titles.map(({ id }) => id),
     sessions: await toSessionItems(app, answer.sessions),
+    query: explainQuery(query.q ?? query.keyword ?? ''),
     next: answer.next ?? null,
     duration_ms: Math.round(performance.now() - start),
+    warnings,
   }
-  return { data: answer.hits.map(toHitItem), meta }
+  return { data: putKeysLast(answer.hits).map(toHitItem), meta }
 }
 
 type FoundHits = Extract<SearchAnswer, { kind: 'found' }>
@@ -136,6 +176,7 @@ async function* searchLines(
   words: string,
   query: Query,
   first: FoundHits,
+  warnings: readonly FilterWarning[],
   signal: AbortSignal,
 ): AsyncGenerator<SearchLine> {
   const start = performance.now()
@@ -152,11 +193,27 @@ async function* searchLines(
     const [session] = entry ? await toSessionItems(app, [entry]) : []
     if (session) yield { kind: 'session', session }
   }
+  yield { kind: 'query', parts: explainQuery(query.q ?? query.keyword ?? '') }
   for (const { id } of first.titles) {
     yield* introduce(id)
     yield { kind: 'title', session_id: id }
   }
+  const keysOnly: MessageHit[] = []
   for await (const hit of searchPages(app, words, filter, first)) {
+    if (signal.aborted) break
+    if (total >= limitOfHits || total + keysOnly.length >= limitOfHits + MAX_HELD_HITS) {
+      isComplete = false
+      break
+    }
+    if (hit.keys_only && keysOnly.length < MAX_HELD_HITS) {
+      keysOnly.push(hit)
+      continue
+    }
+    total++
+    yield* introduce(hit.session_id)
+    yield { kind: 'hit', hit: toHitItem(hit) }
+  }
+  for (const hit of keysOnly) {
     if (signal.aborted) break
     if (total >= limitOfHits) {
       isComplete = false
@@ -172,9 +229,12 @@ async function* searchLines(
     total_is: (isComplete || (isRanked && first.total_is === 'exact')) && !signal.aborted ? 'exact' : 'at_least',
     complete: isComplete && first.complete,
     duration_ms: Math.round(performance.now() - start),
+    warnings,
   }
 }
 
+/** Matches in names of arguments wait for better ones, but not for more than this. */
+const MAX_HELD_HITS = 1000
 const PAGE_SIZE = 100
 
 async function* searchPages(
@@ -193,7 +253,7 @@ async function* searchPages(
 }
 
 /** Parameters become filters of the query language. */
-function toQueryText({ q, keyword, scope, role }: Query): string {
+function toQueryText({ q, keyword, scope, role, starred, tag }: Query): string {
   const words = q ?? keyword
   if (words === undefined)
     throw new ApiProblem(
@@ -203,23 +263,21 @@ function toQueryText({ q, keyword, scope, role }: Query): string {
         invalid_fields: [{ field: 'q', message: 'is required' }],
       },
     )
-  const parts = [words, filterText('in', scope), filterText('role', role)]
+  const star = starred === undefined ? '' : starred ? 'is:starred' : '-is:starred'
+  const parts = [words, filterText('in', scope), filterText('role', role), filterText('tag', tag), star]
   return parts.filter((part) => part !== '').join(' ')
 }
 
-function filterText(name: string, value: string | undefined): string {
-  if (value === undefined) return ''
-  if (value.includes('"'))
-    throw new ApiProblem(
-      'invalid_parameters',
-      phrase(`${name} must not contain quotation marks.`, `${name} に引用符は使えません。`),
-    )
-  return `${name}:"${value}"`
-}
+/** What was said, and values, are more often meant than names of arguments (`timeout_ms`). */
+const putKeysLast = (hits: readonly MessageHit[]): readonly MessageHit[] => [
+  ...hits.filter((hit) => !hit.keys_only),
+  ...hits.filter((hit) => hit.keys_only),
+]
 
-const toHitItem = ({ snippet, tool, unverified, ...hit }: MessageHit): SearchHit => ({
+export const toHitItem = ({ snippet, tool, keys_only, unverified, ...hit }: MessageHit): SearchHit => ({
   id: `${hit.session_id}:${hit.message_id}`,
   ...hit,
+  keys_only: keys_only === true,
   unverified: unverified === true,
   tool: tool ?? null,
   snippet: snippet?.text ?? null,

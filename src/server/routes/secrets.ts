@@ -1,4 +1,4 @@
-/** `/api/sessions/:id/secrets`: where secrets stand in a session, never which. */
+/** `/api/sessions/:id/secrets`: the places of secrets in a session, never their values. */
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { withYields } from '../../lib/yield-loop.ts'
 import type { FoundSecret } from '../../model/api/secrets.ts'
@@ -13,7 +13,7 @@ export function secretRoutes(api: OpenAPIHono, context: ServerContext): void {
   addEndpoint(api, {
     method: 'get',
     path: '/api/sessions/{id}/secrets',
-    summary: 'List where secrets stand in a session',
+    summary: 'Find the secrets in a session',
     description: 'Reads the complete log twice. The reply contains kinds and places, never a secret.',
     reply: 'SecretsReply',
     errors: ['session_not_found', 'source_gone'],

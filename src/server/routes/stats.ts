@@ -1,11 +1,21 @@
 /** `/api/stats`: sums, series, tools, activity, patterns, and CSV tables. */
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { statisticsOf } from '../../conversation/history/statistics.ts'
+import type { FilterMeta } from '../../model/api/envelope.ts'
 import { CSV_TABLES, type Patterns, type Share } from '../../model/api/stats.ts'
-import { allUsageFields } from '../../model/usage.ts'
 import type { ServerContext } from '../context.ts'
-import { addEndpoint, FILTER_PARAMETERS, flagParameter, parseSessionFilter } from '../openapi/endpoint.ts'
-import { activityItem, type CsvTable, seriesItem, statsItem, toCsv, toolItems } from '../view/stats-item.ts'
+import { addEndpoint, checkNames, FILTER_PARAMETERS, flagParameter, parseSessionFilter } from '../openapi/endpoint.ts'
+import { overviewItem } from '../view/overview-item.ts'
+import {
+  activityItem,
+  type CsvTable,
+  seriesItem,
+  seriesRows,
+  statsItem,
+  sumRows,
+  toCsv,
+  toolItems,
+} from '../view/stats-item.ts'
 
 const STATS_PARAMETERS = {
   ...FILTER_PARAMETERS,
@@ -21,6 +31,9 @@ const SERIES_PARAMETERS = {
 
 export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
   const errors = ['invalid_period'] as const
+  const filterMeta = async (query: Parameters<typeof checkNames>[1]): Promise<FilterMeta> => ({
+    warnings: await checkNames(app, query),
+  })
   addEndpoint(api, {
     method: 'get',
     path: '/api/stats',
@@ -30,7 +43,19 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
     errors,
     answer: async ({ query }) => ({
       data: await statsItem(app, parseSessionFilter(query), query.utc === true),
-      meta: {},
+      meta: await filterMeta(query),
+    }),
+  })
+  addEndpoint(api, {
+    method: 'get',
+    path: '/api/stats/overview',
+    summary: 'Get headline numbers by day, month and block of five hours',
+    query: z.object(STATS_PARAMETERS),
+    reply: 'OverviewReply',
+    errors,
+    answer: async ({ query }) => ({
+      data: await overviewItem(app, parseSessionFilter(query), query.utc === true),
+      meta: await filterMeta(query),
     }),
   })
   addEndpoint(api, {
@@ -40,7 +65,10 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
     query: z.object(SERIES_PARAMETERS),
     reply: 'SeriesReply',
     errors,
-    answer: async ({ query }) => ({ data: await seriesItem(app, parseSessionFilter(query), query), meta: {} }),
+    answer: async ({ query }) => ({
+      data: await seriesItem(app, parseSessionFilter(query), query),
+      meta: await filterMeta(query),
+    }),
   })
   addEndpoint(api, {
     method: 'get',
@@ -49,7 +77,7 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
     query: z.object(STATS_PARAMETERS),
     reply: 'ToolsReply',
     errors,
-    answer: ({ query }) => ({ data: toolItems(app, parseSessionFilter(query)), meta: {} }),
+    answer: async ({ query }) => ({ data: toolItems(app, parseSessionFilter(query)), meta: await filterMeta(query) }),
   })
   addEndpoint(api, {
     method: 'get',
@@ -58,7 +86,10 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
     query: z.object(STATS_PARAMETERS),
     reply: 'ActivityReply',
     errors,
-    answer: ({ query }) => ({ data: activityItem(app, parseSessionFilter(query), query.utc === true), meta: {} }),
+    answer: async ({ query }) => ({
+      data: activityItem(app, parseSessionFilter(query), query.utc === true),
+      meta: await filterMeta(query),
+    }),
   })
   addEndpoint(api, {
     method: 'get',
@@ -67,7 +98,7 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
     query: z.object(STATS_PARAMETERS),
     reply: 'PatternsReply',
     errors,
-    answer: ({ query }) => {
+    answer: async ({ query }) => {
       const { toolUses, turns, ...counts } = statisticsOf(app.histories(parseSessionFilter(query)))
       const data: Patterns = {
         ...counts,
@@ -79,7 +110,7 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
         },
         tool_uses: { total: toolUses.total, max: toolUses.max, per_turn: toolUses.perTurn, by_name: toolUses.byName },
       }
-      return { data, meta: {} }
+      return { data, meta: await filterMeta(query) }
     },
   })
   addEndpoint(api, {
@@ -91,6 +122,7 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
     errors,
     answer: async ({ query }) => {
       const filter = parseSessionFilter(query)
+      await checkNames(app, query)
       const table = await tableOf(query.table)
       return new Response(toCsv(table), {
         headers: {
@@ -103,19 +135,7 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
         if (name === 'tools') return toolItems(app, filter)
         if (name === 'activity') return activityItem(app, filter, query.utc === true).by_day
         if (name === 'series') {
-          const { starts, lines } = await seriesItem(app, filter, query)
-          return lines.flatMap((line) =>
-            starts.map((start, at) => ({
-              start,
-              name: line.name ?? (line.rest ? 'rest' : 'all'),
-              total_tokens: line.total_tokens[at] ?? 0,
-              input_tokens: line.input_tokens[at] ?? 0,
-              cached_input_tokens: line.cached_input_tokens[at] ?? 0,
-              cache_write_tokens: line.cache_write_tokens[at] ?? 0,
-              output_tokens: line.output_tokens[at] ?? 0,
-              usd: line.usd[at] ?? 0,
-            })),
-          )
+          return seriesRows(await seriesItem(app, filter, query))
         }
         const stats = await statsItem(app, filter, query.utc === true)
         const sums = {
@@ -124,7 +144,7 @@ export function statsRoutes(api: OpenAPIHono, { app }: ServerContext): void {
           agents: stats.by_agent,
           sessions: stats.by_session,
         }[name]
-        return sums.map(({ name: of, usage, cost }) => ({ name: of, ...allUsageFields(usage), ...cost }))
+        return sumRows(sums)
       }
     },
   })

@@ -2,15 +2,19 @@
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { App, SessionEntry } from '../../app.ts'
+import { withYields } from '../../lib/yield-loop.ts'
+import type { FileChangeItem } from '../../model/api/changes.ts'
 import type { SessionTotals, TurnTotals } from '../../model/api/totals.ts'
 import type { TurnItem, TurnsMeta } from '../../model/api/turn.ts'
+import { AppError } from '../../model/error.ts'
 import { phrase } from '../../model/phrase.ts'
 import { cacheShareOf } from '../../model/usage.ts'
 import { ApiProblem, toQueryProblem } from '../api-problem.ts'
 import type { ServerContext } from '../context.ts'
 import { addEndpoint, flagParameter } from '../openapi/endpoint.ts'
 import { type Layout, MAX_WAITED_BYTES, type PromptCache } from '../session-caches.ts'
-import { readStateMetadata } from '../view/session-item.ts'
+import { FileChangeCollector } from '../view/file-changes.ts'
+import { readState } from '../view/session-item.ts'
 import type { SessionTally } from '../view/session-tally.ts'
 import { buildStateItem } from '../view/state-item.ts'
 
@@ -64,6 +68,18 @@ export function turnRoutes(api: OpenAPIHono, context: ServerContext): void {
   })
   addEndpoint(api, {
     method: 'get',
+    path: '/api/sessions/{id}/changes',
+    summary: 'List changed files with the sum of all edits',
+    description: 'What successful tool calls changed in each file, as far as the calls say it. Reads the complete log.',
+    reply: 'ChangesReply',
+    errors: ['session_not_found', 'source_gone'],
+    answer: async ({ param }) => {
+      const entry = context.session(param('id'))
+      return { data: await readFileChanges(app, entry), meta: { revision: entry.revision } }
+    },
+  })
+  addEndpoint(api, {
+    method: 'get',
     path: '/api/sessions/{id}/find',
     summary: 'Find messages in a session',
     query: z.object({ q: z.string().min(1).max(2000).openapi({ description: 'Search query.' }) }),
@@ -85,7 +101,7 @@ export function turnRoutes(api: OpenAPIHono, context: ServerContext): void {
     errors: ['session_not_found', 'not_possible'],
     answer: async ({ param }) => {
       const entry = context.session(param('id'))
-      const state = await readStateMetadata(app, entry)
+      const state = await readState(app, entry)
       if (!state)
         throw new ApiProblem(
           'not_possible',
@@ -99,6 +115,9 @@ export function turnRoutes(api: OpenAPIHono, context: ServerContext): void {
   })
 }
 
+/** More points than pixels of a chart. */
+const MAX_CONTEXT_POINTS = 600
+
 function toSessionTotals(app: App, { id, revision }: SessionEntry, tally: SessionTally): SessionTotals {
   const { usage, cost, byModel, rateLimits, events, tools, files, roles, encrypted, images } = tally.counts
   return {
@@ -108,6 +127,8 @@ function toSessionTotals(app: App, { id, revision }: SessionEntry, tally: Sessio
     cache_share: cacheShareOf(usage),
     by_model: Array.from(byModel, ([model, sum]) => ({ model, ...sum })),
     turns: tally.turns(),
+    context: tally.context(MAX_CONTEXT_POINTS),
+    context_window: tally.counts.contextWindow ?? null,
     rate_limits: [...rateLimits.values()],
     events: [...events.values()].sort((a, b) => b.count - a.count || (a.event_kind < b.event_kind ? -1 : 1)),
     tools: [...tools.values()].sort((a, b) => b.calls - a.calls || (a.tool < b.tool ? -1 : 1)),
@@ -122,6 +143,20 @@ function toSessionTotals(app: App, { id, revision }: SessionEntry, tally: Sessio
     images,
     pattern: app.histories({ ids: [id], kind: 'any' })[0]?.pattern ?? null,
   }
+}
+
+async function readFileChanges(app: App, { id, path }: SessionEntry): Promise<readonly FileChangeItem[]> {
+  const log = await app.logOf(id)
+  if (!log)
+    throw new AppError(
+      'not_found',
+      `The log of ${id} is gone: ${path}. No backup exists.`,
+      `会話 ${id} のログ ${path} がなくなっています。バックアップもありません。`,
+    )
+  const collector = new FileChangeCollector(app.index.header(id)?.cwd)
+  for await (const batch of withYields(log.agent.read(log.source)))
+    for (const one of batch) if (one.kind === 'message' && one.message.raw.session_id === id) collector.add(one.message)
+  return collector.files()
 }
 
 /** Later prompts have only a number. */

@@ -1,11 +1,10 @@
 /** Sessions as the API returns them: one line of a list, and everything about one session except its messages. */
+import { type RecordedState, readRecordedState } from '../../agents/recorded-state.ts'
 import { formatShellLine, whyNotResumable } from '../../agents/resume-command.ts'
 import type { App, SessionAnnotation, SessionEntry } from '../../app.ts'
 import { sanitizeText } from '../../lib/markup/html.ts'
-import { fieldsOf, listOf, numberOf, stringOf } from '../../lib/unknown-values.ts'
 import type { CheckpointItem, MarkItem, SessionDetail, SessionItem } from '../../model/api/session.ts'
 import { type Instant, type SessionId, toInstant } from '../../model/ids.ts'
-import type { Metadata } from '../../model/metadata.ts'
 import type { NormalizedMessage, Role } from '../../model/normalized.ts'
 import { NO_COST } from '../../model/prices.ts'
 import type { Session } from '../../model/session.ts'
@@ -45,6 +44,7 @@ export async function toSessionItems(app: App, entries: readonly SessionEntry[])
       error_count: errors,
       usage: entry.usage,
       estimate: entry.estimate ?? null,
+      credits: entry.credits ?? null,
       cost: spent[entry.id] ?? NO_COST,
       live: !gone && !kept && isWithin(entry.last_at, now),
       issue_count: issues,
@@ -117,7 +117,7 @@ export async function readSessionDetail(
   if (!item || !header) throw new Error(`${entry.id} is in the index and has no header`)
   const { total, shape } = context.layouts.of(entry)
   const children = app.list({ children: { of: entry.id }, limit: MAX_CHILDREN, kind: 'any' }).sessions
-  const state = await readStateMetadata(app, entry)
+  const state = await readState(app, entry)
   const log = await app.logOf(entry.id)
   return {
     ...item,
@@ -140,35 +140,19 @@ export async function readSessionDetail(
 }
 
 /** The state of a conversation, for agents that record one. */
-export async function readStateMetadata(app: App, { id }: SessionEntry): Promise<Metadata | undefined> {
+export async function readState(app: App, { id }: SessionEntry): Promise<RecordedState | undefined> {
   const [first] = await app.messages(id, { limit: 1 })
-  if (first?.kind !== 'body' || first.message.source_type !== 'session') return undefined
-  const { metadata } = first.message
-  return metadata?.['history_entries'] === undefined ? undefined : metadata
+  return first?.kind === 'body' ? readRecordedState(first.message) : undefined
 }
 
-export function toCheckpointItems(state: Metadata | undefined): readonly CheckpointItem[] {
-  const manager = fieldsOf(state?.['checkpoint_manager'])
-  const stats = fieldsOf(manager?.['file_stats_cache'])
-  return listOf(manager?.['checkpoints']).flatMap((one) => {
-    const { tag, timestamp, description, history_snapshot } = fieldsOf(one) ?? {}
-    if (typeof tag !== 'string') return []
-    const counts = fieldsOf(stats?.[tag])
-    return {
-      tag,
-      at: toInstant(timestamp) ?? '',
-      description: stringOf(description) ?? null,
-      entries: numberOf(history_snapshot) ?? null,
-      files: counts
-        ? {
-            added: numberOf(counts['added']) ?? 0,
-            modified: numberOf(counts['modified']) ?? 0,
-            deleted: numberOf(counts['deleted']) ?? 0,
-          }
-        : null,
-    }
-  })
-}
+export const toCheckpointItems = (state: RecordedState | undefined): readonly CheckpointItem[] =>
+  (state?.checkpoints ?? []).map(({ tag, time, description, entries, files }) => ({
+    tag,
+    at: toInstant(time) ?? '',
+    description: description ?? null,
+    entries: entries ?? null,
+    files: files ?? null,
+  }))
 
 async function readFirstMessages(
   app: App,
@@ -190,7 +174,7 @@ async function resumeFields(
   const ended = isEnded ? (app.backup.get(entry.id)?.ended_how ?? 'gone') : undefined
   const reason = log
     ? whyNotResumable(log.agent, session, ended)?.en
-    : `the log of ${session.id} is gone: ${session.path}.`
+    : `The log of ${session.id} is gone: ${session.path}.`
   if (reason !== undefined || !log?.agent.resume) return { resume: null, resume_reason: reason ?? null }
   const command = log.agent.resume(session)
   return { resume: { command: formatShellLine(command), cwd: command.cwd ?? null }, resume_reason: null }

@@ -1,6 +1,13 @@
 /** Adds up one conversation, message by message: usage and cost by turn and model, tools, files, events, rate limits. */
 import { fieldsOf, numberOf, stringOf } from '../../lib/unknown-values.ts'
-import type { EventCount, RateLimit, SessionFile, SessionTool, TurnTotals } from '../../model/api/totals.ts'
+import type {
+  ContextPoint,
+  EventCount,
+  RateLimit,
+  SessionFile,
+  SessionTool,
+  TurnTotals,
+} from '../../model/api/totals.ts'
 import { classify, eventNameOf } from '../../model/classify.ts'
 import { type Instant, instantFromMs, toInstant } from '../../model/ids.ts'
 import type { Mutable, NormalizedMessage } from '../../model/normalized.ts'
@@ -28,6 +35,8 @@ interface SessionCounts {
   eventTurns: TurnCounts[]
   hasMessages: boolean
   model: string | undefined
+  context: ContextPoint[]
+  contextWindow: number | undefined
 }
 
 type TurnCounts = Omit<Mutable<TurnTotals>, 'number' | 'rolled_back' | 'duration_ms'> & { last_at: Instant | null }
@@ -47,6 +56,8 @@ const emptyCounts = (): SessionCounts => ({
   eventTurns: [],
   hasMessages: false,
   model: undefined,
+  context: [],
+  contextWindow: undefined,
 })
 
 export class SessionTally {
@@ -72,18 +83,22 @@ export class SessionTally {
     const { role, metadata, raw, segments } = message
     const { counts } = this
     this.#collector.add(message)
-    if (classify(message).isReplayed) return
+    const { isReplayed, isRepeat } = classify(message)
+    if (isReplayed) return
     counts.roles[role] = (counts.roles[role] ?? 0) + 1
     if (raw.private) {
       counts.encrypted.records++
       counts.encrypted.bytes += metadata?.encrypted_bytes ?? 0
     }
-    counts.images += segments.filter(({ type }) => type === 'image').length
+    if (!isRepeat) counts.images += segments.filter(({ type }) => type === 'image').length
     if (typeof metadata?.model === 'string') counts.model = metadata.model
     this.#addTurn(message)
     this.#addEvent(message)
     this.#addTool(message)
-    if (metadata?.usage) this.#addUsage(metadata.usage, recordedTime(message))
+    if (metadata?.usage) {
+      this.#addUsage(metadata.usage, recordedTime(message))
+      this.#addContext(message, metadata.usage)
+    }
   }
 
   #addTurn(message: NormalizedMessage): void {
@@ -126,7 +141,7 @@ export class SessionTally {
       first_message_id: before?.first_message_id ?? id,
       last_at: recordedTime(message),
     })
-    const limits = fieldsOf(fieldsOf(metadata['token_count'])?.['rate_limits'])
+    const limits = fieldsOf(metadata.token_count?.rate_limits)
     for (const [name, given] of Object.entries(limits ?? {})) {
       const limit = parseRateLimit(name, given, timestamp)
       if (limit) this.counts.rateLimits.set(name, limit)
@@ -170,6 +185,26 @@ export class SessionTally {
       turn.usage = addUsage(turn.usage, usage)
       turn.cost = addCosts(turn.cost, cost)
     }
+  }
+
+  /** Each request sends the complete context: its input, and then the answer, are what the model knows. */
+  #addContext(message: NormalizedMessage, { input_tokens, output_tokens }: Usage): void {
+    const { counts } = this
+    const tokens = input_tokens + output_tokens
+    if (tokens > 0) counts.context.push({ message_id: message.id, at: recordedTime(message), tokens })
+    const window = numberOf(fieldsOf(message.metadata?.token_count)?.['model_context_window'])
+    const info = numberOf(fieldsOf(fieldsOf(message.metadata?.token_count)?.['info'])?.['model_context_window'])
+    counts.contextWindow = window ?? info ?? counts.contextWindow
+  }
+
+  /** At most `most` requests; of several neighbours, the one with the largest context. */
+  context(most: number): readonly ContextPoint[] {
+    const { context } = this.counts
+    const size = Math.ceil(context.length / most)
+    if (size <= 1) return context
+    return Array.from({ length: Math.ceil(context.length / size) }, (_, at) =>
+      context.slice(at * size, (at + 1) * size).reduce((a, b) => (b.tokens > a.tokens ? b : a)),
+    )
   }
 
   turns(): readonly TurnTotals[] {

@@ -1,11 +1,9 @@
 /** The state that an agent recorded for a conversation: model, history, context files, tools, tangent, checkpoints. */
+import type { RecordedState } from '../../agents/recorded-state.ts'
 import type { App, LoadedMessage, SessionEntry } from '../../app.ts'
 import { findGlobFiles } from '../../lib/files/glob.ts'
-import { type Fields, fieldsOf, isObject, listOf, numberOf, stringOf } from '../../lib/unknown-values.ts'
-import type { ContextItem, StateItem, ToolOriginItem } from '../../model/api/state.ts'
+import type { ContextItem, StateItem } from '../../model/api/state.ts'
 import { classify, promptMarksOf } from '../../model/classify.ts'
-import { toInstant } from '../../model/ids.ts'
-import type { Metadata } from '../../model/metadata.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { recordedTime } from '../../model/recorded-time.ts'
 import { NO_SESSION_FACTS } from '../../model/session-facts.ts'
@@ -17,33 +15,30 @@ const DEFAULT_WINDOW_TOKENS = 200_000
 const MAX_FILES = 200
 const MAX_EDGE_MESSAGES = 20
 
-export async function buildStateItem(app: App, entry: SessionEntry, state: Metadata): Promise<StateItem> {
-  const info = fieldsOf(state['model_info'])
-  const model = stringOf(info?.['model_id']) ?? stringOf(state['model'])
-  const window = numberOf(info?.['context_window_tokens']) ?? DEFAULT_WINDOW_TOKENS
-  const entries = numberOf(state['history_entries']) ?? 0
-  const [start, end] = listOf(state['valid_history_range'])
-  const manager = fieldsOf(state['context_manager'])
+export async function buildStateItem(app: App, entry: SessionEntry, state: RecordedState): Promise<StateItem> {
+  const { conversationId, model, history, tangent, context } = state
+  const window = model?.windowTokens ?? DEFAULT_WINDOW_TOKENS
   const { summary, next } = await readSummaryAndNext(app, entry)
   return {
-    conversation_id: stringOf(state['conversation_id']) ?? entry.native_id,
-    model:
-      model === undefined ? null : { id: model, name: stringOf(info?.['model_name']) ?? null, window_tokens: window },
-    agent_profile: stringOf(manager?.['current_profile']) ?? null,
-    mcp_enabled: typeof state['mcp_enabled'] === 'boolean' ? state['mcp_enabled'] : null,
-    history: { entries, start: numberOf(start) ?? 0, end: numberOf(end) ?? entries },
+    conversation_id: conversationId ?? entry.native_id,
+    model: model ? { id: model.id, name: model.name ?? null, window_tokens: window } : null,
+    agent_profile: context?.agentProfile ?? null,
+    mcp_enabled: state.areMcpServersOn ?? null,
+    history,
     summary,
-    context: contextItem(app, manager, entry.project ?? app.environment.home, window, state),
-    tools: toolsItem(state['tools']),
-    tangent: tangentItem(state['tangent'], entries),
+    context: contextItem(app, state, entry.project ?? app.environment.home, window),
+    tools: state.tools,
+    tangent: tangent
+      ? {
+          main_entries: tangent.mainEntries,
+          tangent_entries: Math.max(0, history.entries - tangent.mainEntries),
+          started_at: tangent.startedAt ?? null,
+        }
+      : null,
     checkpoints: toCheckpointItems(state),
-    files: Object.entries(fieldsOf(state['file_line_tracker']) ?? {}).map(([path, lines]) => ({
-      path,
-      added: numberOf(fieldsOf(lines)?.['lines_added_by_agent']) ?? 0,
-      removed: numberOf(fieldsOf(lines)?.['lines_removed_by_agent']) ?? 0,
-    })),
+    files: state.files,
     next_message: next,
-    transcript_lines: listOf(state['transcript']).length,
+    transcript_lines: state.transcriptLines,
     as_of: entry.last_at,
   }
 }
@@ -68,11 +63,11 @@ const bodiesOf = (messages: readonly LoadedMessage[]): readonly NormalizedMessag
   messages.flatMap((body) => (body.kind === 'body' ? body.message : []))
 const textOf = ({ segments }: NormalizedMessage): string => segments.map(({ text }) => text ?? '').join('\n')
 
-function contextItem(app: App, manager: Fields | undefined, cwd: string, window: number, state: Metadata): ContextItem {
+function contextItem(app: App, { context, contextBytes }: RecordedState, cwd: string, window: number): ContextItem {
   return {
-    limit_tokens: numberOf(manager?.['max_context_files_size']) ?? Math.floor((window * 3) / 4),
-    last_bytes: numberOf(state['context_message_length']) ?? null,
-    patterns: pathsOf(manager).map((pattern) => {
+    limit_tokens: context?.limitTokens ?? Math.floor((window * 3) / 4),
+    last_bytes: contextBytes ?? null,
+    patterns: (context?.paths ?? []).map((pattern) => {
       const files = findGlobFiles(pattern, cwd, app.environment.home, MAX_FILES).map(({ path, size }) => ({
         path,
         bytes: size,
@@ -80,38 +75,6 @@ function contextItem(app: App, manager: Fields | undefined, cwd: string, window:
       }))
       return { pattern, files, tokens: files.reduce((sum, { tokens }) => sum + tokens, 0) }
     }),
-    hooks: Object.keys(fieldsOf(manager?.['hooks']) ?? {}),
-  }
-}
-
-/** Up to version 1.12 there are two lists. */
-function pathsOf(manager: Fields | undefined): readonly string[] {
-  const legacyPaths = [manager?.['global_config'], manager?.['profile_config']].flatMap((one) =>
-    listOf(fieldsOf(one)?.['paths']),
-  )
-  return [...listOf(manager?.['paths']), ...legacyPaths].filter((path) => typeof path === 'string')
-}
-
-function toolsItem(tools: unknown): readonly ToolOriginItem[] {
-  return Object.entries(fieldsOf(tools) ?? {}).map(([origin, list]) => ({
-    origin: origin === 'native___' ? 'native' : origin,
-    native: origin === 'native___',
-    tools: listOf(list).map((one) => {
-      const specification = fieldsOf(fieldsOf(one)?.['ToolSpecification'])
-      return {
-        name: stringOf(specification?.['name']) ?? '?',
-        description: stringOf(specification?.['description']) ?? '',
-      }
-    }),
-  }))
-}
-
-function tangentItem(tangent: unknown, entries: number): StateItem['tangent'] {
-  const main = isObject(tangent) ? numberOf(tangent['main_entries']) : undefined
-  if (main === undefined || !isObject(tangent)) return null
-  return {
-    main_entries: main,
-    tangent_entries: Math.max(0, entries - main),
-    started_at: toInstant(tangent['started']) ?? null,
+    hooks: context?.hooks ?? [],
   }
 }

@@ -6,7 +6,7 @@ import { instantFromMs, type SessionId } from '../../model/ids.ts'
 import { NO_COST, type Spent } from '../../model/prices.ts'
 import { toEstimatedTokens } from '../../model/token-estimate.ts'
 import { createLocalDay, localHourOf, toUtcDay, utcHourOf } from '../../model/totals.ts'
-import { cacheShareOf, NO_USAGE, type Usage } from '../../model/usage.ts'
+import { allUsageFields, cacheShareOf, NO_USAGE, type Usage } from '../../model/usage.ts'
 
 const MAX_SESSIONS = 50
 const MAX_SERIES_LINES = 8
@@ -17,9 +17,14 @@ export async function statsItem(app: App, filter: SessionFilter, utc: boolean): 
   const totals = await app.totals(filter, utc ? toUtcDay : createLocalDay())
   const titles = new Map<string, string | null>()
   const titleFor = (id: string): string | null => titles.get(id) ?? null
-  const bySession = toNamedSums(totals?.by_session, totals?.cost.by_session).slice(0, MAX_SESSIONS)
+  const allSessions = toNamedSums(totals?.by_session, totals?.cost.by_session)
+  const bySession = allSessions.slice(0, MAX_SESSIONS)
+  const byCost = allSessions
+    .filter(({ cost }) => cost.usd > 0)
+    .sort((a, b) => b.cost.usd - a.cost.usd)
+    .slice(0, MAX_SESSIONS)
   const named = [
-    ...bySession.map(({ name }) => name as SessionId),
+    ...[...bySession, ...byCost].map(({ name }) => name as SessionId),
     ...(stats?.longest ?? []).map(({ session }) => session),
   ]
   for (const { id, title } of app.list({ ids: named, kind: 'any', children: 'all', limit: named.length }).sessions)
@@ -40,6 +45,7 @@ export async function statsItem(app: App, filter: SessionFilter, utc: boolean): 
     by_project: toNamedSums(totals?.by_project, totals?.cost.by_project),
     by_agent: toNamedSums(totals?.by_agent, totals?.cost.by_agent),
     by_session: bySession.map((sum) => ({ ...sum, title: titleFor(sum.name) })),
+    by_session_cost: byCost.map((sum) => ({ ...sum, title: titleFor(sum.name) })),
     longest: (stats?.longest ?? []).map((one) => ({ ...one, title: titleFor(one.session) })),
     disk: stats?.disk ?? [],
     prices: { as_of: list.as_of, source: list.source },
@@ -48,7 +54,7 @@ export async function statsItem(app: App, filter: SessionFilter, utc: boolean): 
 }
 
 /** Most tokens first. */
-function toNamedSums(usages: Readonly<Record<string, Usage>> = {}, costs: Readonly<Record<string, Spent>> = {}) {
+export function toNamedSums(usages: Readonly<Record<string, Usage>> = {}, costs: Readonly<Record<string, Spent>> = {}) {
   const sums: NamedSum[] = Object.entries(usages).map(([name, usage]) => ({
     name,
     usage,
@@ -67,13 +73,19 @@ interface SeriesItemOptions {
   readonly utc?: boolean | undefined
 }
 
-export async function seriesItem(
-  app: App,
-  filter: SessionFilter,
-  { by, step, utc }: SeriesItemOptions,
-): Promise<Series> {
+export async function seriesItem(app: App, filter: SessionFilter, options: SeriesItemOptions): Promise<Series> {
+  const { by, step, utc } = options
   const { list: prices } = await app.prices()
   const sums = app.index.series({ ...filter, dayOf: utc ? toUtcDay : createLocalDay(), prices, ...(by && { by }) })
+  return buildSeries(sums, by !== undefined, step)
+}
+
+/** @param sums one for each day and name, in order of days */
+export function buildSeries(
+  sums: readonly { readonly day: string; readonly name: string; readonly usage: Usage; readonly cost: Spent }[],
+  isGrouped: boolean,
+  step: Series['step'],
+): Series {
   const starts = stepStarts(
     sums.map(({ day }) => day),
     step,
@@ -87,8 +99,8 @@ export async function seriesItem(
     .map(([name]) => name)
   const lines = new Map<string | null, Writable<SeriesLine>>()
   for (const { day, name, usage, cost } of sums) {
-    const key = by && largest.includes(name) ? name : null
-    const line = lines.get(key) ?? emptyLine(key, by !== undefined && key === null, starts.length)
+    const key = isGrouped && largest.includes(name) ? name : null
+    const line = lines.get(key) ?? emptyLine(key, isGrouped && key === null, starts.length)
     lines.set(key, line)
     const at = places.get(stepStart(day, step)) ?? 0
     for (const token of SERIES_TOKENS) line[token][at] = addSafely(line[token][at] ?? 0, usage[token] ?? 0)
@@ -145,12 +157,19 @@ function stepStarts(days: readonly string[], step: Series['step']): readonly str
   return [...starts]
 }
 
-export function activityItem(app: App, filter: SessionFilter, utc: boolean): Activity {
+export const activityItem = (app: App, filter: SessionFilter, utc: boolean): Activity =>
+  buildActivity(app.index.activity(filter), utc)
+
+/** @param quarters number of prompts, answers and calls by time in milliseconds */
+export function buildActivity(
+  quarters: readonly { readonly at: number; readonly count: number }[],
+  utc: boolean,
+): Activity {
   const hourOf = utc ? utcHourOf : localHourOf
   const dayOf = utc ? toUtcDay : createLocalDay()
   const by_week = Array.from({ length: 7 }, () => Array.from({ length: 24 }, () => 0))
   const days = new Map<string, number>()
-  for (const { at, count } of app.index.activity(filter)) {
+  for (const { at, count } of quarters) {
     const { hour, weekday } = hourOf(at)
     const row = by_week[weekday]
     if (row) row[hour] = (row[hour] ?? 0) + count
@@ -167,6 +186,23 @@ export function activityItem(app: App, filter: SessionFilter, utc: boolean): Act
 }
 
 export type CsvTable = readonly { readonly [column: string]: string | number | null }[]
+
+export const seriesRows = ({ starts, lines }: Series): CsvTable =>
+  lines.flatMap((line) =>
+    starts.map((start, at) => ({
+      start,
+      name: line.name ?? (line.rest ? 'rest' : 'all'),
+      total_tokens: line.total_tokens[at] ?? 0,
+      input_tokens: line.input_tokens[at] ?? 0,
+      cached_input_tokens: line.cached_input_tokens[at] ?? 0,
+      cache_write_tokens: line.cache_write_tokens[at] ?? 0,
+      output_tokens: line.output_tokens[at] ?? 0,
+      usd: line.usd[at] ?? 0,
+    })),
+  )
+
+export const sumRows = (sums: readonly NamedSum[]): CsvTable =>
+  sums.map(({ name, usage, cost }) => ({ name, ...allUsageFields(usage), ...cost }))
 
 /** RFC 4180. */
 export function toCsv(table: CsvTable): string {

@@ -51,6 +51,27 @@ export async function fetchText(url: string, signal: AbortSignal): Promise<Reque
   }
 }
 
+/** Posts a request whose reply is a file. */
+export async function postForFile(path: string, body: object, signal: AbortSignal): Promise<RequestResult<Blob>> {
+  const response = await fetchResponse(apiPath(path), { ...jsonRequest('POST', body), signal })
+  if (!response) return { kind: 'dropped' }
+  if (!(response instanceof Response)) return { kind: 'problem', problem: response }
+  if (!response.ok) return { kind: 'problem', problem: await readProblem(response) }
+  try {
+    return { kind: 'reply', reply: await response.blob() }
+  } catch (error) {
+    return signal.aborted ? { kind: 'dropped' } : { kind: 'problem', problem: unreachableProblem(error) }
+  }
+}
+
+/** Sends a file as it is. */
+export const postFile = <Reply>(path: string, query: QueryParameters, file: Blob): Promise<RequestResult<Reply>> =>
+  send<Reply>(apiPath(path, query), {
+    method: 'POST',
+    headers: { 'content-type': 'application/octet-stream' },
+    body: file,
+  })
+
 /** Yields one JSON value per line as they arrive. */
 export async function* streamLines<Line>(
   path: string,

@@ -3,11 +3,13 @@ import { SvelteMap } from 'svelte/reactivity'
 import {
   CHAT_EVENTS,
   type ChatConsent,
+  type ChatDirectoryNeeded,
   type ChatEvent,
   type ChatFilesReply,
   type ChatReply,
+  type ChatTrust,
 } from '../../model/api/chat.ts'
-import { apiPath, get, post, type RequestProblem } from '../api/client.ts'
+import { apiPath, get, post, postFile, type RequestProblem } from '../api/client.ts'
 import { applyChatEvent, type ChatView, EMPTY_CHAT_VIEW } from './chat-view.ts'
 
 const RETRY_MS = 1500
@@ -20,6 +22,10 @@ export class ChatClient {
   /** Why the last prompt, answer or interruption was rejected. */
   refusal = $state.raw<RequestProblem>()
   isLost = $state(false)
+  /** Prompts that wait until the running turn ends. A reload keeps them. */
+  queue = $state.raw<readonly string[]>([])
+  /** After a failure, the queue waits for the user. */
+  isQueueHeld = $state(false)
   onEdit: (text: string) => void = () => {}
   #source: EventSource | undefined
   #lastEventId: string | undefined
@@ -30,6 +36,12 @@ export class ChatClient {
 
   constructor(id: string) {
     this.id = id
+    const stored: unknown = JSON.parse(sessionStorage.getItem(this.#queueKey) ?? '[]')
+    if (Array.isArray(stored)) this.queue = stored.filter((text) => typeof text === 'string')
+  }
+
+  get #queueKey(): string {
+    return `chat queue ${this.id}`
   }
 
   get #path(): string {
@@ -90,6 +102,34 @@ export class ChatClient {
     return this.#send('say', { text })
   }
 
+  setQueue(queue: readonly string[]): void {
+    this.queue = queue
+    if (queue.length === 0) {
+      this.isQueueHeld = false
+      sessionStorage.removeItem(this.#queueKey)
+    } else sessionStorage.setItem(this.#queueKey, JSON.stringify(queue))
+  }
+
+  async sendQueued(): Promise<void> {
+    const [next, ...others] = this.queue
+    if (next === undefined) return
+    this.isQueueHeld = false
+    this.setQueue(others)
+    if (await this.say(next)) return
+    this.setQueue([next, ...this.queue])
+    this.isQueueHeld = true
+  }
+
+  async attach(files: Iterable<File>): Promise<void> {
+    for (const file of files) {
+      this.refusal = undefined
+      const answer = await postFile<ChatReply>(`${this.#path}/attachments`, { name: file.name }, file)
+      if (answer.kind !== 'problem') continue
+      this.refusal = answer.problem
+      return
+    }
+  }
+
   answer(id: string, consent: ChatConsent, text = ''): Promise<boolean> {
     return this.#send('answer', { id, consent, ...(text !== '' && { text }) })
   }
@@ -125,7 +165,18 @@ export class ChatClient {
     if (lastEventId !== '') this.#lastEventId = lastEventId
     const event = JSON.parse(data) as ChatEvent
     this.view = applyChatEvent(this.view, event)
+    if (event.kind === 'ended' && event.how !== 'answered' && event.how !== 'interrupted')
+      this.isQueueHeld = this.queue.length > 0
+    const isIdle = (event.kind === 'state' || event.kind === 'hello') && !event.state.running
+    if (isIdle && !this.isQueueHeld) void this.sendQueued()
     if (event.kind === 'edit') this.onEdit(event.text)
     if (event.kind === 'closed') this.#disconnect()
   }
 }
+
+/** What the server wants from the user before a chat can be opened. */
+export const directoryNeedOf = ({ code, meta }: RequestProblem): ChatDirectoryNeeded | undefined =>
+  code === 'directory_needed' ? (meta as unknown as ChatDirectoryNeeded) : undefined
+
+export const trustNeedOf = ({ code, meta }: RequestProblem): ChatTrust | undefined =>
+  code === 'trust_needed' ? (meta?.['trust'] as ChatTrust) : undefined

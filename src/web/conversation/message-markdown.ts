@@ -29,6 +29,10 @@ export function turnMarkdown(messages: readonly MessageItem[]): string {
   return `${parts.join('\n\n')}\n`
 }
 
+/** What the model no longer receives, for a new prompt. Turns that were rolled back had left the context before. */
+export const droppedMarkdown = (messages: readonly MessageItem[]): string =>
+  turnMarkdown(messages.filter(({ flags }) => flags.cut && !flags.rolled_back))
+
 const quote = (text: string): string => text.replace(/^/gm, '> ')
 
 function fenceBlock(text: string, language = ''): string {

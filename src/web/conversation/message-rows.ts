@@ -11,7 +11,6 @@ const MARKER_EVENTS = /compact|roll|abort|interrupt|undo|error/
 
 /** Steps between two texts: reasoning, tool calls, and events with text. */
 const STEP_CODES = codesOf('cme')
-const CALL_CODES = codesOf('ce')
 /** Fewer consecutive steps have a row each. */
 export const MIN_GROUPED_STEPS = 4
 
@@ -114,10 +113,11 @@ export function groupOf(groups: ReadonlyMap<number, StepGroup>, offset: number):
   return undefined
 }
 
-/** The tool calls among these messages. */
-export function countCalls(shape: string, first: number, last: number): number {
+/** The tool calls among these messages. A failure is counted until it proves to be the result of a call. */
+export function countCalls(shape: string, kinds: RowKinds, first: number, last: number): number {
   let calls = 0
-  for (let offset = first; offset <= last; offset++) calls += CALL_CODES[shape.charCodeAt(offset)] ?? 0
+  for (let offset = first; offset <= last; offset++)
+    if (shape[offset] === 'c' || (shape[offset] === 'e' && kinds.get(offset) !== 'hidden')) calls++
   return calls
 }
 

@@ -7,11 +7,14 @@ import { get, type QueryParameters, type RequestProblem, type RequestResult } fr
 import {
   areSameRows,
   type ConversationView,
+  countCalls,
   findLastBefore,
   groupOf,
   layOutRows,
   RowKinds,
+  type RowLayout,
   rowKindOf,
+  rowOfMessage,
   type StepGroup,
   shapeCodeOf,
 } from './message-rows.ts'
@@ -19,6 +22,12 @@ import {
 const PAGE_SIZE = 100
 /** Fills a screen. */
 const FIRST_PAGE_SIZE = 40
+/** Rows that fill a screen if most are one line. */
+const FIRST_ROWS = 24
+/** Later pages load while the reader reads. */
+const MAX_FIRST_PAGES = 3
+/** Loaded above the message that the reader comes back to. */
+const MESSAGES_ABOVE = 10
 const MAX_CACHED_MESSAGES = 6000
 /** Messages that the line of a closed group is computed from. */
 const MAX_GROUP_MESSAGES = 600
@@ -80,9 +89,15 @@ export class OpenSession {
     return this.#version >= 0 ? this.#messages.get(offset) : undefined
   }
 
-  /** @returns the offset of the requested message, if it exists */
-  async open(at: string | undefined): Promise<number | undefined> {
-    const first: QueryParameters = at === undefined ? { offset: 0 } : { around: at }
+  /**
+   * @param at the id of a requested message
+   * @param top the offset of the message that was at the top before
+   * @param seen messages that the reader has seen: without the others, the first new one comes first
+   * @returns the offset of the requested message, if it exists
+   */
+  async open(at: string | undefined, top = 0, seen = 0): Promise<number | undefined> {
+    const start = Math.max(0, top - MESSAGES_ABOVE)
+    const first: QueryParameters = at === undefined ? { offset: start } : { around: at }
     const firstWindow = get<WindowReply>(
       `${this.path}/messages`,
       { ...first, limit: FIRST_PAGE_SIZE },
@@ -90,7 +105,11 @@ export class OpenSession {
     )
     // Rows are laid out once, when their messages are there, so that none moves.
     const [window] = await Promise.all([firstWindow, this.#readDetail(), this.#readShape()])
-    if (window.kind === 'reply') this.#storeMessages(window.reply.data)
+    if (window.kind === 'reply') {
+      this.#storeMessages(window.reply.data)
+      const isFirstNew = at === undefined && top === 0 && seen < this.total
+      await this.#readFirstScreen(isFirstNew ? seen : (window.reply.data[0]?.offset ?? 0))
+    }
     this.#layOutRows()
     this.isReady = this.problem === undefined
     void this.#readTurns()
@@ -160,6 +179,12 @@ export class OpenSession {
     return found
   }
 
+  /** Unlike the shape, loaded messages say which failure is a call and which its result. */
+  countCalls({ first, last }: StepGroup): number {
+    void this.#version
+    return countCalls(this.shape, this.#kinds, first, last)
+  }
+
   /** The session has changed. Updates run one after another, so that a late reply cannot overwrite a newer one. */
   async update(): Promise<void> {
     this.#hasGrown = true
@@ -224,7 +249,25 @@ export class OpenSession {
     }
     this.#evictFarMessages()
     this.#storeMessages(answer.reply.data)
-    this.#layOutRows()
+    if (this.isReady) this.#layOutRows()
+  }
+
+  /** Long groups of steps are one row: then the first page does not fill a screen. */
+  async #readFirstScreen(start: number): Promise<void> {
+    for (let pages = 0; pages < MAX_FIRST_PAGES; pages++) {
+      const { rows, groups } = this.#rowLayout()
+      const first = rowOfMessage(rows, start)
+      const missing = rows
+        .slice(first, first + FIRST_ROWS)
+        .map((offset) => {
+          const last = groups.get(offset)?.last ?? offset
+          for (let at = offset; at <= last; at++) if (!this.#messages.has(at)) return at
+          return -1
+        })
+        .find((offset) => offset >= start)
+      if (missing === undefined) return
+      await this.#readPage(Math.floor(missing / PAGE_SIZE))
+    }
   }
 
   /** Requests run one after another, with a pause for logs that grow quickly. */
@@ -258,12 +301,16 @@ export class OpenSession {
     for (const page of this.#requestedPages) if (isFar(page)) this.#requestedPages.delete(page)
   }
 
-  #layOutRows(): void {
-    const { rows, groups } = layOutRows(this.shape, this.#kinds, {
+  #rowLayout(): RowLayout {
+    return layOutRows(this.shape, this.#kinds, {
       view: this.view,
       isGroupOpen: (first) => this.#groupStates.get(first) ?? (this.#areAllGroupsOpen || undefined),
       isLive: this.detail?.live === true,
     })
+  }
+
+  #layOutRows(): void {
+    const { rows, groups } = this.#rowLayout()
     this.groups = groups
     if (areSameRows(rows, this.rows)) return
     this.rows = rows

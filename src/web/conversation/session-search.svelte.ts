@@ -1,5 +1,6 @@
 /** Search within a conversation, also in messages that are not loaded. */
 import type { FindHit, FindReply } from '../../model/api/turn.ts'
+import { checkQuery } from '../api/check-query.ts'
 import { get, type RequestProblem } from '../api/client.ts'
 
 export class SessionSearch {
@@ -22,10 +23,10 @@ export class SessionSearch {
       this.#setHits([], 0, 0)
       return false
     }
+    this.unclear = checkQuery(words)
+    if (this.unclear) return false
     const answer = await get<FindReply>(`${path}/find`, { q: words }, this.#signal.signal)
     if (answer.kind === 'dropped') return false
-    this.unclear = answer.kind === 'problem' && answer.problem.code === 'invalid_query' ? answer.problem : undefined
-    if (this.unclear) return false
     if (answer.kind === 'reply') this.#setHits(answer.reply.data, answer.reply.meta.total, from)
     else this.#setHits([], 0, 0)
     this.isDone = true

@@ -1,6 +1,7 @@
 /** Further tabs of a conversation, loaded on demand; `tab` in the address names one. */
 import type { Component } from 'svelte'
 import type { SessionDetail } from '../../model/api/session.ts'
+import { say as sayChanges } from '../i18n/changes.ts'
 import { say } from '../i18n/views.ts'
 
 export interface TabProps {
@@ -15,6 +16,12 @@ export interface ConversationTab {
 }
 
 export const CONVERSATION_TABS: readonly ConversationTab[] = [
+  {
+    name: 'changes',
+    title: () => sayChanges.tab,
+    fits: ({ gone, tool_count }) => !gone && tool_count > 0,
+    load: () => import('../changes/ChangesTab.svelte'),
+  },
   {
     name: 'totals',
     title: () => say.totals,

@@ -13,6 +13,7 @@ const hit = (more: Partial<SearchHit>): SearchHit => ({
   source_type: 'message',
   tool: null,
   scope: 'answer',
+  keys_only: false,
   unverified: false,
   snippet: '',
   highlights: [],
@@ -59,6 +60,8 @@ test('words come apart from tool output, both in the order of the conversation',
   const { words, machine } = splitByVoice([at(5, 'answer'), at(4, 'output'), at(3, 'arguments'), at(1, 'prompt')])
   expect(words.map(({ scope }) => scope)).toEqual(['prompt', 'answer'])
   expect(machine.map(({ scope }) => scope)).toEqual(['arguments', 'output'])
+  const keys = { ...at(2, 'arguments'), keys_only: true }
+  expect(splitByVoice([at(4, 'output'), keys]).machine.map(({ scope }) => scope)).toEqual(['output', 'arguments'])
 })
 
 test('facets count hits, most first, and leave out what has one value', () => {
@@ -72,6 +75,10 @@ test('facets count hits, most first, and leave out what has one value', () => {
     { session: session('amazon-q', null), isTitle: false, hits: [hit({})] },
     { session: session('kiro', '/b'), isTitle: true, hits: [] },
   ]
+  expect(facetsOf(found.slice(0, 1), { agent: 'codex' })).toContainEqual({
+    filter: 'agent',
+    values: [{ value: 'codex', count: 2 }],
+  })
   expect(facetsOf(found)).toEqual([
     {
       filter: 'agent',

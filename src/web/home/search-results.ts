@@ -49,9 +49,15 @@ export function snippetParts({ snippet, highlights }: SearchHit): readonly Highl
   return splitHighlights(plain, spans)
 }
 
+/** Whether a person or a model wrote it; otherwise it belongs to a tool. */
+export const isHuman = ({ scope }: Pick<SearchHit, 'scope'>): boolean => HUMAN_SCOPES.has(scope)
+
 const HUMAN_SCOPES: ReadonlySet<string> = new Set(['prompt', 'answer', 'title'])
 
-/** What people and models wrote, and what tools were given and returned; both in the order of the conversation. */
+/**
+ * What people and models wrote, and what tools were given and returned; both in the order of the conversation, but names
+ * of arguments come last.
+ */
 export function splitByVoice(hits: readonly SearchHit[]): {
   readonly words: readonly SearchHit[]
   readonly machine: readonly SearchHit[]
@@ -62,7 +68,9 @@ export function splitByVoice(hits: readonly SearchHit[]): {
     .sort((a, b) => (a.timestamp === null || b.timestamp === null ? 0 : compare(a.timestamp, b.timestamp)))
   return {
     words: ordered.filter(({ scope }) => HUMAN_SCOPES.has(scope)),
-    machine: ordered.filter(({ scope }) => !HUMAN_SCOPES.has(scope)),
+    machine: ordered
+      .filter(({ scope }) => !HUMAN_SCOPES.has(scope))
+      .sort((a, b) => Number(a.keys_only) - Number(b.keys_only)),
   }
 }
 
@@ -76,8 +84,14 @@ export interface Facet {
 
 const MAX_FACET_VALUES = 8
 
-/** How often each value occurs among the loaded hits. A facet with one value would select nothing and is left out. */
-export function facetsOf(found: readonly SessionHits[]): readonly Facet[] {
+/**
+ * How often each value occurs among the loaded hits. A facet with one value would select
+ * nothing and is left out, unless it is chosen: then it can be taken back.
+ */
+export function facetsOf(
+  found: readonly SessionHits[],
+  chosen: { readonly [filter in Facet['filter']]?: string } = {},
+): readonly Facet[] {
   const counts: { readonly [filter in Facet['filter']]: Map<string, number> } = {
     agent: new Map(),
     project: new Map(),
@@ -97,9 +111,9 @@ export function facetsOf(found: readonly SessionHits[]): readonly Facet[] {
   }
   return (['agent', 'project', 'role', 'tool'] as const).flatMap((filter) => {
     const values = Array.from(counts[filter], ([value, count]) => ({ value, count }))
-      .filter(({ count }) => count > 0)
+      .filter(({ count, value }) => count > 0 || value === chosen[filter])
       .sort((a, b) => b.count - a.count || compare(a.value, b.value))
       .slice(0, MAX_FACET_VALUES)
-    return values.length > 1 ? [{ filter, values }] : []
+    return values.length > 1 || chosen[filter] !== undefined ? [{ filter, values }] : []
   })
 }

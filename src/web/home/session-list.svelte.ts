@@ -1,5 +1,7 @@
 /** The listed sessions: loaded page by page, and kept up to date. */
+import type { FilterWarning } from '../../model/api/envelope.ts'
 import type { IndexMeta, SessionItem, SessionsReply } from '../../model/api/session.ts'
+import { checkQuery } from '../api/check-query.ts'
 import { get, type QueryParameters, type RequestProblem } from '../api/client.ts'
 import { mergeSessions, type SessionFilterValues } from './session-view.ts'
 
@@ -7,6 +9,8 @@ const PAGE_SIZE = 100
 
 export class SessionList {
   sessions = $state.raw<readonly SessionItem[]>([])
+  /** Names in the filters that match nothing. */
+  warnings = $state.raw<readonly FilterWarning[]>([])
   index = $state.raw<IndexMeta>()
   problem = $state.raw<RequestProblem>()
   /** An error in the query. Earlier results stay. */
@@ -25,17 +29,18 @@ export class SessionList {
 
   /** @param sort as the API names it; the newest first by default */
   async load(filters: SessionFilterValues, sort?: string): Promise<void> {
+    this.unclear = checkQuery(filters.q)
+    if (this.unclear) {
+      this.cursor ??= null
+      return
+    }
     this.#signal.abort()
     this.#signal = new AbortController()
-    const before = this.#query
     this.#query = { ...filters, sort, per_page: PAGE_SIZE }
     this.#isLoading = false
     const answer = await get<SessionsReply>('/sessions', this.#query, this.#signal.signal)
     if (answer.kind === 'dropped') return
-    const problem = answer.kind === 'problem' ? answer.problem : undefined
-    this.unclear = problem?.code === 'invalid_query' ? problem : undefined
-    this.problem = this.unclear ? undefined : problem
-    if (this.unclear) this.#query = before
+    this.problem = answer.kind === 'problem' ? answer.problem : undefined
     if (answer.kind === 'reply') this.#setPage(answer.reply, answer.reply.data)
     else this.cursor ??= null
   }
@@ -76,6 +81,7 @@ export class SessionList {
   #setPage({ meta }: SessionsReply, sessions: readonly SessionItem[]): void {
     this.sessions = sessions
     this.index = meta.index
+    this.warnings = meta.warnings
     this.total = meta.pagination.total_count
     this.cursor = meta.pagination.next_cursor
   }

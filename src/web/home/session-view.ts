@@ -12,9 +12,13 @@ const FILTER_NAMES = [
   'since',
   'until',
   'tag',
+  // At the server of a team.
+  'person',
+  'branch',
   'starred',
   'role',
   'scope',
+  'children',
 ] as const
 
 export type SessionFilterValues = { readonly [name in (typeof FILTER_NAMES)[number]]?: string }
@@ -38,7 +42,12 @@ export interface SessionGroup {
   readonly sessions: readonly SessionItem[]
 }
 
-export function groupSessions(sessions: readonly SessionItem[], by: 'day' | 'project'): readonly SessionGroup[] {
+export const GROUPINGS = ['day', 'project', 'agent'] as const
+export type Grouping = (typeof GROUPINGS)[number]
+
+export const parseGrouping = (text: string | undefined): Grouping => GROUPINGS.find((one) => one === text) ?? 'day'
+
+export function groupSessions(sessions: readonly SessionItem[], by: Grouping): readonly SessionGroup[] {
   const groups = new Map<string, SessionGroup & { readonly sessions: SessionItem[] }>()
   for (const session of sessions) {
     const { key, ...group } = groupOf(session, by)
@@ -49,7 +58,8 @@ export function groupSessions(sessions: readonly SessionItem[], by: 'day' | 'pro
   return [...groups.values()]
 }
 
-function groupOf({ last_at, cwd, path }: SessionItem, by: 'day' | 'project') {
+function groupOf({ last_at, cwd, path, agent }: SessionItem, by: Grouping) {
+  if (by === 'agent') return { key: agent, name: agent, isUndated: false }
   if (by === 'project') return { key: cwd ?? '', name: cwd ?? '', isUndated: false }
   if (last_at === null) return { key: `undated ${path}`, name: path, isUndated: true }
   const day = dayOf(last_at)

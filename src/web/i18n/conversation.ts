@@ -3,6 +3,7 @@ import { bilingualTexts, pluralize } from './language.svelte.ts'
 
 export const say = bilingualTexts({
   you: ['You', 'あなた'],
+  assistant: ['Assistant', 'アシスタント'],
   back: ['Back to sessions', '一覧へ戻る'],
   outline: ['Outline', '目次'],
   prompts: ['Prompts', '依頼'],
@@ -16,10 +17,8 @@ export const say = bilingualTexts({
   wordsOnly: ['Words only', '言葉だけ'],
   wordsOnlyHint: ['Hide reasoning and tool calls (w)', '思考とツール呼び出しを隠す（w）'],
   steps: (steps: number, calls: number) => [
-    calls === steps || calls === 0
-      ? pluralize(steps, 'step', 'steps')
-      : `${pluralize(steps, 'step', 'steps')}, ${pluralize(calls, 'tool call', 'tool calls')}`,
-    calls === steps || calls === 0 ? `${steps} ステップ` : `${steps} ステップ（ツール ${calls} 回）`,
+    calls === 0 ? pluralize(steps, 'step', 'steps') : pluralize(calls, 'tool call', 'tool calls'),
+    calls === 0 ? `${steps} ステップ` : `ツール呼び出し ${calls} 回`,
   ],
   failedSteps: (count: number) => [`${count} failed`, `${count} 件失敗`],
   moreFiles: (count: number) => [`and ${pluralize(count, 'more file', 'more files')}`, `ほか ${count} ファイル`],
@@ -29,6 +28,7 @@ export const say = bilingualTexts({
   everythingHint: ['Include headers, duplicates and events without text', '見出し・重複・言葉のないイベントも表示'],
   follow: ['Follow', '追従'],
   followHint: ['Scroll to new messages as they arrive', '書き込み中は末尾を表示し続ける'],
+  newBelow: (count: number) => [`${count} new`, `新着 ${count} 件`],
   toEnd: ['Go to end', '末尾へ'],
   toStart: ['Go to start', '先頭へ'],
   context: ['context', '文脈'],
@@ -47,6 +47,11 @@ export const say = bilingualTexts({
   ],
   summary: ['Summary of earlier messages', 'ここまでの要約'],
   compacted: ['Conversation compacted here', 'ここで会話が圧縮されました'],
+  copyDropped: ['Copy what was dropped', '文脈から落ちた部分をコピー'],
+  copyDroppedHint: [
+    'Copies the messages that the model no longer receives, to paste into a new prompt',
+    'モデルに送られなくなったメッセージをコピーします。新しい依頼に貼り付けられます',
+  ],
   turn: (number: number) => [`turn ${number}`, `ターン ${number}`],
   tokens: (count: string) => [`${count} tokens`, `${count} トークン`],
   cached: (share: string) => [`${share} cached`, `キャッシュ ${share}`],

@@ -3,7 +3,6 @@ import { bilingualTexts } from './language.svelte.ts'
 
 export const say = bilingualTexts({
   print: ['Print', '印刷'],
-  sample: ['Sample session', 'サンプル会話'],
   back: ['Back to the session', '会話に戻る'],
   making: ['Preparing pages…', 'ページを作成中…'],
   openAll: ['Show tool output', 'ツールの出力も表示'],

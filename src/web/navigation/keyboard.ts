@@ -1,4 +1,5 @@
 /** Keyboard shortcuts. The last bindings come first, so that a dialog precedes the page below it. */
+import { hasKey } from './offers.ts'
 
 /** A key (`j`, `Escape`) or two in sequence (`g h`). An action that returns false passes the key on. */
 export type KeyBindings = { readonly [key: string]: () => unknown }
@@ -7,8 +8,9 @@ const bindings: KeyBindings[] = []
 let pairStart: { readonly key: string; readonly at: number } | undefined
 const KEY_PAIR_MS = 1200
 
-/** @returns a function that removes them */
-export function bindKeys(keys: KeyBindings): () => void {
+/** Leaves out keys for what the server does not have. @returns a function that removes them */
+export function bindKeys(all: KeyBindings): () => void {
+  const keys = Object.fromEntries(Object.entries(all).filter(([key]) => hasKey(key)))
   if (bindings.length === 0) addEventListener('keydown', handleKey)
   bindings.push(keys)
   return () => {
@@ -32,6 +34,9 @@ function handleKey(event: KeyboardEvent): void {
   else if (bindings.some((keys) => Object.keys(keys).some((name) => name.startsWith(`${key} `))))
     pairStart = { key, at: timeStamp }
 }
+
+/** Runs the action of a key as if it had been pressed on the page. */
+export const runKey = (key: string): void => void runBinding(key)
 
 const runBinding = (key: string): boolean =>
   bindings.toReversed().some((keys) => {

@@ -101,6 +101,7 @@ export function chartOptions(drawing: ChartInput): uPlot.Options {
         grid: { show: false },
         incrs: AXIS_INCREMENTS,
         space: 64,
+        size: 32,
         values: (_, positions) =>
           positions.map((position) => (Number.isInteger(position) ? (names[position] ?? '') : '')),
       },

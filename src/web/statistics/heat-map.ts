@@ -10,20 +10,6 @@ export function heatLevel(count: number, highest: number): 0 | 1 | 2 | 3 | 4 {
 /** Monday first; the server counts from Sunday. */
 export const WEEKDAYS = [1, 2, 3, 4, 5, 6, 0] as const
 
-export function findBusiestHour(
-  week: readonly (readonly number[])[],
-): { readonly weekday: number; readonly hour: number } | undefined {
-  let best: { weekday: number; hour: number } | undefined
-  let highest = 0
-  for (const [weekday, hours] of week.entries())
-    for (const [hour, count] of hours.entries())
-      if (count > highest) {
-        highest = count
-        best = { weekday, hour }
-      }
-  return best
-}
-
 /** 2024-09-01 was a Sunday. */
 export const weekdayName = (weekday: number, locale: string, style: 'long' | 'short'): string =>
   new Date(2024, 8, 1 + weekday, 12).toLocaleDateString(locale, { weekday: style })

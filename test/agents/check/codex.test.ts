@@ -160,11 +160,21 @@ describe('a log for Codex', () => {
     expect(await check(Buffer.from(text(paginated.map((one, ordinal) => ({ ...one, ordinal })))))).toEqual([])
   })
 
-  test('may have what current versions accept: images in frames, tools as an item', async () => {
+  test.each(['https://example.com/a.png', 'http://example.com/a.png', 'data:image/png;base64,', 'data:text/plain,a'])(
+    'warns of an image that Codex does not send as it is: %s',
+    async (image_url) => {
+      const found = await check(Buffer.from(plus(texts('developer', { type: 'input_image', image_url }))))
+      expect(found.map(({ rule, severity }) => [rule, severity])).toEqual([['image_data', 'warning']])
+    },
+  )
+
+  test('may have what current versions accept: images in frames, tools as an item, lines of agents', async () => {
     const image = { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgoAAAAN', detail: 'high' }
     const framed = [input('<image name=[Image #1] path="a.png">'), image, input('</image>'), input('What is it?')]
     expect(await check(Buffer.from(plus(texts('user', ...framed), asked('What is it?'))))).toEqual([])
     expect(await check(Buffer.from(plus(item({ type: 'additional_tools', role: 'developer', tools: [] }))))).toEqual([])
+    const sent = line('inter_agent_communication_metadata', { trigger_turn: true })
+    expect(await check(Buffer.from(plus({ ...sent, metadata: { note: 1 } })))).toEqual([])
   })
 
   test.each([

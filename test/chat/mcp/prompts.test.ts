@@ -69,7 +69,7 @@ test('that cannot be sent are reported, and nothing is sent', async () => {
     ['@one/explain', 'missing topic. Usage: @explain <topic> [manner]'],
     ['@two/impossible', expect.stringContaining('out of ink')],
     ['/prompts get one/unfinished', expect.stringContaining('does not end with a question')],
-    ['/prompts get nothing', 'unknown prompt nothing. Type /prompts for a list.'],
+    ['/prompts get nothing', 'Unknown prompt nothing. Type /prompts for a list.'],
   ]) {
     const events = await sendLine(session, String(line))
     expect(events.find((event) => event.kind === 'error')).toMatchObject({ text: reason })
@@ -101,4 +101,26 @@ test('adjacent messages of one role are merged; a missing final prompt is an err
     images: [],
   })
   expect(parsePromptMessages([])).toMatchObject({ en: 'it does not end with a question' })
+})
+
+test('resources of a server are listed, completed and attached by name', async () => {
+  const server = await chatServer(answer('Read.'), answer('Seen.'))
+  const library = { ...SERVER, args: [...SERVER.args, 'library'] }
+  const { session } = await openTestChat({ server, cwd: tempFolder(), agent: { mcpServers: { shelf: library } } })
+  expect(outputText(await sendLine(session, '/mcp'))).toContain('  @shelf:shelf://tea\n  @shelf:shelf://sketch')
+  const complete = createCompleter(session)
+  const choices = (text: string) => complete({ text, at: text.length }).all.map((one) => one.text)
+  expect(choices('Read @shelf:')).toContain('@shelf:shelf://tea')
+  expect([choices('Explain @di'), choices('As in @ses')]).toEqual([['@diff'], ['@session:']])
+
+  await sendLine(session, 'Read @shelf:shelf://tea.')
+  expect(JSON.stringify(server.asked[0]?.body.messages?.at(-1))).toContain('Boil the water.')
+  const events = await sendLine(
+    session,
+    'What is on @shelf:shelf://sketch and @shelf:shelf://gone and @shelf:none://x ?',
+  )
+  expect(JSON.stringify(server.asked[1]?.body.messages?.at(-1))).toContain('data:image/png;base64,')
+  const notes = events.flatMap((event) => (event.kind === 'notice' ? [event.text] : []))
+  expect(notes).toContainEqual(expect.stringMatching(/@shelf:shelf:\/\/gone: .*lent to somebody/))
+  expect(notes).toContainEqual(expect.stringMatching(/@shelf:none:\/\/x: no such resource.*\/mcp shelf/))
 })

@@ -6,7 +6,9 @@ import {
   CallToolRequestSchema,
   GetPromptRequestSchema,
   ListPromptsRequestSchema,
+  ListResourcesRequestSchema,
   ListToolsRequestSchema,
+  ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js'
 
 const PIXEL = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10]).toString('base64')
@@ -16,8 +18,23 @@ const text = (said) => ({ content: [{ type: 'text', text: said }] })
 export function toolsServer(mode = '') {
   const server = new Server(
     { name: 'test-tools', version: '3.2.1' },
-    { capabilities: { tools: { listChanged: true }, prompts: { listChanged: true } } },
+    {
+      capabilities: {
+        tools: { listChanged: true },
+        prompts: { listChanged: true },
+        ...(mode === 'library' && { resources: {} }),
+      },
+    },
   )
+  if (mode === 'library') {
+    const resources = ['tea', 'sketch', 'gone'].map((name) => ({ uri: `shelf://${name}`, name }))
+    server.setRequestHandler(ListResourcesRequestSchema, async () => ({ resources }))
+    server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }) => {
+      if (uri.endsWith('gone')) throw new Error('lent to somebody')
+      const content = uri.endsWith('tea') ? { text: 'Boil the water.' } : { blob: PIXEL, mimeType: 'image/png' }
+      return { contents: [{ uri, ...content }] }
+    })
+  }
   const tool = (name, description = `does ${name}`, more = {}) => ({ name, description, inputSchema: object, ...more })
   let tools = [
     tool('echo', 'says it again', { annotations: { readOnlyHint: true } }),

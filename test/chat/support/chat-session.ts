@@ -15,7 +15,9 @@ import { journalOf } from '../../../src/conversation/journal/state-to-events.ts'
 import { NO_ENVIRONMENT } from '../../../src/conversation/new-message.ts'
 import { type ConversationState, newState } from '../../../src/conversation/state.ts'
 import { untranslated } from '../../../src/model/phrase.ts'
+import type { PriceList } from '../../../src/model/prices.ts'
 import { type ChatTransport, systemClock } from '../../../src/openai/chat/transport.ts'
+import { DIALECTS } from '../../../src/openai/dialects/dialects.ts'
 import { PROFILES, type ProfileName } from '../../../src/openai/profile.ts'
 import { openAITransport } from '../../../src/openai-transport.ts'
 import { tempFolder } from '../../support/codex-log.ts'
@@ -29,6 +31,7 @@ export interface ChatSessionOptions {
   readonly autoCompact?: boolean
   readonly attended?: boolean
   readonly profile?: ProfileName
+  readonly api?: 'responses' | 'anthropic'
   readonly timeoutMs?: number
   readonly retries?: number
   readonly data?: string
@@ -37,6 +40,7 @@ export interface ChatSessionOptions {
   readonly state?: ConversationState
   readonly paths?: readonly string[]
   readonly limits?: TurnLimits
+  readonly prices?: PriceList
 }
 
 /** Waits end immediately. */
@@ -64,8 +68,10 @@ export function chatSession(options: ChatSessionOptions): ChatSession {
   const setup = new ChatSetup({
     place: { cwd, home: tempFolder() },
     server: {
-      transport: options.transport ?? openAITransport({ baseURL, timeoutMs: options.timeoutMs ?? 5000 }),
-      profile: PROFILES[options.profile ?? 'openai'],
+      transport:
+        options.transport ??
+        openAITransport({ baseURL, timeoutMs: options.timeoutMs ?? 5000, ...(options.api && { api: options.api }) }),
+      profile: options.api ? DIALECTS[options.api].profile : PROFILES[options.profile ?? 'openai'],
       model: 'test-model',
       maxRetries: options.retries ?? 0,
     },
@@ -76,6 +82,7 @@ export function chatSession(options: ChatSessionOptions): ChatSession {
     autoCompact: options.autoCompact ?? true,
     attended: options.attended ?? true,
     ...(options.limits && { limits: options.limits }),
+    ...(options.prices && { prices: options.prices }),
   })
   return new ChatSession(journalWriter, setup, { data, program: null })
 }
@@ -87,6 +94,7 @@ const NO_SERVICES = {
   takeNotices: () => [],
   servers: () => [],
   prompts: () => [],
+  resources: () => [],
   spawnHooks: async () => [],
   forgetHookResults: () => {},
   promptHooks: async () => [],

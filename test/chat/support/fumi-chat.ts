@@ -25,7 +25,13 @@ export const chatHome = (): ChatHome => ({ home: join(tempFolder(), 'fumi'), cwd
  * @param onLine called for each line of standard output; a returned number kills the process after that many
  * milliseconds
  */
-export async function fumiChat(
+export const fumiChat = (args: readonly string[], ...rest: ChatRunOptions): Promise<ChatRun> =>
+  fumiRun(['chat', ...args], ...rest)
+
+type ChatRunOptions = Parameters<typeof fumiRun> extends [unknown, ...infer Rest] ? Rest : never
+
+/** Like {@link fumiChat}, for any command. This process can serve it meanwhile. */
+export async function fumiRun(
   args: readonly string[],
   { home, cwd }: ChatHome,
   input = '',
@@ -33,7 +39,7 @@ export async function fumiChat(
   variables: NodeJS.ProcessEnv = {},
   killAfterMs?: number,
 ): Promise<ChatRun> {
-  const child = spawn(process.execPath, [fumiPath, 'chat', ...args], {
+  const child = spawn(process.execPath, [fumiPath, ...args], {
     cwd,
     env: { ...process.env, NO_COLOR: '1', FUMI_HOME: home, HOME: home, OPENAI_API_KEY: '', ...variables },
   })

@@ -129,8 +129,10 @@ describe('Tab', () => {
     agents: () => ['careful', 'quick'],
     rules: () => ['README.md'],
     tags: () => ['0', '1', '2'],
+    models: () => ['qwen3', 'gpt-5'],
     tools: () => ['fs_read', 'fs_write'],
     prompts: () => [{ name: 'review', note: 'project' }],
+    resources: () => [],
     files: (folder) => {
       const names: { [folder: string]: readonly string[] } = {
         '': ['\u001b]0;x\u0007evil', '.git/', 'my notes.md', 'notes.md', 'src/', 'srv.txt'],

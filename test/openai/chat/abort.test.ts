@@ -153,9 +153,9 @@ test('a transport that ignores the signal is not awaited, but closed when there 
 test('one turn at a time', async () => {
   const { chat } = await startChat([silence()])
   const turn = chat.prompt('One')
-  await expect(chat.prompt('Two')).rejects.toThrow(/a turn is running/)
+  await expect(chat.prompt('Two')).rejects.toThrow(/A turn is running/)
   for (const change of [() => chat.push('x'), () => chat.reset(), () => chat.load(chat.save())]) {
-    expect(change).toThrow(/a turn is running/)
+    expect(change).toThrow(/A turn is running/)
   }
   chat.abort()
   await turn

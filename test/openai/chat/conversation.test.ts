@@ -35,8 +35,8 @@ describe('a prompt', () => {
 
   test.each([5, null, true, undefined])('is never %s', async (wrong) => {
     const { chat } = await startChat([])
-    expect(() => chat.push(wrong as unknown as string)).toThrow(/cannot prompt with/)
-    await expect(chat.prompt(wrong as unknown as string)).rejects.toThrow(/cannot prompt with/)
+    expect(() => chat.push(wrong as unknown as string)).toThrow(/Cannot prompt with/)
+    await expect(chat.prompt(wrong as unknown as string)).rejects.toThrow(/Cannot prompt with/)
     expect(chat.messages).toEqual([])
   })
 })
@@ -191,7 +191,7 @@ describe('saving', () => {
     'refuses %j',
     async (wrong) => {
       const { chat } = await startChat([])
-      expect(() => chat.load(wrong)).toThrow(/no saved conversation/)
+      expect(() => chat.load(wrong)).toThrow(/Not a saved conversation/)
     },
   )
 

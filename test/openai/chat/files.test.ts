@@ -110,7 +110,7 @@ describe('files', () => {
 
   test('require valid arguments for an upload', async () => {
     const { chat, server } = await startChat([])
-    await expect(chat.files.create(pdf(), '')).rejects.toThrow(/what the file is for/)
+    await expect(chat.files.create(pdf(), '')).rejects.toThrow(/Set purpose/)
     await expect(chat.files.create(new Blob(['x']), 'user_data')).rejects.toThrow(/filename/)
     await expect(chat.files.create('x' as unknown as Blob, 'user_data')).rejects.toThrow(/File or a Blob/)
     const expires_after = { anchor: 'created_at', seconds: 60 } as const

@@ -73,8 +73,8 @@ describe('a tool is registered', () => {
 
   test('or refused without an implementation', async () => {
     const { chat } = await startChat([])
-    expect(() => chat.registerTool(flat)).toThrow(/nobody runs the tool 'count'/)
-    expect(() => chat.registerTool({ description: 'nameless' }, count)).toThrow(/needs a name/)
+    expect(() => chat.registerTool(flat)).toThrow(/The tool 'count' has no function/)
+    expect(() => chat.registerTool({ description: 'nameless' }, count)).toThrow(/has no name/)
     expect(() => chat.registerTools(5 as unknown as ToolSources)).toThrow(/a list/)
     chat.registerTool({ type: 'web_search' })
     expect(chat.tools.map(({ type }) => type)).toEqual(['web_search'])
@@ -275,7 +275,7 @@ describe('calls that the caller answers', () => {
     if (!first || !second) throw new Error('both are open')
     chat.answer(second, { rows: 2 })
     chat.answer(first, 'one')
-    expect(() => chat.answer(first, 'again')).toThrow(/no call waits/)
+    expect(() => chat.answer(first, 'again')).toThrow(/No call is waiting/)
     expect((await chat.resume()).success).toBe(true)
     expect(historyText(chat)).toBe('user Go. / assistant c1+c2 / tool c2 / tool c1 / assistant Fine.')
     expect(server.asked.length).toBe(2)

@@ -44,6 +44,47 @@ password: "********"
 --api-key value  key of the API (default: $API_KEY)
 -p, --password   password to log in with
 The password is required.
+Optional argument to pass to [\`pageFunction\`](https://docs.example.org/api/class-page#page-eval-on-selector)
+See https://specs.example.org/auth/client-to-authenticator-protocol-v2.1-ps-20210615.html
+https://example.org/login?redirect_uri=https%3A%2F%2Fapp.example.org%2Fcallback&state=a1b2c3d4e5f6g7h8i9j0k
+const password = getPassword("Enter it here: ")
+The server needs the AUTH command before MAIL.
+the pin is 13 and the code is 200
+Pass the file to the function:
+user, password and role are columns
+expect(validatePassword).toBe(true)
+設定ファイルのパスは src/app/main2.ts です
+保存先のパス：data/v2_Backup
+パッケージのパスは @scope/pkg-1 です
+読み込むパスは tests2 です
+rows identified by region_2024 and user_id
+print("release-2026" "build-7")
+process.env.DB_PASSWORD || defaults.password
+process.env.API_TOKEN ?? readToken()
+await page.fill('#password', user.password)
+jwt.verify(token, publicKey)
+login(user, password)
+{"name": "password", "value": ""}
+{"name":"api_key","type":"string","value":"\${API_KEY}"}
+{"password": {"type": "string", "default": "", "minLength": 8}}
+"secret": { "type": "string", "description": "value: of the secret" }
+<input name="password" type="password" value="">
+<entry key="password.label">Enter your password</entry>
+<string name="password_hint">At least eight characters</string>
+<label id="password">Your password</label>
+bcrypt.hash(password, 10)
+    password: typing.Optional[bytes],
+        secret = keypair[:32]
+hash_password(request.form["password"])
+assertEquals(config.password, password)
+WiFi.begin(ssid, password)
+kinit mika <<< "$PASSWORD"
+jdbc:oracle:thin:@//db:1521/x
+user:$DB_PASSWORD@tcp(db:3306)/app
+SET PASSWORD FOR 'app' = PASSWORD(?)
+password <- Sys.getenv("DB_PASSWORD")
+data <- read.csv("tokens.csv")
+passphrase: Buffer.from(input)
 The password is incorrect.
 The password is stored as a hash.
 The token is invalid or has expired.
@@ -211,6 +252,7 @@ export function lookAlikes(random: Random): readonly string[] {
     ...made(4, random, (r) => `session id: ${r.uuid()}`),
     ...made(4, random, (r) => `"session_id":"${r.uuid()}"`),
     ...made(4, random, (r) => `request_id=req_${r.alnum(24)}`),
+    ...made(4, random, (r) => `"service_tier":"standard","input_tokens":3}},"requestId":"req_${r.hex(24)}"`),
     ...made(4, random, (r) => `"call_id": "call_${r.alnum(24)}"`),
     ...made(4, random, (r) => `"tool_use_id": "toolu_01${r.alnum(22)}"`),
     ...made(4, random, (r) => `"id": "msg_${r.hex(48)}"`),

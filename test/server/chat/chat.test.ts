@@ -263,3 +263,32 @@ test('options name profiles, models, agents and directories, and no key', async 
   expect(data.commands.map(({ name }: { name: string }) => name)).toContain('tangent')
   expect(text).not.toContain('sk-never-told')
 })
+
+test('a file is attached to the next prompt only, and deleted when the chat closes', async () => {
+  const { url, app, model } = await startChatServer([answer('Read.'), answer('Gone.')])
+  const { id } = await openChat(url)
+  const page = await EventListener.to(url, id)
+  const upload = (name: string, body: string) =>
+    fetch(new URL(`/api/chat/${id}/attachments?name=${encodeURIComponent(name)}`, url), {
+      method: 'POST',
+      headers: { 'content-type': 'application/octet-stream' },
+      body,
+    })
+  const reply = await upload('../../../tide "1".txt', 'high at noon')
+  expect(await reply.json()).toMatchObject({ data: { attached: ['tide_1_.txt'] } })
+  const stored = join(app.directory, 'attachments', id)
+  expect(existsSync(stored)).toBe(true)
+  await post(url, `/api/chat/${id}/say`, { text: 'Look.' })
+  await page.end()
+  await post(url, `/api/chat/${id}/say`, { text: 'Again.' })
+  await page.end()
+  const [first, second] = model.asked.map(({ body }) => JSON.stringify(body.messages?.at(-1)))
+  expect(first).toContain('high at noon')
+  expect(second).not.toContain('high at noon')
+  for (const name of ['..', `${'名'.repeat(290)}.txt`]) expect((await upload(name, name)).status).toBe(200)
+  expect((await upload('a.txt', 'x'.repeat(65 * 1024 * 1024))).status).toBe(413)
+  await post(url, `/api/chat/${id}/say`, { text: '/quit' })
+  await page.next('closed')
+  await expect.poll(() => existsSync(stored)).toBe(false)
+  expect((await upload('b.txt', 'late')).status).toBe(404)
+})

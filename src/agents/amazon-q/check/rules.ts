@@ -45,7 +45,7 @@ export const AMAZON_Q_RULES = {
     `A description has 1 to ${MAX_STORED_DESCRIPTION_BYTES} bytes.`,
     `説明は 1〜${MAX_STORED_DESCRIPTION_BYTES} バイトです。`,
   ),
-  arguments_object: error('The arguments are no object.', '引数がオブジェクトではありません。'),
+  arguments_object: error('The arguments are not an object.', '引数がオブジェクトではありません。'),
   prompt_empty: error('It says nothing.', '内容がありません。'),
   prompt_size: error(),
   prompt_rendered: warning(

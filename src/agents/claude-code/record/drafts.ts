@@ -1,4 +1,5 @@
 /** Interprets one record on its own. What is not known becomes meta with its values. */
+import { mergeFields } from '../../../lib/merge-fields.ts'
 import {
   type Fields,
   fieldsOf,
@@ -65,13 +66,14 @@ function notesOf(record: Fields): Metadata {
     if (!ENVELOPE_KEYS.has(key) && value !== null && value !== false) notes[key] = value
   }
   const uuid = nonEmptyStringOf(record['uuid'])
-  return metadataFromSource(uuid === undefined ? notes : { ...notes, message_id: uuid })
+  if (uuid !== undefined) notes['message_id'] = uuid
+  return metadataFromSource(notes)
 }
 
 function metaDraft(record: Fields, event: string | null, values: Fields = {}): MessageDraft {
   const { message, data } = record
   const rest = metadataFromSource({ ...fieldsOf(data), ...values, ...(message !== undefined && { message }) })
-  const metadata = { ...rest, ...notesOf(record), event_kind: event }
+  const metadata = mergeFields(mergeFields(rest, notesOf(record)), { event_kind: event })
   return { role: 'meta', source_type: 'meta', payload_type: event, segments: NO_SEGMENTS, metadata }
 }
 
@@ -91,8 +93,9 @@ function userDrafts(record: Fields, source: Source): readonly MessageDraft[] {
     }
     const id = nonEmptyStringOf(block['tool_use_id']) ?? inferredCallId(parentOf(record), ++unnamed)
     const draft = resultDraft(block, record['toolUseResult'], id, source)
-    const marks = block['tool_use_id'] ? undefined : CALL_ID_INFERRED
-    drafts.push({ ...draft, metadata: { ...draft.metadata, ...notesOf(record), ...marks } })
+    const metadata = mergeFields(draft.metadata ?? {}, notesOf(record))
+    const isNamed = Boolean(block['tool_use_id'])
+    drafts.push({ ...draft, metadata: isNamed ? metadata : mergeFields(metadata, CALL_ID_INFERRED) })
   }
   if (said.length > 0) drafts.push(spokenDraft(record, said))
   return drafts
@@ -151,7 +154,7 @@ function assistantDrafts(record: Fields): readonly MessageDraft[] {
     // What is said of the response stands at its first block.
     return {
       ...draft,
-      metadata: at === 0 ? { ...draft.metadata, ...notes } : { ...draft.metadata, ...modelNote(message) },
+      metadata: mergeFields(draft.metadata ?? {}, at === 0 ? notes : modelNote(message)),
     }
   })
 }
@@ -165,13 +168,12 @@ function assistantNotes(record: Fields, message: Fields | undefined): Metadata {
   const response = nonEmptyStringOf(message?.['id'])
   const request = nonEmptyStringOf(record['requestId'])
   const stop = nonEmptyStringOf(message?.['stop_reason'])
-  return {
-    ...notesOf(record),
-    ...modelNote(message),
+  const own = {
     ...(response !== undefined && { response_id: response }),
     ...(request !== undefined && { request_id: request }),
     ...(stop !== undefined && { stop_reason: stop }),
   }
+  return mergeFields(mergeFields(notesOf(record), modelNote(message)), own)
 }
 
 function assistantDraft(block: unknown, nextCallId: () => string | null): MessageDraft {

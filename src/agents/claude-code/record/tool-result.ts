@@ -1,7 +1,7 @@
 /** A tool's result: what the model saw, and what the program noted about it. */
 import { basename, dirname, join } from 'node:path'
 import { readRegularFile } from '../../../lib/files/regular-file.ts'
-import { statOf } from '../../../lib/files/safe-fs.ts'
+import { isNonLinkFile, statOf } from '../../../lib/files/safe-fs.ts'
 import { type Fields, fieldsOf, isObject, nonEmptyStringOf, stringOf, toJsonText } from '../../../lib/unknown-values.ts'
 import { MAX_DURATION_MS, validExitCodeOf } from '../../../model/checked-numbers.ts'
 import { type Metadata, metadataFromSource } from '../../../model/metadata.ts'
@@ -63,7 +63,10 @@ const MAX_OUTPUT_FILE_BYTES = 16_000_000
 
 const STUB = /^<persisted-output>[\s\S]*?(?:saved to|Full output):?\s*(\S[^\n]*)/
 
-/** A large output is stored beside the log, and the log holds its beginning. Only the log's own folder is read. */
+/**
+ * A large output is stored beside the log, and the log holds its beginning. Only the log's own folder is read, and no
+ * link in it: a log from elsewhere could bring one.
+ */
 function completeOutput(
   shown: string,
   twin: Fields | undefined,
@@ -72,7 +75,7 @@ function completeOutput(
   const named = nonEmptyStringOf(twin?.['persistedOutputPath']) ?? STUB.exec(shown)?.[1]?.trim()
   if (named === undefined) return { output: shown }
   const path = join(sideFolderOf(source), 'tool-results', basename(named.replaceAll('\\', '/')))
-  const size = source.bytes ? undefined : statOf(path)?.size
+  const size = !source.bytes && isNonLinkFile(path) ? statOf(path)?.size : undefined
   if (size === undefined || size > MAX_OUTPUT_FILE_BYTES) return { output: shown, path: named }
   try {
     return { output: readRegularFile(path).toString('utf8'), path: named }

@@ -24,13 +24,13 @@ export const CODEX_RULES = {
   byte_order_mark: error('The file begins with a byte order mark.', 'ファイルがバイト順マークで始まっています。'),
   utf8: error('It holds bytes that are not UTF-8.', 'UTF-8 ではないバイトがあります。'),
   blank_line: warning('The line is empty.', '空の行です。'),
-  json: error('The line is no JSON object; it is passed over.', 'JSON オブジェクトではない行です。読み飛ばされます。'),
+  json: error('The line is not a JSON object; it is skipped.', 'JSON オブジェクトではない行です。読み飛ばされます。'),
   envelope: error(
     'A line has `timestamp` and `type`, which are texts, and `payload`.',
     '行には文字列の `timestamp` と `type`、そして `payload` が必要です。',
   ),
   line_type: error('No such type of line is read.', 'この種類の行は読まれません。'),
-  time: error('This is no time.', '時刻ではありません。'),
+  time: error('Not a time.', '時刻ではありません。'),
   time_form: warning(
     'A time is UTC with milliseconds: `2026-01-02T03:04:05.678Z`.',
     '時刻はミリ秒付きの UTC で `2026-01-02T03:04:05.678Z` のように書きます。',
@@ -65,7 +65,7 @@ export const CODEX_RULES = {
   turn_context_fields: error(...SHOULD_BE_TEXT),
   compacted_fields: error(...SHOULD_BE_TEXT),
   event_type: warning(
-    'No such event is kept in logs; it is passed over.',
+    'Logs contain no such event; it is skipped.',
     'このイベントはログに残らないため、読み飛ばされます。',
   ),
   event_fields: error(...SHOULD_BE_TEXT),
@@ -81,14 +81,14 @@ export const CODEX_RULES = {
     'ロール system のメッセージはモデルに送られません。',
   ),
   part_type: error(
-    'No such type of part is read; the whole line is passed over.',
+    'Unknown type of part; the whole line is skipped.',
     'この種類の部分は読まれず、行ごと読み飛ばされます。',
   ),
   /** Assistants use `output_text`, all other roles `input_…`. */
   part_role: warning(),
   /** Codex 0.166 opens the log, and does not send the image as it was. */
   image_data: warning(
-    'The data are no image, or the image is on the web; the model may not get it.',
+    'The data is not an image, or the image is on the web; the model may not receive it.',
     '画像として読めないデータか、Web 上の画像です。モデルに届かないことがあります。',
   ),
   image_address: error(
@@ -116,7 +116,7 @@ export const CODEX_RULES = {
   /** Custom tools need `custom_tool_call_output`, functions `function_call_output`. */
   output_kind: error(),
   /** A session without a prompt. Codex writes such logs too, but does not list them. */
-  prompt_none: warning('Nobody asks anything; the session is not listed.', '依頼がありません。会話が一覧に出ません。'),
+  prompt_none: warning('The session contains no prompt; it is not listed.', '依頼がありません。会話が一覧に出ません。'),
   prompt_any: error(
     'There is no `user_message` event; the session is not listed.',
     '`user_message` イベントがありません。会話が一覧に出ません。',

@@ -1,5 +1,6 @@
 /** Events: what Codex showed on its screen or counted. All become meta messages. */
 
+import { mergeFields } from '../../../lib/merge-fields.ts'
 import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, stringOf } from '../../../lib/unknown-values.ts'
 import { NumberCheck } from '../../../model/checked-numbers.ts'
 import type { Metadata } from '../../../model/metadata.ts'
@@ -179,7 +180,7 @@ function enrichmentDraft(
   const fact: RecordFact = {
     kind: 'enrichment',
     call_id,
-    found: duration === undefined ? found : { ...found, duration_ms: duration },
+    found: duration === undefined ? found : mergeFields(found, { duration_ms: duration }),
   }
   return withFaults(metaDraft(type, metadata, NO_SEGMENTS, fact), check)
 }
@@ -252,7 +253,7 @@ function textItemDraft(item: Fields, type: string, who: TextAuthor, metadata: Re
   if (texts.length === 0) return metaDraft(type, metadata)
   const fact: RecordFact = { kind: 'said', who, by: 'event', texts }
   if (who === 'reasoning')
-    return metaDraft(type, { ...metadata, reasoning_summary: texts.join('\n\n') }, NO_SEGMENTS, fact)
+    return metaDraft(type, mergeFields(metadata, { reasoning_summary: texts.join('\n\n') }), NO_SEGMENTS, fact)
   const phase = nonEmptyStringOf(item['phase'])
   if (phase !== undefined) metadata['phase'] = phase
   return metaDraft(

@@ -23,7 +23,7 @@ export function checkTrustedNames(
     const nearest = nearestName(server ?? name, labels)
     throw new AppError(
       'bad_usage',
-      `unknown tool "${name}" in --trust-tools.${nearest === undefined ? '' : ` Did you mean ${nearest}?`} Available: ${labels.join(', ')}`,
+      `Unknown tool "${name}" in --trust-tools.${nearest === undefined ? '' : ` Did you mean ${nearest}?`} Available: ${labels.join(', ')}`,
       `--trust-tools の「${name}」というツールはありません。${nearest === undefined ? '' : `${nearest} のことですか？`}使えるもの: ${labels.join('、')}`,
     )
   }

@@ -36,7 +36,10 @@ export interface CompletionData {
   rules(): readonly string[]
   tags(): readonly string[]
   tools(): readonly string[]
+  models(): readonly string[]
   prompts(): readonly { readonly name: string; readonly note: string }[]
+  /** Resources of MCP servers, as `server:uri`. */
+  resources(): readonly string[]
   /** Lists a folder, named as the user typed it. Empty if there is no such folder. */
   files(folder: string): readonly { readonly name: string; readonly isFolder: boolean }[]
 }
@@ -63,12 +66,21 @@ function completionsAt(head: string, word: string, data: CompletionData): readon
     return [...startingWith(words, word), ...completeArguments(command.name, before[0], word, data)]
   }
   if (!word.startsWith('@')) return []
+  // Later than files, which are named more often.
+  const known = word.length < MIN_REFERENCE_LENGTH ? [] : ['diff', 'session:']
+  const references = [...known, ...data.resources()].map((name) => ({ text: `@${name}` }))
   const prompts = head === '' ? data.prompts().map(({ name, note }) => ({ text: `@${name}`, note })) : []
   return [
     ...startingWith(prompts, word),
+    ...startingWith(
+      references.map((one) => (one.text.endsWith(':') ? { ...one, isOpen: true } : one)),
+      word,
+    ),
     ...completeFiles(word.slice(1), data).map((one) => ({ ...one, text: `@${one.text}` })),
   ]
 }
+
+const MIN_REFERENCE_LENGTH = '@di'.length
 
 const startingWith = (completions: readonly CompletionItem[], word: string): readonly CompletionItem[] =>
   completions.filter(({ text }) => text.startsWith(word))
@@ -86,11 +98,13 @@ const agentNames: ArgumentSource = (data) => data.agents()
 const contextRules: ArgumentSource = (data) => data.rules()
 const checkpointTags: ArgumentSource = (data) => data.tags()
 const toolNames: ArgumentSource = (data) => data.tools()
+const modelNames: ArgumentSource = (data) => data.models()
 const promptNames: ArgumentSource = (data) => data.prompts().map(({ name }) => name)
 
 /** Keys are a command, or a command and its subcommand. */
 const ARGUMENT_SOURCES: { readonly [call: string]: ArgumentSource | 'files' } = {
   help: commandNames,
+  model: modelNames,
   attach: 'files',
   save: 'files',
   load: 'files',
@@ -153,11 +167,13 @@ const completionDataOf = (chat: ChatSession): CompletionData => ({
   rules: () => chat.state.context_manager?.paths ?? [],
   tags: () => listCheckpoints(chat.state).map(({ tag }) => tag),
   tools: () => chat.setup.toolSet.all.map(toolLabel),
+  models: () => chat.commandContext.listedModels ?? [],
   prompts: () =>
     listPrompts(chat).map((one) => ({
       name: one.called,
       note: one.kind === 'kept' ? one.prompt.place : `${promptUsage(one.prompt, one.called)} · ${one.prompt.server}`,
     })),
+  resources: () => chat.setup.services.resources().map(({ server, uri }) => `${server}:${uri}`),
   files: (folder) =>
     listFolder(folder === '' ? chat.setup.workspace.cwd : resolveTypedPath(folder, chat.setup.workspace)),
 })

@@ -138,6 +138,13 @@ export class Editor {
     return this.#search && { words: this.#search.words, isFound: this.#search.found !== undefined }
   }
 
+  /** Replaces the text, for example by a queued prompt that is edited. */
+  setText(text: string): void {
+    this.#search = undefined
+    this.#completions = []
+    this.#line = toTextLine(text)
+  }
+
   press(key: TerminalKey): EditorAction {
     this.#completions = []
     if (this.#search) return this.#searchKey(this.#search, key)

@@ -1,10 +1,14 @@
-/** Reads lines from a terminal, key by key. Keys that are typed while no line is read wait for the next one. */
+/**
+ * Reads lines from a terminal, key by key. What is typed while no line is read is edited as a draft; Enter queues it for
+ * the next lines.
+ */
 import { writeSync } from 'node:fs'
 import type { ReadStream, WriteStream } from 'node:tty'
 import { say } from '../../language.ts'
 import { Editor, type EditorOptions } from './editor.ts'
 import { BRACKETED_PASTE_OFF, BRACKETED_PASTE_ON, decodeKeys, ESCAPE_KEY, type TerminalKey } from './keys.ts'
 import { PromptArea } from './prompt-area.ts'
+import { PromptQueue } from './prompt-queue.ts'
 
 const SHOW_CURSOR = '\u001b[?25h'
 
@@ -20,28 +24,36 @@ interface LineRequest {
   note: string
 }
 
-interface ReadLineOptions extends EditorOptions {
-  /** Discards keys that were typed before the question. Ctrl-C ends it without an answer. */
-  readonly isQuestion?: boolean
+interface TerminalOptions extends EditorOptions {
+  /** Runs on Ctrl-C while no line is read. */
+  readonly interrupt: () => void
+  /** Runs before the first Tab in a prompt. */
   readonly beforeTab?: () => Promise<void>
+  /** Path of the image in the clipboard, for Ctrl-V. */
+  readonly clipboardImage?: () => string | undefined
 }
 
 export class Terminal {
   readonly #input: ReadStream
   readonly #output: WriteStream
   readonly #interrupt: () => void
+  readonly #options: TerminalOptions
+  /** Prompts typed while the chat was busy, and the draft. */
+  readonly queue: PromptQueue
+  /** Called after the draft or the queue changed while no line is read. */
+  onDraft: () => void = () => {}
   #rest = ''
-  #waiting: TerminalKey[] = []
   #stalled: TerminalKey[] | undefined
   #request: LineRequest | undefined
   #timer: NodeJS.Timeout | undefined
   #hasEnded = false
 
-  /** @param interrupt runs on Ctrl-C while no line is read */
-  constructor(input: ReadStream, output: WriteStream, interrupt: () => void) {
+  constructor(input: ReadStream, output: WriteStream, options: TerminalOptions) {
     this.#input = input
     this.#output = output
-    this.#interrupt = interrupt
+    this.#interrupt = options.interrupt
+    this.#options = options
+    this.queue = new PromptQueue(options)
   }
 
   open(): void {
@@ -61,27 +73,35 @@ export class Terminal {
     this.#input.pause()
   }
 
-  /** Undefined when the user leaves with Ctrl-D, or with Ctrl-C twice on an empty line. */
-  readLine(
-    prefix: string,
-    { isQuestion = false, beforeTab, ...options }: ReadLineOptions = {},
-  ): Promise<string | undefined> {
+  /**
+   * The next prompt: a queued one at once, otherwise what the user types, beginning with the draft. Undefined when the
+   * user leaves with Ctrl-D, or with Ctrl-C twice on an empty line.
+   */
+  readPrompt(prefix: string): Promise<string | undefined> {
+    const queued = this.queue.next()
+    if (queued === undefined) return this.#read(prefix, this.queue.editor, false)
+    const editor = new Editor()
+    editor.setText(queued)
+    this.#output.write(new PromptArea(prefix).finish(editor, this.size))
+    return Promise.resolve(queued)
+  }
+
+  /** The answer to a question. What was typed before does not answer it. Ctrl-C ends it without an answer. */
+  readAnswer(prefix: string): Promise<string | undefined> {
+    return this.#read(prefix, new Editor(), true)
+  }
+
+  #read(prefix: string, editor: Editor, isQuestion: boolean): Promise<string | undefined> {
     if (this.#hasEnded) return Promise.resolve(undefined)
     return new Promise((resolve) => {
       const done = (text: string | undefined): void => {
         this.#request = undefined
+        if (!isQuestion) editor.setText('')
         resolve(text)
       }
-      this.#request = {
-        editor: new Editor(options),
-        area: new PromptArea(prefix),
-        isQuestion,
-        beforeTab,
-        done,
-        note: '',
-      }
+      const beforeTab = isQuestion ? undefined : this.#options.beforeTab
+      this.#request = { editor, area: new PromptArea(prefix), isQuestion, beforeTab, done, note: '' }
       this.#redraw()
-      if (!isQuestion) this.#press(this.#waiting.splice(0))
     })
   }
 
@@ -133,6 +153,7 @@ export class Terminal {
     for (const [at, key] of keys.entries()) {
       const request = this.#request
       if (!request) this.#keyWhileBusy(key)
+      else if (key.kind === 'key' && key.name === 'C-v') this.#pasteImage(request)
       else if (request.beforeTab && key.kind === 'key' && key.name === 'tab')
         return this.#stall(request, keys.slice(at))
       else this.#handleKey(request, key, at === keys.length - 1)
@@ -151,10 +172,20 @@ export class Terminal {
     this.#redraw()
   }
 
-  #keyWhileBusy(key: TerminalKey): void {
-    if (key.kind !== 'key' || key.name !== 'C-c') return void this.#waiting.push(key)
-    this.#waiting = []
-    this.#interrupt()
+  #pasteImage(request: LineRequest): void {
+    const path = request.isQuestion ? undefined : this.#options.clipboardImage?.()
+    if (path !== undefined) return this.#handleKey(request, { kind: 'paste', text: path }, true)
+    request.note = say('The clipboard has no image.', 'クリップボードに画像がありません。')
+    this.#redraw()
+  }
+
+  #keyWhileBusy(pressed: TerminalKey): void {
+    const isImage = pressed.kind === 'key' && pressed.name === 'C-v'
+    const path = isImage ? this.#options.clipboardImage?.() : undefined
+    const key: TerminalKey = path === undefined ? pressed : { kind: 'paste', text: path }
+    if (key.kind === 'key' && key.name === 'C-c') return this.#interrupt()
+    this.queue.press(key)
+    this.onDraft()
   }
 
   #handleKey(request: LineRequest, key: TerminalKey, isLast: boolean): void {

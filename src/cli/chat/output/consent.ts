@@ -4,6 +4,7 @@
  */
 import type { ToolConsent } from '../../../chat/open/open-chat.ts'
 import { findDangerousAdditions, findDangerSpans } from '../../../chat/tools/permission/danger.ts'
+import { ruleLabel, type UserRule } from '../../../chat/tools/permission/rules.ts'
 import type { CallNeed } from '../../../chat/tools/tool.ts'
 import { foldText } from '../../../lib/text.ts'
 import { createExcerpt, type Excerpt, type ExcerptGap, type TextSpan } from '../../../model/excerpt.ts'
@@ -193,14 +194,40 @@ const renderStaleWarning = (path: string, change: string): string =>
   path +
   change
 
-export function renderConsentChoices(name: string, isCut: boolean, columns: number): string {
+export function renderConsentChoices(
+  name: string,
+  isCut: boolean,
+  columns: number,
+  rule: UserRule | undefined = undefined,
+): string {
   const tool = displayName(name)
-  const viewAll = isCut ? say(' · v view all', ' · [v] 全体を表示') : ''
-  const text = say(
-    `  y yes · n no · t trust ${tool} for this session${viewAll} · or type what to do instead`,
-    `  [y] はい · [n] いいえ · [t] この会話では ${tool} を今後も許可${viewAll} · または代わりにしてほしいことを入力`,
-  )
-  return paint.dim(renderCommandOutput(text, columns).trimEnd())
+  const label = rule && ruleLabel(rule)
+  const shown = label && truncate(toVisible(toOneLine(localize(label))), MAX_NAME_WIDTH)
+  const choices = [
+    say('y yes', '[y] はい'),
+    say('n no', '[n] いいえ'),
+    ...(shown === undefined
+      ? []
+      : [
+          say(`s allow "${shown}" in this chat`, `[s] このチャットでは「${shown}」を許可`),
+          say('a always in this directory', '[a] このディレクトリーでは常に許可'),
+        ]),
+    say(`t trust ${tool} for this session`, `[t] この会話では ${tool} を今後も許可`),
+    ...(isCut ? [say('v view all', '[v] 全体を表示')] : []),
+    say('or type what to do instead', 'または代わりにしてほしいことを入力'),
+  ]
+  return paint.dim(packChoices(choices, columns))
+}
+
+/** Lines break between choices. */
+function packChoices(choices: readonly string[], columns: number): string {
+  const lines: string[] = []
+  for (const choice of choices) {
+    const joined = `${lines.at(-1)} · ${choice}`
+    if (lines.length > 0 && textWidth(`  ${joined}`) < columns) lines[lines.length - 1] = joined
+    else lines.push(choice)
+  }
+  return lines.map((line) => renderCommandOutput(`  ${line}`, columns).trimEnd()).join('\n')
 }
 
 export const renderUnseenWarning = (): string =>
@@ -214,8 +241,11 @@ export const renderUnseenWarning = (): string =>
 export const CONSENT_PROMPT = say('Allow it? [y/n/t] ', '実行しますか？ [y/n/t] ')
 
 /** An empty answer means no. Accepts the words of the question, and letters as a Japanese keyboard sends them. */
-export function parseConsent(answer: string): ToolConsent {
+/** @param hasRule whether `s` and `a` were offered */
+export function parseConsent(answer: string, hasRule = false): ToolConsent {
   const word = normalizeAnswer(answer)
+  if (hasRule && word === 's') return 'allow_session'
+  if (hasRule && word === 'a') return 'allow_always'
   if (['y', 'yes', 'はい'].includes(word)) return 'yes'
   if (word === 't' || word === 'trust') return 'trust'
   return ['n', 'no', 'いいえ', ''].includes(word) ? 'no' : { text: answer.trim() }

@@ -48,14 +48,22 @@ const SHOW_CURSOR = '\u001b[?25h'
 export class Screen {
   readonly #columns: () => number
   readonly #isLive: boolean
+  readonly #rowsBelow: () => readonly string[]
   #row = ''
   #status: (() => string) | undefined
   #timer: NodeJS.Timeout | undefined
   #frame = 0
 
-  constructor(columns: () => number, isLive: boolean) {
+  /** @param rowsBelow shown below the status, each at most as wide as the screen */
+  constructor(columns: () => number, isLive: boolean, rowsBelow: () => readonly string[] = () => []) {
     this.#columns = columns
     this.#isLive = isLive
+    this.#rowsBelow = rowsBelow
+  }
+
+  /** Shows the rows below the status again, after they changed. */
+  redraw(): void {
+    if (this.#status) void writeOut(ERASE_BELOW + this.#renderStatus())
   }
 
   async write(text: string): Promise<void> {
@@ -95,6 +103,8 @@ export class Screen {
     const width = this.#columns() - 1
     const shown = truncate(`${FRAMES[this.#frame % FRAMES.length]} ${this.#status?.() ?? ''}`, width)
     const column = Math.min(textWidth(this.#row), width)
-    return column === 0 ? `${shown}\r` : `\r\n${shown}\u001b[A\r\u001b[${column}C`
+    const rows = [...(column === 0 ? [] : ['']), shown, ...this.#rowsBelow()]
+    const up = rows.length - 1
+    return `${rows.join('\r\n')}${up > 0 ? `\u001b[${up}A` : ''}\r${column > 0 ? `\u001b[${column}C` : ''}`
   }
 }

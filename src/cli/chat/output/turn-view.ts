@@ -1,5 +1,6 @@
 /** Shows the events of a chat: live on a screen, or one line per event. */
 import type { ChatSessionEvent } from '../../../chat/open/open-chat.ts'
+import type { ReasoningDisplay } from '../../../chat/setup.ts'
 import type { ChatEnding } from '../../../model/api/chat.ts'
 import { formatShortDuration } from '../../../model/tool-summary.ts'
 import { say } from '../../language.ts'
@@ -9,6 +10,7 @@ import { toTerminalText } from '../../view/text.ts'
 import { MarkdownStream } from '../markdown/markdown-stream.ts'
 import { renderCommandOutput } from './command-output.ts'
 import type { Screen } from './screen.ts'
+import { ThoughtStream } from './thought-stream.ts'
 import { renderToolResult, type ToolRequest, toPrintableLine } from './tool-result.ts'
 
 /** Undefined for events that are shown in another way or not at all. */
@@ -81,15 +83,29 @@ const CHARACTERS_PER_TOKEN = 4
 const MAX_LABEL_WIDTH = 48
 /** Commands that print lists. Others may print files, where every space counts. */
 const LIST_COMMANDS =
-  /^\/(?:help\s*$|mcp|model|changes|rewind|tools(?!\s+schema)|context(?:\s+show)?\s*$|agent(?:\s+list)?\s*$|prompts(?:\s+list)?\s*$|checkpoint\s+(?:list|expand))/
+  /^\/(?:help\s*$|mcp|model|permissions|changes|rewind|tools(?!\s+schema)|context(?:\s+show)?\s*$|agent(?:\s+list)?\s*$|prompts(?:\s+list)?\s*$|checkpoint\s+(?:list|expand))/
+
+/** What the turn has used so far; undefined where there is nothing to show. */
+export interface TurnFacts {
+  /** Cost of the turn. */
+  cost(): string | undefined
+  /** How much of the nearest limit is used. */
+  budget(): string | undefined
+}
 
 export class TurnView {
   readonly #screen: Screen
   readonly #columns: () => number
+  readonly #cost: TurnFacts['cost']
+  readonly #budget: TurnFacts['budget']
+  readonly #reasoningDisplay: () => ReasoningDisplay
+  /** Reasoning that is arriving. */
+  #reasoning: { readonly began: number; text: string } | undefined
   #answer: MarkdownStream
   readonly #requests = new Map<string, ToolRequest>()
   /** Running tools, each with the last line of its output. */
   readonly #running = new Map<string, { readonly label: string; last: string }>()
+  readonly #thoughts: ThoughtStream
   #began = 0
   #activity = ''
   #characters = 0
@@ -97,10 +113,19 @@ export class TurnView {
   #isList = false
   #totals = { requests: 0, input: 0, output: 0, isEstimated: false }
 
-  constructor(screen: Screen, columns: () => number) {
+  constructor(
+    screen: Screen,
+    columns: () => number,
+    reasoningDisplay: () => ReasoningDisplay = () => 'fold',
+    turnFacts: Partial<TurnFacts> = {},
+  ) {
+    this.#cost = turnFacts.cost ?? (() => undefined)
+    this.#budget = turnFacts.budget ?? (() => undefined)
+    this.#reasoningDisplay = reasoningDisplay
     this.#screen = screen
     this.#columns = columns
     this.#answer = new MarkdownStream(columns)
+    this.#thoughts = new ThoughtStream(columns)
   }
 
   begin(prompt = ''): void {
@@ -127,6 +152,7 @@ export class TurnView {
   }
 
   async show(event: ChatSessionEvent): Promise<void> {
+    if (this.#reasoning && event.kind !== 'reasoning') await this.#endReasoning()
     switch (event.kind) {
       case 'started':
         if (this.#totals.requests++ === 0) await this.#screen.line('')
@@ -134,7 +160,11 @@ export class TurnView {
           say(`waiting for ${toPrintableLine(event.model)}`, `${toPrintableLine(event.model)} の応答待ち`),
         )
       case 'reasoning':
-        return this.#addProgress(say('thinking', '思考中'), event.text)
+        this.#reasoning ??= { began: performance.now(), text: '' }
+        this.#reasoning.text += event.text
+        await this.#addProgress(say('thinking', '思考中'), event.text)
+        if (this.#reasoningDisplay() === 'show') await this.#screen.write(this.#thoughts.add(event.text))
+        return
       case 'calling':
         return this.#addProgress(
           say(`preparing ${toPrintableLine(event.name)}`, `${toPrintableLine(event.name)} を準備中`),
@@ -177,6 +207,27 @@ export class TurnView {
     }
   }
 
+  async #endReasoning(): Promise<void> {
+    const { began, text } = this.#reasoning ?? { began: 0, text: '' }
+    this.#reasoning = undefined
+    const display = this.#reasoningDisplay()
+    if (display === 'show') {
+      await this.#screen.write(this.#thoughts.end())
+      await this.#screen.line('')
+    } else if (display === 'fold' && text.trim() !== '') {
+      const time = formatShortDuration(performance.now() - began)
+      const tokens = formatCount(Math.ceil(text.length / CHARACTERS_PER_TOKEN))
+      await this.#screen.line(
+        paint.dim(
+          say(
+            `· thought for ${time} (~${tokens} tokens; /reasoning to read)`,
+            `· 思考 ${time}（約 ${tokens} トークン。/reasoning で読める）`,
+          ),
+        ),
+      )
+    }
+  }
+
   async #showNotice(event: ChatSessionEvent): Promise<void> {
     if (event.kind === 'retry') await this.#screen.write(this.#answer.end())
     if (event.kind === 'checkpoint' && event.tag.includes('.')) return
@@ -192,14 +243,19 @@ export class TurnView {
   async #end(event: Extract<ChatSessionEvent, { kind: 'ended' }>): Promise<void> {
     await this.finish()
     if (event.how === 'interrupted') await this.#screen.line(paint.yellow(inParentheses(formatEnding('interrupted'))))
-    else if (event.how !== 'answered') await this.#screen.line(paint.red(`✗ ${formatFailure(event)}`))
+    else if (event.how !== 'answered') {
+      const failure = renderCommandOutput(`✗ ${formatFailure(event)}`, this.#columns()).trimEnd()
+      await this.#screen.line(paint.red(failure))
+    }
     const { requests, input, output, isEstimated } = this.#totals
     if (requests === 0) return
+    const cost = this.#cost()
     const facts = [
       ...(requests > 1 ? [say(plural(requests, 'request'), `要求 ${formatCount(requests)} 回`)] : []),
       ...(input + output > 0
         ? formatTokenCounts(`${isEstimated ? '~' : ''}${formatCount(input)}`, formatCount(output))
         : []),
+      ...(cost === undefined ? [] : [cost]),
       formatShortDuration(performance.now() - this.#began),
     ]
     await this.#screen.line(`${paint.dim(facts.join(' · '))}\n`)
@@ -229,10 +285,12 @@ export class TurnView {
       ? `${tool.label}${others > 0 ? say(` and ${others} more`, ` ほか ${others} 件`) : ''}`
       : this.#activity
     const tokens = Math.ceil(this.#characters / CHARACTERS_PER_TOKEN)
+    const budget = this.#budget()
     return [
       activity,
       formatShortDuration(Math.floor((performance.now() - this.#began) / 100) * 100),
       ...(tokens > 0 && !tool ? [say(`~${formatCount(tokens)} tokens`, `約 ${formatCount(tokens)} トークン`)] : []),
+      ...(budget === undefined ? [] : [budget]),
       ...(tool && tool.last !== '' ? [tool.last] : []),
       say('Ctrl-C stops', 'Ctrl-C で中断'),
     ].join(' · ')
@@ -241,18 +299,13 @@ export class TurnView {
 
 function formatFailure({ how: ending, reason, reason_ja }: Extract<ChatSessionEvent, { kind: 'ended' }>): string {
   if (reason === null) return ending === 'answered' ? ending : formatEnding(ending)
-  const text = say(reason, reason_ja ?? '')
-  return ending === 'failed'
-    ? `${toSentence(text)} ${say('Type /retry to send it again.', '/retry で送り直せます。')}`
-    : toPrintableLine(text)
+  return toPrintableLine(say(reason, reason_ja ?? ''))
 }
 
 const formatTokenCounts = (input: string, output: string): readonly string[] => [
   say(`${input} in`, `入力 ${input}`),
   say(`${output} out`, `出力 ${output}`),
 ]
-
-const toSentence = (text: string): string => toPrintableLine(text).replace(/[.。]?$/, say('.', '。'))
 
 function formatNotice(event: ChatSessionEvent): string | undefined {
   if (event.kind === 'checkpoint') return say(`checkpoint ${event.tag}`, `チェックポイント ${event.tag}`)

@@ -29,9 +29,14 @@ export function contextName(text: string): string {
   return line.length > 40 ? `${line.slice(0, 39)}…` : line
 }
 
-/** `amazon-q` becomes Amazon Q. */
-export const speakerName = (agent: string): string =>
-  agent
-    .split('-')
-    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
-    .join(' ')
+/** Formats that programs of all kinds write do not say who speaks. */
+const FORMATS: ReadonlySet<string> = new Set(['openai', 'normalized'])
+
+/** `amazon-q` becomes Amazon Q. @param assistant the name for a speaker without one */
+export const speakerName = (agent: string, assistant: string): string =>
+  FORMATS.has(agent)
+    ? assistant
+    : agent
+        .split('-')
+        .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+        .join(' ')

@@ -1,0 +1,48 @@
+/** Commands that fumibako runs for its user, with the user's own permissions and environment. */
+import { plainJson } from '../lib/json/lossless.ts'
+import { shellQuote } from '../lib/shell/quote.ts'
+import { fieldsOf, stringOf } from '../lib/unknown-values.ts'
+import { createExecuteBash } from './tools/shell/execute-bash.ts'
+
+const SHELL = createExecuteBash()
+
+interface CommandResult {
+  /** Null if it could not run. */
+  readonly status: number | null
+  /** Standard output, then standard error. */
+  readonly output: string
+}
+
+export async function runUserCommand(command: string, cwd: string, signal: AbortSignal): Promise<CommandResult> {
+  const checked = await SHELL.check({ command }, { cwd, home: cwd })
+  if (!checked.ok) return { status: null, output: checked.error }
+  const { content } = await checked.call.run({ cwd, home: cwd, signal })
+  const [block] = content
+  const result = block && 'Json' in block ? fieldsOf(plainJson(block.Json)) : undefined
+  if (!result) return { status: null, output: block && 'Text' in block ? block.Text : '' }
+  const output = [result['stdout'], result['stderr']].map((text) => stringOf(text) ?? '').join('')
+  return { status: Number(result['exit_status']), output }
+}
+
+type DiffResult = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string }
+
+/** Changes against the last commit, then the names of new files. */
+export async function workTreeDiff(cwd: string, paths: readonly string[], signal: AbortSignal): Promise<DiffResult> {
+  const selected = paths.length === 0 ? '' : ` -- ${paths.map(shellQuote).join(' ')}`
+  const tracked = await runUserCommand(
+    `git -c core.fsmonitor=false diff --no-color --no-ext-diff --no-textconv HEAD${selected}`,
+    cwd,
+    signal,
+  )
+  if (tracked.status !== 0) return { ok: false, reason: tracked.output.trim() || 'git failed' }
+  const added = await runUserCommand(
+    `git -c core.fsmonitor=false ls-files --others --exclude-standard${selected}`,
+    cwd,
+    signal,
+  )
+  const names = added.output.split('\n').filter((name) => name !== '')
+  return {
+    ok: true,
+    text: [tracked.output.trimEnd(), ...names.map((name) => `new file: ${name}`)].filter(Boolean).join('\n'),
+  }
+}
