@@ -1,6 +1,7 @@
 /** The page of each address. All but the list load on demand. */
 import type { Component } from 'svelte'
 import HomePage from './home/HomePage.svelte'
+import { whenIdle } from './navigation/idle.ts'
 
 type PageModule = { readonly default: Component }
 
@@ -18,6 +19,5 @@ export const PAGES: { readonly [path: string]: () => PageModule | Promise<PageMo
 
 /** Prefetches what a reader opens next. */
 export function prefetchConversationPage(): void {
-  const idle = globalThis.requestIdleCallback ?? ((then: () => void) => setTimeout(then, 500))
-  idle(() => void PAGES['/session']?.())
+  whenIdle(() => void PAGES['/session']?.())
 }

@@ -7,6 +7,8 @@ export type KeyBindings = { readonly [key: string]: () => unknown }
 const bindings: KeyBindings[] = []
 let pairStart: { readonly key: string; readonly at: number } | undefined
 const KEY_PAIR_MS = 1200
+/** How many dialogs are loading. */
+let paused = 0
 
 /** Leaves out keys for what the server does not have. @returns a function that removes them */
 export function bindKeys(all: KeyBindings): () => void {
@@ -23,7 +25,7 @@ function handleKey(event: KeyboardEvent): void {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return
   const { key, timeStamp } = event
   // Keys belong to an open dialog, also while nothing in it has the focus.
-  if (document.querySelector('dialog:modal')) return
+  if (paused > 0 || document.querySelector('dialog:modal')) return
   if (isTyping(event.target) && key !== 'Escape') return
   // Enter and Space belong to the focused button or link.
   if ((key === 'Enter' || key === ' ') && event.target instanceof Element && event.target.closest('a, button, summary'))
@@ -33,6 +35,12 @@ function handleKey(event: KeyboardEvent): void {
   if ((pair !== undefined && runBinding(pair)) || runBinding(key)) event.preventDefault()
   else if (bindings.some((keys) => Object.keys(keys).some((name) => name.startsWith(`${key} `))))
     pairStart = { key, at: timeStamp }
+}
+
+/** Runs no shortcut until something opened: keys pressed until then are meant for it, not for the page. */
+export function pauseKeys(opening: Promise<unknown>): void {
+  paused++
+  void opening.finally(() => paused--)
 }
 
 /** Runs the action of a key as if it had been pressed on the page. */
