@@ -35,6 +35,7 @@ import { isFile } from './lib/files/safe-fs.ts'
 import { type LoadedMessage, MessageStore } from './messages/message-store.ts'
 import type { HistorySummary } from './model/history-summary.ts'
 import { type AgentId, type Instant, instantFromMs, type SessionId } from './model/ids.ts'
+import type { Spent } from './model/prices.ts'
 import { createLocalDay, type DayFormatter, localHourOf, type Totals, utcHourOf } from './model/totals.ts'
 import { type Log, logsAt, placesAt } from './normalize.ts'
 import type { RankedAnswer, RankedSearchOptions } from './search/ranked-search.ts'
@@ -238,6 +239,20 @@ export class App {
   /** The messages that say most about a question, of which none needs to contain every word. */
   async searchRanked(options: RankedSearchOptions): Promise<RankedAnswer> {
     return (await this.searchService()).searchRanked(options)
+  }
+
+  /** What each session cost at the prices of today, in US dollars. */
+  async costs(): Promise<{ readonly [session: string]: Spent }> {
+    return (await this.totals({ kind: 'any' }))?.cost.by_session ?? {}
+  }
+
+  async listByCost({ limit = -1, offset = 0, after, ascending, ...filter }: SessionListOptions): Promise<SessionPage> {
+    const { total, sessions } = this.list({ ...filter, limit: -1 })
+    const costs = await this.costs()
+    const sign = ascending ? 1 : -1
+    const sorted = sessions.toSorted((a, b) => sign * ((costs[a.id]?.usd ?? 0) - (costs[b.id]?.usd ?? 0)))
+    const from = after === undefined ? offset : sorted.findIndex(({ id }) => id === after) + 1
+    return { total, sessions: sorted.slice(from, limit < 0 ? undefined : from + limit) }
   }
 
   /** Number of matching messages of each session that has any, newest session first. */

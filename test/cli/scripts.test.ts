@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { makeStore, stateOf } from '../support/amazon-q-store.ts'
-import { assistant, header, shortSession, THREAD, text, user } from '../support/codex-log.ts'
+import { assistant, header, line, shortSession, THREAD, text, tokens, user } from '../support/codex-log.ts'
 import { fumi } from '../support/run-fumi.ts'
 import { rollout, testHome } from '../support/test-home.ts'
 
@@ -111,6 +111,32 @@ describe('in a pipe', () => {
     for (const row of rows) expect(row.split('\t').slice(2)).toEqual([title.slice(0, 200).trim(), '2', '', '/w/app'])
     expect(run('list', '--limit', '3').out.trimEnd().split('\n')).toHaveLength(4)
     expect(run('prompts').out.trimEnd().split('\n')).toHaveLength(46)
+  })
+
+  test('columns and their order can be chosen, also by cost', () => {
+    const { run, write } = machine()
+    const models = ['gpt-5.1', 'gpt-5.1', 'unheard-of']
+    const ids = models.map((model, n) => {
+      const id = THREAD.replace(/..$/, String(n + 10))
+      write(
+        rollout(id),
+        text([header({ id }), line(1, 'turn_context', { model }), user(1, `Ask ${n}`), tokens(2, (n + 1) * 1e6, 0)]),
+      )
+      return `codex:${id}`
+    })
+    const rows = run('list', '--fields', 'title,id,tokens,cost', '--sort', 'cost').out.trimEnd().split('\n')
+    expect(rows.map((row) => row.split('\t'))).toEqual([
+      ['title', 'id', 'tokens', 'cost'],
+      ['Ask 1', ids[1], '2000000', '2.5'],
+      ['Ask 0', ids[0], '1000000', '1.25'],
+      ['Ask 2', ids[2], '3000000', '0'],
+    ])
+    const { total, sessions } = JSON.parse(run('list', '--fields', 'id,tags', '--limit', '1', '--json').out)
+    expect([total, sessions]).toEqual([3, [{ id: expect.stringContaining('codex:'), tags: [] }]])
+    expect(run('list', '--fields', 'titel')).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('Did you mean title?'),
+    })
   })
 
   test('with COLUMNS, a table fits', () => {

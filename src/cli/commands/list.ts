@@ -1,6 +1,6 @@
 /** `fumi list`: lists sessions, newest first. */
 import type { Command } from 'commander'
-import type { App, SessionAnnotation, SessionFilter, SessionOrder } from '../../app.ts'
+import type { App, SessionAnnotation, SessionFilter, SessionOrder, SessionPage } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
@@ -16,6 +16,7 @@ import {
   toSessionFilter,
 } from '../index-queries/filters.ts'
 import { refreshIndex } from '../index-queries/refresh-index.ts'
+import { parseFields, type SessionField, selectFields } from '../index-queries/session-fields.ts'
 import { entryToRow, logSessionToRow, type SessionRow } from '../index-queries/session-row.ts'
 import { localize } from '../language.ts'
 import { writeErr } from '../output.ts'
@@ -24,7 +25,8 @@ import { incompleteError, printIssues, reportIncomplete } from '../report-issues
 
 interface Options extends FilterOptions {
   readonly limit?: string
-  readonly sort?: SessionOrder
+  readonly sort?: SortKey
+  readonly fields?: string
   readonly reverse?: boolean
   readonly children?: boolean
   readonly ended?: boolean
@@ -33,7 +35,10 @@ interface Options extends FilterOptions {
   readonly json?: boolean
 }
 
-const _SORT_KEYS: readonly SessionOrder[] = [
+/** Costs follow from the prices of today, so they are not in the index. */
+type SortKey = SessionOrder | 'cost'
+
+const SORT_KEYS: readonly SortKey[] = [
   'last',
   'started',
   'duration',
@@ -42,6 +47,7 @@ const _SORT_KEYS: readonly SessionOrder[] = [
   'tools',
   'errors',
   'tokens',
+  'cost',
   'size',
   'title',
 ]
@@ -68,12 +74,17 @@ export function listCommand(program: Command): void {
       '分岐とサブエージェントを、親にまとめずに表示',
     )
     .group('Output', '出力')
-    .option('--sort <by>', 'sort order', '並べ替えの基準', { choices: _SORT_KEYS, default: 'last' })
+    .option('--sort <by>', 'sort order', '並べ替えの基準', { choices: SORT_KEYS, default: 'last' })
     .option('--reverse', 'reverse the order', '逆順')
     .option(
       '-n, --limit <n>',
       'maximum number of sessions; 0 for all (default: 40 on a terminal, else all)',
       '表示件数の上限。0 で全件（既定: 端末では 40、それ以外は全件）',
+    )
+    .option(
+      '--fields <names>',
+      'comma-separated columns to print, also with --json, for example id,title,cost',
+      '表示する列をカンマ区切りで指定（--json でも有効）。例: id,title,cost',
     )
     .option(...JSON_OPTION)
     .examples(
@@ -81,6 +92,7 @@ export function listCommand(program: Command): void {
       'fumi list --agent kiro --since 7d',
       'fumi list --project . --sort tokens',
       'fumi list --ended',
+      'fumi list --fields last_at,title,cost --sort cost',
       'fumi list ~/backup/data.sqlite3 --json',
     )
     .runWithApp(listSessions)
@@ -89,6 +101,7 @@ export function listCommand(program: Command): void {
 async function listSessions(app: App, paths: readonly string[], options: Options): Promise<void> {
   const limit = parseLimit(options.limit, options.json || !process.stdout.isTTY ? 0 : 40)
   const filter = toSessionFilter(options)
+  const fields = options.fields === undefined ? undefined : parseFields(options.fields)
   const isIndexed = paths.length === 0 && (await refreshIndex(app, 'first'))
   const { agent: _, ...others } = options
   if (!isIndexed && (hasSessionFilters(others) || options.sort !== 'last'))
@@ -100,7 +113,7 @@ async function listSessions(app: App, paths: readonly string[], options: Options
   if (isIndexed) await checkFilterOptions(app, options)
   else if (options.agent !== undefined) await checkAgent(app, options.agent)
   const { total, sessions, issues } = isIndexed
-    ? listFromIndex(app, filter, limit, options)
+    ? await listFromIndex(app, filter, limit, options, fields)
     : await listFromLogs(app, paths, limit, options)
   if (total === 0) await printIssues(issues)
   if (total === 0 && !(hasSessionFilters(options) || filtersByAnnotation(options) || options.ended)) {
@@ -111,8 +124,11 @@ async function listSessions(app: App, paths: readonly string[], options: Options
   }
   await printReport(
     options.json,
-    () => ({ total, sessions }),
-    async () => (await import('../view/session-table.ts')).renderSessionTable(sessions, total),
+    () => ({ total, sessions: fields ? sessions.map((one) => selectFields(one, fields)) : sessions }),
+    async () => {
+      const { renderFields, renderSessionTable } = await import('../view/session-table.ts')
+      return fields ? renderFields(sessions, fields) : renderSessionTable(sessions, total)
+    },
   )
   if (total > 0) await printIssues(issues)
   await reportIncomplete(issues)
@@ -132,7 +148,13 @@ function readAnnotations(app: App, { starred, tag }: Options): ReadonlyMap<strin
   return new Map(annotations.map((annotation) => [annotation.session, annotation]))
 }
 
-function listFromIndex(app: App, filter: SessionFilter, limit: number, options: Options): SessionRows {
+async function listFromIndex(
+  app: App,
+  filter: SessionFilter,
+  limit: number,
+  options: Options,
+  fields: readonly SessionField[] | undefined,
+): Promise<SessionRows> {
   const annotations = readAnnotations(app, options)
   const endedBackups = new Map(app.backup.list({ alive: false }).map((backup) => [backup.session, backup]))
   const annotatedIds = filtersByAnnotation(options) ? [...annotations.keys()] : undefined
@@ -144,17 +166,22 @@ function listFromIndex(app: App, filter: SessionFilter, limit: number, options: 
   ) as SessionId[]
   // Sessions that were selected one by one, and JSON, are never folded.
   const showsChildren = options.children || options.json || ids !== undefined
-  const { total, sessions } = app.list({
+  const { sort = 'last' } = options
+  const selection = {
     ...filter,
     ...(ids && { ids }),
-    sort: options.sort ?? 'last',
-    ascending: (options.sort === 'title') !== (options.reverse === true),
+    ascending: (sort === 'title') !== (options.reverse === true),
     limit: limit === 0 ? -1 : limit,
-    children: showsChildren ? 'all' : 'fold',
-  })
+    children: showsChildren ? ('all' as const) : ('fold' as const),
+  }
+  const page: SessionPage = sort === 'cost' ? await app.listByCost(selection) : app.list({ ...selection, sort })
+  const costs = sort === 'cost' || fields?.includes('cost') ? await app.costs() : undefined
   return {
-    total,
-    sessions: sessions.map((one) => entryToRow(one, endedBackups.get(one.id), annotations.get(one.id))),
+    total: page.total,
+    sessions: page.sessions.map((one) => ({
+      ...entryToRow(one, endedBackups.get(one.id), annotations.get(one.id)),
+      ...(costs && { cost: costs[one.id]?.usd ?? 0 }),
+    })),
     issues: app.index.unreadable(options.agent),
   }
 }

@@ -19,6 +19,8 @@ export interface SessionRow {
   readonly usage: Usage | null
   /** Where the log counts credits instead of tokens. */
   readonly credits?: number
+  /** In US dollars. Only where it was asked for. */
+  readonly cost?: number
   readonly size: number | null
   readonly parent: string | null
   readonly relation: 'fork' | 'subagent' | 'revert' | null

@@ -1,5 +1,6 @@
 /** Sessions as a table: last change, id, title, counts and directory. */
 import { toSingleLine } from '../../model/tool-summary.ts'
+import { type FieldValue, type SessionField, valueOfField } from '../index-queries/session-fields.ts'
 import type { SessionRow } from '../index-queries/session-row.ts'
 import { say } from '../language.ts'
 import { formatCredits } from './session-header.ts'
@@ -43,6 +44,26 @@ export function renderSessionTable(sessions: readonly SessionRow[], all: number)
     'fumi show <会話 ID> で読めます。ID は先頭の数文字で構いません。',
   )
   return `${renderTable(COLUMNS, rows)}${renderNote(`${remaining > 0 ? more : ''}${hint}`)}`
+}
+
+/** Only these columns, with the names of `--json`. */
+export function renderFields(sessions: readonly SessionRow[], fields: readonly SessionField[]): string {
+  const values = sessions.map((row) => fields.map((field) => valueOfField(row, field)))
+  const columns = fields.map((title, at): TableColumn => {
+    const isNumber = values.some((row) => typeof row[at] === 'number')
+    return isNumber ? { title, right: true } : { title, grows: true, keepsEnd: title === 'path' || title === 'cwd' }
+  })
+  return renderTable(
+    columns,
+    values.map((row) => row.map(renderField)),
+  )
+}
+
+/** Empty where the log says nothing. In a pipe, numbers are complete. */
+function renderField(value: FieldValue): string {
+  if (value === null) return ''
+  if (typeof value === 'number') return isPiped() || Number.isInteger(value) ? String(value) : value.toFixed(2)
+  return toSingleLine(toTerminalText(typeof value === 'object' ? value.join(',') : String(value)))
 }
 
 /** Credits, where the program counts no tokens. */

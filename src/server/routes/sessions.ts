@@ -1,7 +1,7 @@
 /** `/api/sessions`: the list, one session, its annotation. */
 
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import { type App, currentInstant, type SessionListOptions, type SessionOrder, type SessionPage } from '../../app.ts'
+import { type App, currentInstant, type SessionListOptions, type SessionOrder } from '../../app.ts'
 import { SESSION_SORTS, type SessionSort, type SessionsMeta, type SummaryChoice } from '../../model/api/session.ts'
 import type { SessionId } from '../../model/ids.ts'
 import type { Role } from '../../model/normalized.ts'
@@ -85,7 +85,7 @@ export function sessionRoutes(api: OpenAPIHono, context: ServerContext): void {
       const perPage = query.per_page ?? DEFAULT_PER_PAGE
       const page = query.page ?? 1
       const window = { ...options, limit: perPage, offset: query.cursor ? 0 : (page - 1) * perPage }
-      const { total, sessions } = isSortedByCost(query) ? await listByCost(app, window) : app.list(window)
+      const { total, sessions } = isSortedByCost(query) ? await app.listByCost(window) : app.list(window)
       const isLast = query.cursor ? sessions.length < perPage : page * perPage >= total
       const last = sessions.at(-1)
       const meta: SessionsMeta = {
@@ -233,18 +233,6 @@ async function toSelection(app: App, query: Filters): Promise<SessionListOptions
 }
 
 const isSortedByCost = ({ sort }: Query): boolean => sort === 'cost' || sort === '-cost'
-
-async function listByCost(
-  app: App,
-  { limit = DEFAULT_PER_PAGE, offset = 0, after, ascending, ...options }: SessionListOptions,
-): Promise<SessionPage> {
-  const { total, sessions } = app.list({ ...options, limit: Number.MAX_SAFE_INTEGER })
-  const spent = (await app.totals({ kind: 'any' }))?.cost.by_session ?? {}
-  const sign = ascending ? 1 : -1
-  const sorted = sessions.toSorted((a, b) => sign * ((spent[a.id]?.usd ?? 0) - (spent[b.id]?.usd ?? 0)))
-  const from = after === undefined ? offset : sorted.findIndex(({ id }) => id === after) + 1
-  return { total, sessions: sorted.slice(from, from + limit) }
-}
 
 /** The sessions that match star, tag and words; undefined without such filters. */
 async function findIds(
