@@ -39,6 +39,11 @@ for (const agent of await allAgents()) {
 
     describe.each(namedFixtures(logs))('$name', ({ fixture }) => checkReplacement(agent, fixture))
 
+    if (NAMES_RECORDS.has(agent.id))
+      describe.each(namedFixtures(logs.filter(isWhole)))('$name, repeated', ({ fixture }) =>
+        checkRepeatedLines(agent, fixture),
+      )
+
     describe.each(namedFixtures(logs.filter(({ name }) => !name.endsWith('.zst'))))(
       '$name, compressed',
       ({ fixture }) => checkCompression(agent, fixture),
@@ -52,6 +57,33 @@ async function isResumable(agent: Agent, { source }: Fixture): Promise<boolean> 
 }
 
 const namedFixtures = (fixtures: readonly Fixture[]) => fixtures.map((fixture) => ({ name: fixture.name, fixture }))
+
+/** Their records have ids. */
+const NAMES_RECORDS: ReadonlySet<string> = new Set(['claude-code', 'copilot', 'gemini', 'pi', 'qwen'])
+
+/** A damaged record has no id, and one log repeats itself already. */
+const isWhole = ({ name }: Fixture): boolean => name.endsWith('.jsonl') && !/damaged|version-1|repeated/.test(name)
+
+function checkRepeatedLines(agent: Agent, { source, bytes }: Fixture): void {
+  it('counts a record once that stands twice, and each of two records that stand on one line', async () => {
+    const counts = async () => {
+      const { usage, tools, messages } = summarizeScans(await scanAll(agent, source))
+      return { usage, tools, messages }
+    }
+    const once = await counts()
+    const lines = bytes.toString('utf8').split('\n')
+    for (const changed of [lines.flatMap((line) => [line, line]), gluedPairs(lines)]) {
+      writeSource(source, Buffer.from(changed.join('\n')))
+      expect(await counts()).toEqual(once)
+    }
+    writeSource(source, bytes)
+  })
+}
+
+function gluedPairs(lines: readonly string[]): readonly string[] {
+  const objects = lines.filter((line) => line.startsWith('{'))
+  return objects.flatMap((line, at) => (at % 2 === 0 ? [line + (objects[at + 1] ?? '')] : []))
+}
 
 function checkReplacement(agent: Agent, { source, bytes }: Fixture): void {
   it('rereads a replaced log, even one that looks alike, and reports it first', async () => {

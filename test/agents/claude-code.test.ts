@@ -267,6 +267,68 @@ describe('branches', () => {
   })
 })
 
+describe('titles', () => {
+  const title = (type: string, values: object) => ({ type, ...values, sessionId: SESSION })
+
+  test('of a session stand in other logs too, and a log without conversation is not listed', async () => {
+    const made = testHome()
+    const write = (session: string, records: readonly object[]) =>
+      made.write(join('.claude', 'projects', '-home-mio-tea', `${session}.jsonl`), toText(records))
+    const first = user('Boil water.')
+    const last = answer('msg_1', 'Boiling.', 5, { parent: first.uuid, at: 1 })
+    write(SESSION, [first, last])
+    const snapshot = { type: 'file-history-snapshot', messageId: uuid(), snapshot: { trackedFileBackups: {} } }
+    write('dddddddd-0000-4000-8000-000000000003', [
+      { type: 'summary', summary: 'Tea at noon', leafUuid: last.uuid },
+      { type: 'summary', summary: 'Gone', leafUuid: uuid() },
+      snapshot,
+    ])
+    write('eeeeeeee-0000-4000-8000-000000000004', [snapshot])
+    await made.app.sync()
+    const { sessions } = await made.app.list({ kind: 'any', children: 'all' })
+    expect(sessions.map((one) => [one.native_id, one.title])).toEqual([[SESSION, 'Tea at noon']])
+    made.app.close()
+  })
+
+  test('of a better kind win, wherever they stand', async () => {
+    const prompt = user('Boil water.')
+    const titles = [
+      title('custom-title', { customTitle: 'Mine' }),
+      title('ai-title', { aiTitle: 'Newer' }),
+      title('ai-title', { aiTitle: 'Older' }),
+      title('agent-name', { agentName: 'Brewer' }),
+      { type: 'summary', summary: 'Tea', leafUuid: prompt.uuid },
+    ]
+    for (const [at, wanted] of ['Mine', 'Newer', 'Older', 'Brewer', 'Tea'].entries()) {
+      const [best, ...rest] = titles.slice(at)
+      const others = rest.filter((one) => one.type !== best?.type)
+      const log = [prompt, ...others, ...(best ? [best] : []), ...others]
+      const logs = await readHome(homeWith({ [`-home-mio-tea/${SESSION}.jsonl`]: log }))
+      expect(logs.get(SESSION)?.session?.title).toBe(wanted)
+    }
+  })
+})
+
+test('the last prompt tells that the person went back, and an answer that it does not know yet is not left', async () => {
+  const first = user('Brew.')
+  const hot = answer('msg_1', 'At 100 degrees.', 5, { parent: first.uuid, at: 1 })
+  const again = user('Too hot.', { parent: hot.uuid, at: 2 })
+  const state = (leafUuid: string) => ({ type: 'last-prompt', lastPrompt: 'Brew.', leafUuid, sessionId: SESSION })
+  const log = [first, hot, state(first.uuid), again, state(again.uuid), state(hot.uuid)]
+  const logs = await readHome(homeWith({ [`-home-mio-tea/${SESSION}.jsonl`]: log }))
+  const messages = logs.get(SESSION)?.messages ?? []
+  expect(messages.map((one) => one.metadata?.rolled_back)).toEqual([
+    ...[undefined, undefined, undefined, undefined, undefined],
+    [messages[3]?.id],
+  ])
+})
+
+test('what nobody wrote has no tokens: the text of a failed request', async () => {
+  const failed = { ...answer('msg_1', 'API Error: 529', 5), isApiErrorMessage: true }
+  const logs = await readHome(homeWith({ [`-home-mio-tea/${SESSION}.jsonl`]: [user('Brew.'), failed] }))
+  expect(logs.get(SESSION)?.usage).toEqual(NO_USAGE)
+})
+
 test('a deleted session stays the same one, read from its backup', async () => {
   const made = testHome()
   const log = join('.claude', 'projects', '-home-mio-tea', `${SESSION}.jsonl`)

@@ -3,7 +3,7 @@ import type { Agent } from '../agent.ts'
 import { jsonlAgent } from '../kit/jsonl-agent.ts'
 import { check } from './check-log.ts'
 import { deliver } from './deliver.ts'
-import { addDesktopTitle, describe, settle } from './describe.ts'
+import { addDesktopTitle, describe, isConversation, settle } from './describe.ts'
 import { AGENT_ID, find, roots } from './find.ts'
 import { copyMemory, type Memory, newMemory } from './memory.ts'
 import { originals } from './originals.ts'
@@ -13,12 +13,13 @@ import { draftsOf, typeOf } from './record/drafts.ts'
 import { relate } from './relate.ts'
 import { retention } from './retention.ts'
 import { isSilent } from './silent-lines.ts'
+import { namesGiven } from './summaries.ts'
 import { write } from './write.ts'
 
 const claudeCode: Agent = {
   id: AGENT_ID,
   label: 'Claude Code',
-  version: 1,
+  version: 2,
   roots,
   retention,
   originals,
@@ -38,6 +39,8 @@ const claudeCode: Agent = {
     isSilent,
     settle,
     finish: addDesktopTitle,
+    names: ({ summaries }, source) => namesGiven(summaries, source),
+    isConversation,
   }),
   forms: [
     { name: AGENT_ID, label: 'a session of Claude Code', label_ja: 'Claude Code のセッション', suffix: '.jsonl' },

@@ -7,7 +7,7 @@ import type { Session } from '../../model/session.ts'
 import type { Source } from '../agent.ts'
 import { originalPathOf } from '../kit/place-message.ts'
 import { familyOf } from './copies.ts'
-import { type Memory, noteTime } from './memory.ts'
+import { MAX_SUMMARIES, type Memory, noteTime, pushBounded } from './memory.ts'
 import { isAgentLog, nativeIdOf, parentInPath } from './paths.ts'
 import { messageOf, modelIn, typeOf } from './record/drafts.ts'
 import { isSilentRecord } from './relate.ts'
@@ -30,6 +30,12 @@ export function describe(session: Session, record: Fields, memory: Memory, sourc
   if (title !== undefined && title !== session.title) change.title = title
   return Object.keys(change).length > 0 ? { ...session, ...change } : session
 }
+
+/** A file of snapshots and titles alone is no session. */
+export const isConversation = ({ kind, last_at, cwd, agent_version, models, first_prompt }: Session): boolean =>
+  kind === 'prompts' ||
+  models.length > 0 ||
+  [last_at, cwd, agent_version, first_prompt].some((value) => value !== undefined)
 
 /** Records are not in the order of their times, and the first ones have none. */
 export function settle(session: Session, { first, last }: Memory): Session {
@@ -115,10 +121,15 @@ const TITLES: { readonly [type: string]: readonly [field: string, rank: number] 
 
 function titleOf(record: Fields, type: string | null, memory: Memory): string | undefined {
   const [field, rank] = TITLES[type ?? ''] ?? []
-  if (field === undefined || rank === undefined || rank < memory.titleRank) return undefined
+  if (field === undefined || rank === undefined || (rank < memory.titleRank && type !== 'summary')) return undefined
   const title = nonEmptyStringOf(record[field])
   // Old logs begin with titles of other sessions.
-  if (type === 'summary' && !isOfThisLog(record, memory)) return undefined
+  if (type === 'summary' && !isOfThisLog(record, memory)) {
+    const leaf = nonEmptyStringOf(record['leafUuid'])
+    if (leaf !== undefined && title !== undefined) pushBounded(memory.summaries, [leaf, title], MAX_SUMMARIES)
+    return undefined
+  }
+  if (rank < memory.titleRank) return undefined
   if (title !== undefined) memory.titleRank = rank
   return title
 }

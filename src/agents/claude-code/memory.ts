@@ -11,6 +11,8 @@ export interface Memory {
   last: Instant | null
   /** How good the title is that the header has; see `describe`. */
   titleRank: number
+  /** Titles of sessions that end elsewhere. */
+  summaries: OtherSummary[]
   /** The log of a sub-agent. */
   isAgent: boolean
   /** Logs whose records may be copied into this one. Empty for a log of its own, and after the copied part. */
@@ -29,7 +31,11 @@ export interface Memory {
   prompts: (readonly [parent: string, message: string])[]
   /** Of the record that is being read. */
   marks: Metadata | null
+  /** Number of its first message in the line, which may hold several records. */
+  part: number
 }
+
+export type OtherSummary = readonly [leaf: string, title: string]
 
 export type KnownMessage = readonly [uuid: string, message: string]
 
@@ -41,6 +47,7 @@ export const newMemory = (): Memory => ({
   first: null,
   last: null,
   titleRank: 0,
+  summaries: [],
   isAgent: false,
   copiedFrom: [],
   responses: [],
@@ -51,11 +58,13 @@ export const newMemory = (): Memory => ({
   chain: [],
   prompts: [],
   marks: null,
+  part: 1,
 })
 
 /** Its lists are changed, what they hold is not. */
 export const copyMemory = (memory: Memory): Memory => ({
   ...memory,
+  summaries: [...memory.summaries],
   responses: [...memory.responses],
   recent: [...memory.recent],
   roots: [...memory.roots],
@@ -63,6 +72,7 @@ export const copyMemory = (memory: Memory): Memory => ({
   prompts: [...memory.prompts],
 })
 
+export const MAX_SUMMARIES = 256
 export const MAX_RECENT = 128
 export const MAX_ROOTS = 64
 export const MAX_CHAIN = 256

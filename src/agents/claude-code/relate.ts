@@ -1,5 +1,5 @@
 /** What a record means among the others: copied, repeated, rewound, counted. */
-import { type Fields, nonEmptyStringOf } from '../../lib/unknown-values.ts'
+import { type Fields, fieldsOf, nonEmptyStringOf } from '../../lib/unknown-values.ts'
 import { toInstant } from '../../model/ids.ts'
 import type { Metadata } from '../../model/metadata.ts'
 import type { Mutable } from '../../model/normalized.ts'
@@ -16,11 +16,15 @@ export function relate(
   id: string,
   memory: Memory,
   source: Source,
+  isFirst: boolean,
 ): Metadata | undefined {
-  const part = partOf(id)
-  if (part === 1) memory.marks = markRecord(record, draft, id, memory, source)
+  if (isFirst) {
+    memory.part = partOf(id)
+    memory.marks = markRecord(record, draft, id, memory, source)
+  }
   const { marks } = memory
-  if (!marks || part === 1) return marks ?? undefined
+  if (!marks || isFirst) return marks ?? undefined
+  const part = partOf(id) - memory.part + 1
   // Tokens and rewinds are of the record, so its first message has them.
   const { usage: _, rolled_back: __, duplicate_of, ...rest } = marks
   if (duplicate_of !== undefined) return { ...rest, duplicate_of: repeatedPart(duplicate_of, part, record, source) }
@@ -65,6 +69,8 @@ function markRecord(record: Fields, draft: MessageDraft, id: string, memory: Mem
     const rolled_back = followChain(uuid, record, draft, id, memory)
     if (rolled_back.length > 0) marks.rolled_back = rolled_back
   }
+  const left = typeOf(record) === 'last-prompt' ? leaveTo(nonEmptyStringOf(record['leafUuid']), memory) : []
+  if (left.length > 0) marks.rolled_back = left
   if (uuid !== undefined && duplicate_of === undefined) {
     if (!isSilent) pushBounded(memory.recent, [uuid, id], MAX_RECENT)
     if (nonEmptyStringOf(record['parentUuid']) === undefined) pushBounded(memory.roots, [uuid, id], MAX_ROOTS)
@@ -113,6 +119,16 @@ function followChain(uuid: string, record: Fields, draft: MessageDraft, id: stri
   return replaced
 }
 
+/** What comes after the record with which the program would continue: the person went back and said nothing yet. */
+function leaveTo(leaf: string | undefined, memory: Memory): readonly string[] {
+  if (leaf === undefined || leaf === memory.tip) return []
+  const [first, ...later] = messagesAfter(leaf, memory)
+  // Answers that the program has not noted as its last record yet are not left.
+  if (first === undefined || !memory.prompts.some(([, message]) => message === first)) return []
+  memory.tip = leaf
+  return [first, ...later]
+}
+
 function messagesAfter(parent: string, { chain, prompts }: Memory): readonly string[] {
   const at = chain.findLastIndex(([uuid]) => uuid === parent)
   const inChain = at < 0 ? [] : chain.slice(at + 1).filter(([, , said]) => said === 1)
@@ -127,6 +143,7 @@ function messagesAfter(parent: string, { chain, prompts }: Memory): readonly str
 export function isSilentRecord(record: Fields): boolean {
   const type = typeOf(record)
   if (type === 'user') return !saysSomething(record)
+  if (type === 'attachment') return fieldsOf(record['attachment'])?.['type'] !== 'queued_command'
   return type !== 'assistant' && type !== 'system'
 }
 

@@ -1,6 +1,7 @@
 /** Lines that the first pass need not parse, told by their beginning: results, snapshots and other states. */
 
 import { toInstant } from '../../model/ids.ts'
+import { mayBeGlued } from '../kit/log-file.ts'
 import { type Memory, noteTime } from './memory.ts'
 
 const HEAD_BYTES = 1200
@@ -27,9 +28,9 @@ const BLOCK_START = Buffer.from('{"type":"')
 export function isSilent(bytes: Buffer, memory: Memory): boolean {
   if (!memory.begun) return false
   const head = bytes.toString('latin1', 0, Math.min(bytes.length, HEAD_BYTES))
-  if (STATE.test(head)) return true
+  if (STATE.test(head)) return !mayBeGlued(bytes)
   const found = QUIET.exec(head)?.[0]
-  if (found === undefined) return false
+  if (found === undefined || mayBeGlued(bytes)) return false
   if (!RESULT.test(found)) return true
   const id = bytes.indexOf(ID_KEY, found.length)
   if (id < 0) return false

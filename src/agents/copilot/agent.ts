@@ -5,6 +5,7 @@ import { KEEPS } from '../../model/retention.ts'
 import type { Session } from '../../model/session.ts'
 import type { Agent, Source } from '../agent.ts'
 import { jsonlAgent } from '../kit/jsonl-agent.ts'
+import { mayBeGlued } from '../kit/log-file.ts'
 import { relocateJsonLines } from '../kit/relocate-json-lines.ts'
 import { check } from './check.ts'
 import { deliver } from './deliver.ts'
@@ -66,9 +67,9 @@ const SILENT_HEAD_BYTES = 256
 
 function isSilent(bytes: Buffer, { calls }: Memory): boolean {
   const head = bytes.toString('latin1', 0, SILENT_HEAD_BYTES)
-  if (SILENT.test(head)) return true
+  if (SILENT.test(head)) return !mayBeGlued(bytes)
   const call = CALL.exec(head)?.[1]
-  return call !== undefined && calls.some(([id]) => id === call)
+  return call !== undefined && calls.some(([id]) => id === call) && !mayBeGlued(bytes)
 }
 
 /** Events at which a name that was given meanwhile is on disk. */

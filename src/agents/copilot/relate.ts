@@ -3,6 +3,8 @@ import { type Fields, fieldsOf, nonEmptyStringOf, stringOf } from '../../lib/unk
 import type { Metadata } from '../../model/metadata.ts'
 import type { Mutable } from '../../model/normalized.ts'
 import type { Usage } from '../../model/usage.ts'
+import type { Source } from '../agent.ts'
+import { type LiveRecords, repeatedIn, repeatMarks } from '../kit/branches.ts'
 import type { MessageDraft } from '../kit/place-message.ts'
 import { dataOf, typeOf } from './record.ts'
 import { countAnswer, countRequest, countTotal, type Meter, newMeter, usageOfSummary } from './usage.ts'
@@ -17,12 +19,16 @@ export interface Memory {
   own: string[]
   /** The last thought that has an event of its own: the answer after it may repeat it. */
   thought: [text: string, message: string] | null
+  /** Latest events, and the first message of each. */
+  known: LiveRecords
+  /** The event that is being read repeats the one with this message. */
+  repeated: string | null
   /** The session's name, where Copilot CLI stores one. */
   name: string | null
 }
 
 export const newMemory = (): Memory => ({
-  ...{ session: '', meter: newMeter(), calls: [], own: [], thought: null, name: null },
+  ...{ session: '', meter: newMeter(), calls: [], own: [], thought: null, known: [], repeated: null, name: null },
 })
 
 const MAX_CALLS = 1024
@@ -33,9 +39,10 @@ const isAnnounced = (memory: Memory, call: unknown): boolean => memory.calls.som
 /** Copilot CLI announces a call in the answer, and again when it begins. */
 export function select(drafts: readonly MessageDraft[], record: Fields, memory: Memory): readonly boolean[] {
   const { toolCallId: call, isUserRequested } = dataOf(record)
+  memory.repeated = repeatedIn(memory.known, idOf(record)) ?? null
   switch (typeOf(record)) {
     case 'tool.user_requested':
-      if (typeof call === 'string') memory.own = [...memory.own, call].slice(-MAX_CALLS)
+      if (typeof call === 'string' && memory.repeated === null) memory.own = [...memory.own, call].slice(-MAX_CALLS)
       return [true]
     case 'tool.execution_start': {
       const isEvent = isAnnounced(memory, call) || memory.own.includes(String(call))
@@ -50,7 +57,19 @@ export function select(drafts: readonly MessageDraft[], record: Fields, memory: 
   }
 }
 
-export function relate(draft: MessageDraft, record: Fields, id: string, memory: Memory): Metadata | undefined {
+const idOf = (record: Fields): string => stringOf(record['id']) ?? ''
+const MAX_KNOWN = 256
+
+export function relate(
+  draft: MessageDraft,
+  record: Fields,
+  id: string,
+  memory: Memory,
+  _source: Source,
+  isFirst: boolean,
+): Metadata | undefined {
+  if (memory.repeated !== null) return repeatMarks(memory.repeated)
+  if (isFirst && idOf(record) !== '') memory.known = [...memory.known.slice(1 - MAX_KNOWN), [idOf(record), id]]
   const marks: Mutable<Metadata> = {}
   const call = draft.tool_call?.call_id
   if (draft.source_type === 'tool_call' && call) {

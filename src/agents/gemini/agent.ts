@@ -6,6 +6,7 @@ import { makeSessionId } from '../../model/ids.ts'
 import type { Session } from '../../model/session.ts'
 import type { Agent, Source } from '../agent.ts'
 import { jsonlAgent } from '../kit/jsonl-agent.ts'
+import { mayBeGlued } from '../kit/log-file.ts'
 import { relocateJsonLines } from '../kit/relocate-json-lines.ts'
 import { check } from './check.ts'
 import { deliver } from './deliver.ts'
@@ -38,7 +39,7 @@ const gemini: Agent = {
     relate,
     // Its memory is large, because the log repeats itself.
     cursorInterval: 16_000_000,
-    isSilent: (bytes) => SILENT.test(bytes.toString('latin1', 0, SILENT_HEAD_BYTES)),
+    isSilent: (bytes) => SILENT.test(bytes.toString('latin1', 0, SILENT_HEAD_BYTES)) && !mayBeGlued(bytes),
     document: { matches: looksLikeDocument, parse: parseDocument },
   }),
   forms: [{ name: AGENT_ID, label: 'a session of Gemini CLI', label_ja: 'Gemini CLI の会話', suffix: '.jsonl' }],

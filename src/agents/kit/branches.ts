@@ -1,5 +1,7 @@
 /** Sessions whose records name their predecessor: one that follows an earlier record leaves what came in between. */
 
+import type { Metadata } from '../../model/metadata.ts'
+
 /** Records from which the next may branch: each id, and that of our first message. Plain JSON, for cursors. */
 export type LiveRecords = [record: string, message: string][]
 
@@ -27,3 +29,14 @@ export function addRecord(live: LiveRecords, record: string, message: string): v
   live.push([record, message])
   if (live.length > 2 * MAX_LIVE) live.splice(0, MAX_LIVE)
 }
+
+/**
+ * What a message of a repeated record gets: some programs write records again when they resume a session. The marks keep
+ * it out of every count.
+ * @param first message of the earlier record
+ */
+export const repeatMarks = (first: string): Metadata => ({ duplicate_of: first, injected: true })
+
+/** The first message of an earlier record with this id. Silent records have none, and need none. */
+export const repeatedIn = (known: LiveRecords, record: string): string | undefined =>
+  known.findLast(([id]) => id === record)?.[1]

@@ -23,7 +23,7 @@ import {
   toMessage,
   withoutExtension,
 } from './record-parser.ts'
-import { type LineTally, scanFromRead } from './scan-tally.ts'
+import { type GivenName, type LineTally, scanFromRead } from './scan-tally.ts'
 import { changedSourceError, probeFile, readSpan } from './source-file.ts'
 
 export interface JsonlFormat<Memory extends object> extends RecordFormat<Memory> {
@@ -33,6 +33,10 @@ export interface JsonlFormat<Memory extends object> extends RecordFormat<Memory>
   readonly document?: DocumentFormat
   /** What a file beside the log says about the session. Called at the end of every read, also of one without new lines. */
   finish?(session: Session, source: Source, memory: Memory): Session
+  /** Names that the log gives to sessions, found at the end of the first pass. */
+  names?(memory: Memory, source: Source): readonly GivenName[]
+  /** Whether the first pass lists the session. Default: always. */
+  isConversation?(session: Session): boolean
   /** The log counts no tokens: the first pass estimates them. */
   readonly estimates?: true
 }
@@ -62,16 +66,17 @@ export function jsonlAgent<Memory extends object>(
         interval: format.cursorInterval,
       })
       yield parser.finish(format.finish)
+      if (tally && format.names) tally.names = format.names(parser.memory, source)
     })
   return {
     probe: probeFile,
     scan: (source, from) => {
       const tally = format.isSilent && { silent: 0 }
-      return scanFromRead(
-        readLines(source, { withoutHashes: true, ...(from && { from }) }, tally),
-        tally,
-        format.estimates,
-      )
+      return scanFromRead(readLines(source, { withoutHashes: true, ...(from && { from }) }, tally), {
+        lines: tally,
+        estimates: format.estimates,
+        isConversation: format.isConversation,
+      })
     },
     read: (source, options = {}) => readLines(source, options, undefined),
     readMessage: (source, locator, options = {}) => readMessage(format, source, locator as RecordLocator, options),

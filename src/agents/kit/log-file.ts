@@ -225,3 +225,11 @@ export function parseLineRecords(line: Pick<ByteLine, 'number' | 'utf8' | 'ended
     ? { records: [], faults }
     : { records, faults: [...faults.slice(0, -1), GLUED] }
 }
+
+/**
+ * Whether another record may follow on the same line: some programs lost a newline. Inside a string, these bytes only
+ * end it.
+ */
+export const mayBeGlued = (bytes: Buffer): boolean => bytes.includes(GLUE)
+
+const GLUE = Buffer.from('}{"')

@@ -50,8 +50,18 @@ export interface RecordFormat<Memory extends object> {
    * record is lost. Called once per record, before `relate`.
    */
   select?(drafts: readonly MessageDraft[], record: Fields, memory: Memory): readonly boolean[]
-  /** Metadata of a message that depends on earlier records. Called for each message in order. */
-  relate?(draft: MessageDraft, record: Fields, id: string, memory: Memory, source: Source): Metadata | undefined
+  /**
+   * Metadata of a message that depends on earlier records. Called for each message in order.
+   * @param isFirst the first message of its record
+   */
+  relate?(
+    draft: MessageDraft,
+    record: Fields,
+    id: string,
+    memory: Memory,
+    source: Source,
+    isFirst: boolean,
+  ): Metadata | undefined
   /**
    * Whether a complete line surely adds nothing to header, counts and usage, judged by a few of its bytes. The first pass
    * counts it as a line without parsing it. May note in the memory what `settle` needs of it.
@@ -165,6 +175,11 @@ export class RecordParser<Memory extends object> {
     return this.#items
   }
 
+  /** Of the records so far. */
+  get memory(): Memory {
+    return this.#memory
+  }
+
   /** Adds what a file beside the log says. */
   finish(change: ((session: Session, source: Source, memory: Memory) => Session) | undefined): ReadItem[] {
     const before = this.#session
@@ -223,7 +238,7 @@ export class RecordParser<Memory extends object> {
       const locator: Mutable<RecordLocator> = { at: spot, line: number, time: at, session: session.id }
       if (basis) locator.basis = basis
       if (index === first && part > 1) locator.first = true
-      const marks = format.relate?.(draft, own, id, this.#memory, this.#source)
+      const marks = format.relate?.(draft, own, id, this.#memory, this.#source, index === first)
       if (marks) locator.marks = marks
       const called = this.#callOf(draft, number)
       if (called) {

@@ -4,6 +4,7 @@ import { classify } from '../../model/classify.ts'
 import type { Instant } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { recordedTime, TimeRange } from '../../model/recorded-time.ts'
+import type { Session } from '../../model/session.ts'
 import { estimateMessage, type TokenEstimate } from '../../model/token-estimate.ts'
 import type { ReadItem, ScanItem } from '../agent.ts'
 import { hasKeys } from './place-message.ts'
@@ -37,13 +38,13 @@ export class ScanTally {
   #items: ScanItem[] = []
 
   add(message: NormalizedMessage): void {
-    const { isCounted, isReplayed, kind } = classify(message)
+    const { isCounted, isReplayed, isRepeat, kind } = classify(message)
     const at = recordedTime(message)
     if (!isReplayed) this.#times.add(at)
     this.#latest = at ?? this.#latest
     // A list of prompts repeats what was typed in other sessions.
     if (isCounted && message.metadata?.prompt_of === undefined) this.#messages++
-    if (kind === 'call' && !isReplayed) {
+    if (kind === 'call' && !isReplayed && !isRepeat) {
       const name = message.tool_call?.name ?? 'unknown'
       this.#tools[name] = (this.#tools[name] ?? 0) + 1
     }
@@ -85,13 +86,26 @@ export const estimateItems = (
 /** Lines that gave no item since they were last counted. */
 export interface LineTally {
   silent: number
+  /** Set at the end. */
+  names?: readonly GivenName[]
+}
+
+/** A name that a log gives to a session. */
+export interface GivenName {
+  readonly native_id: string
+  readonly title: string
+}
+
+interface ScanOptions {
+  readonly lines?: LineTally | undefined
+  readonly estimates?: boolean | undefined
+  readonly isConversation?: ((session: Session) => boolean) | undefined
 }
 
 /** For line-based logs of one session. A line counts once, however many messages and issues it gives. */
 export async function* scanFromRead(
   batches: AsyncIterable<readonly ReadItem[]>,
-  lines?: LineTally,
-  estimates?: boolean,
+  { lines, estimates, isConversation }: ScanOptions = {},
 ): AsyncGenerator<readonly ScanItem[]> {
   const tally = new ScanTally()
   let last = 0
@@ -111,13 +125,13 @@ export async function* scanFromRead(
         tally.add(one.message)
         if (estimates) tally.estimate(one.message)
       } else if (one.kind === 'cursor') found.push(...tally.take(), one)
-      else found.push(one)
+      else if (one.kind !== 'session' || isConversation?.(one.session) !== false) found.push(one)
     }
     found.push(...tally.take())
     if (found.length > 0) yield found
   }
   if (lines) tally.lines += lines.silent
-  const rest = tally.take()
+  const rest = [...tally.take(), ...(lines?.names ?? []).map((name) => ({ kind: 'title', ...name }) as const)]
   if (rest.length > 0) yield rest
 }
 

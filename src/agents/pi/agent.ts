@@ -6,9 +6,10 @@ import type { Metadata } from '../../model/metadata.ts'
 import type { Mutable } from '../../model/normalized.ts'
 import { KEEPS } from '../../model/retention.ts'
 import type { Session } from '../../model/session.ts'
-import type { Agent } from '../agent.ts'
-import { addRecord, followParent, type LiveRecords } from '../kit/branches.ts'
+import type { Agent, Source } from '../agent.ts'
+import { addRecord, followParent, type LiveRecords, repeatedIn, repeatMarks } from '../kit/branches.ts'
 import { jsonlAgent } from '../kit/jsonl-agent.ts'
+import { mayBeGlued } from '../kit/log-file.ts'
 import type { MessageDraft } from '../kit/place-message.ts'
 import { relocateJsonLines } from '../kit/relocate-json-lines.ts'
 import { check } from './check.ts'
@@ -20,7 +21,8 @@ import { write } from './write.ts'
 /** What a session remembers of earlier entries. Plain JSON. */
 interface Tree {
   live: LiveRecords
-  last: string | null
+  /** The entry that is being read repeats the one with this message. */
+  repeated: string | null
   /** When a fork began, in milliseconds: entries of before are copies. */
   forkedAt: number | null
 }
@@ -41,7 +43,7 @@ const pi: Agent = {
     eventOf: (record) => stringOf(record['type']) ?? null,
     draftsOf,
     describe: describeSession,
-    newMemory: () => ({ live: [], last: null, forkedAt: null }),
+    newMemory: () => ({ live: [], repeated: null, forkedAt: null }),
     relate,
     isSilent,
   }),
@@ -69,8 +71,9 @@ const RESULT_HEAD_BYTES = 256
 
 function isSilent(bytes: Buffer, tree: Tree): boolean {
   const record = RESULT.exec(bytes.toString('latin1', 0, RESULT_HEAD_BYTES))?.[1]
-  if (record !== undefined) addRecord(tree.live, record, '')
-  return record !== undefined
+  if (record === undefined || mayBeGlued(bytes)) return false
+  if (repeatedIn(tree.live, record) === undefined) addRecord(tree.live, record, '')
+  return true
 }
 
 const PARENT_FILE = new RegExp(`(${UUID_PATTERN})\\.jsonl$`, 'i')
@@ -102,16 +105,24 @@ function describeSession(session: Session, record: Fields, tree: Tree): Session 
   return session
 }
 
-function relate(draft: MessageDraft, record: Fields, id: string, tree: Tree): Metadata | undefined {
+function relate(
+  draft: MessageDraft,
+  record: Fields,
+  id: string,
+  tree: Tree,
+  _source: Source,
+  isFirst: boolean,
+): Metadata | undefined {
+  const entry = isHeader(record) ? undefined : stringOf(record['id'])
+  if (isFirst) tree.repeated = (entry !== undefined && repeatedIn(tree.live, entry)) || null
+  if (tree.repeated !== null) return repeatMarks(tree.repeated)
   const marks: Mutable<Metadata> = {}
   const at = Date.parse(toInstant(record['timestamp']) ?? '')
   // A fork begins with copies of its parent's entries, which count there.
   if (tree.forkedAt !== null && at < tree.forkedAt && !isHeader(record)) marks.replayed = true
   const usage = draft.key?.what === 'usage' ? usageOf(fieldsOf(record['message'])?.['usage']) : undefined
   if (usage && !marks.replayed) marks.usage = usage
-  const entry = stringOf(record['id'])
-  if (entry !== undefined && !isHeader(record) && tree.last !== entry) {
-    tree.last = entry
+  if (entry !== undefined && isFirst) {
     const parent = record['parentId']
     const left = followParent(tree.live, entry, parent === null ? null : stringOf(parent), id)
     if (left.length > 0) marks.rolled_back = left

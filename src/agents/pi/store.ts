@@ -1,10 +1,11 @@
 /** Where pi keeps conversations. */
 import { join } from 'node:path'
 import { findFilesBelow, isFolder, readHead } from '../../lib/files/safe-fs.ts'
-import { nonEmptyStringOf } from '../../lib/unknown-values.ts'
+import { type Fields, nonEmptyStringOf, stringOf } from '../../lib/unknown-values.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription, HostEnvironment, Source } from '../agent.ts'
-import { firstLines } from '../kit/source-file.ts'
+import { beginsWithRecord } from '../kit/source-file.ts'
+import { isEntry, isHeader } from './record.ts'
 
 export const AGENT_ID = 'pi'
 
@@ -23,12 +24,18 @@ export async function* find(root: string): AsyncGenerator<Source> {
 /** The name of a directory's folder. */
 export const projectFolder = (cwd: string): string => `--${cwd.replace(/^[/\\]/, '').replaceAll(/[/\\:]/g, '-')}--`
 
-/** pi takes no other file for a session. */
-const HEADER = /^\{"type":"session",(?:"version":\d+,)?"id":"[^"]*","timestamp":"[^"]*"/
-const ENTRY = /^\{"type":"[a-z_]+",(?:"[a-zA-Z]+":"[^"]*",)*?"id":"[0-9a-f]{8}","parentId":/
+/** pi takes no other file for a session. A damaged one may begin with an entry. */
+const OPENING =
+  /^\{"type":"session",(?:"version":\d+,)?"id":"[^"]*","timestamp":"[^"]*"|^\{"type":"[a-z_]+",(?:"[a-zA-Z]+":"[^"]*",)*?"id":"[0-9a-f]{8}","parentId":/
 
-export const recognize = (head: Uint8Array): boolean =>
-  firstLines(head).some((line) => HEADER.test(line) || ENTRY.test(line))
+const HINT = /"type"\s*:\s*"session"|"parentId"/
+
+const isOurs = (record: Fields): boolean =>
+  isHeader(record)
+    ? 'cwd' in record || typeof record['timestamp'] === 'string'
+    : isEntry(record) && /^[0-9a-f]{8}$/.test(stringOf(record['id']) ?? '') && 'parentId' in record
+
+export const recognize = (head: Uint8Array): boolean => beginsWithRecord(head, HINT, OPENING, isOurs)
 
 export const describe = (head: Uint8Array): FileDescription | undefined =>
   recognize(head)

@@ -4,8 +4,9 @@ import { type Fields, fieldsOf, nonEmptyStringOf, stringOf } from '../../lib/unk
 import { KEEPS } from '../../model/retention.ts'
 import type { Session } from '../../model/session.ts'
 import type { Agent } from '../agent.ts'
-import { addRecord } from '../kit/branches.ts'
+import { addRecord, repeatedIn } from '../kit/branches.ts'
 import { jsonlAgent } from '../kit/jsonl-agent.ts'
+import { mayBeGlued } from '../kit/log-file.ts'
 import { relocateJsonLines } from '../kit/relocate-json-lines.ts'
 import { type Chain, newChain, relate } from './chain.ts'
 import { check } from './check.ts'
@@ -58,8 +59,9 @@ const RESULT_HEAD_BYTES = 384
 
 function isSilent(bytes: Buffer, chain: Chain): boolean {
   const record = RESULT.exec(bytes.toString('latin1', 0, RESULT_HEAD_BYTES))?.[1]
-  if (record !== undefined) addRecord(chain.live, record, '')
-  return record !== undefined
+  if (record === undefined || mayBeGlued(bytes)) return false
+  if (repeatedIn(chain.live, record) === undefined) addRecord(chain.live, record, '')
+  return true
 }
 
 /** Every record repeats the directory, version and branch; the first ones count. */

@@ -3,7 +3,8 @@ import { type Fields, stringOf } from '../../lib/unknown-values.ts'
 import type { Metadata } from '../../model/metadata.ts'
 import type { Mutable } from '../../model/normalized.ts'
 import { isSameUsage, type Usage } from '../../model/usage.ts'
-import { followParent, type LiveRecords } from '../kit/branches.ts'
+import type { Source } from '../agent.ts'
+import { followParent, type LiveRecords, repeatedIn, repeatMarks } from '../kit/branches.ts'
 import type { MessageDraft } from '../kit/place-message.ts'
 import { responseOf, usageOf } from './record.ts'
 
@@ -12,19 +13,27 @@ export interface Chain {
   /** Tokens that telemetry has counted, and the answer has not repeated yet. */
   told: Usage[]
   live: LiveRecords
-  /** The record whose first message was related. */
-  last: string | null
+  /** The record that is being read repeats the one with this message. */
+  repeated: string | null
 }
 
-export const newChain = (): Chain => ({ told: [], live: [], last: null })
+export const newChain = (): Chain => ({ told: [], live: [], repeated: null })
 
 /** Requests run beside each other, so an answer may repeat one before the last. */
 const MAX_TOLD = 64
 
-export function relate(_draft: MessageDraft, record: Fields, id: string, chain: Chain): Metadata | undefined {
+export function relate(
+  _draft: MessageDraft,
+  record: Fields,
+  id: string,
+  chain: Chain,
+  _source: Source,
+  isFirst: boolean,
+): Metadata | undefined {
   const uuid = stringOf(record['uuid']) ?? ''
-  if (chain.last === uuid) return undefined
-  chain.last = uuid
+  if (isFirst) chain.repeated = repeatedIn(chain.live, uuid) || null
+  if (chain.repeated !== null) return repeatMarks(chain.repeated)
+  if (!isFirst) return undefined
   const marks: Mutable<Metadata> = {}
   // Only a rewinding leaves everything; other records without a parent begin a part that was resumed.
   const parent = stringOf(record['parentUuid']) ?? (record['subtype'] === 'rewind' ? null : undefined)

@@ -12,6 +12,7 @@ import type { Metadata } from '../../../model/metadata.ts'
 import type { Mutable } from '../../../model/normalized.ts'
 import type { Session } from '../../../model/session.ts'
 import type { Source } from '../../agent.ts'
+import { type LiveRecords, repeatedIn, repeatMarks } from '../../kit/branches.ts'
 import { jsonlAgent } from '../../kit/jsonl-agent.ts'
 import { type MessageDraft, originalPathOf } from '../../kit/place-message.ts'
 import { fileFingerprint } from '../../kit/source-file.ts'
@@ -27,6 +28,10 @@ interface Memory {
   entry: number
   /** The first message of each of the last records. */
   starts: [entry: number, message: string][]
+  /** Ids of the last entries, and the first message of each. */
+  known: LiveRecords
+  /** The entry that is being read repeats the one with this message. */
+  repeated: string | null
   /** The last thing that was sent to the model. */
   sent: string | null
   isSubagent: boolean
@@ -37,7 +42,8 @@ interface Memory {
 }
 
 const newMemory = (): Memory => ({
-  ...{ entry: 0, starts: [], sent: null, isSubagent: false, copiedFrom: null, credits: null },
+  ...{ entry: 0, starts: [], known: [], repeated: null, sent: null },
+  ...{ isSubagent: false, copiedFrom: null, credits: null },
 })
 
 /** A rewind goes back a few turns. */
@@ -81,8 +87,17 @@ function withSidecar(session: Session, source: Source, memory: Memory | undefine
   return applySidecar(session, sidecar)
 }
 
-function relate(draft: MessageDraft, record: Fields, id: string, memory: Memory, source: Source): Metadata | undefined {
+function relate(
+  draft: MessageDraft,
+  record: Fields,
+  id: string,
+  memory: Memory,
+  source: Source,
+  isFirst: boolean,
+): Metadata | undefined {
   const marks: Mutable<Metadata> = {}
+  if (isFirst) noteId(idIn(record), id, memory)
+  if (memory.repeated !== null) return repeatMarks(memory.repeated)
   if (memory.starts.at(-1)?.[0] !== memory.entry) {
     memory.starts.push([memory.entry, id])
     if (memory.starts.length > MAX_STARTS) memory.starts.shift()
@@ -96,6 +111,17 @@ function relate(draft: MessageDraft, record: Fields, id: string, memory: Memory,
   if (kind === 'ResetTo') Object.assign(marks, resetMarks(numberOf(dataOf(record)['target_index']), memory))
   for (const _ in marks) return marks
   return undefined
+}
+
+const idIn = (record: Fields): string | undefined =>
+  nonEmptyStringOf(isOf3(record) ? record['id'] : dataOf(record)['message_id'])
+
+const MAX_KNOWN = 256
+
+function noteId(entry: string | undefined, message: string, memory: Memory): void {
+  memory.repeated = (entry !== undefined && repeatedIn(memory.known, entry)) || null
+  if (entry !== undefined && memory.repeated === null)
+    memory.known = [...memory.known.slice(1 - MAX_KNOWN), [entry, message]]
 }
 
 /** Everything from a record on is taken back, counted from 0. */

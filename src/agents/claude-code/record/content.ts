@@ -107,7 +107,10 @@ export function findInserted(text: string, all?: string): readonly Annotation[] 
   const whole = PROGRAM_TEXT.exec(text)?.[1]
   if (whole !== undefined || all !== undefined)
     return [{ kind: 'injected', start: 0, end: text.length, what: whole === undefined ? (all ?? '') : nameOf(whole) }]
-  if (!/^\s*<(?:ide_|system-reminder)/.test(text)) return NO_ANNOTATIONS
+  const opened = /^\s*<(ide_|system-reminder)/.exec(text)?.[1]
+  if (opened === undefined) return NO_ANNOTATIONS
+  if (opened === 'system-reminder' && !text.includes('</system-reminder>'))
+    return [{ kind: 'injected', start: 0, end: text.length, what: nameOf(opened) }]
   const found: Annotation[] = []
   let at = 0
   for (;;) {

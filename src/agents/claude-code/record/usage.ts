@@ -7,8 +7,9 @@ import { messageOf } from './drafts.ts'
 const countOf = (value: unknown): number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= MAX_TOKEN_COUNT ? value : 0
 
-/** Undefined if the record reports no tokens. */
+/** Undefined if the record reports no tokens, or no model wrote it. */
 export function usageOf(record: Fields): Usage | undefined {
+  if (record['isApiErrorMessage'] === true) return undefined
   const given = fieldsOf(messageOf(record)?.['usage'])
   if (!given) return undefined
   const tiers = fieldsOf(given['cache_creation'])
