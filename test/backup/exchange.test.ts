@@ -1,5 +1,6 @@
 /** Two machines exchange what they have backed up through a folder. */
 import { spawn } from 'node:child_process'
+import { createCipheriv, randomBytes, scryptSync } from 'node:crypto'
 import { once } from 'node:events'
 import {
   appendFileSync,
@@ -21,6 +22,20 @@ import { fumi, fumiPath } from '../support/run-fumi.ts'
 import { rollout } from '../support/test-home.ts'
 
 const PASSPHRASE = 'correct horse battery'
+
+/** A folder with a key whose passphrase is checked a thousand times faster than that of a key made by the program. */
+function folderWithKey(folder = tempFolder()): string {
+  const [id, salt, nonce] = [randomBytes(8).toString('hex'), randomBytes(16), randomBytes(12)]
+  const parameters = { N: 1 << 7, r: 8, p: 1 }
+  const cipher = createCipheriv('aes-256-gcm', scryptSync(PASSPHRASE, salt, 32, parameters), nonce)
+  cipher.setAAD(Buffer.from(id))
+  const key = Buffer.concat([cipher.update(randomBytes(32)), cipher.final(), cipher.getAuthTag()]).toString('base64')
+  const kdf = { name: 'scrypt', ...parameters, salt: salt.toString('base64') }
+  const content = { format: 'fumibako exchange key', version: 1, kdf, nonce: nonce.toString('base64'), key }
+  mkdirSync(join(folder, 'keys'), { recursive: true })
+  writeFileSync(join(folder, 'keys', `${id}.json`), JSON.stringify(content))
+  return folder
+}
 
 function machine() {
   const home = tempFolder()
@@ -105,7 +120,7 @@ test('sessions of another machine are listed, searched and resumed here', () => 
 })
 
 test('nothing readable is in the folder: no word, name, path or hash', () => {
-  const folder = tempFolder()
+  const folder = folderWithKey()
   const a = machine()
   const content = readFileSync(a.log(1, 'The walrus was here.'))
   a.json('backup', '--to', folder)
@@ -121,7 +136,7 @@ test('nothing readable is in the folder: no word, name, path or hash', () => {
 })
 
 test('what grows adds only new pieces; what is unchanged is not read again', () => {
-  const folder = tempFolder()
+  const folder = folderWithKey()
   const [a, b] = [machine(), machine()]
   const path = a.log(1, 'One.')
   a.log(2, 'Another.')
@@ -159,7 +174,7 @@ test('two machines that begin at once do not disturb each other', async () => {
 
 describe('a folder that is not complete', () => {
   const filled = () => {
-    const folder = tempFolder()
+    const folder = folderWithKey()
     const [a, b] = [machine(), machine()]
     for (const n of [1, 2]) a.log(n, `Number ${n}.`)
     a.json('backup', '--to', folder)
@@ -209,7 +224,7 @@ describe('a folder that is not complete', () => {
 })
 
 test('a copied data directory does not write as the machine that it came from', () => {
-  const folder = tempFolder()
+  const folder = folderWithKey()
   const [a, b] = [machine(), machine()]
   a.log(1, 'One.')
   const first = a.json('backup', '--to', folder).machine.id
@@ -229,7 +244,7 @@ describe('erase', () => {
       .join('')
 
   test('removes a session from our files, the folder and the other machine, and says what is left', () => {
-    const folder = tempFolder()
+    const folder = folderWithKey()
     const [a, b] = [machine(), machine()]
     const path = a.log(1, 'The walrus was here.')
     a.log(2, 'The albatross stays.')
@@ -270,8 +285,7 @@ describe('erase', () => {
   })
 
   test('a folder that is not there is named', () => {
-    const folder = join(tempFolder(), 'disk')
-    mkdirSync(folder)
+    const folder = folderWithKey(join(tempFolder(), 'disk'))
     const a = machine()
     a.log(1, 'The walrus was here.')
     a.json('backup', '--to', folder)
