@@ -15,6 +15,8 @@ export default defineConfig({
     // Some short ones are here too: a soak is everything that may go wrong, in one run.
     include: [
       'test/soak/**/*.test.ts',
+      'src/agents/contract.test.ts',
+      'test/chat/processes/dies-with-program.test.ts',
       'test/index/disk.test.ts',
       'test/sync/watch.test.ts',
       'test/openai/chat/laws.test.ts',

@@ -1,5 +1,5 @@
 /** Conversations for the tests: real structures, if available, and generated ones. */
-import { rmSync, writeFileSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import type { Agent, WrittenForm } from '../../src/agents/agent.ts'
 import { allAgents } from '../../src/agents/load-agents.ts'
@@ -11,11 +11,18 @@ export interface NamedConversation extends Conversation {
   readonly name: string
 }
 
-/** @param most limit of sessions per file, and of files per agent */
-export async function* conversationsIn(folder: string, most: number): AsyncGenerator<NamedConversation> {
+/**
+ * @param most limit of sessions per file, and of files per agent
+ * @param maxBytes larger files are left out
+ */
+export async function* conversationsIn(
+  folder: string,
+  most: number,
+  maxBytes = Number.POSITIVE_INFINITY,
+): AsyncGenerator<NamedConversation> {
   const counts = new Map<string, number>()
   for await (const { agent, source, unknown } of logsAt(folder)) {
-    if (unknown || (counts.get(source.agent) ?? 0) >= most) continue
+    if (unknown || (counts.get(source.agent) ?? 0) >= most || statSync(source.path).size > maxBytes) continue
     let taken = 0
     const seen = new Set<string>()
     for await (const batch of agent.read(source))

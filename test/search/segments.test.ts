@@ -15,6 +15,7 @@ import { PostingList } from '../../src/search/segments/postings.ts'
 import { TermBuilder } from '../../src/search/segments/term-builder.ts'
 // @ts-expect-error A tool without types.
 import { compileTermTable, GENERATED } from '../../tools/build-wasm.mjs'
+import { runs } from '../support/extent.ts'
 import { mixedText } from './arbitrary-texts.ts'
 import { plainTermBlocks, termsOf } from './plain-term-table.ts'
 
@@ -62,7 +63,7 @@ describe('the module', () => {
         expect([...ends]).toEqual([...plain.ends])
         expect(Buffer.compare(bytes, plain.bytes)).toBe(0)
       }),
-      { numRuns: 200 },
+      runs(60, 200),
     )
   })
 
@@ -81,13 +82,13 @@ describe('the module', () => {
         expect([...ends]).toEqual([...plain.ends])
         expect(Buffer.compare(bytes, plain.bytes)).toBe(0)
       }),
-      { numRuns: 200 },
+      runs(60, 200),
     )
   })
 
   test('grows for more words, postings and longer texts than expected', () => {
-    const many = Array.from({ length: 300_000 }, (_, at) => `word${(at * 7919) % 300_000}x`).join(' ')
-    const texts = [many, `${'long'.repeat(100_000)} tail`, 'kana かな '.repeat(60_000), 'short']
+    const many = Array.from({ length: 120_000 }, (_, at) => `word${(at * 7919) % 120_000}x`).join(' ')
+    const texts = [many, `${'long'.repeat(100_000)} tail`, 'kana かな '.repeat(20_000), 'short']
     const { bytes, ends } = build(texts)
     const plain = plainTermBlocks(texts)
     expect([...ends]).toEqual([...plain.ends])
@@ -119,7 +120,7 @@ describe('a word', () => {
           expect(documentsWith(blocks, term)).toEqual(expected)
         }
       }),
-      { numRuns: 60 },
+      runs(20, 60),
     )
   })
 
@@ -146,7 +147,7 @@ describe('a word', () => {
           expect([...found].sort((a, b) => a - b)).toEqual(expected)
         }
       }),
-      { numRuns: 60 },
+      runs(20, 60),
     )
   })
 

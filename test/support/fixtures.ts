@@ -18,6 +18,7 @@ import type { Issue } from '../../src/model/issue.ts'
 import type { NormalizedMessage } from '../../src/model/normalized.ts'
 import type { Session } from '../../src/model/session.ts'
 import { addUsage, NO_USAGE, type Usage } from '../../src/model/usage.ts'
+import { isThorough } from './extent.ts'
 
 export const GOLDEN = 'golden'
 
@@ -73,15 +74,20 @@ export function writeSource(source: Source, bytes: Uint8Array): void {
 }
 
 /**
- * Positions for truncating a log: after every line, and at a few places inside. Other files are cut at regular steps.
+ * Positions for truncating a log: at the ends of lines, and at a few places inside. Other files are cut at regular
+ * steps. Some of them, unless the test is thorough.
  */
 export function cutsOf({ name, bytes }: Fixture): readonly number[] {
   if (!name.endsWith('.jsonl')) {
-    const step = Math.max(STEP, Math.ceil(bytes.length / MAX_STEPS))
+    const step = Math.max(STEP, Math.ceil(bytes.length / (isThorough ? MAX_STEPS : MAX_STEPS / 2)))
     return Array.from({ length: Math.ceil(bytes.length / step) }, (_, at) => at * step)
   }
   const cuts: number[] = [0]
-  for (const [start, end] of linesOf(bytes)) cuts.push(start + Math.trunc((end - start) / 3), end - 1, end, end + 1)
+  for (const [at, [start, end]] of linesOf(bytes).entries()) {
+    const inside = [start + Math.trunc((end - start) / 3), end]
+    const around = [end - 1, end + 1]
+    cuts.push(...(isThorough ? [...inside, ...around].sort((a, b) => a - b) : at % 2 === 0 ? inside : around))
+  }
   return cuts.filter((cut, at) => cut <= bytes.length && cut > (cuts[at - 1] ?? -1))
 }
 

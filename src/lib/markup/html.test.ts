@@ -3,6 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { HTML_ATTACKS } from '../../../test/hostile/html-attacks.ts'
+import { runs } from '../../../test/support/extent.ts'
 import { ALLOWED_TAGS, LINK_REL } from '../../model/html-policy.ts'
 import { renderMarkdown, sanitizeHtml, sanitizeText } from './html.ts'
 
@@ -240,7 +241,7 @@ describe('properties', () => {
     const canonical = fc.property(hostile, (text) => {
       expect(flaw(sanitise(text))).toBeUndefined()
     })
-    fc.assert(canonical, { numRuns: 1000 })
+    fc.assert(canonical, runs(200, 1000))
   })
 
   test('sanitizeHtml changes nothing the second time', () => {
@@ -248,14 +249,14 @@ describe('properties', () => {
       const once = sanitizeHtml(html)
       expect(sanitizeHtml(once)).toBe(once)
     })
-    fc.assert(idempotent, { numRuns: 1000 })
+    fc.assert(idempotent, runs(200, 1000))
   })
 
   test('sanitizeHtml does not change the output of the other two', () => {
     const stable = fc.property(hostile, (text) => {
       for (const html of [renderMarkdown(text), sanitizeText(text)]) expect(sanitizeHtml(html)).toBe(html)
     })
-    fc.assert(stable, { numRuns: 500 })
+    fc.assert(stable, runs(100, 500))
   })
 
   test('every function leaves plain text unchanged', () => {
