@@ -34,10 +34,10 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     exclude: ['test/soak/**'],
-    testTimeout: 60_000,
+    testTimeout: 300_000,
     // What is waited for comes on a busy machine too, only later.
-    expect: { poll: { timeout: 20_000 } },
-    hookTimeout: 60_000,
+    expect: { poll: { timeout: 60_000 } },
+    hookTimeout: 300_000,
     sequence: { sequencer: LongestFirst },
     // Many tests wait for other processes: more of them than there are cores keep these busy.
     maxWorkers: availableParallelism() * 2,

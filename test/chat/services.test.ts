@@ -161,7 +161,7 @@ test.each([
   const hook = { command: 'echo $$ > pid.tmp; mv pid.tmp pid; sleep 1000', timeout_ms: 600_000 }
   const { session } = await openTestChat({ server, cwd, agent: { hooks: { [trigger]: [hook] } } })
   const saying = sendLine(session, 'Go')
-  await expect.poll(() => existsSync(join(cwd, 'pid')), { timeout: 20_000 }).toBe(true)
+  await expect.poll(() => existsSync(join(cwd, 'pid'))).toBe(true)
   const pid = Number(readFileSync(join(cwd, 'pid'), 'utf8'))
   session.interrupt()
   const events = await saying

@@ -81,7 +81,7 @@ function homeWith(bugs: readonly string[]): { readonly env: NodeJS.ProcessEnv; r
   return { env, tiny }
 }
 
-test('an exception for one log does not affect the others', { timeout: 300_000 }, () => {
+test('an exception for one log does not affect the others', () => {
   const main = program()
   const { env } = homeWith(BUGS)
   const fumi = (...words: string[]) => {
@@ -113,7 +113,7 @@ test('an exception for one log does not affect the others', { timeout: 300_000 }
   expect(again.stderr).toMatch(/bug in scan.*agents\/tiny\/agent\.js/)
 })
 
-test('a session that cannot be shown does not affect prompts and exports of others', { timeout: 300_000 }, () => {
+test('a session that cannot be shown does not affect prompts and exports of others', () => {
   const main = program()
   const { env } = homeWith(['types'])
   const fumi = (...words: string[]) => spawnSync(process.execPath, [main, ...words], { env, encoding: 'utf8' })
@@ -126,7 +126,7 @@ test('a session that cannot be shown does not affect prompts and exports of othe
   expect(joined).toMatchObject({ ...failed, stdout: expect.stringContaining('a question of fine') })
 })
 
-test('a root that cannot be searched loses no indexed data', { timeout: 300_000 }, () => {
+test('a root that cannot be searched loses no indexed data', () => {
   const main = program()
   const { env, tiny } = homeWith([])
   const list = () => spawnSync(process.execPath, [main, 'list', '--json'], { env, encoding: 'utf8' })
@@ -137,7 +137,7 @@ test('a root that cannot be searched loses no indexed data', { timeout: 300_000 
   expect(known()).toContainEqual(expect.objectContaining({ id: 'tiny:fine', gone: false }))
 })
 
-test('a server continues when an adapter throws for new data', { timeout: 300_000 }, async () => {
+test('a server continues when an adapter throws for new data', async () => {
   const main = program()
   const { env, tiny } = homeWith([])
   const server = spawn(process.execPath, [main, '--no-open', '--no-auth', '--port', '0'], { env })

@@ -83,7 +83,7 @@ function headerFaults(session: Session): readonly string[] {
   return values.every((value) => value === undefined || typeof value === 'string') ? [] : [JSON.stringify(session)]
 }
 
-test('values of a wrong type: messages have the right types and can be displayed', { timeout: 300_000 }, async () => {
+test('values of a wrong type: messages have the right types and can be displayed', async () => {
   const cases = leafCases(await allAgents(), CASES, SEED)
   const folder = tempFolder()
   const wrong: string[] = []

@@ -119,15 +119,11 @@ async function closed(path: string, mode: number, work: () => Promise<void>): Pr
 }
 
 describe.skipIf(!canTest())('without permission', () => {
-  test.each([0o000, 0o500])(
-    'a home of mode %o, with nothing in it yet',
-    async (mode) => {
-      const home = tempFolder()
-      await closed(home, mode, () => expectAllClear({ HOME: home }, true))
-      expect(readdirSync(home)).toEqual([])
-    },
-    300_000,
-  )
+  test.each([0o000, 0o500])('a home of mode %o, with nothing in it yet', async (mode) => {
+    const home = tempFolder()
+    await closed(home, mode, () => expectAllClear({ HOME: home }, true))
+    expect(readdirSync(home)).toEqual([])
+  })
 
   test('a home without permission: nothing is lost', async () => {
     const { home, env, data, json } = prepared()
@@ -135,18 +131,14 @@ describe.skipIf(!canTest())('without permission', () => {
     await closed(home, 0o000, () => expectAllClear(env, true))
     expect(readFileSync(join(data, 'token'), 'utf8')).toBe(before)
     expect(json('list').sessions.map(({ id }: { id: string }) => id)).toContain(FIRST)
-  }, 300_000)
+  })
 
-  test.each([0o000, 0o500])(
-    'a data directory of mode %o: nothing is lost',
-    async (mode) => {
-      const { data, env, json } = prepared()
-      await closed(data, mode, () => expectAllClear(env, mode === 0o000, KEEPING))
-      expect(json('list').sessions.map(({ id }: { id: string }) => id)).toContain(FIRST)
-      expect(JSON.stringify(json('mark'))).toContain(FIRST)
-    },
-    300_000,
-  )
+  test.each([0o000, 0o500])('a data directory of mode %o: nothing is lost', async (mode) => {
+    const { data, env, json } = prepared()
+    await closed(data, mode, () => expectAllClear(env, mode === 0o000, KEEPING))
+    expect(json('list').sessions.map(({ id }: { id: string }) => id)).toContain(FIRST)
+    expect(JSON.stringify(json('mark'))).toContain(FIRST)
+  })
 
   test.each([
     ['config.json', ['list', 'config', 'chat', 'doctor']],
@@ -154,16 +146,12 @@ describe.skipIf(!canTest())('without permission', () => {
     ['index.sqlite3', ['list', 'search', 'stats', 'show', 'sync', 'doctor', 'serve']],
     ['lock', ['list', 'sync', 'doctor']],
     ['marks.sqlite3', ['list', 'mark', 'doctor', 'serve']],
-  ])(
-    '%s that may not be read',
-    async (name, concerned) => {
-      const { data, env } = prepared()
-      if (name === 'config.json') writeFileSync(join(data, name), '{}')
-      const commands = KEEPING.filter(([command = '']) => concerned.includes(command))
-      await closed(join(data, name), 0o000, () => expectAllClear(env, false, commands))
-    },
-    300_000,
-  )
+  ])('%s that may not be read', async (name, concerned) => {
+    const { data, env } = prepared()
+    if (name === 'config.json') writeFileSync(join(data, name), '{}')
+    const commands = KEEPING.filter(([command = '']) => concerned.includes(command))
+    await closed(join(data, name), 0o000, () => expectAllClear(env, false, commands))
+  })
 
   test('a data directory that cannot be created, or is a file', async () => {
     const home = tempFolder()
@@ -172,14 +160,14 @@ describe.skipIf(!canTest())('without permission', () => {
     await closed(shut, 0o500, () => expectAllClear({ HOME: home, FUMI_HOME: join(shut, 'fumi') }, true))
     writeFileSync(join(home, 'file'), '')
     await expectAllClear({ HOME: home, FUMI_HOME: join(home, 'file') }, true)
-  }, 300_000)
+  })
 
   test('no temporary folder', async () => {
     const { home, env } = prepared()
     const concerned = ['list', 'show', 'export', 'handoff', 'chat', 'search']
     const commands = KEEPING.filter(([command = '']) => concerned.includes(command))
     await expectAllClear({ ...env, TMPDIR: join(home, 'not', 'there') }, false, commands)
-  }, 300_000)
+  })
 
   test('unreadable logs do not hide others', async () => {
     const { home, env } = prepared()

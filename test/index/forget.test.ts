@@ -129,7 +129,7 @@ test('forgetting works while another process watches, which does not restore it'
   appendFileSync(path, text([user(60, 'Still there?')]))
   write(rollout(OTHER), text([header({ id: OTHER }), user(1, 'Another.'), user(2, 'And one more.')]))
   const other = `codex:${OTHER}` as SessionId
-  await expect.poll(() => app.session(other)?.messages, { timeout: 30_000 }).toBe(2)
+  await expect.poll(() => app.session(other)?.messages).toBe(2)
   expect(app.list().total).toBe(1)
   watcher.stop()
   expect(await watcher.nextReport()).toEqual({ kind: 'closed' })

@@ -30,7 +30,7 @@ describe('the token', () => {
     const service = new TokenFile(folder)
     const { token } = service
     const next = rotateToken(folder)
-    await expect.poll(() => service.accepts(next), { timeout: 5000 }).toBe(true)
+    await expect.poll(() => service.accepts(next)).toBe(true)
     expect(service.accepts(token)).toBe(false)
     expect(service.accepts('')).toBe(false)
   })

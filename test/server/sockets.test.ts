@@ -71,7 +71,7 @@ describe('live', () => {
     const { url } = await started({}, made)
     const first = await live(url)
     expect(await first.next('hello')).toMatchObject({ reset: true, epoch: expect.any(String) })
-    await expect.poll(async () => (await reply(url, '/api/sync')).data.status, { timeout: 20_000 }).toBe('idle')
+    await expect.poll(async () => (await reply(url, '/api/sync')).data.status).toBe('idle')
     appendFileSync(path, text([assistant(20, 'One more word')]))
     const change = await first.next('change')
     const [session] = (await reply(url, '/api/sessions')).data
@@ -79,7 +79,7 @@ describe('live', () => {
     // The first change may still concern earlier data.
     const last = `/api/sessions/${encodeURIComponent(session.id)}/messages?before=end&limit=1`
     const lastWords = async (): Promise<string> => (await reply(url, last)).data[0].segments[0]?.text
-    await expect.poll(lastWords, { timeout: 20_000 }).toBe('One more word')
+    await expect.poll(lastWords).toBe('One more word')
     const before = (await reply(url, '/api/sessions')).data[0].revision
     const seen = first.lastId()
     first.stop()
@@ -124,7 +124,7 @@ describe('live', () => {
     expect((await reply(url, '/api/sessions')).data[0].revision).toBeGreaterThan(0)
     await watch.close()
     other.app.close()
-    await expect.poll(async () => (await reply(url, '/api/health')).data.watching, { timeout: 20_000 }).toBe('here')
+    await expect.poll(async () => (await reply(url, '/api/health')).data.watching).toBe('here')
   })
 
   test('a thousand clients that disconnect leave nothing behind', async () => {
@@ -133,7 +133,7 @@ describe('live', () => {
       const sockets = await Promise.all(Array.from({ length: 200 }, () => listening(port)))
       expect(clients()).toBe(200)
       for (const [at, socket] of sockets.entries()) at % 2 ? socket.destroy() : socket.resetAndDestroy()
-      await expect.poll(clients, { timeout: 20_000 }).toBe(0)
+      await expect.poll(clients).toBe(0)
     }
     expect((await reply(url, '/api/health')).data.live_clients).toBe(0)
   })

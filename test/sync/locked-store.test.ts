@@ -58,7 +58,7 @@ test('with nothing else, no command reports an empty machine', async () => {
   await owner.exec('ROLLBACK')
   expect(run('list')).toMatchObject({ code: 0, out: expect.stringContaining('needles'), err: '' })
   await owner.close()
-}, 180_000)
+})
 
 test('other logs are shown, and the result is marked incomplete', async () => {
   const { store, run, addLog } = place('kiro-cli')

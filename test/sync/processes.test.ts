@@ -142,10 +142,10 @@ test('a watcher rebuilds a damaged index and continues', async () => {
   damage(app)
   expect(totalOf(app)).toBe(-1)
   const path = write(rollout(OTHER), text([header({ id: OTHER }), user(1, 'New.')]))
-  await expect.poll(() => totalOf(app), { timeout: 30_000 }).toBe(4)
+  await expect.poll(() => totalOf(app)).toBe(4)
   appendFileSync(path, text([user(60, 'Still there?')]))
   const id = `codex:${OTHER}` as SessionId
-  await expect.poll(() => app.session(id)?.messages, { timeout: 30_000 }).toBe(2)
+  await expect.poll(() => app.session(id)?.messages).toBe(2)
   expect(damagedIn(app.directory)).toHaveLength(1)
   watcher.stop()
   expect(await watcher.nextReport()).toEqual({ kind: 'closed' })

@@ -17,7 +17,7 @@ test('own vectors pass', async () => {
 
 describe('the original program', () => {
   const folder = sharedFolder('vectors', 'amazon-q')
-  test.skipIf(!folder)('returned what we return', { timeout: 120_000 }, async () => {
+  test.skipIf(!folder)('returned what we return', async () => {
     const { held: openChat, faults } = await faultsIn(folder ?? '')
     expect(faults).toEqual([])
     expect(openChat).toBe(623)

@@ -273,17 +273,17 @@ describe.skipIf(!hasBubblewrap())('in a sandbox', () => {
     const unique = uniqueSleep()
     const ending = new AbortController()
     const running_ = run(`setsid sleep ${unique} & sleep ${unique}`, ending.signal)
-    await expect.poll(() => findProcesses(unique).length, { timeout: 30_000 }).toBeGreaterThanOrEqual(2)
+    await expect.poll(() => findProcesses(unique).length).toBeGreaterThanOrEqual(2)
     ending.abort()
     expect((await running_).status).toBe('Error')
-    await expect.poll(() => findProcesses(unique), { timeout: 30_000 }).toEqual([])
+    await expect.poll(() => findProcesses(unique)).toEqual([])
   })
 
   test('background processes of a command end with it, even in their own session', async () => {
     const run = await shellIn(place())
     const unique = uniqueSleep()
     await run(`setsid sleep ${unique} >/dev/null 2>&1 & echo left`)
-    await expect.poll(() => findProcesses(unique), { timeout: 30_000 }).toEqual([])
+    await expect.poll(() => findProcesses(unique)).toEqual([])
   })
 })
 

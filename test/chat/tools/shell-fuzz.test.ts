@@ -158,7 +158,7 @@ describe.skipIf(!hasStrace)('under strace (skipped where there is none)', () => 
     }
     expect(at).toBe(started.length)
     expect(lines.length).toBeGreaterThan(150)
-  }, 180_000)
+  })
 })
 
 interface Call {

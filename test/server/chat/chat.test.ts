@@ -206,7 +206,7 @@ test('an idle chat is closed and reopened with a new writer', async () => {
   await post(url, `/api/chat/${id}/say`, { text: 'Are you there?' })
   await page.end()
   page.stop()
-  await expect.poll(async () => (await post(url, `/api/chat/${id}/interrupt`)).status, { timeout: 20_000 }).toBe(404)
+  await expect.poll(async () => (await post(url, `/api/chat/${id}/interrupt`)).status).toBe(404)
   const { environment } = app
   const config = readConfig(environment, { agents: [] })
   const elsewhere = await openChatWithConfig(

@@ -107,7 +107,7 @@ test('a foreign journal does not choose its directory, and keeps the one the use
   expect(await needed(url, { session: id })).toMatchObject({ suggestion: first.cwd, usable: true, from: 'journal' })
   const { directory } = await openChat(url, { session: id, directory: cwd })
   expect(directory).toBe(cwd)
-  await expect.poll(async () => (await post(url, `/api/chat/${id}/interrupt`)).status, { timeout: 20_000 }).toBe(404)
+  await expect.poll(async () => (await post(url, `/api/chat/${id}/interrupt`)).status).toBe(404)
   expect(await openChat(url, { session: id })).toMatchObject({ directory: cwd })
 })
 
