@@ -26,8 +26,10 @@ if (chromiumPath === undefined)
     'skipped: the page in a browser (no Chromium here: install it, or npm install --no-save @sparticuz/chromium@143)',
   )
 
-/** Disables background activity. */
+/** Disables background activity. One process serves all pages of a context: starting one costs more than most tests. */
 export const CHROMIUM_FLAGS: readonly string[] = [
+  '--renderer-process-limit=1',
+  '--disable-site-isolation-trials',
   '--no-sandbox',
   '--disable-gpu',
   '--no-first-run',

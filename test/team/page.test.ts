@@ -43,7 +43,7 @@ describe.skipIf(withoutBrowser)(`the page of a team ${withoutBrowser ?? ''}`, as
     onTestFinished(() => context.close())
     await signIn(context, member)
     const page = await context.newPage()
-    page.setDefaultTimeout(10_000)
+    page.setDefaultTimeout(60_000)
     const wrong: string[] = []
     page.on('pageerror', (error) => wrong.push(error.message))
     page.on('response', (response) => {
@@ -77,7 +77,7 @@ describe.skipIf(withoutBrowser)(`the page of a team ${withoutBrowser ?? ''}`, as
     tabs.map((tab) => conversationPath + tab),
   )
 
-  test.each([1280, 390])('has no link that leads nowhere, %d pixels wide', { timeout: 120_000 }, async (width) => {
+  test.each([1280, 390])('has no link that leads nowhere, %d pixels wide', async (width) => {
     const { page, wrong, open } = await reader(bob, width)
     const seen = new Set<string>()
     const next = [...starts]
@@ -99,7 +99,7 @@ describe.skipIf(withoutBrowser)(`the page of a team ${withoutBrowser ?? ''}`, as
     expect((branches?.x ?? width) + (branches?.width ?? 0)).toBeLessThanOrEqual(width)
   })
 
-  test('names its person, and has no key, palette entry or action of a machine', { timeout: 120_000 }, async () => {
+  test('names its person, and has no key, palette entry or action of a machine', async () => {
     const { page, wrong, open } = await reader(bob)
     await open(conversationPath)
     expect(await page.locator('main header').first().textContent()).toContain('Alice')

@@ -35,11 +35,16 @@ const LOGS: { readonly [agent: string]: readonly string[] } = {
   openai: ['messages.json', 'images.json'],
 }
 
+type ContextOptions = NonNullable<Parameters<Browser['newContext']>[0]>
+
 export interface OpenPage {
   readonly url: string
   readonly browser: Browser
-  /** A browser context with a language and a theme, and the errors it reports. */
-  reader(options?: Parameters<Browser['newContext']>[0]): Promise<PageReader>
+  /**
+   * A page without cookies and stored data in a browser context with a language and a theme, and the errors it reports.
+   * @param isShared whether the context may serve other tests afterwards. Not if it installs scripts for good.
+   */
+  reader(options?: ContextOptions, isShared?: boolean): Promise<PageReader>
 }
 
 export interface PageReader {
@@ -51,14 +56,56 @@ export interface PageReader {
 
 let launched: Promise<Browser> | undefined
 
-/** One for all files of a worker; it ends with the worker. Its contexts are closed after each file. */
+/** One for all files of a worker; it ends with the worker. Contexts in use are given back after each file. */
 export async function sharedBrowser(): Promise<Browser> {
   launched ??= chromium.launch({ executablePath: chromiumPath ?? '', args: [...CHROMIUM_FLAGS] })
   const browser = await launched
   onCleanup(async () => {
-    for (const context of browser.contexts()) await context.close()
+    const unused = new Set([...unusedContexts.values()].flat())
+    for (const context of browser.contexts()) if (!unused.has(context)) await context.close()
   })
   return browser
+}
+
+/** By their options. */
+const unusedContexts = new Map<string, BrowserContext[]>()
+
+/**
+ * A context that an earlier test has closed, or a new one. A new one costs three times as much: it starts a process,
+ * and the page's scripts are loaded and compiled again. One empty page stays open and keeps the process.
+ */
+async function contextWith(browser: Browser, options: ContextOptions): Promise<BrowserContext> {
+  const key = JSON.stringify(options)
+  const known = unusedContexts.get(key)?.pop()
+  if (known !== undefined) return known
+  const context = await browser.newContext(options)
+  const empty = await context.newPage()
+  const close = context.close.bind(context)
+  context.close = async () => {
+    for (const page of context.pages()) if (page !== empty) await page.close()
+    await context.unrouteAll()
+    await context.setOffline(false)
+    if (empty.isClosed()) return close()
+    unusedContexts.set(key, [...(unusedContexts.get(key) ?? []), context])
+  }
+  return context
+}
+
+/** Removes what earlier tests have left, and applies the options that a context can change. */
+async function emptyPage(
+  context: BrowserContext,
+  origin: string,
+  { viewport, permissions = [] }: ContextOptions,
+): Promise<Page> {
+  await context.clearCookies()
+  await context.clearPermissions()
+  await context.grantPermissions([...permissions])
+  const page = await context.newPage()
+  const devTools = await context.newCDPSession(page)
+  await devTools.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' })
+  await devTools.detach()
+  if (viewport) await page.setViewportSize(viewport)
+  return page
 }
 
 /** Resolves when everything is indexed. */
@@ -80,10 +127,10 @@ export async function openPage(created: TestHome, options: Partial<ListenOptions
   return {
     url: server.url,
     browser,
-    async reader(options = {}) {
-      const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, locale: 'en-US', ...options })
-      const page = await context.newPage()
-      page.setDefaultTimeout(10_000)
+    async reader(given = {}, isShared = true) {
+      const { viewport, ...options } = { viewport: { width: 1280, height: 900 }, locale: 'en-US', ...given }
+      const context = isShared ? await contextWith(browser, options) : await browser.newContext(options)
+      const page = await emptyPage(context, new URL(server.url).origin, { ...options, viewport })
       const wrong: string[] = []
       page.on('pageerror', (error) => wrong.push(error.message))
       page.on('console', (message) => message.type() === 'error' && wrong.push(message.text()))

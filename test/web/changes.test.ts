@@ -22,7 +22,7 @@ describe.skipIf(chromiumPath === undefined)('a conversation', () => {
     ])
     path = created.write(rollout(GROWING), text([header({ id: GROWING }), ...turns.flat()]))
     site = await openPage(created)
-  }, 60_000)
+  })
 
   test('shows each changed file with one diff, the words that changed, and the calls', async () => {
     const { page, wrong } = await site.reader()

@@ -30,7 +30,7 @@ describe.skipIf(chromiumPath === undefined)('a day in a chat on the page', () =>
     mkdirSync(machine.app.directory, { recursive: true })
     writeFileSync(join(machine.app.directory, 'config.json'), JSON.stringify({ profile: 'here', profiles }))
     site = await openPage(machine, { cwd: project })
-  }, 60_000)
+  })
 
   async function begin(
     first: string,

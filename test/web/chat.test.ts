@@ -55,7 +55,7 @@ describe.skipIf(chromiumPath === undefined)('chat on the page', () => {
     config = join(testMachine.app.directory, 'config.json')
     configure()
     site = await openPage(testMachine, { cwd: project })
-  }, 60_000)
+  })
 
   const configure = (): void =>
     writeFileSync(config, JSON.stringify({ profile: 'here', profiles: { here: { url: model.baseURL, model: 'm' } } }))

@@ -124,7 +124,7 @@ describe.skipIf(chromiumPath === undefined)('details of a conversation', () => {
     store.put(join(testMachine.folder, 'q'), stateOf('c-1', said, { checkpoint_manager }))
     store.close()
     site = await openPage(testMachine)
-  }, 60_000)
+  })
 
   const opened = async (
     id: string,

@@ -101,7 +101,7 @@ describe.skipIf(chromiumPath === undefined)('a conversation full of attacks', ()
         text([header({ id: `019c0000-0000-7000-8000-00000000${String(1000 + at)}` }), user(1, input)]),
       )
     site = await openPage(testMachine)
-  }, 60_000)
+  })
 
   test('is shown from end to end: no script runs, no request is sent, no foreign element appears', async () => {
     const { page, wrong } = await site.reader({ viewport: { width: 1280, height: 6000 } })

@@ -14,7 +14,7 @@ describe.skipIf(chromiumPath === undefined)('the list', () => {
 
   beforeAll(async () => {
     site = await openPage(homeWithLogs())
-  }, 60_000)
+  })
 
   test('adds up what is shown, and counts each filter under the others', async () => {
     const { page, wrong } = await site.reader()

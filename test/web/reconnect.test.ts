@@ -33,7 +33,7 @@ describe.skipIf(chromiumPath === undefined)('a page', () => {
     requests.subscribe(note)
     onCleanup(() => requests.unsubscribe(note))
     site = await openPage(testMachine, { cwd: project })
-  }, 60_000)
+  })
 
   /** Like the server does with clients that do not read. */
   const drop = (): void => {
@@ -50,7 +50,7 @@ describe.skipIf(chromiumPath === undefined)('a page', () => {
       drop()
       appendFileSync(log, text([assistant(word === 'one' ? 30 : 31, `Written while it was away: ${word}`)]))
       await page.keyboard.press('G')
-      await page.getByText(`Written while it was away: ${word}`).first().waitFor({ timeout: 40_000 })
+      await page.getByText(`Written while it was away: ${word}`).first().waitFor()
     }
     await context.close()
   })
@@ -63,10 +63,10 @@ describe.skipIf(chromiumPath === undefined)('a page', () => {
     expect(await stopped.count()).toBe(0)
     await context.setOffline(true)
     drop()
-    await stopped.waitFor({ timeout: 20_000 })
+    await stopped.waitFor()
     expect(await current.count()).toBe(0)
     await context.setOffline(false)
-    await current.waitFor({ timeout: 20_000 })
+    await current.waitFor()
     expect(await stopped.count()).toBe(0)
     await context.close()
   })
@@ -84,7 +84,7 @@ describe.skipIf(chromiumPath === undefined)('a page', () => {
     appendFileSync(log, text([assistant(40, 'Written after the visit.')]))
     await page.goto(address)
     await page.keyboard.press('G')
-    await isNew.waitFor({ timeout: 20_000 })
+    await isNew.waitFor()
     expect(await isNew.count()).toBe(1)
     expect(await page.locator('.new + article').innerText()).toContain('Written after the visit.')
     await context.close()
@@ -111,7 +111,7 @@ describe.skipIf(chromiumPath === undefined)('a page', () => {
     await page.getByText('Ebb comes first').waitFor()
     drop()
     goOn()
-    await page.getByText('Ebb comes first, flood comes later.').waitFor({ timeout: 40_000 })
+    await page.getByText('Ebb comes first, flood comes later.').waitFor()
     expect(await page.locator('article.answer').count()).toBe(1)
     await context.close()
   })

@@ -101,7 +101,7 @@ describe.skipIf(!process.env['FUMI_SHOTS'] || chromiumPath === undefined)('scree
     )
     store.close()
     site = await openPage(created)
-  }, 60_000)
+  })
 
   for (const locale of ['en-US', 'ja-JP'])
     for (const colorScheme of ['light', 'dark'] as const)
@@ -118,5 +118,5 @@ describe.skipIf(!process.env['FUMI_SHOTS'] || chromiumPath === undefined)('scree
             await page.screenshot({ path: join(PLACE, `${name}-${width}-${colorScheme}-${locale.slice(0, 2)}.png`) })
           }
         await context.close()
-      }, 300_000)
+      })
 })

@@ -84,7 +84,7 @@ describe.skipIf(chromiumPath === undefined)('a long conversation', () => {
     const testMachine = testHome()
     path = testMachine.write(rollout(THREAD), long())
     site = await openPage(testMachine)
-  }, 60_000)
+  })
 
   const opened = async (): Promise<Page> => {
     const { page } = await site.reader()

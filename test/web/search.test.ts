@@ -9,7 +9,7 @@ describe.skipIf(chromiumPath === undefined)('search', () => {
 
   beforeAll(async () => {
     site = await openPage(homeWithLogs())
-  }, 60_000)
+  })
 
   test('completes filters, and explains the query part by part', async () => {
     const { page, wrong } = await site.reader()

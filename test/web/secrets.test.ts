@@ -22,7 +22,7 @@ describe.skipIf(chromiumPath === undefined)('secrets of all sessions', () => {
       text([header({ id: LEAKY }), user(1, `Deploy with ${TOKEN}, please.`), assistant(2, `Done with ${TOKEN}.`)]),
     )
     site = await openPage(created)
-  }, 60_000)
+  })
 
   test('are counted by session, which opens at its places', async () => {
     const { page, context, wrong } = await site.reader()

@@ -37,7 +37,7 @@ describe.skipIf(chromiumPath === undefined)('texts', () => {
     )
     makeStore(join(testMachine.folder, 'data', 'amazon-q', 'data.sqlite3'), 'wal').close()
     site = await openPage(testMachine)
-  }, 60_000)
+  })
 
   const opened = async (path: string, locale = 'ja-JP'): Promise<PageReader> => {
     const reader = await site.reader({ locale })
@@ -98,7 +98,7 @@ describe.skipIf(chromiumPath === undefined)('texts', () => {
     ['ja-JP', '引用符が閉じていません'],
     ['en-US', 'A quotation mark is opened and not closed'],
   ])('an incomplete query keeps the list and reports an error only after a pause: %s', async (locale, sentence) => {
-    const { page, context } = await site.reader({ locale })
+    const { page, context } = await site.reader({ locale }, false)
     await page.clock.install({ time: NOW })
     await page.goto(site.url)
     const rows = page.locator('a[data-row]')
