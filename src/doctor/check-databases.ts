@@ -20,8 +20,8 @@ interface OwnDatabase {
   readonly name: string
   readonly file: string
   readonly kind: DatabaseFormat
-  /** What it counts, as SQL and as words. */
-  readonly rows: string
+  /** Whose rows it counts, and what they are. */
+  readonly tables: readonly string[]
   readonly one: string
   readonly ja: string
   /** Sync can rebuild it from the logs, so losing it loses nothing. */
@@ -33,7 +33,7 @@ const OWN_DATABASES: readonly OwnDatabase[] = [
     name: 'index',
     file: 'index.sqlite3',
     kind: INDEX_FORMAT,
-    rows: 'SELECT count(*) FROM session',
+    tables: ['session'],
     one: 'session',
     ja: '会話',
     disposable: true,
@@ -42,15 +42,15 @@ const OWN_DATABASES: readonly OwnDatabase[] = [
     name: 'keep',
     file: 'keep.sqlite3',
     kind: backupFormat(''),
-    rows: 'SELECT count(*) FROM generation',
-    one: 'backed-up session',
-    ja: 'バックアップした会話',
+    tables: ['generation', 'file'],
+    one: 'backed-up item',
+    ja: 'バックアップ',
   },
   {
     name: 'marks',
     file: 'marks.sqlite3',
     kind: ANNOTATIONS_FORMAT,
-    rows: 'SELECT count(*) FROM mark',
+    tables: ['mark'],
     one: 'marked session',
     ja: '名前・タグ・メモのある会話',
   },
@@ -75,8 +75,8 @@ export function* checkDatabases({ directory }: DoctorContext): Generator<DoctorF
   )
 }
 
-function checkDatabase({ name, kind, rows, one, ja, disposable }: OwnDatabase, path: string): DoctorFinding {
-  const health = checkDatabaseHealth(path, kind, rows)
+function checkDatabase({ name, kind, tables, one, ja, disposable }: OwnDatabase, path: string): DoctorFinding {
+  const health = checkDatabaseHealth(path, kind, tables)
   if (health.kind === 'absent')
     return toFinding(name, 'ok', phrase('empty', 'まだ何もありません'), { path, exists: false })
   const { bytes } = health

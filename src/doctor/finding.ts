@@ -43,9 +43,9 @@ export const SUBJECT_LABELS: { readonly [about: string]: Phrase } = {
   settings: phrase('settings', '設定'),
   store: phrase('store', 'データベース'),
   index: phrase('index', '索引'),
-  keep: phrase('keep', 'バックアップ'),
+  keep: phrase('backup store', 'バックアップ'),
   backup: phrase('backup', '保存の範囲'),
-  marks: phrase('marks', '名前とタグ'),
+  marks: phrase('annotations', '名前とタグ'),
 }
 
 /** @param todo what the user should do */

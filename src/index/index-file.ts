@@ -270,7 +270,7 @@ export function markIndexSuspect(directory: string): void {
 
 /** Flags the index if SQLite reports damage. @returns whether it is damaged */
 export function markIndexIfDamaged(directory: string): boolean {
-  const { kind } = checkDatabaseHealth(indexPath(directory), INDEX_FORMAT, 'SELECT 1')
+  const { kind } = checkDatabaseHealth(indexPath(directory), INDEX_FORMAT, [])
   if (kind === 'unsound') markIndexSuspect(directory)
   return kind === 'unsound'
 }

@@ -48,6 +48,8 @@ describe('a program that deletes conversations', () => {
       state: 'ok',
       facts: { deletes_after_days: 3, setting: `${settings}: cleanupPeriodDays`, due: 1, without_backup: 0 },
     })
+    const stored = (await examine()).findings.find(({ about }) => about === 'keep')
+    expect(stored?.what).toMatch(/^1 backed-up item, /)
   })
 })
 

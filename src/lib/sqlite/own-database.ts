@@ -212,8 +212,8 @@ type DatabaseHealth =
   | { readonly kind: 'sound'; readonly bytes: number; readonly rows: number; readonly mode: number }
   | { readonly kind: 'unsound'; readonly bytes: number; readonly reason: Phrase }
 
-/** @param countSql counts its rows of interest */
-export function checkDatabaseHealth(path: string, format: DatabaseFormat, countSql: string): DatabaseHealth {
+/** @param tables whose rows are counted */
+export function checkDatabaseHealth(path: string, format: DatabaseFormat, tables: readonly string[]): DatabaseHealth {
   const stat = statOf(path)
   if (!stat) return { kind: 'absent' }
   const bytes = stat.size + (statOf(`${path}-wal`)?.size ?? 0)
@@ -222,7 +222,7 @@ export function checkDatabaseHealth(path: string, format: DatabaseFormat, countS
       kind: 'sound',
       bytes,
       mode: stat.mode & 0o777,
-      rows: withDatabaseErrors(path, () => countRowsChecked(path, format, countSql)),
+      rows: withDatabaseErrors(path, () => countRowsChecked(path, format, tables)),
     }
   } catch (error) {
     if (error instanceof AppError) return { kind: 'unsound', bytes, reason: error.phrase }
@@ -237,7 +237,7 @@ const damagedPhrase = (path: string, finding: string): Phrase =>
     `${path} が壊れています（${finding}）。複製してから sqlite3 FILE .recover を試すか、バックアップから復元してください。`,
   )
 
-function countRowsChecked(path: string, format: DatabaseFormat, countSql: string): number {
+function countRowsChecked(path: string, format: DatabaseFormat, tables: readonly string[]): number {
   const db = openSqlite(path, { readonly: true, fileMustExist: true })
   try {
     const version = Number(db.pragma('user_version', { simple: true }))
@@ -252,7 +252,11 @@ function countRowsChecked(path: string, format: DatabaseFormat, countSql: string
     if (db.pragma('application_id', { simple: true }) !== format.application) throw otherProgramError(path)
     const finding = String(db.pragma('quick_check(1)', { simple: true })).replaceAll(/\s+/g, ' ')
     if (finding !== 'ok') throw new AppError('unusable_data', damagedPhrase(path, finding))
-    return Number(db.prepare(countSql).pluck().get())
+    // An earlier version may lack a table.
+    const present = db.prepare("SELECT name FROM sqlite_schema WHERE type = 'table'").pluck().all()
+    return tables
+      .filter((table) => present.includes(table))
+      .reduce((sum, table) => sum + Number(db.prepare(`SELECT count(*) FROM ${table}`).pluck().get()), 0)
   } finally {
     db.close()
   }
