@@ -1,6 +1,7 @@
 /** Collects the texts of messages, each with the name of its field, and texts that arise only together. */
 import { isObject } from '../lib/unknown-values.ts'
-import type { NormalizedMessage } from '../model/normalized.ts'
+import type { NormalizedMessage, ToolCall } from '../model/normalized.ts'
+import { mayPrintSecret } from './find/printed-secrets.ts'
 import { isDataUri, rewriteMessage, type TextRewriter } from './rewrite-message.ts'
 
 /** A text as the value of a field. */
@@ -116,6 +117,20 @@ function addTexts(value: unknown, texts: string[], levels: number): boolean {
   return true
 }
 
+/** What was run, where a tool runs commands. */
+function commandOf(call: ToolCall | undefined): string | undefined {
+  const given = call?.arguments_json
+  if (!isObject(given)) return undefined
+  return [given['command'], given['cmd'], given['script']]
+    .map((one) => (Array.isArray(one) ? (one.at(-1) as unknown) : one))
+    .find((one) => typeof one === 'string')
+}
+
+function outputOf(call: ToolCall | undefined): string | undefined {
+  const inner = isObject(call?.output_json) ? call.output_json['output'] : undefined
+  return typeof inner === 'string' ? inner : call?.output
+}
+
 /** Collects each text once, because messages repeat texts. */
 export class TextCollector {
   readonly joined: JoinedTexts[] = []
@@ -144,6 +159,10 @@ export class TextCollector {
     rewriteMessage(message, this.rewriter)
     const texts = message.segments.flatMap(({ text }) => (text === undefined ? [] : [text]))
     if (texts.length > 1) this.joined.push({ parts: texts, separator: '' })
+    const output = outputOf(message.tool_call)
+    const command = output === undefined ? undefined : commandOf(message.tool_call)
+    if (output !== undefined && command !== undefined && mayPrintSecret(command))
+      this.joined.push({ parts: [command, output], separator: '\n' })
   }
 
   fields(): readonly FieldText[] {

@@ -200,6 +200,24 @@ describe('messages', () => {
     expect(JSON.parse(messages[1]?.tool_call?.output ?? '')).toEqual({ output: 'a\n[redacted-github-1]' })
   })
 
+  test('lose what a command prints that reads a secret, although nothing in its output names it', async () => {
+    const secret = `Kettle${GITHUB.slice(4, 9)}42`
+    const ran = (command: unknown, output: string, more = {}) =>
+      result('a', output, { arguments_json: { command }, ...more })
+    const asked = 'vault kv get -field=password secret/db'
+    const inner = { output: `${secret}\n` }
+    const { messages } = await redact([
+      ran(asked, `${secret}\n`),
+      ran(['bash', '-lc', asked], JSON.stringify(inner), { output_json: inner }),
+      ran('vault kv list secret', 'Kettle-room-42\n'),
+    ])
+    expect(messages.map(({ tool_call }) => tool_call?.output)).toEqual([
+      '[redacted-setting-1]\n',
+      '{"output":"[redacted-setting-1]\\n"}',
+      'Kettle-room-42\n',
+    ])
+  })
+
   test('keep JSON exactly where nothing is redacted, also in lines', async () => {
     const json = `{ "n": 1.0,\t"a" : ["\\u0041", "${GITHUB}\\n"] }`
     const lines = `{"a":"\\n${GITHUB}"}\nplain\n{"b":2}`

@@ -60,6 +60,7 @@ export function findAssigned(text: string, at: number, spans: RedactionSpan[], u
   else {
     if (strength !== 'weak') findInSentence(text, { start, end, strength }, spans)
     if (strength === 'password') findBelow(text, start, end, spans)
+    else findTokenBelow(text, end, spans)
     unassigned.push({ start, end, strength })
   }
   return end
@@ -75,6 +76,18 @@ function findBelow(text: string, start: number, end: number, spans: RedactionSpa
   if (value === '' || !/^\s*$/.test(text.slice(text.lastIndexOf('\n', start - 1) + 1, start).slice(-40))) return
   const at = end + all.indexOf(value)
   if (isSecretValue(value, 'password', 'sentence')) spans.push({ start: at, end: at + value.length, kind: 'setting' })
+}
+
+/** A token alone in the line below a sentence that ends with its name. */
+const TOKEN_BELOW = /["'`*:]{0,3}[ \t]*\r?\n(?:[ \t]*\r?\n)?[ \t]*`{0,3}([\w.~+/=-]{20,400})`{0,3}[ \t]*(?=\r?\n|$)/y
+
+function findTokenBelow(text: string, end: number, spans: RedactionSpan[]): void {
+  TOKEN_BELOW.lastIndex = end
+  const [all = '', value = ''] = TOKEN_BELOW.exec(text) ?? []
+  if (!/\d/.test(value) || !/[A-Z]/.test(value) || !/[a-z]/.test(value) || /\.\w{1,5}$|^[/.~]/.test(value)) return
+  const at = end + all.lastIndexOf(value)
+  if (isSecretValue(value, 'token', 'sentence') && looksRandom(value))
+    spans.push({ start: at, end: at + value.length, kind: 'setting' })
 }
 
 /** A short name gets its meaning from the word before: `API key`, `access token`. */
@@ -106,6 +119,13 @@ function readAssigned(text: string, name: Name): RedactionSpan | undefined {
     const rest = NAMED_REST.exec(text)?.[0].length
     if (rest !== undefined && NAMED_ELEMENT.test(text.slice(Math.max(0, name.start - 170), name.start)))
       return readElement(text, name, name.end + rest)
+  }
+  const earlier =
+    before === '"' ? VALUE_BEFORE.exec(text.slice(Math.max(0, name.start - 600), name.start))?.[1] : undefined
+  if (earlier !== undefined && /["},]/.test(text.charAt(name.end))) {
+    const start = text.lastIndexOf(earlier, name.start)
+    const found = judge(text, { start, end: start + earlier.length, next: 0 }, name.strength, 'quoted')
+    if (found) return found
   }
   NESTED.lastIndex = name.end
   const nested = NESTED.exec(text)?.[0].length
@@ -153,6 +173,8 @@ const NESTED =
 
 /** `<entry key="db.password">x</entry>`, `<setting name="ApiSecret"><value>x</value>`. */
 const NAMED_ELEMENT = /<[\w:.-]{1,40}\s[^<>]{0,120}(?:key|name|id)\s?=\s?["']$/i
+/** `{"value":"x","name":"API_SECRET"}`. */
+const VALUE_BEFORE = /"[Vv]alue"\s?:\s?"(?:bearer )?([^"\\\n]{4,400})"\s?,\s{0,24}"(?:name|key|Name|Key)"\s?:\s?"$/i
 const NAMED_REST = /["'](?:\s(?![^<>\n]*\bvalue\s?=)[^<>\n]{0,120}(?<!\/))?>\s{0,24}(?:<value>\s{0,24})?/iy
 
 /** `||`, `??`, `or`, and the calls of browser tests: what follows without quotes is code. */
@@ -213,7 +235,7 @@ function cutShell(text: string, value: ReadValue, isAssigned: boolean): ReadValu
   return cut < 0 ? value : { ...value, end: value.start + cut }
 }
 
-const ELEMENT_START = /(?:\s[^<>\n]{0,200})?>/y
+const ELEMENT_START = /(?:\s[^<>\n]{0,200})?>(?:\s{0,24}<value>\s{0,24})?/iy
 
 function readElement(text: string, name: Name, start: number): RedactionSpan | undefined {
   const end = text.indexOf('<', start)
@@ -243,6 +265,7 @@ function readAfterBlank(text: string, name: Name): RedactionSpan | undefined {
   while (/[ \t]/.test(text[at] ?? '')) at++
   const line = text.slice(Math.max(0, name.start - 120), name.start)
   const isNetrc = /\b(?:login|machine|user|username|account)\s+\S+\s+$/.test(line)
+  if (/authorization$/i.test(name.text)) return readAuthorization(text, at)
   const quoted = readQuoted(text, at)
   if (quoted) {
     // "Pass `x`" is prose; `PASSWORD 'x'` is SQL.

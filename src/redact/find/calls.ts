@@ -46,6 +46,13 @@ const CALLS: ReadonlyMap<string, RegExp> = new Map([
         ),
       ] as const,
   ),
+  ...['wallet(', 'privatekeyto', 'privatekey(', 'from_key(', 'fromprivatekey('].map(
+    (start) => [start, /\w{0,40}\(\s*(["'`])((?:0x)?[0-9a-fA-F]{64})\1/iy] as const,
+  ),
+  [
+    'expect',
+    /expect\s+(?:-\w+\s+)?["{*][^"\n}]{0,40}(?:assword|assphrase|asscode)[^"\n}]{0,20}["}]\s*[{;]?\s*send\s+(?:--\s+)?(")([^"\\\n]{4,200})(?:\\[rn])*"/iy,
+  ],
   ['convertto-s', pattern(String.raw`ConvertTo-SecureString\s+(?:-String\s+)?QUOTED`)],
 ])
 

@@ -9,6 +9,9 @@ const PAIR = /([\w.!#$%&'*+^|~-]{1,80})=([^;\s"'\\]{0,4096})/g
 const OF_SESSION =
   /sess|sid|token|auth|jwt|csrf|xsrf|remember|login|user|secret|key|__secure|__host|_ga_session|clearance|ticket|identity/i
 
+/** Cookies that count visitors. */
+const OF_VISITORS = /^_(?:ga|gid|gcl|gat|fbp|fbc|hj|clck|clsk|uet)|^ajs_|^optanon|^mp_/i
+
 /** @param at of `cookie` in any case */
 export function findInCookies(text: string, at: number, spans: RedactionSpan[]): void {
   HEADER.lastIndex = at
@@ -24,6 +27,22 @@ export function findInCookies(text: string, at: number, spans: RedactionSpan[]):
 }
 
 const isSecretCookie = (name: string, value: string): boolean => {
-  if (value.length < 8 || isReference(value) || isPlaceholder(value)) return false
+  if (OF_VISITORS.test(name) || value.length < 8 || isReference(value) || isPlaceholder(value)) return false
   return OF_SESSION.test(name) ? /\d/.test(value) && (/[A-Za-z]/.test(value) || value.length >= 16) : looksRandom(value)
+}
+
+/** Far enough for a long value before the flag. */
+const MAX_BEFORE = 4400
+const STORED = /"name"\s?:\s?"([\w.!#$%&'*+^|~-]{1,80})"\s?,\s{0,20}"value"\s?:\s?"([^"\\\s]{8,4096})"[^{}]{0,200}$/
+
+/** A cookie as browsers and their recordings list it. @param at of `"httpOnly"` */
+export function findStoredCookie(text: string, at: number, spans: RedactionSpan[]): void {
+  const from = Math.max(0, at - MAX_BEFORE)
+  const before = text.slice(from, at)
+  const found = STORED.exec(before.slice(before.lastIndexOf('{') + 1))
+  const [all, name = '', value = ''] = found ?? []
+  if (all === undefined || !isSecretCookie(name, value)) return
+  const start =
+    from + before.lastIndexOf('{') + 1 + (found?.index ?? 0) + all.indexOf(value, all.indexOf('"value"') + 8)
+  spans.push({ start, end: start + value.length, kind: 'cookie' })
 }

@@ -2,13 +2,14 @@
 import { findAssigned } from './assignments.ts'
 import { CALL_TRIGGERS } from './calls.ts'
 import { COMMAND_TRIGGERS, findInCommand } from './command-lines.ts'
-import { findInCookies } from './cookies.ts'
+import { findInCookies, findStoredCookie } from './cookies.ts'
 import { decodedViewsOf } from './decoded-views.ts'
 import { decodeRuns, MIN_RUN } from './encoded-runs.ts'
 import { findNearNames, type NamePlace } from './near-names.ts'
-import { findIdentifiedBy, findInTable, MAX_HEADER, RECORD_TRIGGERS } from './records.ts'
+import { PRINTED_TRIGGERS } from './printed-secrets.ts'
+import { EASTERN_COLUMN, findIdentifiedBy, findInTable, MAX_HEADER, RECORD_TRIGGERS } from './records.ts'
 import { HAS, type ScanResult, scanText } from './scan-text.ts'
-import { findInJapanese, findLogin } from './sentences.ts'
+import { findGenerated, findInJapanese, findLogin } from './sentences.ts'
 import { mergeSpans, type RedactionSpan } from './span.ts'
 import { findStructured, INFIX_TRIGGERS } from './structured-runs.ts'
 import { TriggerTable } from './trigger-table.ts'
@@ -68,12 +69,29 @@ for (const word of NAME_WORDS) {
 }
 for (const start of ['bindpw', 'rootpw', 'adminpw']) TRIGGERS.add(start, nameHandler)
 for (const start of ['pw:', 'pw=', 'pw ', 'pw"', "pw'"]) TRIGGERS.add(start, shortNameHandler)
-for (const start of ['logi', 'logo', 'log ', 'log-', 'signi', 'signo', 'sign ', 'sign-']) TRIGGERS.add(start, findLogin)
+for (const start of [
+  'logi',
+  'logo',
+  'log ',
+  'log-',
+  'signi',
+  'signo',
+  'sign ',
+  'sign-',
+  'cred',
+  'account',
+  'test user',
+])
+  TRIGGERS.add(start, findLogin)
+for (const start of ['password is ', 'password was ', 'password for ', 'new value: '])
+  TRIGGERS.add(start, findGenerated)
 TRIGGERS.add('://', findInUrl)
 TRIGGERS.add('cooki', findInCookies)
+TRIGGERS.add('"httponly', findStoredCookie)
 TRIGGERS.add('ident', findIdentifiedBy)
 for (const [start, handler] of RECORD_TRIGGERS) TRIGGERS.add(start, handler)
 for (const [start, handler] of CALL_TRIGGERS) TRIGGERS.add(start, handler)
+for (const [start, handler] of PRINTED_TRIGGERS) TRIGGERS.add(start, handler)
 for (const [start, handler] of INFIX_TRIGGERS) TRIGGERS.add(start, handler)
 for (const [start, forms] of COMMAND_TRIGGERS)
   TRIGGERS.add(start, (text, at, spans) => findInCommand(text, at, forms, spans))
@@ -117,8 +135,12 @@ function findPlain(text: string, spans: RedactionSpan[]): ScanResult {
   })
   for (const { start, end } of result.runs) findStructured(text, start, end, spans)
   if (scan.names.length > 0 && result.runs.length > 0) findNearNames(text, scan.names, result.runs, spans)
-  if (scan.firstName >= 0 && scan.firstName < MAX_HEADER && (result.flags & HAS.newline) !== 0)
-    findInTable(text, scan.firstName, spans)
+  if ((result.flags & HAS.newline) !== 0) {
+    const isEastern = (result.flags & HAS.eastern) !== 0
+    const column = isEastern ? text.slice(0, MAX_HEADER).search(EASTERN_COLUMN) : -1
+    const first = column < 0 || (scan.firstName >= 0 && scan.firstName < column) ? scan.firstName : column
+    if (first >= 0 && first < MAX_HEADER) findInTable(text, first, spans)
+  }
   if ((result.flags & HAS.eastern) !== 0) findInJapanese(text, spans)
   return result
 }

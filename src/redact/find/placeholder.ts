@@ -107,4 +107,7 @@ const REFERENCE = new RegExp(
 )
 
 /** A variable, a template, a path or an address: where a secret is, not what it is. */
-export const isReference = (value: string): boolean => REFERENCE.test(value)
+export const isReference = (value: string): boolean => REFERENCE.test(value) && !BEGINS_WITH_SLASH.test(value)
+
+/** A secret key of AWS that looks like a path. */
+const BEGINS_WITH_SLASH = /^(?=(?:.*\d){3})(?=(?:.*[a-z]){5})(?=(?:.*[A-Z]){5})\/[A-Za-z0-9/+]{39}$/

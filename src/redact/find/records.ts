@@ -22,6 +22,7 @@ export const RECORD_TRIGGERS: ReadonlyMap<string, (text: string, at: number, spa
     ['"kty"', findInWebKey],
     ['phrase', findMnemonic],
     ['mnemonic', findMnemonic],
+    ['chpasswd:', findInUserList],
   ],
 )
 
@@ -141,6 +142,20 @@ function findMnemonic(text: string, at: number, spans: RedactionSpan[]): void {
   spans.push({ start: at + all.length - words.length, end: at + all.length, kind: 'mnemonic' })
 }
 
+const USER_LIST =
+  /chpasswd:[ \t]*\r?\n(?:[ \t]+\w+:[^\n]*\n){0,3}?[ \t]+(?:list|users):[ \t]*\|?[ \t]*\r?\n((?:[ \t]+(?:- )?[\w-]{1,32}:\S{4,200}[ \t]*(?:\r?\n|$)){1,100})/iy
+
+/** Users and passwords of cloud-init. */
+function findInUserList(text: string, at: number, spans: RedactionSpan[]): void {
+  USER_LIST.lastIndex = at
+  const [all = '', users = ''] = USER_LIST.exec(text) ?? []
+  for (const { 0: line, 1: value = '', index } of users.matchAll(/:(\S+)/g))
+    if (!isReference(value) && !isPlaceholder(value) && !/^(?:R|RANDOM)$/.test(value)) {
+      const start = at + all.length - users.length + index + line.length - value.length
+      spans.push({ start, end: start + value.length, kind: 'setting' })
+    }
+}
+
 const INSERT =
   /insert\s+into\s+[\w."`[\]]{1,80}\s*\(([^()]{1,1000})\)\s*values\s*((?:\([^()]{1,4000}\)\s*,?\s*){1,200})/iy
 const SQL_VALUE = /'((?:[^'\\]|''|\\.)*)'|"((?:[^"\\]|\\.)*)"|[^,()'"\s][^,()]*/g
@@ -168,7 +183,12 @@ function findInInsert(text: string, at: number, spans: RedactionSpan[]): void {
 export const MAX_HEADER = 1000
 const MAX_ROWS = 2000
 const MAX_COLUMNS = 60
-const COLUMN_NAME = /^"?[A-Za-z][\w .()-]{0,40}"?$/
+const COLUMN_NAME = /^"?[A-Za-z\p{L}][\p{L}\w .()/ー・-]{0,40}"?$/u
+const EASTERN =
+  'パスワード|暗証番号|シークレット|(?:アクセス|API|認証)トークン|(?:API|アクセス|秘密|シークレット)キー|密码|密钥|비밀번호'
+/** Columns of passwords and keys in tables without Latin letters. */
+export const EASTERN_COLUMN = new RegExp(EASTERN)
+const IS_EASTERN_COLUMN = new RegExp(`^[\\p{L}]{0,6}(?:${EASTERN})$`, 'u')
 const RULE = /^[\s|:+-]+$/
 
 /** Columns below a header that names one a secret, in CSV and in Markdown. The header is near the beginning of a text. @param firstName of a secret: no line before it is a header */
@@ -193,7 +213,9 @@ function strengthsOfColumns(cells: readonly string[]): readonly (NameStrength | 
   const isHeader =
     names.length >= 2 && names.length <= MAX_COLUMNS && names.every((name) => name === '' || COLUMN_NAME.test(name))
   if (!isHeader) return undefined
-  const strengths = names.map((name) => strengthOfName(name.replace(/"/g, '').replaceAll(' ', '_')))
+  const strengths = names.map((name) =>
+    IS_EASTERN_COLUMN.test(name) ? 'password' : strengthOfName(name.replace(/"/g, '').replaceAll(' ', '_')),
+  )
   return strengths.some((one) => one !== undefined && one !== 'weak') ? strengths : undefined
 }
 

@@ -19,6 +19,8 @@ const STRONG_WORDS = set(
 const KEY_QUALIFIERS = set(
   'api access secret private auth client signing encryption encrypt decryption master account storage service subscription license app application deploy webhook hmac jwt shared integration management admin root recovery backup write server ingest ingestion security cipher crypto aes des session cookie signature developer consumer personal functions function host host wallet rsa ssl tls pem activation product serial hash2 salt vapid instrumentation',
 )
+/** Directly before `key`, whatever comes earlier: `config.secret_key`, `data_encryption_key`. */
+const MAKES_SECRET = set('api secret private signing encryption decryption hmac jwt wallet')
 const PUBLIC = set('public pub publishable primary foreign gpg pgp site')
 /** Words that show that a key is none: it finds something. */
 const KEY_OF_DATA = set(
@@ -63,7 +65,8 @@ function judge(words: readonly string[]): NameStrength | undefined {
   const before = words.slice(0, words.lastIndexOf(last))
   const previous = before.at(-1) ?? ''
   if (NUMBERS_ABOUT.has(words[0] ?? '') && last !== 'password') return undefined
-  if (PASSWORD_WORDS.has(last) || /(?:passw(?:or)?d|passphrase|passwd|pwd)$/.test(last)) return 'password'
+  if (PASSWORD_WORDS.has(last) || /(?:passw(?:or)?d|passphrase|passwd|pwd|(?:store|key)pass)$/.test(last))
+    return 'password'
   if (last === 'word' && previous === 'pass') return 'password'
   if (STRONG_WORDS.has(last) || /(?:secret|apikey|accesskey|secretkey|privatekey|authtoken|accesstoken)$/.test(last))
     return 'strong'
@@ -101,6 +104,7 @@ const NEUTRAL = set(
 
 function strengthOfKey(before: readonly string[]): NameStrength | undefined {
   if (before.some((word) => PUBLIC.has(word))) return undefined
+  if (MAKES_SECRET.has(before.at(-1) ?? '')) return 'strong'
   if (before.some((word) => KEY_OF_DATA.has(word))) return 'weak'
   if (before.some((word) => KEY_QUALIFIERS.has(word) || STRONG_WORDS.has(word))) return 'strong'
   return before.length > 0 ? 'token' : 'weak'

@@ -10,9 +10,9 @@ interface NameInProse {
 }
 
 const SAID =
-  /["'`*_”]{0,3}(?:(?:\s+(?:for|of|on)\s+[\w@ '-]{1,30})?\s*:(?!\S)|(?:\s+(?:for|of|on|to|in|at|from)\s+[^\n.:;=]{1,60}?)?\s+(?:is|was|are|lautet|ist|est|es|é|è|war|era|will be|should be|would be|must be|has been (?:set|changed|reset) to|set to|changed to|reset to|to|being|equals?|goes like|reads))\s*(?:now\s+|still\s+|just\s+|simply\s+|currently\s+)?[:：]?\s*(["'`“‘*]{0,3})([^\s"'`“”‘’*]{4,400})(["'`”’*]?)/iy
+  /["'`*_”]{0,3}(?:(?:\s+(?:for|of|on)\s+[\w@ '-]{1,30})?\s*:(?!\S)|(?:\s+(?:for|of|on|to|in|at|from)\s+[^\n.:;=]{1,60}?)?\s+(?:is|was|are|lautet|ist|est|es|é|è|war|era|will be|should be|would be|must be|(?:has been|have been|was|were|is|got|gets) (?:set|changed|reset|updated) to|set to|changed to|reset to|to|being|equals?|goes like|reads))\s*(?:now\s+|still\s+|just\s+|simply\s+|currently\s+)?[:：]?\s*(["'`“‘*]{0,3})([^\s"'`“”‘’*]{4,400})(["'`”’*]?)/iy
 const USED =
-  /(["'`“‘*]{0,3})([^\s"'`“”‘’*]{4,200})["'`”’*,]{0,4}\s+(?:is|as|was|for|being)\s+(?:(?:the|my|your|our|its|their|a|an|his|her)\s+)?(?:[\w-]{1,20}\s+){0,3}$/i
+  /(["'`“‘*]{0,3})([^\s"'`“”‘’*]{4,200})["'`”’*,]{0,4}\s+(?:is|as|was|for|being)\s+(?:(?:the|my|your|our|its|their|a|an|his|her)\s+)?(?!not\s)(?:[\w-]{1,20}\s+){0,3}$/i
 
 const MAY_BE_USED = /\s(?:is|as|was|for|being)\s/i
 
@@ -65,8 +65,19 @@ export function findPin(text: string, start: number, end: number, name: string, 
   return true
 }
 
+const GENERATED =
+  /(?:password (?:is|was|for) [^\n:]{0,80}(?:generated|created|reset|set)[^\n:]{0,60}:[ \t]|password for [^\n]{0,60}(?:reset|created|generated|changed)[^\n]{0,40}\r?\n[ \t]*new value:[ \t])(\S{8,100})[ \t]*(?=\r?\n|$)/iy
+
+/** "A temporary password is generated for root@localhost: …" */
+export function findGenerated(text: string, at: number, spans: RedactionSpan[]): void {
+  GENERATED.lastIndex = at
+  const [all = '', value = ''] = GENERATED.exec(text) ?? []
+  if (value === '' || !isSecretValue(value, 'password', 'sentence')) return
+  spans.push({ start: at + all.length - value.length, end: at + all.length, kind: 'setting' })
+}
+
 const LOGIN =
-  /(?:log|sign)[ -]?(?:in|on)(?:\s+(?:with|as|using|is))?\s*:?\s+["'`]?([\w.@-]{2,60})["'`]?\s*(?:\/|:|\||,?\s+and|,?\s+with)\s*(?:(?:the\s+)?password\s+)?["'`]?([^\s"'`]{4,100})/iy
+  /(?:(?:log|sign)[ -]?(?:in|on)|cred(?:ential)?s|accounts?|test user)(?:\s+(?:with|as|using|is|are))?\s*:?\s+["'`]?([\w.@-]{2,60})["'`]?\s*(?:\/|:|\||,?\s+and|,?\s+with)\s*(?:(?:the\s+)?password\s+)?["'`]?([^\s"'`]{4,100})/iy
 
 /** "Log in with mika / …" */
 export function findLogin(text: string, at: number, spans: RedactionSpan[]): void {
@@ -74,6 +85,7 @@ export function findLogin(text: string, at: number, spans: RedactionSpan[]): voi
   const found = LOGIN.exec(text)
   const value = found?.[2]?.replace(/[.,;:!?)]+$/, '')
   if (!found || value === undefined || !/\d/.test(value) || !isSecretValue(value, 'password', 'sentence')) return
+  if (/^account/i.test(found[0]) && value.length < 8) return
   const start = at + found[0].length - (found[2]?.length ?? 0)
   spans.push({ start, end: start + value.length, kind: 'setting' })
 }
@@ -92,11 +104,11 @@ function findBefore(text: string, start: number, strength: NameStrength, spans: 
 }
 
 const JA_NAME =
-  'パスワード|ﾊﾟｽﾜｰﾄﾞ|(?<![ァ-ヶー])パス(?=[はがを：:＝=])|(?:仮|初期|管理|ログイン|共通)パス(?!ワード)|トークン|ﾄｰｸﾝ|密码|密碼|口令|密钥|令牌|비밀번호|패스워드|암호|토큰|(?<![а-я])парол[ьяюе]|(?<![公開合])鍵(?=[はが：:＝=])|パスフレーズ|パスコード|合言葉|暗証番号|暗証コード|秘密鍵|秘密のキー|シークレット(?:キー)?|[AＡ][PＰ][IＩ]\\s?(?:キー|トークン|鍵)|アクセス(?:キー|トークン)|認証(?:キー|コード|トークン|情報)|トークン|クレデンシャル|ログイン情報|ＰＩＮ|(?<![A-Za-z])PIN(?![A-Za-z])(?:コード|番号)?|ワンタイムパスワード|接続文字列|共有鍵|暗号化キー|署名キー|(?<![A-Za-z])PW(?![A-Za-z])|ＰＷ'
+  'パスワード|ﾊﾟｽﾜｰﾄﾞ|(?<![ァ-ヶー])パス(?=[はがを：:＝=])|(?:仮|初期|管理|ログイン|共通)パス(?!ワード)|トークン|ﾄｰｸﾝ|密码|密碼|口令|密钥|令牌|비밀번호|패스워드|암호|토큰|(?<![а-я])парол[ьяюе]|(?<![公開合])鍵(?=[はが：:＝=])|パスフレーズ|パスコード|合言葉|暗証番号|暗証コード|秘密鍵|秘密のキー|シークレット(?:キー)?|[AＡ][PＰ][IＩ]\\s?(?:キー|トークン|鍵)|アクセス(?:キー|トークン)|認証(?:キー|コード|トークン|情報)|トークン|クレデンシャル|ログイン情報|(?:この|次の|以下の)キー|ＰＩＮ|(?<![A-Za-z])PIN(?![A-Za-z])(?:コード|番号)?|ワンタイムパスワード|接続文字列|共有鍵|暗号化キー|署名キー|(?<![A-Za-z])PW(?![A-Za-z])|ＰＷ'
 const JA_NAMES = new RegExp(JA_NAME, 'g')
 /** ASCII between the name and the end of the value, which Japanese text or a blank ends. */
 const JA_SAID =
-  /(?:[（(][^）)\n]{0,30}[）)])?\s{0,4}(?:を(?:発行|設定|変更|リセット|更新)(?:しました|いたしました|した))?(?:は|を|が|も|に|には|として|是|为|為|은|는|이|가|：|:|＝|=|→|⇒|—|、|\s){0,3}(?:次の(?:通り|とおり)|以下(?:の通り)?|こちら)?(?:です)?[:：。\s]{0,6}[「『"'`“【]?([\x21-\x7e]{4,400}?)(?=[」』"'`”】]|[^\x21-\x7e]|$)/y
+  /(?:[（(][^）)\n]{0,30}[）)])?\s{0,4}(?:を(?:発行|設定|変更|リセット|更新)(?:しました|いたしました|した))?(?:は|を|が|も|に|には|として|(?:なん)?です(?:が|けど)|なので|を?使って|是|为|為|은|는|이|가|：|:|＝|=|→|⇒|—|、|\s){0,3}(?:次の(?:通り|とおり)|以下(?:の通り)?|こちら)?(?:です)?[:：。\s]{0,6}[「『"'`“【]?([\x21-\x7e]{4,400}?)(?=[」』"'`”】]|[^\x21-\x7e]|$)/y
 /** 「mika / … でログイン」 */
 const JA_LOGIN =
   /(?<![\x21-\x7e])[\w.@-]{2,60}\s*[/／:：|]\s*([\x21-\x7e]{6,100}?)\s*(?:で|にて)(?:ログイン|サインイン|入れ|認証)/g
@@ -129,6 +141,7 @@ function addJapanese(name: string, found: RegExpExecArray, offset: number, at: n
   const value = written.slice(quotes).replace(/["'`.,;:!?)]+$/, '')
   const start = at + offset + quotes
   const end = start + value.length
+  if (/トークン$/.test(name) && value.includes(',')) return
   // 「パス」 is a path, too.
   if (name === 'パス' && !isPasswordNotPath(value)) return
   const isPin = /暗証|PIN|ＰＩＮ|パスコード|認証コード|ワンタイム/.test(name) && /^\d{4,8}$/.test(value)

@@ -94,6 +94,21 @@ const FORMS: readonly RunForm[] = [
     form: /(?<=(?<![\w.-])[\w-]{6}\.[\w-]{6}:)[\w-]{43}(?![\w-])/y,
     fits: (_, length) => length === 43,
   },
+  {
+    kind: 'azure',
+    form: /[A-Za-z0-9+/]{42}AzSe[A-Za-z0-9+/]{6}(?![\w+/=])|[A-Za-z0-9+/]{76}ACDb[A-Za-z0-9+/]{6}={0,2}/y,
+    fits: (_, length) => length === 52 || (length >= 84 && length <= 88),
+  },
+  {
+    kind: 'line',
+    form: /[A-Za-z0-9+/]{156}\/1O\/w1cDnyilFU=/y,
+    fits: (_, length) => length >= 160 && length <= 176,
+  },
+  {
+    kind: 'ollama',
+    form: /[0-9a-f]{32}\.[\w-]{32}(?![\w.-])/y,
+    fits: (_, length) => length === 32,
+  },
   { kind: 'pagerduty', form: /u\+[\w+-]{18}(?![\w-])/y, fits: (first, length) => first === 'u' && length === 20 },
 ]
 

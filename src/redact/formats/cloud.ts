@@ -1,5 +1,5 @@
 /** Keys of clouds, networks and databases, as their documentation shows them. */
-import { alnum, hex, token, UUID, word } from './format.ts'
+import { alnum, hex, random, token, UUID, word } from './format.ts'
 
 export const CLOUD_FORMATS = [
   token('aws', 'AKIA ASIA ABIA ACCA', '[A-Z2-7]{16}(?![A-Za-z0-9+/])'),
@@ -40,5 +40,12 @@ export const CLOUD_FORMATS = [
   token('appwrite', 'standard_ dynamic_', '[0-9a-f]{200,300}(?![0-9A-Za-z])'),
   token('convex', 'prod: dev: preview:', '[\\w:-]{3,80}\\|([\\w+/=-]{30,200})'),
   token('alchemy', 'alcht_', alnum(24)),
+  token('aiven', 'AVNS_', word(16)),
+  token('snowflake', 'ver:1-hint:', '\\d{3,20}-ETMs[A-Za-z0-9+/=]{40,1000}'),
+  token('dockerswarm', 'SWMTKN-1-', '[a-z0-9]{40,60}-[a-z0-9]{20,30}'),
+  token('k3s', 'K10', '[0-9a-f]{64}::(?:server|node|[a-z0-9]{6}):?[.\\w:]{16,80}'),
+  token('jdcloud', 'JDC_', '[A-Z0-9]{25,40}(?![A-Za-z0-9])'),
+  random('microsoft', 'M.C', '\\d{3}_[A-Z0-9]{2,4}\\.(?:\\d\\.)?(?:U\\.)?-[\\w!*$-]{60,1000}'),
+  random('microsoft', '0.A 1.A', '[\\w-]{200,2000}(?:\\.[\\w-]{1,600})*'),
   token('exoscale', 'EXO', '[0-9a-f]{24}(?![0-9A-Za-z])'),
 ]

@@ -58,6 +58,7 @@ export const KEY_FORMATS = [
   token('nostr', 'nsec1', '[a-z0-9]{58}(?![a-z0-9])'),
   token('wallet', 'xprv yprv zprv tprv', '[1-9A-HJ-NP-Za-km-z]{90,115}'),
   token('otp', 'otpauth://', '(?:totp|hotp)/[^\\s?]{0,200}\\?[^\\s]{0,200}?secret=([A-Za-z2-7=]{8,120})'),
+  token('saml', 'SAMLResponse', '["\']?(?:\\s?[=:]\\s?["\']?|\\s+value\\s?=\\s?["\'])([A-Za-z0-9+/%=]{80,60000})'),
   token('magiclink', 'token_hash=', '([\\w-]{20,200})'),
   token('gpg', 'lQOYB lQVYB lQHYB lQdGB lIYEZ lQWGB', '[A-Za-z0-9+/=\\s]{100,20000}'),
   token('ssh', 'b3BlbnNzaC1rZXktdjE', '[A-Za-z0-9+/=\\\\ns]{60,8000}'),

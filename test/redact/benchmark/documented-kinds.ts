@@ -133,6 +133,19 @@ export const DOCUMENTED_KINDS: readonly SecretKind[] = [
   kind('Alchemy key', (r) => `alcht_${r.alnum(30)}`),
   kind('SCRAM verifier', (r) => `SCRAM-SHA-256$4096:${r.base64(22)}==$${r.base64(43)}=:${r.base64(43)}=`),
   kind('wallet key', (r) => `xprv9s21ZrQH143K${r.base58(96)}`),
+  kind('Aiven password', (r) => `AVNS_${r.base64url(19)}`),
+  kind('Azure search key', (r) => `${r.alnum(42)}AzSe${r.alnum(6)}`),
+  kind('Docker Swarm token', (r) => `SWMTKN-1-${r.lower(50)}-${r.lower(25)}`),
+  kind('k3s token', (r) => `K10${r.hex(64)}::server:${r.hex(32)}`),
+  kind('Klaviyo key', (r) => `pk_${r.hex(34)}`),
+  kind('Mercado Pago token', (r) => `APP_USR-${r.digits(16)}-${r.digits(6)}-${r.hex(32)}-${r.digits(9)}`),
+  kind('Onfido token', (r) => `api_live.${r.alnum(11)}.${r.alnum(32)}`),
+  kind('Snowflake session token', (r) => `ver:1-hint:${r.digits(12)}-ETMsDgAA${r.base64(150)}`),
+  kind('Telnyx key', (r) => `KEY0${r.upper(31)}_${r.alnum(22)}`),
+  kind('Val Town token', (r) => `vtwn_${r.alnum(32)}`),
+  kind('WakaTime key', (r) => `waka_${r.uuid()}`),
+  kind('Zoho token', (r) => `1000.${r.hex(32)}.${r.hex(32)}`),
+  kind('Zuplo key', (r) => `zpka_${r.hex(32)}_${r.hex(8)}`),
 ]
 
 /** They name no secret, so that only its format can give it away. */

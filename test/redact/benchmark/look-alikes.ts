@@ -230,6 +230,23 @@ APIキーは環境変数 OPENAI_API_KEY から読み込みます
 秘密鍵は ~/.ssh/id_ed25519 に保存されます
 パスワード：未設定
 トークン数: 12345
+$ cat token.ts
+{"name":"_ga","value":"GA1.2.1234567890.1700000000","httpOnly":false}
+{"value":"monthly-report-2026","name":"key"}
+Account: production / 2026-01-01
+accounts: 12 / 30 active
+credentials: 'same-origin'
+the password is generated for each user: see the docs
+new Wallet(privateKey)
+SAMLResponse is missing
+BQ is short for BigQuery
+src/hooks/useSomethingVeryLongName26
+SWMTKN-1-...
+prompt_key: "system_prompt_v2_2026"
+rootpw --iscrypted $HASH
+snmp-server community public RO
+モデル,入力トークン
+| 項目 | パスワード要件 |
 `
   // Splits what scanners of this repository would take for a secret.
   .replaceAll('¦', '')

@@ -4,6 +4,7 @@ import { CONTEXTUAL_KINDS } from './contextual-kinds.ts'
 import { DOCUMENTED_KINDS, SURROUNDINGS } from './documented-kinds.ts'
 import { lookAlikes } from './look-alikes.ts'
 import { Random } from './random.ts'
+import { RECORDED_KINDS } from './recorded-kinds.ts'
 
 export interface KindResult {
   readonly name: string
@@ -66,7 +67,7 @@ export async function runBenchmark(): Promise<BenchmarkResult> {
         return { text, secret: text.includes(secret) ? secret : JSON.stringify(secret).slice(1, -1) }
       }),
     )
-  for (const { name, make, surround } of CONTEXTUAL_KINDS)
+  for (const { name, make, surround } of [...CONTEXTUAL_KINDS, ...RECORDED_KINDS])
     await measure(
       name,
       false,
