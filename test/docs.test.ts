@@ -44,6 +44,23 @@ test('programs of bench/ and test/ import built files that have a source', () =>
   expect(missing).toEqual([])
 })
 
+test('no option of a command hides one of the program', () => {
+  const ofProgram = new Set(program.options.map(({ long }) => long))
+  const hidden = program.commands.flatMap((command) =>
+    command.options.flatMap(({ long }) => (ofProgram.has(long) ? `${command.name()} ${long}` : [])),
+  )
+  expect(hidden).toEqual([])
+})
+
+test('the compose file of docs/team.md uses options of fumi team serve that exist', () => {
+  const [, file = ''] = /```yaml\n([^`]+)```/.exec(page('docs/team.md')) ?? []
+  const [, command = ''] = /command: >-\n((?: {6}.*\n)+)/.exec(file) ?? []
+  const team = program.commands.find((one) => one.name() === 'team')
+  const used = command.slice(command.indexOf('team serve')).match(/--[a-z-]+/g) ?? []
+  expect(used.length).toBeGreaterThan(3)
+  expect(used.filter((name) => !team?.options.some(({ long }) => long === name))).toEqual([])
+})
+
 describe('docs/cli.md', () => {
   test('has every command and option', () => {
     const missing = [program, ...program.commands].flatMap((command) => [

@@ -1,20 +1,24 @@
 /**
  * A team under load and faults: devices push growing logs while readers search; server, database and devices are killed,
  * connections are cut, the disk of the database is full for a while. In the end everything is there once, totals are
- * exact, and the server has not grown. FUMI_SOAK_DEVICES (default 500), FUMI_SOAK_READERS (50) and FUMI_SOAK_ROUNDS (6)
- * scale it. The full disk needs the right to mount one; without it, that fault is left out, and the last line says so.
+ * exact, and the server has not grown. FUMI_SOAK_DEVICES (default 500), FUMI_SOAK_READERS (50), FUMI_SOAK_ROUNDS (3) and
+ * FUMI_SOAK_SECONDS (900, after which no device begins another round) scale it. The full disk needs the right to mount
+ * one; without it, that fault is left out, and the last line says so.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import type { App } from '../../src/app.ts'
+import type { SessionId } from '../../src/model/ids.ts'
 import { createDeviceKeys, saveConsent, saveMembership } from '../../src/team/client/membership.ts'
 import { pushSessions } from '../../src/team/client/push.ts'
-import { TeamClient } from '../../src/team/client/team-client.ts'
+import { TeamClient, TeamRefusal } from '../../src/team/client/team-client.ts'
 import { TeamDatabase } from '../../src/team/postgres/database.ts'
 import { findPostgres, type OwnCluster, startOwnCluster } from '../../src/team/postgres/own-cluster.ts'
-import { join as enrol, invite } from '../../src/team/server/people.ts'
+import { cookieNameAt } from '../../src/team/server/access.ts'
+import { createSignInCode, join as enrol, invite, signIn } from '../../src/team/server/people.ts'
 import { onCleanup } from '../support/cleanup.ts'
 import { assistant, header, tempFolder, text, tokens, user } from '../support/codex-log.ts'
 import { withoutPostgres } from '../support/postgres.ts'
@@ -24,14 +28,21 @@ import { rollout, testHome } from '../support/test-home.ts'
 
 const DEVICES = Number(process.env['FUMI_SOAK_DEVICES'] ?? 500)
 const READERS = Number(process.env['FUMI_SOAK_READERS'] ?? 50)
-const ROUNDS = Number(process.env['FUMI_SOAK_ROUNDS'] ?? 6)
+const ROUNDS = Number(process.env['FUMI_SOAK_ROUNDS'] ?? 3)
+const MILLISECONDS = Number(process.env['FUMI_SOAK_SECONDS'] ?? 900) * 1000
 const TURNS_PER_ROUND = 5
-const FAULT_EVERY_MS = 1500
-/** Of the disk of the database. */
-const DISK_BYTES = 600_000_000 + DEVICES * 1_000_000
+const FAULT_EVERY_MS = 4000
+/** Each reader asks again after this. */
+const READER_MS = 2000
+/** Of the disk of the database, which is in memory. */
+const DISK_BYTES = 500_000_000 + DEVICES * 500_000
+const DATABASE_SETTINGS = { max_wal_size: '128MB', shared_buffers: '128MB' }
 const FULL_DISK_MS = 2000
 /** What a server may take, however many devices push and readers search. */
 const MAX_SERVER_BYTES = 900_000_000
+const SERVER_PORT = 4697
+const PROXY_PORT = 4698
+const PROXY_URL = `http://127.0.0.1:${PROXY_PORT}/`
 /** Every so many devices push from a process of their own, which can be killed. */
 const OWN_PROCESS_EVERY = 20
 
@@ -53,44 +64,18 @@ test.skipIf(withoutPostgres)('loses nothing and counts nothing twice', async () 
   const programs = findPostgres([join(import.meta.dirname, '..', '..')]) ?? ''
   const disk = mountDisk(join(folder, 'disk'))
   const startDatabase = (): Promise<OwnCluster> =>
-    startOwnCluster(join(disk ?? folder, 'cluster'), { programs, port: 54_987 })
+    startOwnCluster(join(disk ?? folder, 'cluster'), { programs, port: 54_987, settings: DATABASE_SETTINGS })
   let cluster = await startDatabase()
   onCleanup(() => cluster.stop())
   let server = await startServer(cluster.url, folder)
   onCleanup(() => server.kill('SIGKILL'))
-  const proxy = await cuttingProxy(4697, 4698)
+  const proxy = await cuttingProxy(SERVER_PORT, PROXY_PORT)
   onCleanup(() => proxy.close())
 
   const database = new TeamDatabase(cluster.url, { connections: 2 })
   onCleanup(() => database.close())
-  const devices: {
-    readonly device: number
-    readonly home: ReturnType<typeof testHome>
-    readonly client: TeamClient
-  }[] = []
-  for (let device = 0; device < DEVICES; device++) {
-    const home = testHome()
-    const keys = createDeviceKeys()
-    const code = await invite(database, { name: `d${device}` }, undefined)
-    // Over the network one address may enrol only a few devices a minute.
-    const joined = await enrol(database, { code, device: 'd', public_key: keys.publicKey })
-    if (joined.kind !== 'done') throw new Error(joined.kind)
-    const { team, person, device: id } = joined.value
-    const membership = {
-      url: 'http://127.0.0.1:4698/',
-      team,
-      person: person.name,
-      device: id,
-      privateKey: keys.privateKey,
-    }
-    saveMembership(home.app.directory, membership)
-    saveConsent(home.app.directory, {
-      projects: new Map([['/w/soak', { shared: 'team', people: [] }]]),
-      sessions: new Map(),
-    })
-    devices.push({ device, home, client: new TeamClient(membership, { tries: 3 }) })
-  }
-
+  const devices: Device[] = []
+  for (let device = 0; device < DEVICES; device++) devices.push(await addDevice(database, device))
   const random = seededRandom(Number(process.env['FUMI_SEED']) || 7)
   const isOver = { value: false }
   const faults = new Map<string, number>()
@@ -107,7 +92,7 @@ test.skipIf(withoutPostgres)('loses nothing and counts nothing twice', async () 
         proxy.cut()
       } else if (kind < 0.5) {
         note('server killed')
-        server.kill('SIGKILL')
+        await killServer(server)
         server = await startServer(cluster.url, folder)
       } else if (kind < 0.65) {
         note('database killed')
@@ -126,35 +111,57 @@ test.skipIf(withoutPostgres)('loses nothing and counts nothing twice', async () 
       }
     }
   })()
-  let searches = 0
-  let hits = 0
+  const answers = { searches: 0, hits: 0, recalls: 0, passages: 0, slowest: 0, unanswered: 0 }
+  const refusals: string[] = []
   const readers = Array.from({ length: READERS }, async (_, reader) => {
-    const client = devices[reader % devices.length]?.client
+    const { client, cookie } = devices[reader % devices.length] ?? devices[0] ?? raise('no device')
     while (!isOver.value) {
-      const topic = Math.floor(random() * ROUNDS * TURNS_PER_ROUND)
-      await client?.get<readonly { session: string }[]>(`/recall?q=topic${topic}`).then(
-        (found) => {
-          searches++
-          hits += found.length
-        },
-        () => {},
-      )
-      await pause(100)
+      const topic = `topic${Math.floor(random() * ROUNDS * TURNS_PER_ROUND)}`
+      const start = performance.now()
+      try {
+        if (random() < 0.5) {
+          answers.passages += (await client.get<readonly object[]>(`/recall?q=${topic}`)).length
+          answers.recalls++
+        } else {
+          const response = await fetch(`${PROXY_URL}api/search?q=${topic}`, { headers: { cookie } })
+          const text = await response.text()
+          if (response.ok) {
+            answers.hits += (JSON.parse(text) as { data: readonly object[] }).data.length
+            answers.searches++
+          } else if (response.status < 500) refusals.push(text)
+          else answers.unanswered++
+        }
+        answers.slowest = Math.max(answers.slowest, performance.now() - start)
+      } catch (error) {
+        if (error instanceof TeamRefusal) refusals.push(error.message)
+        answers.unanswered++
+      }
+      await pause(READER_MS)
     }
   })
+  const begun = performance.now()
   for (let round = 1; round <= ROUNDS; round++)
-    await inParallel(8, devices, async ({ device, home, client }) => {
-      home.write(rollout(threadOf(device)), log(device, round * TURNS_PER_ROUND))
-      await home.app.sync()
+    await inParallel(8, devices, async (one) => {
+      if (round > 1 && performance.now() - begun > MILLISECONDS) return
+      one.turns = round * TURNS_PER_ROUND
       // A device that cannot reach the server gives up, and comes back in the next round.
-      if (device % OWN_PROCESS_EVERY === 0) await pushInOwnProcess(home, pushers)
-      else await pushSessions(home.app, client).catch(() => {})
+      await withApp(one, async (app) => {
+        if (one.device % OWN_PROCESS_EVERY === 0) await pushInOwnProcess(one.folder, app.directory, pushers)
+        else await pushSessions(app, one.client).catch(() => {})
+      })
     })
   isOver.value = true
   await Promise.all([faultLoop, ...readers])
-  await inParallel(8, devices, ({ home, client }) => retry(() => pushSessions(home.app, client)))
+  let records = 0
+  await inParallel(8, devices, async (one) => {
+    await withApp(one, async (app) => {
+      await retry(() => pushSessions(app, one.client))
+      records += app.session(`codex:${threadOf(one.device)}` as SessionId)?.lines ?? 0
+    })
+  })
+  expect(refusals).toEqual([])
+  expect(answers.searches === 0 || answers.hits > 0).toBe(true)
 
-  const turns = ROUNDS * TURNS_PER_ROUND
   const check = new TeamDatabase(cluster.url, { connections: 1 })
   onCleanup(() => check.close())
   const sums = await check.asServer((db) =>
@@ -165,22 +172,70 @@ test.skipIf(withoutPostgres)('loses nothing and counts nothing twice', async () 
          (SELECT count(*) FROM (SELECT 1 FROM message GROUP BY session_key, seq HAVING count(*) > 1) d) AS doubles`,
     ),
   )
-  const expected = DEVICES * turns * 110
-  expect({ ...sums, messages: sums?.messages === sums?.stored }).toEqual({
+  const turns = devices.reduce((sum, one) => sum + one.turns, 0)
+  expect(sums).toEqual({
     sessions: DEVICES,
-    tokens: expected,
-    usage: expected,
-    stored: sums?.stored,
-    messages: true,
+    tokens: turns * 110,
+    usage: turns * 110,
+    stored: records,
+    messages: records,
     doubles: 0,
   })
   highest = Math.max(highest, peakMemoryOf(server.pid))
   expect(highest).toBeLessThan(MAX_SERVER_BYTES)
   const list = Array.from(faults, ([what, count]) => `${count} × ${what}`).join(', ')
+  const seconds = Math.round((performance.now() - begun) / 1000)
   console.log(
-    `${DEVICES} devices, ${turns} turns each; ${list}${disk === undefined ? '; no full disk: it needs the right to mount one' : ''}; ${searches} answers to readers with ${hits} hits; the server had at most ${Math.round(highest / 1e6)} MB`,
+    `${DEVICES} devices, ${turns} turns with ${records} messages in ${seconds} s; ${list}${disk === undefined ? '; no full disk: it needs the right to mount one' : ''}; ${READERS} readers: ${Object.entries(
+      answers,
+    )
+      .map(([name, count]) => `${name} ${Math.round(count)}`)
+      .join(', ')}; the server had at most ${Math.round(highest / 1e6)} MB`,
   )
 })
+
+interface Device {
+  readonly device: number
+  readonly folder: string
+  readonly client: TeamClient
+  /** Of its browser. */
+  readonly cookie: string
+  /** In its log. */
+  turns: number
+}
+
+async function addDevice(database: TeamDatabase, device: number): Promise<Device> {
+  const keys = createDeviceKeys()
+  const code = await invite(database, { name: `d${device}` }, undefined)
+  // Over the network one address may enrol only a few devices a minute.
+  const joined = await enrol(database, { code, device: 'd', public_key: keys.publicKey })
+  if (joined.kind !== 'done') throw new Error(joined.kind)
+  const { team, person, device: id } = joined.value
+  const membership = { url: PROXY_URL, team, person: person.name, device: id, privateKey: keys.privateKey }
+  const { folder, app } = testHome()
+  saveMembership(app.directory, membership)
+  saveConsent(app.directory, {
+    projects: new Map([['/w/soak', { shared: 'team', people: [] }]]),
+    sessions: new Map(),
+  })
+  app.close()
+  const signedIn = await signIn(database, await createSignInCode(database, { ...person, email: null }))
+  if (signedIn.kind !== 'done') throw new Error(signedIn.kind)
+  const cookie = `${cookieNameAt(SERVER_PORT)}=${signedIn.value.cookie}`
+  return { device, folder, cookie, turns: 0, client: new TeamClient(membership, { tries: 3 }) }
+}
+
+/** Writes the log of a device and indexes it. Few are open at once: five hundred of them would not fit into memory. */
+async function withApp({ device, folder, turns }: Device, work: (app: App) => Promise<void>): Promise<void> {
+  const home = testHome({}, folder)
+  try {
+    home.write(rollout(threadOf(device)), log(device, turns))
+    await home.app.sync()
+    await work(home.app)
+  } finally {
+    home.app.close()
+  }
+}
 
 /** A disk of its own in memory. Undefined if this user may not mount one. */
 function mountDisk(folder: string): string | undefined {
@@ -213,9 +268,9 @@ function peakMemoryOf(pid: number | undefined): number {
 }
 
 /** As `fumi team push` of a user, who may close the laptop at any time. */
-async function pushInOwnProcess(home: ReturnType<typeof testHome>, running: Set<ChildProcess>): Promise<void> {
+async function pushInOwnProcess(home: string, directory: string, running: Set<ChildProcess>): Promise<void> {
   const child = spawn(process.execPath, [fumiPath, 'team', 'push'], {
-    env: { ...process.env, HOME: home.folder, FUMI_HOME: home.app.directory },
+    env: { ...process.env, HOME: home, FUMI_HOME: directory },
     stdio: 'ignore',
   })
   running.add(child)
@@ -227,12 +282,17 @@ async function startServer(url: string, folder: string): Promise<ChildProcess> {
   for (;;) {
     const child = spawn(
       process.execPath,
-      [fumiPath, 'team', 'serve', '--database', url, '--port', '4697', '--url', 'http://127.0.0.1:4698/', '--json'],
+      [fumiPath, 'team', 'serve', '--database', url, '--port', `${SERVER_PORT}`, '--url', PROXY_URL, '--json'],
       {
         env: { ...process.env, FUMI_HOME: join(folder, 'server') },
-        stdio: ['ignore', 'pipe', 'ignore'],
+        stdio: ['ignore', 'pipe', openSync(join(folder, 'server.log'), 'a')],
       },
     )
+    // It ends only when it is killed.
+    child.once('exit', (code) => {
+      if (code !== null && code !== 0)
+        console.log(`a server ended: ${readFileSync(join(folder, 'server.log'), 'utf8').slice(-2000)}`)
+    })
     const isUp = await new Promise<boolean>((resolve) => {
       child.stdout?.once('data', () => resolve(true))
       child.once('exit', () => resolve(false))
@@ -265,6 +325,16 @@ async function cuttingProxy(to: number, port: number) {
     },
     close: () => proxy.close(),
   }
+}
+
+async function killServer(server: ChildProcess): Promise<void> {
+  const isGone = new Promise((done) => server.once('exit', done))
+  server.kill('SIGKILL')
+  await isGone
+}
+
+const raise = (what: string): never => {
+  throw new Error(what)
 }
 
 const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))

@@ -3,7 +3,7 @@ import { cpSync } from 'node:fs'
 import { createServer, request as sendRequest } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { pushSessions } from '../../src/team/client/push.ts'
+import { allowAgain, pushSessions, withdrawSessions } from '../../src/team/client/push.ts'
 import { TeamClient } from '../../src/team/client/team-client.ts'
 import { pushChanges } from '../../src/team/client/watch.ts'
 import { withdrawSession } from '../../src/team/server/remove-sessions.ts'
@@ -198,6 +198,12 @@ describe.skipIf(withoutPostgres)(`pushing to a team ${withoutPostgres ?? ''}`, a
         ),
         table,
       ).toEqual([])
+    expect(await member.push()).toEqual([])
+    await allowAgain(member.home.app, member.client, new Set([id]))
+    expect((await member.push()).map(({ outcome }) => outcome.kind)).toEqual(['sent'])
+    // By the id of the team, as the page shows it.
+    expect(await withdrawSessions(member.home.app, member.client, [`team:${key}`])).toEqual([`team:${key}`])
+    expect((await member.push()).map(({ outcome }) => outcome.kind)).toEqual(['withdrawn'])
   })
 
   test('the background mode sends what changes, and ends at once', async () => {

@@ -35,8 +35,8 @@ export function teamCommand(program: Command): void {
     )
     .argument(
       '[targets...]',
-      'join: the link; invite: the name; share: directories or sessions; withdraw: sessions; export: a folder; leave: somebody else, for administrators',
-      'join: リンク、invite: 名前、share: ディレクトリーか会話、withdraw: 会話、export: フォルダー、leave: 外す人（管理者だけ）',
+      'join: the link; invite: the name; share: directories or sessions; withdraw: sessions; policy: key=value; export: a folder; leave: somebody else, for administrators',
+      'join: リンク、invite: 名前、share: ディレクトリーか会話、withdraw: 会話、policy: 項目=値、export: フォルダー、leave: 外す人（管理者だけ）',
     )
     .group('For share and push', 'share と push で使うもの')
     .option(
@@ -67,12 +67,6 @@ export function teamCommand(program: Command): void {
       '--revoke <device>',
       'with devices, revoke one by its number',
       'devices と使い、番号で指定した機器を取り消す',
-    )
-    .option(
-      '--set <key=value>',
-      'with policy: retention_days, usage_only, leaving or domains',
-      'policy と使う: retention_days、usage_only、leaving、domains',
-      { isRepeatable: true },
     )
     .option(
       '--take <folder>',
@@ -107,6 +101,7 @@ export function teamCommand(program: Command): void {
       'fumi team share codex:019c22d1 --off',
       'fumi team push --dry-run',
       'fumi team withdraw codex:019c22d1',
+      'fumi team policy retention_days=365 usage_only=true',
     )
     .note(
       'Nothing is sent until you share a directory or a session. Secrets and names are removed on this machine before anything leaves it.',

@@ -13,7 +13,7 @@ import {
   requireMembership,
   saveMembership,
 } from '../../team/client/membership.ts'
-import { assertSecureAddress, parseInvitation, sendJoin } from '../../team/client/team-client.ts'
+import { assertSecureAddress, parseInvitation, sendJoin, TeamRefusal } from '../../team/client/team-client.ts'
 import { JOIN_PATH, type Policy } from '../../team/protocol.ts'
 import { say } from '../language.ts'
 import { writeErr, writeOut, writeOutJson } from '../output.ts'
@@ -192,12 +192,13 @@ export const showTeamAudit: TeamAction = async (app, _targets, options) => {
   )
 }
 
-export const changeTeamPolicy: TeamAction = async (app, _targets, options) => {
+export const changeTeamPolicy: TeamAction = async (app, targets, options) => {
   const client = connectTeam(app)
-  const change = Object.fromEntries((options.set ?? []).map(parsePolicySetting))
-  const policy = options.set
-    ? await client.post<Policy>('/policy', change)
-    : (await client.get<{ policy: Policy }>('/me')).policy
+  const change = Object.fromEntries(targets.map(parsePolicySetting))
+  const policy =
+    targets.length > 0
+      ? await client.post<Policy>('/policy', change)
+      : (await client.get<{ policy: Policy }>('/me')).policy
   if (options.json) return writeOutJson(policy)
   await writeOut(
     Object.entries(policy)
@@ -231,7 +232,22 @@ function parsePolicySetting(text: string): readonly [string, unknown] {
 export const leaveTheTeam: TeamAction = async (app, [name], options) => {
   const { team } = requireMembership(app.directory)
   const client = connectTeam(app)
-  const { policy } = await client.get<{ policy: Policy }>('/me')
+  const me = await client.get<{ policy: Policy }>('/me').catch((error: unknown) => {
+    if (name === undefined && error instanceof TeamRefusal && error.status === 401) return undefined
+    throw error
+  })
+  if (!me) {
+    // Revoked, or removed by an administrator: this device may join again.
+    removeMembership(app.directory)
+    if (options.json) return writeOutJson({ left: team.name, sessions: 0, erased: false, saved: 0 })
+    return writeOut(
+      say(
+        `This device was no longer a member of ${team.name}. It can join a team again.\n`,
+        `この機器はもう ${team.name} に参加していませんでした。あらためてチームに参加できます。\n`,
+      ),
+    )
+  }
+  const { policy } = me
   const isErased = policy.leaving === 'choice' ? !options.keep : policy.leaving === 'erase'
   if (name !== undefined) return removeMember(client, name, isErased, options)
   const fate = isErased

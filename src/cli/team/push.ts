@@ -1,10 +1,9 @@
 /** `fumi team push`: sends what is shared, or shows what would be sent. */
 import type { App } from '../../app.ts'
 import { AppError } from '../../model/error.ts'
-import type { SessionId } from '../../model/ids.ts'
 import { requireMembership } from '../../team/client/membership.ts'
-import { keyOfSession, prepareSession } from '../../team/client/prepare-session.ts'
-import { type PushedSession, pushSessions, sharedSessions, unsentSessions } from '../../team/client/push.ts'
+import { prepareSession } from '../../team/client/prepare-session.ts'
+import { allowAgain, type PushedSession, pushSessions, sharedSessions, unsentSessions } from '../../team/client/push.ts'
 import { watchAndPush } from '../../team/client/watch.ts'
 import { findSession } from '../find-session.ts'
 import { refreshIndex } from '../index-queries/refresh-index.ts'
@@ -27,8 +26,7 @@ export const pushToTeam: TeamAction = async (app, targets, options) => {
       '何も共有していません。プロジェクトを共有するには: fumi team share <ディレクトリー>',
     )
   const client = connectTeam(app, options)
-  if (options.again && only)
-    for (const id of only) await client.post(`/sessions/${keyOfSession(app, id as SessionId)}/allow`)
+  if (options.again && only) await allowAgain(app, client, only)
   if (options.watch) return watchAndPush(app, client, { onSession: (one) => reportSession(one, options) })
   const pushed: PushedSession[] = []
   await pushSessions(app, client, {
@@ -45,6 +43,7 @@ export const pushToTeam: TeamAction = async (app, targets, options) => {
 }
 
 function summary(sent: number, skipped: number, failed: number): string {
+  if (sent + skipped + failed === 0) return say('Nothing new to send.\n', '新しく送るものはありません。\n')
   const parts = [
     say(`Sent ${plural(sent, 'session')}`, `会話 ${sent} 件を送りました`),
     ...(skipped > 0 ? [say(`${skipped} not needed`, `${skipped} 件は送る必要がありません`)] : []),

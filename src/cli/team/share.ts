@@ -15,6 +15,7 @@ import {
 import { withdrawSessions } from '../../team/client/push.ts'
 import { SESSION_ID } from '../../team/protocol.ts'
 import { findSession } from '../find-session.ts'
+import { refreshIndex } from '../index-queries/refresh-index.ts'
 import { say } from '../language.ts'
 import { writeOut, writeOutJson } from '../output.ts'
 import { askYesNo } from '../trust-question.ts'
@@ -27,6 +28,8 @@ export const shareWithTeam: TeamAction = async (app, targets, options) => {
   const projects = new Map(consent.projects)
   const sessions = new Map(consent.sessions)
   const sharing = parseSharing(options.with ?? 'team')
+  await checkNames(app, sharing.people)
+  await refreshIndex(app, 'first')
   const stopped: SessionId[] = []
   for (const target of targets) {
     const directory = isFolder(resolve(target)) ? realpathSync(resolve(target)) : undefined
@@ -57,6 +60,24 @@ export const shareWithTeam: TeamAction = async (app, targets, options) => {
         'Nothing new is sent from there. What the team has stays; remove it with fumi team withdraw.\n',
         '新しいものは送りません。すでにチームにあるものは残ります。消すには fumi team withdraw を使ってください。\n',
       ),
+    )
+}
+
+/** A misspelled name is told now, not when something is sent. Without a connection, the server says so later. */
+async function checkNames(app: App, people: readonly string[]): Promise<void> {
+  if (people.length === 0) return
+  const members = await connectTeam(app, {}, 1)
+    .get<{ people: readonly string[] }>('/me')
+    .then(
+      (me) => me.people.map((name) => name.toLowerCase()),
+      () => undefined,
+    )
+  const unknown = members && people.find((one) => !one.includes('@') && !members.includes(one.toLowerCase()))
+  if (unknown !== undefined)
+    throw new AppError(
+      'not_found',
+      `Nobody in the team is called ${unknown}.`,
+      `チームに ${unknown} という人はいません。`,
     )
 }
 

@@ -16,7 +16,6 @@ export interface TeamOptions {
   readonly name?: string
   readonly link?: boolean
   readonly revoke?: string
-  readonly set?: readonly string[]
   readonly take?: string
   readonly keep?: boolean
   readonly yes?: boolean

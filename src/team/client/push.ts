@@ -210,14 +210,24 @@ export async function withdrawSessions(
   for (const id of ids) {
     const key = SESSION_ID.exec(id)?.[1] ?? sent.get(id)?.key ?? keyOfSession(app, id as SessionId)
     if (key === undefined) continue
+    for (const [one, known] of sent) if (known.key === key) sent.delete(one)
     try {
       await client.post(`/sessions/${key}/withdraw`)
       withdrawn.push(teamSessionId(key))
     } catch (error) {
       if (!(error instanceof TeamRefusal && error.status === 404)) throw error
     }
-    sent.delete(id)
   }
   saveSent(app.directory, sent)
   return withdrawn
+}
+
+/** What `fumi team push --again` does first: sessions that were withdrawn may be sent. */
+export async function allowAgain(app: App, client: TeamClient, ids: ReadonlySet<string>): Promise<void> {
+  const sent = readSent(app.directory)
+  for (const id of ids) {
+    await client.post(`/sessions/${keyOfSession(app, id as SessionId)}/allow`)
+    sent.delete(id)
+  }
+  saveSent(app.directory, sent)
 }

@@ -2,7 +2,7 @@
 import pg from 'pg'
 import { warn } from '../../lib/logger.ts'
 import { AppError } from '../../model/error.ts'
-import { PERSON_ROLE } from './schema.ts'
+import { PERSON_ROLE } from './person-role.ts'
 
 /** Counts and token sums fit into a double; keys of sessions are selected as text. */
 const INT8 = 20
@@ -61,6 +61,8 @@ export class TeamDatabase {
     this.#pool = new pg.Pool({ ...this.#config, max: connections, connectionTimeoutMillis: 10_000 })
     // A connection that waits in the pool has ended; the next request opens another.
     this.#pool.on('error', (error) => warn(`database: ${error.message}`))
+    // One in use may end between two statements: the next of them fails, and the transaction with it.
+    this.#pool.on('connect', (client) => client.on('error', () => {}))
   }
 
   /** As the role that owns the tables. Only for people, devices and settings, and for what policies demand. */
@@ -70,10 +72,8 @@ export class TeamDatabase {
 
   /** As a role that owns nothing: the policies of the tables apply. */
   asPerson<T>(person: number, work: (db: Transaction) => Promise<T>): Promise<T> {
-    return this.#transaction(
-      [`SET LOCAL ROLE ${PERSON_ROLE}`, `SELECT set_config('app.person', '${Math.trunc(person)}', true)`],
-      work,
-    )
+    // Statements, not set_config: Citus passes only those on to its workers.
+    return this.#transaction([`SET LOCAL ROLE ${PERSON_ROLE}`, `SET LOCAL app.person = '${Math.trunc(person)}'`], work)
   }
 
   /** Calls back for each notification until the database is closed; connects again after an error. */

@@ -3,7 +3,8 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { AppError } from '../../model/error.ts'
 import type { TeamDatabase, Transaction } from './database.ts'
-import { MIGRATIONS, PERSON_ROLE } from './schema.ts'
+import { PERSON_ROLE } from './person-role.ts'
+import { MIGRATIONS } from './schema.ts'
 
 /** `fumi` in ASCII. */
 const MIGRATION_LOCK = 0x66756d69

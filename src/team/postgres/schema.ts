@@ -1,7 +1,7 @@
 /** The tables of a team archive. Statements stay within what PostgreSQL 14 and its relatives understand. */
 
-/** The role under which everything runs that a person asks for. It owns nothing, so every policy applies to it. */
-export const PERSON_ROLE = 'fumi_team_person'
+import { PERSON_ROLE } from './person-role.ts'
+import { SEARCH, TITLES } from './search-functions.ts'
 
 /**
  * People, devices and settings are read by the server alone. `session`, `message`, `usage`, `tool_use` and `activity`
@@ -280,117 +280,29 @@ END $$;
 REVOKE ALL ON FUNCTION add_month FROM PUBLIC;
 `
 
-/**
- * The newest matching messages that a person may read, without compiling: that takes longer than the search. Row-level security would keep PostgreSQL from using the index
- * of the terms, because their operators are not leakproof; so this function runs as the owner and contains the
- * condition itself. It first looks at the newest messages, which answers frequent words, and then at one month after
- * the other, newest first, with the index.
- *
- * \`p_any\` is a list of clauses, as JSON: each is a list of alternatives, and a message contains \`all\` of one of them,
- * and one of its \`any\`. \`p_before_*\` is the last row of the page before. Texts are read only of the rows that are returned.
- */
-const SEARCH = `
-CREATE OR REPLACE FUNCTION search_messages(
-  p_all int[], p_any jsonb, p_projects int[], p_people int[], p_agents text[], p_sessions bigint[], p_roles text[],
-  p_tools text[], p_models text[], p_since timestamptz, p_until timestamptz,
-  p_before_at timestamptz, p_before_key bigint, p_before_seq int, p_limit int, p_probe int
-) RETURNS TABLE (session_key bigint, seq int, at timestamptz, body text)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path FROM CURRENT SET jit = off AS $$
-DECLARE
-  sets int[] := my_audiences();
-  filters text := ' m.audience = ANY ($1)';
-  matches text := 'true';
-  page text := '';
-  one text;
-  n int;
-  got int := 0;
-  low timestamptz; high timestamptz; oldest timestamptz;
-  columns text := 'm.session_key, m.seq, m.at, m.body';
-  newest_first text := ' ORDER BY m.at DESC, m.session_key DESC, m.seq DESC';
-BEGIN
-  IF p_projects IS NOT NULL THEN filters := filters || ' AND m.project_id = ANY ($2)'; END IF;
-  IF p_people IS NOT NULL THEN filters := filters || ' AND m.person_id = ANY ($3)'; END IF;
-  IF p_agents IS NOT NULL THEN filters := filters || ' AND m.agent = ANY ($4)'; END IF;
-  IF p_sessions IS NOT NULL THEN filters := filters || ' AND m.session_key = ANY ($5)'; END IF;
-  IF p_roles IS NOT NULL THEN filters := filters || ' AND m.role = ANY ($6)'; END IF;
-  IF p_tools IS NOT NULL THEN filters := filters || ' AND m.tool = ANY ($7)'; END IF;
-  IF p_models IS NOT NULL THEN
-    filters := filters || ' AND EXISTS (SELECT 1 FROM session s WHERE s.session_key = m.session_key AND EXISTS
-      (SELECT 1 FROM unnest(s.models) u, unnest($8) w WHERE u LIKE w))';
-  END IF;
-  IF cardinality(p_all) > 0 THEN matches := 'm.terms @> $9'; END IF;
-  -- Alternatives of one term are one condition.
-  FOR one IN
-    SELECT (SELECT string_agg(condition, ' OR ') FROM (
-      SELECT format('m.terms && %L::int[]', array_agg((a -> 'all' ->> 0)::int)) AS condition
-        FROM jsonb_array_elements(clause) a WHERE jsonb_array_length(a -> 'all') = 1 AND NOT a ? 'any' HAVING count(*) > 0
-      UNION ALL
-      SELECT format('m.terms @> %L::int[]', translate(a ->> 'all', '[]', '{}'))
-          || coalesce(format(' AND m.terms && %L::int[]', translate(a ->> 'any', '[]', '{}')), '')
-        FROM jsonb_array_elements(clause) a WHERE jsonb_array_length(a -> 'all') > 1 OR a ? 'any') c)
-    FROM jsonb_array_elements(p_any) clause
-  LOOP
-    matches := matches || format(' AND (%s)', coalesce(one, 'false'));
-  END LOOP;
-  IF p_before_at IS NOT NULL THEN page := ' AND (m.at, m.session_key, m.seq) < ($10, $11, $12)'; END IF;
-  low := coalesce(p_since, '-infinity');
-  high := coalesce(p_until, 'infinity');
-  IF p_before_at IS NOT NULL THEN high := least(high, p_before_at + interval '1 microsecond'); END IF;
-
-  IF p_probe > 0 THEN
-    -- Rows that the person may not read count too: the number of rows read is bounded.
-    EXECUTE format('SELECT count(*) FROM (SELECT 1 FROM (SELECT m.* FROM message m WHERE m.at >= $13 AND m.at < $14 %s %s LIMIT %s) m
-      WHERE %s AND %s LIMIT $15) x', page, newest_first, p_probe, filters, matches)
-      INTO n USING sets, p_projects, p_people, p_agents, p_sessions, p_roles, p_tools, p_models, p_all,
-        p_before_at, p_before_key, p_before_seq, low, high, p_limit;
-    IF n >= p_limit THEN
-      RETURN QUERY EXECUTE format('SELECT %s FROM (SELECT m.* FROM message m WHERE m.at >= $13 AND m.at < $14 %s %s LIMIT %s) m
-        WHERE %s AND %s %s LIMIT $15', columns, page, newest_first, p_probe, filters, matches, newest_first)
-        USING sets, p_projects, p_people, p_agents, p_sessions, p_roles, p_tools, p_models, p_all,
-          p_before_at, p_before_key, p_before_seq, low, high, p_limit;
-      RETURN;
-    END IF;
-  END IF;
-
-  SELECT min(to_date(substr(c.relname, 9), 'YYYYMM'))::timestamp AT TIME ZONE 'UTC',
-         (max(to_date(substr(c.relname, 9), 'YYYYMM')) + interval '1 month')::timestamp AT TIME ZONE 'UTC'
-    INTO oldest, low
-    FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'message'::regclass;
-  IF oldest IS NULL THEN RETURN; END IF;
-  high := least(high, low);
-  oldest := greatest(oldest, coalesce(p_since, '-infinity'));
-  WHILE high > oldest AND got < p_limit LOOP
-    low := date_trunc('month', (high - interval '1 microsecond') AT TIME ZONE 'UTC') AT TIME ZONE 'UTC';
-    -- The bodies of frequent words would not fit into memory: they are read of the newest alone.
-    RETURN QUERY EXECUTE format('WITH c AS MATERIALIZED (
-        SELECT m.session_key, m.at, m.seq FROM message m WHERE %s AND %s AND m.at >= $13 AND m.at < $14 %s),
-      k AS MATERIALIZED (SELECT * FROM c m %s LIMIT $15)
-      SELECT %s FROM k JOIN LATERAL (SELECT b.* FROM message b WHERE b.session_key = k.session_key AND b.at = k.at
-        AND b.seq = k.seq AND b.at >= $13 AND b.at < $14 OFFSET 0) m ON true %s', matches, filters, page, newest_first, columns, newest_first)
-      USING sets, p_projects, p_people, p_agents, p_sessions, p_roles, p_tools, p_models, p_all,
-        p_before_at, p_before_key, p_before_seq, greatest(low, oldest), high, p_limit - got;
-    GET DIAGNOSTICS n = ROW_COUNT;
-    got := got + n;
-    high := low;
-  END LOOP;
-END $$;
-REVOKE ALL ON FUNCTION search_messages FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION search_messages TO ${PERSON_ROLE};
-`
-
-/** The same for titles. */
-const TITLES = `
-CREATE FUNCTION search_titles(p_all int[], p_limit int) RETURNS TABLE (session_key bigint)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path FROM CURRENT AS
-  $$ SELECT s.session_key FROM session s
-     WHERE s.title_terms @> p_all AND s.audience = ANY ((SELECT my_audiences())::int[]) AND s.is_complete AND s.shared <> 'usage'
-     ORDER BY s.last_at DESC NULLS LAST LIMIT p_limit $$;
-REVOKE ALL ON FUNCTION search_titles FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION search_titles TO ${PERSON_ROLE};
+/** A row belongs to a session of the same person, and a project is known to those who see a session of it. */
+const STRICTER_RIGHTS = `
+${WITH_AUDIENCE.filter((table) => table !== 'session')
+  .map(
+    (table) => `
+ALTER POLICY person_adds ON ${table} WITH CHECK (person_id = (SELECT me()) AND audience = ANY ((SELECT my_audiences())::int[])
+  AND EXISTS (SELECT 1 FROM session s WHERE s.session_key = ${table}.session_key AND s.person_id = (SELECT me())));
+ALTER POLICY person_changes ON ${table} WITH CHECK (person_id = (SELECT me()) AND audience = ANY ((SELECT my_audiences())::int[])
+  AND EXISTS (SELECT 1 FROM session s WHERE s.session_key = ${table}.session_key AND s.person_id = (SELECT me())));`,
+  )
+  .join('')}
+ALTER TABLE project ENABLE ROW LEVEL SECURITY;
+ALTER TABLE project FORCE ROW LEVEL SECURITY;
+CREATE POLICY owner_all ON project TO CURRENT_USER USING (true) WITH CHECK (true);
+CREATE POLICY person_reads ON project FOR SELECT TO ${PERSON_ROLE}
+  USING (EXISTS (SELECT 1 FROM session s WHERE s.project_id = project.id));
 `
 
 export const MIGRATIONS: readonly string[] = [
   TABLES + RIGHTS + MONTHS + SEARCH + TITLES,
   // Alternatives of several terms, and bodies of the newest alone.
+  SEARCH,
+  STRICTER_RIGHTS,
+  // What was looked at by time is not looked at again.
   SEARCH,
 ]

@@ -10,7 +10,7 @@ import { JOIN_PATH, PROOF_HEADER, TEAM_API } from '../protocol.ts'
 import { addAudit } from './audit.ts'
 import type { TeamContext } from './context.ts'
 import { type CodeResult, invite, type Person, personOfCookie, signIn, signOut } from './people.ts'
-import { checkProof, checkToken, MAX_SKEW_MS, type Refusal } from './tokens.ts'
+import { checkProof, checkToken, isDeviceValid, MAX_SKEW_MS, type Refusal } from './tokens.ts'
 
 export interface AccessOptions {
   readonly port: () => number
@@ -24,6 +24,8 @@ export interface Caller {
   readonly person: Person
   /** Undefined: a browser. */
   readonly device: number | undefined
+  /** For answers that take long: whether the sign-in or the device is still valid. */
+  readonly isStillMember: () => Promise<boolean>
 }
 
 const SIGNED_IN_SECONDS = 30 * 86_400
@@ -75,7 +77,8 @@ export function checkTeamAccess(context: TeamContext, options: AccessOptions): M
       return c.json({ data: { status: 'ok' }, meta: {} })
     }
     if (person) {
-      c.set('caller', { person, device: undefined } satisfies Caller)
+      const isStillMember = async (): Promise<boolean> => (await personOfCookie(database, cookie ?? '')) !== undefined
+      c.set('caller', { person, device: undefined, isStillMember } satisfies Caller)
       return next()
     }
     if (path === '/api/health') {
@@ -101,7 +104,8 @@ async function deviceCaller(
 ): Promise<Caller> {
   const checked = await checkToken(context.database, await context.team(), bearer)
   if (checked.kind === 'refused') {
-    if (checked.why !== 'expired') onWrong(c)
+    // A token that was once valid is no guess: others may use the same address.
+    if (checked.why === 'unknown') onWrong(c)
     throw refuseDevice(checked.why)
   }
   const { person, device } = checked.value
@@ -115,7 +119,7 @@ async function deviceCaller(
     })
     if (proof !== 'ok') throw refuseDevice(proof)
   }
-  return { person, device }
+  return { person, device, isStillMember: () => isDeviceValid(context.database, device) }
 }
 
 const REFUSALS: { readonly [why in Refusal]: Phrase } = {

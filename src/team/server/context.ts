@@ -10,7 +10,7 @@ import { ReadingLog } from './audit.ts'
 import { readNames, readSessions, type SessionRow } from './list-sessions.ts'
 import type { OpenSessions } from './open-sessions.ts'
 import type { Person } from './people.ts'
-import { CHANGE_CHANNEL } from './sharing.ts'
+import { CHANGE_CHANNEL, parseChange, type SessionChange, toBusEvents } from './sharing.ts'
 import { readTeam, type Team } from './team-settings.ts'
 
 /** How long the name of a new person or a change of the policy may stay unnoticed. */
@@ -22,7 +22,7 @@ export class TeamContext {
   readonly readings: ReadingLog
   readonly version: string
   readonly prices: () => Promise<PriceList>
-  /** Keys of sessions that changed. Each page asks the database whether its person may know. */
+  /** Sessions that changed. Each page asks the database whether its person may know. */
   readonly changes = new EventBus()
   #team: { readonly team: Team; readonly at: number } | undefined
   #names: { readonly names: ReadonlyMap<number, string>; readonly at: number } | undefined
@@ -38,7 +38,7 @@ export class TeamContext {
   async start(): Promise<void> {
     await this.database.listen(
       CHANGE_CHANNEL,
-      (key) => this.#change(key),
+      (text) => this.#change(parseChange(text)),
       // What was said meanwhile is lost: every page loads again.
       () => this.changes.publish([{ kind: 'hello', epoch: null, revision: 0, reset: true }]),
     )
@@ -95,8 +95,9 @@ export class TeamContext {
     }
   }
 
-  #change(key: string): void {
-    this.changes.publish([{ kind: 'change', session: key as never, revision: 0 }])
+  #change(change: SessionChange): void {
+    const { key } = change
+    this.changes.publish(toBusEvents(change))
     if (!this.open.has(key)) return
     // A session that was withdrawn leaves the folder of this server at once.
     void this.database

@@ -74,7 +74,16 @@ async function collect(
   const found = new Map<string, Candidate>()
   const ask = async (any: readonly Clause[]): Promise<readonly Candidate[]> => {
     const plan = { all: [], any, isEmpty: false, isCut: false }
-    const rows = await findCandidates(db, NO_WORDS, plan, filter, people, undefined, NEWEST_OF_TERM, PROBE_ROWS)
+    const { candidates: rows } = await findCandidates(
+      db,
+      NO_WORDS,
+      plan,
+      filter,
+      people,
+      undefined,
+      NEWEST_OF_TERM,
+      PROBE_ROWS,
+    )
     for (const one of rows) found.set(`${one.number} ${one.seq}`, one)
     return rows
   }

@@ -22,10 +22,13 @@ export async function withdrawSession(database: TeamDatabase, person: number, ke
   const words = await database.asPerson(person, (db) => collectWords(db, [number]))
   const isRemoved = await database.asPerson(person, async (db) => {
     for (const table of DERIVED) await db.run(`DELETE FROM ${table} WHERE session_key = $1`, [number])
-    const removed = await db.run('DELETE FROM session WHERE session_key = $1', [number])
+    const removed = await db.first<{ audience: number }>(
+      'DELETE FROM session WHERE session_key = $1 RETURNING audience',
+      [number],
+    )
     await db.run('INSERT INTO withdrawn (session_key, person_id) VALUES ($1, me()) ON CONFLICT DO NOTHING', [number])
-    await notifyChange(db, key)
-    return removed > 0
+    await notifyChange(db, key, removed?.audience)
+    return removed !== undefined
   })
   await removeUnusedWords(database, words)
   return isRemoved
@@ -82,9 +85,12 @@ async function eraseSessions(database: TeamDatabase, numbers: readonly string[])
   if (numbers.length === 0) return
   const words = await database.asServer((db) => collectWords(db, numbers))
   await database.asServer(async (db) => {
-    for (const table of [...DERIVED, 'session'])
-      await db.run(`DELETE FROM ${table} WHERE session_key = ANY ($1::bigint[])`, [numbers])
-    for (const number of numbers) await notifyChange(db, keyFromNumber(number))
+    for (const table of DERIVED) await db.run(`DELETE FROM ${table} WHERE session_key = ANY ($1::bigint[])`, [numbers])
+    const removed = await db.rows<{ number: string; audience: number }>(
+      'DELETE FROM session WHERE session_key = ANY ($1::bigint[]) RETURNING session_key::text AS number, audience',
+      [numbers],
+    )
+    for (const { number, audience } of removed) await notifyChange(db, keyFromNumber(number), audience)
   })
   await removeUnusedWords(database, words)
 }

@@ -143,9 +143,8 @@ async function collectHits(
   let before: { at: Date; number: string; seq: number } | undefined =
     skipAt === undefined ? undefined : { at: new Date(skipAt), number: '9223372036854775807', seq: 2_147_483_647 }
   let wanted = Math.max(limit + 1, FIRST_CANDIDATES)
-  let probe = PROBE_ROWS
   for (;;) {
-    const candidates = await findCandidates(db, query, plan, filter, people, before, wanted, probe)
+    const { candidates, isCut } = await findCandidates(db, query, plan, filter, people, before, wanted, PROBE_ROWS)
     for (const one of candidates) {
       const hit = matchCandidate(one, query, time)
       if (!hit) continue
@@ -155,11 +154,10 @@ async function collectHits(
     }
     const last = candidates.at(-1)
     if (!last || candidates.length < wanted)
-      return { hits, hasMore: false, isComplete: !plan.isCut && !time.isExhausted }
+      return { hits, hasMore: false, isComplete: !isCut && !plan.isCut && !time.isExhausted }
     if (performance.now() > end || time.isExhausted) return { hits, hasMore: hits.length > 0, isComplete: false }
     before = { at: new Date(last.at), number: last.number, seq: last.seq }
     wanted = Math.min(wanted * 3, MAX_CANDIDATES)
-    probe = 0
   }
 }
 
@@ -175,12 +173,12 @@ export async function findCandidates(
   before: { readonly at: Date; readonly number: string; readonly seq: number } | undefined,
   limit: number,
   probe: number,
-): Promise<readonly Candidate[]> {
+): Promise<{ readonly candidates: readonly Candidate[] /** Time ran out. */; readonly isCut: boolean }> {
   const { projects, persons, agents, sessions, roles, tools, models, since, until, isImpossible } =
     await resolveFilters(db, query, filter, people)
-  if (isImpossible) return []
+  if (isImpossible) return { candidates: [], isCut: false }
   const hasWords = plan.all.length + plan.any.length > 0
-  const rows = await db.rows<{ number: string; seq: number; at: Date; body: string }>(
+  const rows = await db.rows<{ number: string | null; seq: number; at: Date; body: string }>(
     `SELECT session_key::text AS number, seq, at, body
      FROM search_messages($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
     [
@@ -202,7 +200,12 @@ export async function findCandidates(
       hasWords ? probe : MAX_FILTER_PROBE,
     ],
   )
-  return rows.map(({ at, ...row }) => ({ ...row, at: at.getTime() }))
+  return {
+    candidates: rows.flatMap(({ number, seq, at, body }) =>
+      number === null ? [] : { number, seq, at: at.getTime(), body },
+    ),
+    isCut: rows.at(-1)?.number === null,
+  }
 }
 
 interface ResolvedFilters {

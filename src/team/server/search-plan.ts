@@ -44,6 +44,7 @@ class PlanBuilder {
   isEmpty = false
   isCut = false
   readonly #database: TeamDatabase
+  readonly #expanded = new Map<string, Promise<readonly number[]>>()
 
   constructor(database: TeamDatabase) {
     this.#database = database
@@ -95,8 +96,15 @@ class PlanBuilder {
     return clause
   }
 
-  async #expand({ bytes }: IndexWord): Promise<readonly number[]> {
+  /** A word with digits is also looked up in its parts: the same prefix may come twice. */
+  #expand({ bytes }: IndexWord): Promise<readonly number[]> {
     const prefix = new TextDecoder().decode(bytes)
+    const known = this.#expanded.get(prefix) ?? this.#wordsWith(prefix)
+    this.#expanded.set(prefix, known)
+    return known
+  }
+
+  async #wordsWith(prefix: string): Promise<readonly number[]> {
     // As the server: a word may occur only in what the person may not read, and then leads to nothing.
     const rows = await this.#database.asServer((db) =>
       db.rows<{ hash: number }>('SELECT hash FROM word WHERE text ~>=~ $1 AND text ~<~ ($1 || chr(1114111)) LIMIT $2', [

@@ -1,4 +1,5 @@
 /** Who may read a session, as an audience that its rows carry. */
+import type { LiveEvent } from '../../model/api/machine.ts'
 import { AppError } from '../../model/error.ts'
 import { keyToNumber } from '../hash-chain.ts'
 import type { TeamDatabase, Transaction } from '../postgres/database.ts'
@@ -78,18 +79,22 @@ export async function shareSession(
   const audience = await database.asServer((db) => audienceOf(db, person, shared, names))
   return database.asPerson(person, async (db) => {
     const number = keyToNumber(key)
-    const changed = await db.run(
-      `UPDATE session SET shared = $2, audience = $3, revision = nextval('revision') WHERE session_key = $1 AND person_id = me()`,
+    const before = await db.first<{ shared: Sharing; audience: number }>(
+      'SELECT shared, audience FROM session WHERE session_key = $1 AND person_id = me() FOR UPDATE',
+      [number],
+    )
+    if (!before) return false
+    await db.run(
+      `UPDATE session SET shared = $2, audience = $3, revision = nextval('revision') WHERE session_key = $1`,
       [number, shared, audience],
     )
-    if (changed === 0) return false
     if (shared === 'usage') await eraseText(db, number)
     for (const table of AUDIENCE_TABLES)
       await db.run(`UPDATE ${table} SET audience = $2 WHERE session_key = $1 AND person_id = me() AND audience <> $2`, [
         number,
         audience,
       ])
-    await notifyChange(db, key)
+    await notifyChange(db, key, before.shared === 'usage' ? undefined : before.audience)
     return true
   })
 }
@@ -107,6 +112,26 @@ async function eraseText(db: Transaction, number: string): Promise<void> {
 
 export const CHANGE_CHANNEL = 'fumi_change'
 
-/** Tells every server, after the transaction, that a session changed. The message contains nothing else. */
-export const notifyChange = (db: Transaction, key: string): Promise<number> =>
-  db.run('SELECT pg_notify($1, $2)', [CHANGE_CHANNEL, key])
+/**
+ * Tells every server, after the transaction, that a session changed. The message contains nothing else.
+ * @param before the audience that could read it until now, if others may read it from now on, or nobody
+ */
+export const notifyChange = (db: Transaction, key: string, before?: number): Promise<number> =>
+  db.run('SELECT pg_notify($1, $2)', [CHANGE_CHANNEL, before === undefined ? key : `${key} ${before}`])
+
+/** A session changed; or it is withdrawn, erased or shared with others, and those of an audience may have seen it. */
+export interface SessionChange {
+  readonly key: string
+  readonly before: number | undefined
+}
+
+/** Changes as events of the bus, which keeps the last of equal ones: what left an audience is told in any case. */
+export const toBusEvents = ({ key, before }: SessionChange): readonly LiveEvent[] => [
+  { kind: 'change', session: key, revision: 0 },
+  ...(before === undefined ? [] : [{ kind: 'removed' as const, session: `${key} ${before}`, revision: 0 }]),
+]
+
+export function parseChange(text: string): SessionChange {
+  const [key = '', before] = text.split(' ', 2)
+  return { key, before: before === undefined ? undefined : Number(before) }
+}

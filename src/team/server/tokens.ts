@@ -140,6 +140,9 @@ const readDevice = (database: TeamDatabase, device: number): Promise<KnownDevice
     ),
   )
 
+export const isDeviceValid = async (database: TeamDatabase, device: number): Promise<boolean> =>
+  (await readDevice(database, device))?.revoked === false
+
 /** What nobody needs any more: nonces, codes and sessions of browsers that have expired. */
 export const removeExpired = (database: TeamDatabase): Promise<void> =>
   database.asServer(async (db) => {
