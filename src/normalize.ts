@@ -8,6 +8,7 @@
 import { stat } from 'node:fs/promises'
 import type { Agent, PrivacyOptions, ReadItem, Source } from './agents/agent.ts'
 import { catchReaderErrors } from './agents/catch-reader-errors.ts'
+import { SharedSearch } from './agents/kit/folder-search.ts'
 import { allAgents } from './agents/load-agents.ts'
 import { openRegularHandle, SpecialFileError, specialKindOf } from './lib/files/regular-file.ts'
 import { describeSystemError } from './lib/files/system-error.ts'
@@ -69,13 +70,32 @@ export async function* logsAt(path: string): AsyncGenerator<Log> {
   if (special) throw missing(path, new SpecialFileError(path, special))
   const agents = await allAgents()
   if (found.isDirectory()) {
-    for (const agent of agents) for await (const source of agent.find(path)) yield { agent, source, unknown: false }
+    yield* logsBelow(path, agents)
     return
   }
   const known = await agentAt(path, agents)
   const agent = known ?? agents.find((one) => one.takesUnknown)
   if (!agent) return
   for await (const source of agent.find(path)) yield { agent, source, unknown: !known }
+}
+
+/** All agents search the folder together; the logs of one follow those of the other. */
+async function* logsBelow(folder: string, agents: readonly Agent[]): AsyncGenerator<Log> {
+  const search = new SharedSearch()
+  const searches = agents.map((agent) => {
+    const sources = agent.find(folder, search)[Symbol.asyncIterator]()
+    const first = sources.next()
+    // Reported when it is this agent's turn.
+    first.catch(() => undefined)
+    return { agent, sources, first }
+  })
+  try {
+    for (const { agent, sources, first } of searches)
+      for (let one = await first; !one.done; one = await sources.next())
+        yield { agent, source: one.value, unknown: false }
+  } finally {
+    for (const { sources } of searches) await sources.return?.()
+  }
 }
 
 export interface StoredState {

@@ -2,6 +2,7 @@
 
 import type { Capture } from '../model/capture.ts'
 import type { CheckFinding } from '../model/check-finding.ts'
+import type { FolderSearch } from '../model/folder-search.ts'
 import type { HistorySummary } from '../model/history-summary.ts'
 import type { AgentId, Instant } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
@@ -34,8 +35,8 @@ export interface Agent {
   recognize(head: Uint8Array, path: string): boolean
   /** What a file is, for a person; also for formats that are known but rejected. */
   describe?(head: Uint8Array, path: string): FileDescription | undefined
-  /** Every source below a folder, or the file itself. */
-  find(root: string): AsyncIterable<Source>
+  /** Every source below a folder, or the file itself. @param search set where other agents search the same folder */
+  find(root: string, search?: FolderSearch): AsyncIterable<Source>
   /** Cheap. Equal fingerprints mean that the source did not change. Undefined when it is gone. */
   probe(source: Source): Promise<SourceFingerprint | undefined>
   /** First pass: header, counts and token usage. */

@@ -81,6 +81,15 @@ async function* countSessions(
   if (found) yield found
 }
 
+/** `2026-01-01T00:00` */
+const MINUTE_LENGTH = 16
+
+interface SpentRecord {
+  readonly at: Instant | null
+  readonly model: string
+  usage: Usage
+}
+
 class SessionCounter {
   session: Session | undefined
   readonly #options: TotalsOptions
@@ -89,7 +98,9 @@ class SessionCounter {
   #used: Totals | undefined
   #history: HistorySummary | undefined
   /** By quarter of an hour and model. */
-  readonly #records = new Map<string, { at: Instant | null; model: string; usage: Usage }>()
+  readonly #records = new Map<string, SpentRecord>()
+  /** Consecutive reports are mostly of the same minute. */
+  #last: { readonly minute: string; readonly day: string; readonly record: SpentRecord } | undefined
 
   constructor(options: TotalsOptions) {
     this.#options = options
@@ -116,19 +127,28 @@ class SessionCounter {
 
   #spend({ at, model = 'unknown', usage }: Extract<ScanItem, { kind: 'usage' }>): void {
     this.#used ??= emptyTotals()
-    const { dayOf, prices } = this.#options
-    const quarter = at === null ? null : (instantFromMs(Math.floor(Date.parse(at) / QUARTER_MS) * QUARTER_MS) ?? null)
-    const key = `${quarter} ${model}`
-    const known = this.#records.get(key)?.usage ?? NO_USAGE
-    this.#records.set(key, { at: quarter, model, usage: addUsage(known, usage) })
+    const { prices } = this.#options
+    const { day, record } = this.#placeOf(at, model)
+    record.usage = addUsage(record.usage, usage)
     const spent = costOfUsage(usage, model === 'unknown' ? undefined : model, at, prices)
     const { cost } = this.#used
     this.#used.usage = addUsage(this.#used.usage, usage)
     addUsageTo(this.#used.by_model, model, usage)
-    addUsageTo(this.#used.by_day, dayOf(at), usage)
+    addUsageTo(this.#used.by_day, day, usage)
     cost.all = addCosts(cost.all, spent)
     addCostTo(cost.by_model, model, spent)
-    addCostTo(cost.by_day, dayOf(at), spent)
+    addCostTo(cost.by_day, day, spent)
+  }
+
+  #placeOf(at: Instant | null, model: string): { readonly day: string; readonly record: SpentRecord } {
+    const minute = at?.slice(0, MINUTE_LENGTH) ?? ''
+    if (this.#last?.minute === minute && this.#last.record.model === model) return this.#last
+    const quarter = at === null ? null : (instantFromMs(Math.floor(Date.parse(at) / QUARTER_MS) * QUARTER_MS) ?? null)
+    const key = `${quarter} ${model}`
+    const record = this.#records.get(key) ?? { at: quarter, model, usage: NO_USAGE }
+    this.#records.set(key, record)
+    this.#last = { minute, day: this.#options.dayOf(at), record }
+    return this.#last
   }
 
   /** Undefined if it was not a conversation. */

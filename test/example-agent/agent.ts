@@ -7,7 +7,6 @@ import type { Agent } from '../../src/agents/agent.ts'
 import { jsonlAgent } from '../../src/agents/kit/jsonl-agent.ts'
 import { type MessageDraft, NO_SEGMENTS } from '../../src/agents/kit/place-message.ts'
 import { findLogs } from '../../src/agents/kit/source-file.ts'
-import { readHead } from '../../src/lib/files/safe-fs.ts'
 import { type Fields, fieldsOf, nonEmptyStringOf, stringOf, toJsonText } from '../../src/lib/unknown-values.ts'
 import { validCountOf } from '../../src/model/checked-numbers.ts'
 import { metadataFromSource } from '../../src/model/metadata.ts'
@@ -26,9 +25,8 @@ const example: Agent = {
   // Parley deletes sessions that are older than 30 days. fumibako backs them up from first sight.
   retention: () => ({ kind: 'deletes', days: 30 }),
   recognize: (head) => FIRST_RECORD.test(Buffer.from(head).toString('utf8')),
-  async *find(root) {
-    yield* findLogs(ID, root, /\.jsonl$/i, (path) => example.recognize(readHead(path), path))
-  },
+  find: (root, search) =>
+    findLogs(ID, root, { names: /\.jsonl$/i, accepts: (path, head) => example.recognize(head(), path) }, search),
   ...jsonlAgent<{ total: Usage }>({
     agent: ID,
     nativeId: (first) => nonEmptyStringOf(first['session']),

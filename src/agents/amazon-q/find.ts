@@ -1,18 +1,21 @@
 /** Finds and recognizes conversations: rows of a store, saved files, the prompt history. */
 import { basename } from 'node:path'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
-import { findFilesBelow, isFolder, readHead, statOf } from '../../lib/files/safe-fs.ts'
+import { isFolder, readHead, statOf } from '../../lib/files/safe-fs.ts'
 import { isSqliteFile } from '../../lib/sqlite/database-file.ts'
+import type { FolderSearch } from '../../model/folder-search.ts'
 import type { Source } from '../agent.ts'
+import { filesMatching } from '../kit/folder-search.ts'
 import { withStore } from '../kit/open-store.ts'
 import { isHistoryFile } from './prompt-history.ts'
 import {
-  findSessions,
   idInPath,
   isSessionFile,
   isSidecar,
   journalIdsIn,
   recognizeSession,
+  SESSIONS,
+  sessionAt,
 } from './session-files/store.ts'
 import { agentOfStore, DATABASE_NAME, isDatabasePath, KIRO, listStore, sessionsOf } from './stores.ts'
 import { formatRowKey, listTables, MAX_ROW_BYTES, parseRowKey } from './tables.ts'
@@ -20,19 +23,21 @@ import { formatRowKey, listTables, MAX_ROW_BYTES, parseRowKey } from './tables.t
 const CANDIDATE_NAMES = /\.(?:sqlite3?|db|json)$|^\.cli_bash_history$/i
 
 /** Kiro's sessions are files in later versions; what an earlier store says of the same session is left out. */
-export async function* find(root: string): AsyncGenerator<Source> {
+export async function* find(root: string, search?: FolderSearch): AsyncGenerator<Source> {
   if (!isFolder(root)) {
-    if (isSessionPath(root)) yield* findSessions(root)
+    if (isSessionPath(root)) yield sessionAt(root)
     else yield* withoutJournals(sourcesIn(root), journalsBeside(root))
     return
   }
   const journals = new Set(journalsBeside(root))
-  for (const source of findSessions(root)) {
-    journals.add(idInPath(source.path))
-    yield source
+  const sessions = filesMatching(root, SESSIONS, search)
+  const others = filesMatching(root, { names: CANDIDATE_NAMES, accepts: isAmazonQFile }, search)
+  for await (const path of sessions) {
+    journals.add(idInPath(path))
+    yield { agent: KIRO, path, root }
   }
-  for (const path of findFilesBelow(root, CANDIDATE_NAMES))
-    if (isAmazonQFile(path)) for (const source of withoutJournals(sourcesIn(path), journals)) yield { ...source, root }
+  for await (const path of others)
+    for (const source of withoutJournals(sourcesIn(path), journals)) yield { ...source, root }
 }
 
 /** Ids of the sessions that the program of this store keeps as files. */
@@ -49,8 +54,8 @@ const withoutJournals = (sources: readonly Source[], journals: ReadonlySet<strin
     return row?.table !== 'conversations_v2' || !journals.has(row.conversation)
   })
 
-function isAmazonQFile(path: string): boolean {
-  if (!isDatabasePath(path)) return isConversationFile(readHead(path), path)
+function isAmazonQFile(path: string, head: () => Uint8Array): boolean {
+  if (!isDatabasePath(path)) return isConversationFile(head(), path)
   const tables = withStore(path, listTables)
   if (tables.ok) return tables.value.length > 0
   // A store that cannot be opened is recognized by its name. Other databases may belong to other programs.

@@ -2,6 +2,7 @@
 import type { Agent } from '../agent.ts'
 import { jsonlAgent } from '../kit/jsonl-agent.ts'
 import { check } from './check-log.ts'
+import { countRecord } from './count-record.ts'
 import { deliver } from './deliver.ts'
 import { addDesktopTitle, describe, isConversation, settle } from './describe.ts'
 import { AGENT_ID, find, roots } from './find.ts'
@@ -37,6 +38,7 @@ const claudeCode: Agent = {
     copyMemory,
     relate,
     isSilent,
+    countRecord,
     settle,
     finish: addDesktopTitle,
     names: ({ summaries }, source) => namesGiven(summaries, source),

@@ -119,7 +119,8 @@ const TITLES: { readonly [type: string]: readonly [field: string, rank: number] 
   summary: ['summary', 1],
 }
 
-function titleOf(record: Fields, type: string | null, memory: Memory): string | undefined {
+/** A title that is no worse than the one before. */
+export function titleOf(record: Fields, type: string | null, memory: Memory): string | undefined {
   const [field, rank] = TITLES[type ?? ''] ?? []
   if (field === undefined || rank === undefined || (rank < memory.titleRank && type !== 'summary')) return undefined
   const title = nonEmptyStringOf(record[field])

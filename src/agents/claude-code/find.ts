@@ -2,8 +2,10 @@
 import { realpathSync } from 'node:fs'
 import { basename, isAbsolute, join, sep } from 'node:path'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
-import { findFilesBelow, isFile, isFolder, listEntries, readHead, SKIPPED_FOLDERS } from '../../lib/files/safe-fs.ts'
+import { findFilesBelow, isFile, isFolder, listEntries, SKIPPED_FOLDERS } from '../../lib/files/safe-fs.ts'
+import type { FolderSearch } from '../../model/folder-search.ts'
 import type { HostEnvironment, Source } from '../agent.ts'
+import { filesMatching } from '../kit/folder-search.ts'
 import { recognize } from './recognize.ts'
 
 export const AGENT_ID = 'claude-code'
@@ -41,15 +43,16 @@ const AGENT_LOG_NAME = /^agent-[^\\/]+\.jsonl$/i
 const PROMPTS_FILE = 'history.jsonl'
 
 /** In a home only its logs, in any other folder every file that is one. */
-export async function* find(root: string): AsyncGenerator<Source> {
+export async function* find(root: string, search?: FolderSearch): AsyncGenerator<Source> {
   if (!isFolder(root)) {
     yield { agent: AGENT_ID, path: root }
     return
   }
   const homes = homesBelow(root, 0)
   if (homes.length === 0) {
-    for (const path of findFilesBelow(root, LOG_NAME))
-      if (recognize(readHead(path), path)) yield { agent: AGENT_ID, path, root }
+    const isLog = (path: string, head: () => Uint8Array): boolean => recognize(head(), path)
+    for await (const path of filesMatching(root, { names: LOG_NAME, accepts: isLog }, search))
+      yield { agent: AGENT_ID, path, root }
     return
   }
   for (const home of homes) for (const path of logsOfHome(home)) yield { agent: AGENT_ID, path, root }

@@ -1,7 +1,7 @@
 /** Recognizes logs of Claude Code by their first records, never by their name. */
-import { type Fields, fieldsOf, isObject, parseStructure } from '../../lib/unknown-values.ts'
+import { type Fields, fieldsOf, isObject } from '../../lib/unknown-values.ts'
 import type { FileDescription } from '../agent.ts'
-import { headText } from '../kit/source-file.ts'
+import { headLines, headValue } from '../kit/source-file.ts'
 
 const MAX_LINES = 20
 
@@ -22,17 +22,17 @@ export function describeFile(head: Uint8Array): FileDescription | undefined {
 }
 
 function kindOf(head: Uint8Array): 'session' | 'prompts' | undefined {
-  const lines = headText(head).split('\n')
-  const last = lines.pop() ?? ''
-  for (const line of lines.slice(0, MAX_LINES)) {
-    if (line.trim() === '') continue
-    const record = parseStructure(line)
+  const lines = headLines(head)
+  const end = lines.length - 1
+  for (let at = 0; at < Math.min(end, MAX_LINES); at++) {
+    const record = headValue(head, at)
     if (!isObject(record)) continue
     const kind = kindOfRecord(record)
     if (kind !== 'unsure') return kind
   }
-  if (lines.length >= MAX_LINES) return undefined
-  const record = parseStructure(last)
+  if (end >= MAX_LINES) return undefined
+  const last = lines[end] ?? ''
+  const record = headValue(head, end)
   if (isObject(record)) {
     const kind = kindOfRecord(record)
     return kind === 'unsure' ? undefined : kind

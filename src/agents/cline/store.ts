@@ -2,9 +2,11 @@
 import { basename, dirname, join } from 'node:path'
 import { findFilesBelow, isFile, isFolder } from '../../lib/files/safe-fs.ts'
 import { nonEmptyStringOf } from '../../lib/unknown-values.ts'
+import type { FolderSearch } from '../../model/folder-search.ts'
 import type { AgentId } from '../../model/ids.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription, HostEnvironment, Source } from '../agent.ts'
+import { filesMatching } from '../kit/folder-search.ts'
 import { settingsFolder } from '../kit/settings-folder.ts'
 import { headText } from '../kit/source-file.ts'
 
@@ -46,9 +48,10 @@ const LOG_NAME = /^(?:api_conversation_history|.+\.messages)\.json$/
 const isTaskFile = (path: string): boolean =>
   basename(path) === HISTORY || basename(path) === `${basename(dirname(path))}.messages.json`
 
-export async function* find(root: string): AsyncGenerator<Source> {
+export async function* find(root: string, search?: FolderSearch): AsyncGenerator<Source> {
   if (!isFolder(root)) return yield { agent: agentOf(root), path: root }
-  for (const path of findFilesBelow(root, LOG_NAME)) if (isTaskFile(path)) yield { agent: agentOf(path), path, root }
+  for await (const path of filesMatching(root, { names: LOG_NAME, accepts: isTaskFile }, search))
+    yield { agent: agentOf(path), path, root }
 }
 
 export const rootOwner = (root: string): AgentId => (root.includes(ROO_EXTENSION) ? ROO : CLINE)

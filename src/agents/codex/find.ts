@@ -1,10 +1,12 @@
 /** Finds Codex logs below a folder, and a thread's log by the thread's id. */
 import { basename, dirname, join } from 'node:path'
-import { findFilesBelow, isFile, isFolder, listEntries, readHead } from '../../lib/files/safe-fs.ts'
+import { findFilesBelow, isFile, isFolder, listEntries } from '../../lib/files/safe-fs.ts'
 import { fieldsOf, nonEmptyStringOf } from '../../lib/unknown-values.ts'
 import { validCountOf } from '../../model/checked-numbers.ts'
+import type { FileTest, FolderSearch } from '../../model/folder-search.ts'
 import { UUID_PATTERN } from '../../model/ids.ts'
 import type { HostEnvironment, Source } from '../agent.ts'
+import { filesMatching } from '../kit/folder-search.ts'
 import { recognize } from './recognize.ts'
 
 export const AGENT_ID = 'codex'
@@ -20,17 +22,16 @@ export function roots(environment: HostEnvironment): readonly string[] {
 }
 
 /** In a Codex home only the folders with logs; in any other folder every file with a likely name. */
-export async function* find(root: string): AsyncGenerator<Source> {
+export async function* find(root: string, search?: FolderSearch): AsyncGenerator<Source> {
   if (!isFolder(root)) {
     yield { agent: AGENT_ID, path: root }
     return
   }
   if (!isCodexHome(root)) {
-    for (const source of logsBelow(root, root)) yield source
+    yield* logsBelow(root, root, search)
     return
   }
-  for (const folder of ['sessions', 'archived_sessions'])
-    for (const source of logsBelow(join(root, folder), root)) yield source
+  for (const folder of ['sessions', 'archived_sessions']) yield* logsBelow(join(root, folder), root)
   for (const file of ['history.jsonl', SESSION_NAMES_FILE])
     if (isFile(join(root, file))) yield { agent: AGENT_ID, path: join(root, file), root }
 }
@@ -39,10 +40,14 @@ const isCodexHome = (root: string): boolean =>
   isFolder(join(root, 'sessions')) &&
   (isFile(join(root, 'history.jsonl')) || isFile(join(root, 'config.toml')) || basename(root) === '.codex')
 
-function* logsBelow(folder: string, root: string): Generator<Source> {
+async function* logsBelow(folder: string, root: string, search?: FolderSearch): AsyncGenerator<Source> {
   const unreadableFolders: string[] = []
-  for (const path of findFilesBelow(folder, LOG_NAME, (one) => unreadableFolders.push(one)))
-    if (ROLLOUT_NAME.test(path) || recognize(readHead(path), path)) yield { agent: AGENT_ID, path, root }
+  const test: FileTest = {
+    names: LOG_NAME,
+    accepts: (path, head) => ROLLOUT_NAME.test(path) || recognize(head(), path),
+    onUnreadable: (one) => unreadableFolders.push(one),
+  }
+  for await (const path of filesMatching(folder, test, search)) yield { agent: AGENT_ID, path, root }
   // Reading such a source reports why the folder cannot be opened.
   for (const path of unreadableFolders) yield { agent: AGENT_ID, path, root }
 }

@@ -5,9 +5,9 @@ import { trimCharacters } from '../../lib/text.ts'
 import { type Fields, fieldsOf, isObject, parseStructure } from '../../lib/unknown-values.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription } from '../agent.ts'
+import { firstLines, headText, headValue } from '../kit/source-file.ts'
 import { type CodexRecordShape, detectShape } from './record/records.ts'
 
-const MAX_PROBED_LINES = 8
 const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd]
 /** For a first line that is longer than the head. */
 const ENVELOPE_OPENING =
@@ -53,12 +53,9 @@ export function describe(head: Uint8Array, path: string): FileDescription | unde
 
 function detectKind(head: Uint8Array, path: string): FileKind | undefined {
   if (ZSTD_MAGIC.every((byte, at) => head[at] === byte)) return /\.jsonl\.zst$/i.test(path) ? 'compressed' : undefined
-  const text = Buffer.from(head)
-    .toString('utf8')
-    .replace(/^\uFEFF/, '')
-  if (isSessionDocument(text)) return 'whole'
-  for (const line of text.split('\n', MAX_PROBED_LINES)) {
-    const record = parseStructure(line)
+  if (isSessionDocument(headText(head))) return 'whole'
+  for (const [at, line] of firstLines(head).entries()) {
+    const record = headValue(head, at)
     if (isObject(record) && isCodexRecord(record)) return detectShape(record)
     if (ENVELOPE_OPENING.test(line)) return 'envelope'
   }

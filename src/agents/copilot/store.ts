@@ -3,8 +3,10 @@ import { basename, dirname, join } from 'node:path'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
 import { findFilesBelow, isFile, isFolder, listEntries, readHead } from '../../lib/files/safe-fs.ts'
 import { nonEmptyStringOf } from '../../lib/unknown-values.ts'
+import type { FolderSearch } from '../../model/folder-search.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription, HostEnvironment, Source } from '../agent.ts'
+import { filesMatching } from '../kit/folder-search.ts'
 import { beginsWithRecord, headText } from '../kit/source-file.ts'
 import { looksLikeHistory } from './history.ts'
 import { isEvent } from './record.ts'
@@ -19,11 +21,16 @@ const LOG_NAME = /\.jsonl?$/i
 const EVENTS = 'events.jsonl'
 
 /** In Copilot's home only the folders with conversations; in any other folder every file with its content. */
-export async function* find(root: string): AsyncGenerator<Source> {
+export async function* find(root: string, search?: FolderSearch): AsyncGenerator<Source> {
   if (!isFolder(root)) return yield { agent: AGENT_ID, path: root }
   const folders = ['session-state', 'history-session-state'].map((name) => join(root, name)).filter(isFolder)
-  for (const path of folders.length > 0 ? homeLogs(root) : findFilesBelow(root, LOG_NAME))
-    if (recognize(readHead(path))) yield { agent: AGENT_ID, path, root }
+  if (folders.length > 0) {
+    for (const path of homeLogs(root)) if (recognize(readHead(path))) yield { agent: AGENT_ID, path, root }
+    return
+  }
+  const isLog = (_: string, head: () => Uint8Array): boolean => recognize(head())
+  for await (const path of filesMatching(root, { names: LOG_NAME, accepts: isLog }, search))
+    yield { agent: AGENT_ID, path, root }
 }
 
 /** A session has a folder; before version 1.0 it was a file, which a later version may have moved into a folder. */

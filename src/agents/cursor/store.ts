@@ -1,13 +1,15 @@
 /** Where Cursor keeps conversations: rows of its editor's database, found and read by ranges of keys. */
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findFilesBelow, isFolder } from '../../lib/files/safe-fs.ts'
+import { isFolder } from '../../lib/files/safe-fs.ts'
 import { type DatabaseOutcome, type DatabaseProblem, isSqliteFile } from '../../lib/sqlite/database-file.ts'
 import type { ForeignDatabase } from '../../lib/sqlite/foreign-database.ts'
 import { type Fields, fieldsOf, isObject, listOf, nonEmptyStringOf, parseStructure } from '../../lib/unknown-values.ts'
+import type { FolderSearch } from '../../model/folder-search.ts'
 import type { Issue, IssueCode } from '../../model/issue.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription, HostEnvironment, Source, SourceFingerprint } from '../agent.ts'
+import { filesMatching } from '../kit/folder-search.ts'
 import { withStore } from '../kit/open-store.ts'
 import { pathOf } from '../kit/place-message.ts'
 import type { RecordStore, StoredItem, StoredRecord } from '../kit/record-store.ts'
@@ -48,10 +50,10 @@ export const describe = (head: Uint8Array, path: string): FileDescription | unde
       }
     : undefined
 
-export async function* find(root: string): AsyncGenerator<Source> {
+export async function* find(root: string, search?: FolderSearch): AsyncGenerator<Source> {
   if (!isFolder(root)) return yield* sourcesIn(root)
-  for (const path of findFilesBelow(root, /\.vscdb$/i))
-    if (hasTable(path)) for (const source of sourcesIn(path)) yield { ...source, root }
+  for await (const path of filesMatching(root, { names: /\.vscdb$/i, accepts: hasTable }, search))
+    for (const source of sourcesIn(path)) yield { ...source, root }
 }
 
 /** A store that cannot be listed is yielded as a source, and reading it reports why. */

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { CONVERSATIONS_FOLDER } from '../../conversation/journal/journal-name.ts'
 import { dataDirectory } from '../../lib/files/data-directory.ts'
-import { readHead } from '../../lib/files/safe-fs.ts'
+import type { FolderSearch } from '../../model/folder-search.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription, HostEnvironment, Source } from '../agent.ts'
 import { findLogs } from '../kit/source-file.ts'
@@ -34,6 +34,5 @@ function firstEventLine(head: Uint8Array): string {
   return text.split('\n', MAX_PROBED_LINES).find((line) => EVENT_OPENING.test(line.slice(0, PROBED_LINE_LENGTH))) ?? ''
 }
 
-export async function* find(root: string): AsyncGenerator<Source> {
-  yield* findLogs(AGENT_ID, root, /\.jsonl$/i, (path) => recognize(readHead(path)))
-}
+export const find = (root: string, search?: FolderSearch): AsyncGenerator<Source> =>
+  findLogs(AGENT_ID, root, { names: /\.jsonl$/i, accepts: (_, head) => recognize(head()) }, search)

@@ -33,7 +33,8 @@ export function describe(head: Uint8Array): FileDescription | undefined {
   return kind && DESCRIPTIONS[kind]
 }
 
-const HEADER_LINE = /^\{(?=.*"sessionId"\s*:\s*")(?=.*"projectHash"\s*:\s*")/
+const SESSION_ID = /"sessionId"\s*:\s*"/
+const PROJECT = /"projectHash"\s*:\s*"/
 const CHANGE_LINE = /^\{"\$(?:set|rewindTo|patch)"\s*:/
 const MESSAGE_TYPE = '"type"\\s*:\\s*"(?:user|gemini|info|error|warning)"'
 const DOCUMENT = new RegExp(
@@ -46,9 +47,13 @@ function kindOf(head: Uint8Array): FileKind | undefined {
   const text = headText(head)
   if (PROMPTS.test(text)) return 'prompts'
   if (CHECKPOINT.test(text)) return 'checkpoint'
-  if (firstLines(head).some((line) => HEADER_LINE.test(line) || CHANGE_LINE.test(line))) return 'session'
+  if (firstLines(head).some((line) => isHeaderLine(line) || CHANGE_LINE.test(line))) return 'session'
   return DOCUMENT.test(text) ? 'document' : undefined
 }
+
+/** Searches for the rare word first. */
+const isHeaderLine = (line: string): boolean =>
+  line.startsWith('{') && line.includes('"projectHash"') && PROJECT.test(line) && SESSION_ID.test(line)
 
 /** Not a line of its own: pretty-printed, or a list. */
 export const looksLikeDocument = (head: string): boolean =>

@@ -4,8 +4,10 @@ import { readRegularFile } from '../../lib/files/regular-file.ts'
 import { findFilesBelow, isFile, isFolder, listEntries, readHead, statOf } from '../../lib/files/safe-fs.ts'
 import { sha256 } from '../../lib/hash.ts'
 import { fieldsOf, nonEmptyStringOf, parseStructure } from '../../lib/unknown-values.ts'
+import type { FileTest, FolderSearch } from '../../model/folder-search.ts'
 import { KEEPS, type Retention } from '../../model/retention.ts'
 import type { HostEnvironment, Source } from '../agent.ts'
+import { filesMatching } from '../kit/folder-search.ts'
 import { recognize } from './recognize.ts'
 
 export const AGENT_ID = 'gemini'
@@ -19,10 +21,10 @@ const SESSION_NAME = /^session-.*-([0-9a-zA-Z]{1,8})\.jsonl?$/
 const CHECKPOINT_NAME = /^checkpoint-.*\.json$/
 
 /** In Gemini's home only the folders with conversations; in any other folder every file with its content. */
-export async function* find(root: string): AsyncGenerator<Source> {
+export async function* find(root: string, search?: FolderSearch): AsyncGenerator<Source> {
   if (!isFolder(root)) return yield { agent: AGENT_ID, path: root }
-  const paths = isGeminiHome(root) ? homeLogs(root) : otherLogs(root)
-  for (const path of withoutCopies([...paths])) yield { agent: AGENT_ID, path, root }
+  const paths = isGeminiHome(root) ? [...homeLogs(root)] : await otherLogs(root, search)
+  for (const path of withoutCopies(paths)) yield { agent: AGENT_ID, path, root }
 }
 
 const isGeminiHome = (root: string): boolean =>
@@ -41,8 +43,11 @@ function* homeLogs(root: string): Generator<string> {
   }
 }
 
-function* otherLogs(root: string): Generator<string> {
-  for (const path of findFilesBelow(root, LOG_NAME)) if (recognize(readHead(path))) yield path
+async function otherLogs(root: string, search: FolderSearch | undefined): Promise<readonly string[]> {
+  const found: string[] = []
+  const test: FileTest = { names: LOG_NAME, accepts: (_, head) => recognize(head()) }
+  for await (const path of filesMatching(root, test, search)) found.push(path)
+  return found
 }
 
 /**

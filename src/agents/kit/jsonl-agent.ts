@@ -23,7 +23,7 @@ import {
   toMessage,
   withoutExtension,
 } from './record-parser.ts'
-import { type GivenName, type LineTally, scanFromRead } from './scan-tally.ts'
+import { type FirstPassItem, type GivenName, type LineTally, scanFromRead } from './scan-tally.ts'
 import { changedSourceError, probeFile, readSpan } from './source-file.ts'
 
 export interface JsonlFormat<Memory extends object> extends RecordFormat<Memory> {
@@ -52,8 +52,8 @@ export function jsonlAgent<Memory extends object>(
     source: Source,
     options: AgentReadOptions,
     tally: LineTally | undefined,
-  ): AsyncGenerator<readonly ReadItem[]> =>
-    readLogFile<JsonlCursor<Memory>, ReadItem>(source, options.from, async function* (file, from) {
+  ): AsyncGenerator<readonly FirstPassItem[]> =>
+    readLogFile<JsonlCursor<Memory>, FirstPassItem>(source, options.from, async function* (file, from) {
       const parser = new RecordParser(format, source, options, from, tally)
       if (!from && format.document && (await isDocument(format.document, file)))
         return yield* readDocument(format.document, source, file, (document, bytes) =>
@@ -78,7 +78,8 @@ export function jsonlAgent<Memory extends object>(
         isConversation: format.isConversation,
       })
     },
-    read: (source, options = {}) => readLines(source, options, undefined),
+    // Without a tally, every record gives messages.
+    read: (source, options = {}) => readLines(source, options, undefined) as AsyncGenerator<readonly ReadItem[]>,
     readMessage: (source, locator, options = {}) => readMessage(format, source, locator as RecordLocator, options),
   }
 }

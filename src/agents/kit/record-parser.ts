@@ -25,7 +25,7 @@ import {
   sessionIdentity,
 } from './place-message.ts'
 import { RecordClock, type RecordTime, type SavedClock } from './record-clock.ts'
-import type { LineTally } from './scan-tally.ts'
+import type { FirstPassItem, LineTally, RecordCounts, RecordPosition } from './scan-tally.ts'
 import type { ByteSpan } from './source-file.ts'
 
 /** Interprets records. `describe`, `select`, `relate` and `isSilent` may change their memory. */
@@ -67,6 +67,11 @@ export interface RecordFormat<Memory extends object> {
    * counts it as a line without parsing it. May note in the memory what `settle` needs of it.
    */
   isSilent?(bytes: Buffer, memory: Memory): boolean
+  /**
+   * What the first pass needs of a record that changes nothing in the header but the title, without messages of it.
+   * Undefined to read it as the second pass does. May change the memory only if it returns counts.
+   */
+  countRecord?(record: Fields, session: Session, memory: Memory, position: RecordPosition): RecordCounts | undefined
   /** The record as the seal of a conversion is computed, where the program stores its fields in another order. */
   inOrder?(record: Fields): Fields
   /** Adds what the memory says about the session. Called after some lines, and at the end. */
@@ -126,7 +131,7 @@ export class RecordParser<Memory extends object> {
   /** In the first pass, with silent lines. */
   readonly #tally: LineTally | undefined
   #session: Session | undefined
-  #items: ReadItem[] = []
+  #items: FirstPassItem[] = []
 
   constructor(
     format: RecordFormat<Memory>,
@@ -145,7 +150,7 @@ export class RecordParser<Memory extends object> {
     this.#session = saved?.session ?? undefined
   }
 
-  parseLines(lines: readonly ByteLine[]): ReadItem[] {
+  parseLines(lines: readonly ByteLine[]): FirstPassItem[] {
     this.#items = []
     const before = this.#session
     for (const line of lines) this.#parseLine(line)
@@ -158,7 +163,8 @@ export class RecordParser<Memory extends object> {
     const before = this.#session
     for (const { record, span, item, bytes, isAlone = false, essence } of items)
       this.#addRecord(record, { number: item, span, item, isAlone, ...(essence && { essence }) }, bytes ?? NO_BYTES)
-    return this.#end(before)
+    // Only lines are counted without messages.
+    return this.#end(before) as ReadItem[]
   }
 
   /** Continues a session whose header has changed, without another message for it. */
@@ -166,10 +172,10 @@ export class RecordParser<Memory extends object> {
     const before = this.#session
     if (before) this.#session = this.#format.describe(before, withoutExtension(record), this.#memory, this.#source)
     this.#items = []
-    return this.#end(before)
+    return this.#end(before) as ReadItem[]
   }
 
-  #end(before: Session | undefined): ReadItem[] {
+  #end(before: Session | undefined): FirstPassItem[] {
     if (this.#session && this.#format.settle) this.#session = this.#format.settle(this.#session, this.#memory)
     if (this.#session && this.#session !== before) this.#items.push({ kind: 'session', session: this.#session })
     return this.#items
@@ -221,6 +227,7 @@ export class RecordParser<Memory extends object> {
     const format = this.#format
     const recordTime = this.#clock.timeOf(format.timeOf(record), number)
     if (recordTime.isBad) this.#issue({ code: 'bad_time', reason: describeBadTime('timestamp') }, number)
+    else if (isAlone && item === undefined && this.#count(record, recordTime, number)) return 1
     const header = this.#header(record, essence ?? bytes, recordTime)
     const own = withoutExtension(record)
     const session = format.describe(header, own, this.#memory, this.#source)
@@ -257,6 +264,18 @@ export class RecordParser<Memory extends object> {
       this.#items.push({ kind: 'message', message, locator })
     })
     return drafts.length
+  }
+
+  /** In the first pass, where the format can do without messages. */
+  #count(record: Fields, { at, basis }: RecordTime, line: number): boolean {
+    if (!this.#tally || !this.#session) return false
+    const id = makeMessageId(at, line, 1)
+    const counts = this.#format.countRecord?.(record, this.#session, this.#memory, { at, id })
+    if (!counts) return false
+    const { title = this.#session.title } = counts
+    if (title !== this.#session.title && title !== undefined) this.#session = { ...this.#session, title }
+    this.#items.push({ kind: 'counted', line, at: basis ? null : at, counts })
+    return true
   }
 
   #header(record: Fields, bytes: Buffer, { at, basis }: RecordTime): Session {

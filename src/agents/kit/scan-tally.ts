@@ -6,6 +6,7 @@ import type { NormalizedMessage } from '../../model/normalized.ts'
 import { recordedTime, TimeRange } from '../../model/recorded-time.ts'
 import type { Session } from '../../model/session.ts'
 import { estimateMessage, type TokenEstimate } from '../../model/token-estimate.ts'
+import type { Usage } from '../../model/usage.ts'
 import type { ReadItem, ScanItem } from '../agent.ts'
 import { hasKeys } from './place-message.ts'
 
@@ -50,6 +51,14 @@ export class ScanTally {
     }
     const usage = message.metadata?.usage
     if (usage && !isReplayed) this.#items.push({ kind: 'usage', at: this.#latest, model: modelOf(message), usage })
+  }
+
+  addCounted({ at, counts: { messages, tools, model, usage } }: CountedRecord): void {
+    this.#times.add(at)
+    this.#latest = at ?? this.#latest
+    this.#messages += messages
+    for (const name of tools) this.#tools[name] = (this.#tools[name] ?? 0) + 1
+    if (usage) this.#items.push({ kind: 'usage', at: this.#latest, model, usage })
   }
 
   /** Call after `add`. */
@@ -102,9 +111,37 @@ interface ScanOptions {
   readonly isConversation?: ((session: Session) => boolean) | undefined
 }
 
+/** Of a record that is counted without messages. */
+export interface RecordCounts {
+  readonly messages: number
+  /** The tools that it calls. */
+  readonly tools: readonly string[]
+  readonly model: string | undefined
+  readonly usage: Usage | undefined
+  /** A new title of the session. */
+  readonly title?: string
+}
+
+export interface RecordPosition {
+  readonly at: Instant
+  /** The id of its first message. */
+  readonly id: string
+}
+
+/** What both passes read, and records that only the first one counts. */
+export type FirstPassItem = ReadItem | CountedRecord
+
+interface CountedRecord {
+  readonly kind: 'counted'
+  readonly line: number
+  /** Its own time. */
+  readonly at: Instant | null
+  readonly counts: RecordCounts
+}
+
 /** For line-based logs of one session. A line counts once, however many messages and issues it gives. */
 export async function* scanFromRead(
-  batches: AsyncIterable<readonly ReadItem[]>,
+  batches: AsyncIterable<readonly FirstPassItem[]>,
   { lines, estimates, isConversation }: ScanOptions = {},
 ): AsyncGenerator<readonly ScanItem[]> {
   const tally = new ScanTally()
@@ -116,7 +153,7 @@ export async function* scanFromRead(
       lines.silent = 0
     }
     for (const one of batch) {
-      const line = one.kind === 'message' ? one.message.raw.line_index : lineOfIssue(one)
+      const line = lineOf(one)
       if (line > last) {
         tally.lines++
         last = line
@@ -124,7 +161,8 @@ export async function* scanFromRead(
       if (one.kind === 'message') {
         tally.add(one.message)
         if (estimates) tally.estimate(one.message)
-      } else if (one.kind === 'cursor') found.push(...tally.take(), one)
+      } else if (one.kind === 'counted') tally.addCounted(one)
+      else if (one.kind === 'cursor') found.push(...tally.take(), one)
       else if (one.kind !== 'session' || isConversation?.(one.session) !== false) found.push(one)
     }
     found.push(...tally.take())
@@ -135,6 +173,9 @@ export async function* scanFromRead(
   if (rest.length > 0) yield rest
 }
 
-/** NUL bytes alone do not make a line. */
-const lineOfIssue = (one: ReadItem): number =>
-  one.kind === 'issue' && one.issue.code !== 'nul_bytes' ? (one.issue.line ?? 0) : 0
+function lineOf(one: FirstPassItem): number {
+  if (one.kind === 'message') return one.message.raw.line_index
+  if (one.kind === 'counted') return one.line
+  // NUL bytes alone do not make a line.
+  return one.kind === 'issue' && one.issue.code !== 'nul_bytes' ? (one.issue.line ?? 0) : 0
+}

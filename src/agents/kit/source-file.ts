@@ -1,14 +1,15 @@
 /** File sources: finding them, fingerprints, reading the bytes of a locator, replacing them. */
-import { closeSync, readSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { readKeptRange } from '../../lib/files/file-bytes.ts'
-import { openRegularFile } from '../../lib/files/regular-file.ts'
-import { findFilesBelow, isFolder, statOf } from '../../lib/files/safe-fs.ts'
+import { isFolder, statOf } from '../../lib/files/safe-fs.ts'
 import { isSystemError, systemErrorReason, toWriteError } from '../../lib/files/system-error.ts'
 import { checksum } from '../../lib/hash.ts'
 import { type Fields, isObject, parseStructure } from '../../lib/unknown-values.ts'
 import { AppError } from '../../model/error.ts'
+import type { FileTest, FolderSearch } from '../../model/folder-search.ts'
 import type { AgentId } from '../../model/ids.ts'
 import type { Source, SourceFingerprint } from '../agent.ts'
+import { filesMatching } from './folder-search.ts'
 
 /** Changes whenever the file is written or replaced. Undefined when there is no file. */
 export async function probeFile({ path }: Pick<Source, 'path'>): Promise<SourceFingerprint | undefined> {
@@ -23,41 +24,58 @@ export async function probeFile({ path }: Pick<Source, 'path'>): Promise<SourceF
   }
 }
 
-/** The files below a folder that `isLog` accepts, or the file itself. */
-export function* findLogs(
+/** The files below a folder that the test accepts, or the file itself. */
+export async function* findLogs(
   agent: AgentId,
   root: string,
-  namePattern: RegExp,
-  isLog: (path: string) => boolean,
-): Generator<Source> {
+  test: FileTest,
+  search: FolderSearch | undefined,
+): AsyncGenerator<Source> {
   if (!isFolder(root)) yield { agent, path: root }
-  else for (const path of findFilesBelow(root, namePattern)) if (isLog(path)) yield { agent, path, root }
+  else for await (const path of filesMatching(root, test, search)) yield { agent, path, root }
 }
 
-/** Whether `accepts` is true for the first bytes of a file, or for more of them. */
-export function fileBeginsWith(path: string, buffer: Buffer, accepts: (head: Buffer) => boolean): boolean {
-  try {
-    const fd = openRegularFile(path)
-    try {
-      return accepts(buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, 0)))
-    } finally {
-      closeSync(fd)
-    }
-  } catch {
-    return false
-  }
+/** Of all agents, which look at a file one after the other. */
+interface FileBeginning {
+  readonly head: Uint8Array
+  readonly text: string
+  /** The last one may be cut. */
+  readonly lines: readonly string[]
+  /** Lines that were parsed. */
+  readonly values: unknown[]
 }
 
-/** A file's beginning for patterns of ASCII characters, decoded byte by byte because that is ten times faster. */
-export const headText = (head: Uint8Array): string =>
-  Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('latin1').replace(BYTE_ORDER_MARK, '')
+let lastBeginning: FileBeginning | undefined
+
+function beginningOf(head: Uint8Array): FileBeginning {
+  if (lastBeginning?.head === head) return lastBeginning
+  const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)
+  const text = bytes.toString('latin1').replace(BYTE_ORDER_MARK, '')
+  lastBeginning = { head, text, lines: text.split('\n', MAX_HEAD_LINES), values: [] }
+  return lastBeginning
+}
 
 const BYTE_ORDER_MARK = /^\u00EF\u00BB\u00BF/
+
+/** A file's beginning for patterns of ASCII characters, decoded byte by byte because that is ten times faster. */
+export const headText = (head: Uint8Array): string => beginningOf(head).text
+
+const MAX_HEAD_LINES = 21
+
+/** At most 21. The last one may be cut. */
+export const headLines = (head: Uint8Array): readonly string[] => beginningOf(head).lines
+
+/** The JSON value of one of these lines, or undefined. Only its keys and ASCII values are right. */
+export function headValue(head: Uint8Array, line: number): unknown {
+  const { lines, values } = beginningOf(head)
+  if (!(line in values)) values[line] = parseStructure(lines[line] ?? '')
+  return values[line]
+}
 
 const MAX_PROBED_LINES = 8
 
 /** The last one may be cut. */
-export const firstLines = (head: Uint8Array): readonly string[] => headText(head).split('\n', MAX_PROBED_LINES)
+export const firstLines = (head: Uint8Array): readonly string[] => headLines(head).slice(0, MAX_PROBED_LINES)
 
 /**
  * Whether one of the first lines is a record that `accepts`. Only keys and ASCII values of the records are right.
@@ -70,9 +88,9 @@ export const beginsWithRecord = (
   opening: RegExp,
   accepts: (record: Fields) => boolean,
 ): boolean =>
-  firstLines(head).some((line) => {
+  firstLines(head).some((line, at) => {
     if (opening.test(line)) return true
-    const record = hint.test(line) ? parseStructure(line) : undefined
+    const record = hint.test(line) ? headValue(head, at) : undefined
     return isObject(record) && accepts(record)
   })
 

@@ -1,17 +1,14 @@
 /** Finds files of NormalizedMessages and recognizes them by content. They have no default folder. */
 
+import type { FolderSearch } from '../../model/folder-search.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription, Source } from '../agent.ts'
-import { fileBeginsWith, findLogs } from '../kit/source-file.ts'
+import { findLogs } from '../kit/source-file.ts'
 
 export const AGENT_ID = 'normalized'
 
-export async function* find(root: string): AsyncGenerator<Source> {
-  yield* findLogs(AGENT_ID, root, /\.(?:ndjson|jsonl)$/i, (path) => fileBeginsWith(path, buffer, recognize))
-}
-
-/** Large enough for the first keys of a message, which have a fixed order. */
-const buffer = Buffer.allocUnsafeSlow(2_048)
+export const find = (root: string, search?: FolderSearch): AsyncGenerator<Source> =>
+  findLogs(AGENT_ID, root, { names: /\.(?:ndjson|jsonl)$/i, accepts: (_, head) => recognize(head()) }, search)
 
 const MESSAGE_OPENING =
   /^\uFEFF?\s*\{"id":"[^"]*","timestamp":"[^"]*","role":"(?:user|assistant|tool|system|meta)","source_type":"[a-z_]+","segments":\[/
@@ -21,6 +18,7 @@ export const recognize = (head: Uint8Array): boolean =>
     Buffer.from(head.buffer, head.byteOffset, Math.min(head.byteLength, OPENING_BYTES)).toString('utf8'),
   )
 
+/** Enough for the first keys of a message, which have a fixed order. */
 const OPENING_BYTES = 512
 
 export const describe = (head: Uint8Array): FileDescription | undefined =>

@@ -1,22 +1,19 @@
 /** Finds files of conversations and recognizes them by content. They have no default folder. */
 
+import type { FolderSearch } from '../../model/folder-search.ts'
 import { beginsWithConversation, describeFileHead } from '../../openai/files/file-layout.ts'
 import type { FileDescription, Source } from '../agent.ts'
-import { fileBeginsWith, findLogs, headText } from '../kit/source-file.ts'
+import { findLogs, headText } from '../kit/source-file.ts'
 
 export const AGENT_ID = 'openai'
 
 /** Not what tasks of other agents are called, which hold such messages. */
 const CANDIDATE_NAMES = /^(?!(?:api_conversation_history|ui_messages|.+\.messages)\.json$).*\.(?:json|jsonl|ndjson)$/i
 
-export async function* find(root: string): AsyncGenerator<Source> {
-  yield* findLogs(AGENT_ID, root, CANDIDATE_NAMES, (path) => fileBeginsWith(path, buffer, isConversation))
-}
+export const find = (root: string, search?: FolderSearch): AsyncGenerator<Source> =>
+  findLogs(AGENT_ID, root, { names: CANDIDATE_NAMES, accepts: (_, head) => isConversation(head()) }, search)
 
-const buffer = Buffer.allocUnsafeSlow(65_536)
-
-const isConversation = (head: Buffer): boolean =>
-  !OTHER_AGENT_LOG.test(head.toString('latin1', 0, 128)) && recognize(head)
+const isConversation = (head: Uint8Array): boolean => !OTHER_AGENT_LOG.test(headText(head)) && recognize(head)
 
 /** The first record of another agent's log is sufficient to exclude the file. */
 const OTHER_AGENT_LOG =

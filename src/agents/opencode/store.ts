@@ -2,13 +2,15 @@
 import { stat } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, sep } from 'node:path'
 import { readRegularFile } from '../../lib/files/regular-file.ts'
-import { findFilesBelow, isFile, isFolder, listEntries, readHead } from '../../lib/files/safe-fs.ts'
+import { isFile, isFolder, listEntries } from '../../lib/files/safe-fs.ts'
 import { isSystemError, systemErrorReason } from '../../lib/files/system-error.ts'
 import { type DatabaseProblem, isSqliteFile } from '../../lib/sqlite/database-file.ts'
 import { nonEmptyStringOf } from '../../lib/unknown-values.ts'
+import type { FolderSearch } from '../../model/folder-search.ts'
 import type { Issue, IssueCode } from '../../model/issue.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription, HostEnvironment, Source, SourceFingerprint } from '../agent.ts'
+import { filesMatching } from '../kit/folder-search.ts'
 import { pathOf } from '../kit/place-message.ts'
 import type { RecordStore, StoredItem, StoredRecord } from '../kit/record-store.ts'
 import { probeFile } from '../kit/source-file.ts'
@@ -73,11 +75,11 @@ export const describe = (head: Uint8Array, path: string): FileDescription | unde
       ? { format: 'database', why: phrase('a database of OpenCode', 'OpenCode のデータベース') }
       : undefined
 
-export async function* find(root: string): AsyncGenerator<Source> {
+export async function* find(root: string, search?: FolderSearch): AsyncGenerator<Source> {
   if (!isFolder(root)) return yield* sourcesOf(root)
   const isWhole = isHome(root)
   const home = isWhole ? root : FILE_FOLDERS.has(basename(root)) && isHome(dirname(root)) ? dirname(root) : undefined
-  if (home === undefined) return yield* otherSources(root)
+  if (home === undefined) return yield* otherSources(root, search)
   const known = new Set<string>()
   for (const source of databasesIn(home).flatMap(rowSources)) {
     if (source.key !== undefined) known.add(source.key)
@@ -105,13 +107,11 @@ const isHome = (folder: string): boolean =>
 
 const OTHER_NAMES = /\.(?:db|json)$/i
 
-function* otherSources(root: string): Generator<Source> {
-  for (const path of findFilesBelow(root, OTHER_NAMES)) {
-    if (isDatabasePath(path)) {
-      if (DATABASE_NAME.test(basename(path)) || isOurs(path))
-        for (const source of rowSources(path)) yield { ...source, root }
-    } else if (recognize(readHead(path), path)) for (const source of sourcesOf(path)) yield { ...source, root }
-  }
+async function* otherSources(root: string, search: FolderSearch | undefined): AsyncGenerator<Source> {
+  const accepts = (path: string, head: () => Uint8Array): boolean =>
+    isDatabasePath(path) ? DATABASE_NAME.test(basename(path)) || isOurs(path) : recognize(head(), path)
+  for await (const path of filesMatching(root, { names: OTHER_NAMES, accepts }, search))
+    for (const source of sourcesOf(path)) yield { ...source, root }
 }
 
 function* sourcesOf(path: string): Generator<Source> {

@@ -1,9 +1,11 @@
 /** Where pi keeps conversations. */
 import { join } from 'node:path'
-import { findFilesBelow, isFolder, readHead } from '../../lib/files/safe-fs.ts'
+import { isFolder } from '../../lib/files/safe-fs.ts'
 import { type Fields, nonEmptyStringOf, stringOf } from '../../lib/unknown-values.ts'
+import type { FolderSearch } from '../../model/folder-search.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription, HostEnvironment, Source } from '../agent.ts'
+import { filesMatching } from '../kit/folder-search.ts'
 import { beginsWithRecord } from '../kit/source-file.ts'
 import { isEntry, isHeader } from './record.ts'
 
@@ -15,10 +17,11 @@ export function roots({ home, variables }: HostEnvironment): readonly string[] {
   return [join(nonEmptyStringOf(variables['PI_CODING_AGENT_DIR']) ?? join(home, '.pi', 'agent'), 'sessions')]
 }
 
-export async function* find(root: string): AsyncGenerator<Source> {
+export async function* find(root: string, search?: FolderSearch): AsyncGenerator<Source> {
   if (!isFolder(root)) return yield { agent: AGENT_ID, path: root }
-  for (const path of findFilesBelow(root, /\.jsonl$/i))
-    if (recognize(readHead(path))) yield { agent: AGENT_ID, path, root }
+  const isLog = (_: string, head: () => Uint8Array): boolean => recognize(head())
+  for await (const path of filesMatching(root, { names: /\.jsonl$/i, accepts: isLog }, search))
+    yield { agent: AGENT_ID, path, root }
 }
 
 /** The name of a directory's folder. */

@@ -1,9 +1,11 @@
 /** Where Qwen Code keeps conversations. */
 import { join } from 'node:path'
-import { findFilesBelow, isFolder, listEntries, readHead } from '../../lib/files/safe-fs.ts'
+import { isFolder, listEntries } from '../../lib/files/safe-fs.ts'
 import { nonEmptyStringOf } from '../../lib/unknown-values.ts'
+import type { FolderSearch } from '../../model/folder-search.ts'
 import { phrase } from '../../model/phrase.ts'
 import type { FileDescription, HostEnvironment, Source } from '../agent.ts'
+import { filesMatching } from '../kit/folder-search.ts'
 import { beginsWithRecord } from '../kit/source-file.ts'
 import { isRecord } from './record.ts'
 
@@ -18,11 +20,12 @@ export function roots({ home, variables }: HostEnvironment): readonly string[] {
 const LOG_NAME = /\.jsonl$/i
 
 /** In Qwen's home only the folders with conversations; in any other folder every file with its content. */
-export async function* find(root: string): AsyncGenerator<Source> {
+export async function* find(root: string, search?: FolderSearch): AsyncGenerator<Source> {
   if (!isFolder(root)) return yield { agent: AGENT_ID, path: root }
+  const isLog = (_: string, head: () => Uint8Array): boolean => recognize(head())
   for (const folder of chatFolders(root))
-    for (const path of findFilesBelow(folder, LOG_NAME))
-      if (recognize(readHead(path))) yield { agent: AGENT_ID, path, root }
+    for await (const path of filesMatching(folder, { names: LOG_NAME, accepts: isLog }, search))
+      yield { agent: AGENT_ID, path, root }
 }
 
 function chatFolders(root: string): readonly string[] {

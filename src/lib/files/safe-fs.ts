@@ -37,7 +37,7 @@ export function listEntries(folder: string): readonly Dirent[] {
  */
 export function* findFilesBelow(
   folder: string,
-  namePattern: RegExp,
+  namePattern: Pick<RegExp, 'test'>,
   onUnreadable?: (folder: string) => void,
 ): Generator<string> {
   const names: string[] = []

@@ -1,7 +1,8 @@
 /** Where Kiro CLI 2 and Kiro's later versions keep sessions as files. */
 import { basename, dirname, join, posix, win32 } from 'node:path'
-import { findFilesBelow, isFile, isFolder, listEntries, readHead } from '../../../lib/files/safe-fs.ts'
+import { findFilesBelow, isFile, listEntries, readHead } from '../../../lib/files/safe-fs.ts'
 import { nonEmptyStringOf } from '../../../lib/unknown-values.ts'
+import type { FileTest } from '../../../model/folder-search.ts'
 import { phrase } from '../../../model/phrase.ts'
 import type { FileDescription, HostEnvironment, Source } from '../../agent.ts'
 import { originalPathOf } from '../../kit/place-message.ts'
@@ -37,10 +38,12 @@ export const idInPath = (path: string): string =>
 /** The journal of another session of version 2, in the same folder: the id may be anything. */
 export const siblingJournal = (path: string, id: string): string => join(dirname(path), `${win32.basename(id)}.jsonl`)
 
-export function* findSessions(root: string): Generator<Source> {
-  if (!isFolder(root)) return yield { agent: KIRO, path: journalOfSidecar(root) ?? root }
-  for (const path of findFilesBelow(root, /\.jsonl$/i))
-    if (!isPartOfSession(path) && recognizeSession(readHead(path), path)) yield { agent: KIRO, path, root }
+/** The source that a file belongs to. */
+export const sessionAt = (path: string): Source => ({ agent: KIRO, path: journalOfSidecar(path) ?? path })
+
+export const SESSIONS: FileTest = {
+  names: /\.jsonl$/i,
+  accepts: (path, head) => !isPartOfSession(path) && recognizeSession(head(), path),
 }
 
 /** Files of agents that a session started, whose form is not known, and an index of all sessions. */

@@ -1,7 +1,7 @@
 /** Tokens of a response. Every record of a response repeats them, and the last repetition is complete. */
 import { type Fields, fieldsOf, nonEmptyStringOf } from '../../../lib/unknown-values.ts'
 import { MAX_TOKEN_COUNT } from '../../../model/checked-numbers.ts'
-import { cacheWrites, isZeroUsage, NO_USAGE, type Usage, usageDifference } from '../../../model/usage.ts'
+import { isZeroUsage, makeUsage, type Usage, usageDifference } from '../../../model/usage.ts'
 import { messageOf } from './drafts.ts'
 
 const countOf = (value: unknown): number =>
@@ -21,14 +21,7 @@ export function usageOf(record: Fields): Usage | undefined {
   const cached = countOf(given['cache_read_input_tokens'])
   const input = countOf(given['input_tokens']) + cached + written
   const output = countOf(given['output_tokens'])
-  const usage: Usage = {
-    input_tokens: input,
-    cached_input_tokens: cached,
-    ...cacheWrites(written, hour),
-    output_tokens: output,
-    reasoning_output_tokens: 0,
-    total_tokens: input + output,
-  }
+  const usage = makeUsage(input, cached, written, hour, output, 0, input + output)
   return isZeroUsage(usage) ? undefined : usage
 }
 
@@ -68,15 +61,13 @@ export function countResponse(record: Fields, responses: SavedResponses, isRepea
 function largestOf(a: Usage, b: Usage): Usage {
   const input_tokens = Math.max(a.input_tokens, b.input_tokens)
   const output_tokens = Math.max(a.output_tokens, b.output_tokens)
-  return {
-    ...NO_USAGE,
+  return makeUsage(
     input_tokens,
-    cached_input_tokens: Math.max(a.cached_input_tokens, b.cached_input_tokens),
-    ...cacheWrites(
-      Math.max(a.cache_write_tokens ?? 0, b.cache_write_tokens ?? 0),
-      Math.max(a.cache_write_1h_tokens ?? 0, b.cache_write_1h_tokens ?? 0),
-    ),
+    Math.max(a.cached_input_tokens, b.cached_input_tokens),
+    Math.max(a.cache_write_tokens ?? 0, b.cache_write_tokens ?? 0),
+    Math.max(a.cache_write_1h_tokens ?? 0, b.cache_write_1h_tokens ?? 0),
     output_tokens,
-    total_tokens: input_tokens + output_tokens,
-  }
+    0,
+    input_tokens + output_tokens,
+  )
 }
