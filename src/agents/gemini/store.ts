@@ -80,10 +80,13 @@ function isStub(path: string): boolean {
   const known = stubs.get(path)
   if (known?.print === print) return known.isStub
   const text = textOf(path)
-  const isEmpty = text !== undefined && /^\{"sessionId"/.test(text) && !/^\{"id"|"type":"gemini"/m.test(text)
+  const isEmpty = text !== undefined && !/"type"\s*:\s*"gemini"/.test(text) && text.split('\n').every(isOfStub)
   stubs.set(path, { print, isStub: isEmpty })
   return isEmpty
 }
+
+const isOfStub = (line: string): boolean =>
+  /^\s*$/.test(line) || /^\{\s*"(?:sessionId|projectHash|startTime|lastUpdated|kind|\$set)"/.test(line)
 
 /** Small files are looked at once, because a sweep comes by every few seconds. */
 const stubs = new Map<string, { readonly print: string; readonly isStub: boolean }>()

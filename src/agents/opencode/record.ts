@@ -97,6 +97,7 @@ function promptDrafts(record: Fields): readonly MessageDraft[] {
 function addedDrafts(part: Fields): readonly MessageDraft[] {
   const text = stringOf(part['text'])
   if (part['type'] === 'compaction') return [eventDraft('compaction', part, { kind: 'compaction' })]
+  if (isUnknown(part)) return [eventDraft(String(part['type']), part)]
   if (!isText(part) || text === undefined) return []
   const segments = [textSegment('input', text)]
   // Shown to the person, and never sent.
@@ -239,9 +240,16 @@ function saidDrafts(part: Fields, isSummary: boolean): readonly MessageDraft[] {
     case 'subtask':
       return [eventDraft(String(part['type']), part)]
     default:
-      return []
+      return isUnknown(part) ? [eventDraft(String(part['type']), part)] : []
   }
 }
+
+/** Of a later version. The others are said, attached, or repeat what the message says. */
+const isUnknown = ({ type }: Fields): boolean => typeof type === 'string' && !PART_TYPES.has(type)
+const PART_TYPES: ReadonlySet<string> = new Set([
+  ...['text', 'file', 'reasoning', 'tool', 'agent', 'subtask', 'patch', 'retry', 'compaction'],
+  ...['step-start', 'step-finish', 'snapshot', 'source-url', 'tool-invocation'],
+])
 
 /** Ciphertext of reasoning, below the name of its provider. */
 function encryptedIn(metadata: unknown): string | undefined {

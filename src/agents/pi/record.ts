@@ -12,6 +12,7 @@ import { validCountOf, validExitCodeOf } from '../../model/checked-numbers.ts'
 import { type Metadata, metadataFromSource } from '../../model/metadata.ts'
 import type { Channel, MessageSegment, Mutable, ToolCall } from '../../model/normalized.ts'
 import { cacheWrites, NO_USAGE, type Usage } from '../../model/usage.ts'
+import { joinAnswers } from '../kit/join-answers.ts'
 import { type MessageDraft, NO_SEGMENTS } from '../kit/place-message.ts'
 
 /** Stands for a model or provider that the source of a converted conversation does not name: pi requires one. */
@@ -129,7 +130,7 @@ function answerDrafts(message: Fields): readonly MessageDraft[] {
   })
   const own: Metadata = name === undefined ? {} : { model: name }
   const drafts = listOf(message['content']).filter(isObject).flatMap(blockDrafts)
-  const [first, ...rest] = joinTexts(drafts)
+  const [first, ...rest] = joinAnswers(drafts)
   const whole: Metadata = { ...values, ...own, ...ended }
   if (!first) {
     const metadata = { ...whole, event_kind: stringOf(stopReason) ?? 'assistant' }
@@ -168,21 +169,12 @@ function blockDrafts(block: Fields): readonly MessageDraft[] {
       if (typeof input === 'object') tool_call.arguments_json = input
       return [{ role: 'tool', source_type: 'tool_call', payload_type: 'toolCall', segments: NO_SEGMENTS, tool_call }]
     }
-    default:
-      return []
+    default: {
+      // Of a kind that later versions may add. Its bytes stay in the log.
+      const { data, ...values } = block
+      return [eventDraft(typeof data === 'string' ? { ...values, size: data.length } : block)]
+    }
   }
-}
-
-/** Texts of one answer that follow each other are one message. */
-function joinTexts(drafts: readonly MessageDraft[]): readonly MessageDraft[] {
-  const joined: MessageDraft[] = []
-  for (const draft of drafts) {
-    const last = joined.at(-1)
-    if (last?.role === 'assistant' && draft.role === 'assistant')
-      joined[joined.length - 1] = { ...last, segments: [...last.segments, ...draft.segments] }
-    else joined.push(draft)
-  }
-  return joined
 }
 
 const EXIT_CODE = /(?:^|\n)Command exited with code (\d{1,10})\s*$/

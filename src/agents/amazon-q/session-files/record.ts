@@ -4,6 +4,7 @@ import { validExitCodeOf } from '../../../model/checked-numbers.ts'
 import { type Metadata, metadataFromSource } from '../../../model/metadata.ts'
 import type { Channel, MessageSegment, Mutable, ToolCall } from '../../../model/normalized.ts'
 import { callDraft, listOfFields } from '../../kit/content-parts.ts'
+import { joinAnswers } from '../../kit/join-answers.ts'
 import { type MessageDraft, NO_SEGMENTS } from '../../kit/place-message.ts'
 
 export const isEntry = (record: Fields): boolean =>
@@ -80,7 +81,7 @@ function base64Of(bytes: unknown): string | undefined {
 }
 
 function answerDrafts(record: Fields): readonly MessageDraft[] {
-  return contentOf(record).flatMap((block): readonly MessageDraft[] => {
+  const drafts = contentOf(record).flatMap((block): readonly MessageDraft[] => {
     const { kind } = block
     if (kind === 'toolUse') {
       const { toolUseId, name, input } = fieldsOf(block['data']) ?? {}
@@ -88,9 +89,18 @@ function answerDrafts(record: Fields): readonly MessageDraft[] {
     }
     if (kind === 'thinking') return [thoughtDraft(block['data'])]
     const segment = segmentOf(block, 'output')
+    if (!segment && kind !== 'text') return [blockDraft(block)]
     if (!segment || segment.text?.trim() === '') return []
     return [{ role: 'assistant', source_type: 'message', payload_type: 'AssistantMessage', segments: [segment] }]
   })
+  return joinAnswers(drafts)
+}
+
+/** Of a kind that later versions may add. */
+function blockDraft({ kind, ...values }: Fields): MessageDraft {
+  const name = stringOf(kind) ?? 'block'
+  const metadata: Metadata = { ...metadataFromSource(values), event_kind: name }
+  return { role: 'meta', source_type: 'meta', payload_type: name, segments: NO_SEGMENTS, metadata }
 }
 
 /** The fields of a thought are not documented: they stay as they are. */

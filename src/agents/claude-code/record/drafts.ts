@@ -12,6 +12,7 @@ import {
 import { type Metadata, metadataFromSource } from '../../../model/metadata.ts'
 import type { Mutable, ToolCall } from '../../../model/normalized.ts'
 import type { Source } from '../../agent.ts'
+import { joinAnswers } from '../../kit/join-answers.ts'
 import { type MessageDraft, NO_SEGMENTS } from '../../kit/place-message.ts'
 import { blocksOf, parseBlocks, textSegment } from './content.ts'
 import { resultDraft } from './tool-result.ts'
@@ -149,7 +150,7 @@ function assistantDrafts(record: Fields): readonly MessageDraft[] {
   }
   let calls = 0
   const uuid = nonEmptyStringOf(record['uuid'])
-  return blocks.map((block, at) => {
+  const drafts = blocks.map((block, at): MessageDraft => {
     const draft = assistantDraft(block, () => inferredCallId(uuid, ++calls))
     // What is said of the response stands at its first block.
     return {
@@ -157,6 +158,7 @@ function assistantDrafts(record: Fields): readonly MessageDraft[] {
       metadata: mergeFields(draft.metadata ?? {}, at === 0 ? notes : modelNote(message)),
     }
   })
+  return joinAnswers(drafts)
 }
 
 const modelNote = (message: Fields | undefined): Metadata => {
