@@ -231,8 +231,12 @@ describe.skipIf(withoutPostgres)(`devices of a team ${withoutPostgres ?? ''}`, a
     const { code } = ((await own.json()) as { data: { code: string } }).data
     const joined = await sendJoin(team.url, { code, device: 'laptop', public_key: createDeviceKeys().publicKey })
     expect(joined.person.name).toBe('Paula')
+    const own_code = await invite(team.database, { is_own: true }, { ...joined.person, email: null })
+    const again = { code: own_code, device: 'desk', public_key: createDeviceKeys().publicKey, name: 'Paula P.' }
+    expect((await sendJoin(team.url, again)).person.name).toBe('Paula P.')
+    team.server.context.forgetTeam()
     const health = await fetch(new URL('/api/health', team.url), { headers: { cookie: first.cookie } })
-    expect(await health.json()).toMatchObject({ data: { team: { person: 'Paula' } } })
+    expect(await health.json()).toMatchObject({ data: { team: { person: 'Paula P.' } } })
     provider.rotateKey()
     const second = await signInAs(paula)
     expect([second.status, second.location]).toEqual([302, '/'])

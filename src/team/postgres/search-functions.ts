@@ -3,6 +3,7 @@ import { PERSON_ROLE } from './person-role.ts'
 
 /** Reading so many rows by time takes as long as reading a fifth of them by the index. */
 const MAX_PROBED_ROWS = 10_000
+const MIN_PROBED_ROWS = 500
 
 /** No further month is searched after so long. */
 const MAX_MS = 2000
@@ -40,7 +41,7 @@ DECLARE
   got int := 0;
   low timestamptz; high timestamptz; oldest timestamptz; newest timestamptz;
   rows int := p_probe;
-  left_to_probe int := greatest(p_probe, ${MAX_PROBED_ROWS});
+  looked_at int := 0;
   place_at timestamptz := p_before_at; place_key bigint := p_before_key; place_seq int := p_before_seq;
   columns text := 'm.session_key, m.seq, m.at, m.body';
   before_place text := ' AND (m.at, m.session_key, m.seq) < ($10, $11, $12)';
@@ -115,10 +116,10 @@ BEGIN
     END IF;
     page := before_place;
     high := place_at + interval '1 microsecond';
-    left_to_probe := left_to_probe - rows;
-    EXIT WHEN n = 0;
-    rows := (p_limit - got) * (rows / n + 1) * 3 / 2;
-    EXIT WHEN rows > left_to_probe;
+    looked_at := looked_at + rows;
+    EXIT WHEN got = 0;
+    rows := greatest(${MIN_PROBED_ROWS}, (p_limit - got) * (looked_at / got + 1) * 3 / 2);
+    EXIT WHEN looked_at + rows > greatest(p_probe, ${MAX_PROBED_ROWS});
   END LOOP;
 
   WHILE high > oldest AND got < p_limit LOOP

@@ -154,6 +154,11 @@ async function personOfInvitation(
 ): Promise<Person> {
   if (taken.person_id !== null) {
     const known = await readPerson(db, taken.person_id)
+    if (known && typedName !== undefined && typedName !== known.name) {
+      // Who signed in by a browser first has no name of their own yet.
+      await db.run('UPDATE person SET name = $2 WHERE id = $1', [known.id, typedName])
+      return { ...known, name: typedName }
+    }
     if (known) return known
   }
   const email = taken.email
