@@ -6,7 +6,7 @@ import { shortSession, tempLog, text } from '../support/codex-log.ts'
 import { answer, calls, refusal } from '../support/model-chunks.ts'
 import { chatServer, json, listingServer } from '../support/model-server.ts'
 import { fumi } from '../support/run-fumi.ts'
-import { chatHome, fumiChat } from './support/fumi-chat.ts'
+import { type ChatRun, chatHome, fumiChat } from './support/fumi-chat.ts'
 
 const at = (baseURL: string, ...more: readonly string[]) => ['--base-url', baseURL, '--model', 'm', ...more]
 
@@ -183,20 +183,23 @@ test('the server comes from options, environment or a profile, and its models ca
 })
 
 test('two processes cannot open one chat', async () => {
+  const place = chatHome()
+  const over = join(place.cwd, 'over')
+  const waiting = `until [ -e over ]; do sleep 0.05; done`
   const server = await chatServer(
     answer('One.'),
-    calls([{ name: 'execute_bash', args: { command: 'sleep 4' } }]),
+    calls([{ name: 'execute_bash', args: { command: waiting } }]),
     answer('Late.'),
   )
-  const place = chatHome()
   const unattended = at(server.baseURL, '--no-interactive', '--trust-all-tools')
   await fumiChat([...unattended, 'Hello'], place)
-  const second: { code?: number | null } = {}
-  const first = fumiChat([...unattended, '--json', '--resume', '--', 'Sleep'], place, '', (line) => {
+  let second: Promise<ChatRun> | undefined
+  const first = fumiChat([...unattended, '--json', '--resume', '--', 'Wait'], place, '', (line) => {
     if (!line.includes('"tool_started"')) return undefined
-    fumiChat([...unattended, '--resume', '--', 'Me too'], place).then(({ code }) => Object.assign(second, { code }))
+    second = fumiChat([...unattended, '--resume', '--', 'Me too'], place)
+    second.finally(() => writeFileSync(over, ''))
     return undefined
   })
-  await first
-  await expect.poll(() => second.code).toBe(8)
+  expect(await first).toMatchObject({ code: 0 })
+  expect(await second).toMatchObject({ code: 8 })
 })

@@ -117,7 +117,9 @@ test('an interrupt stops the sub-agent too, and its log is complete', async () =
   const server = await chatServer(calls([delegate('Wait.', 'one')]), silence(true))
   const { session } = await openTestChat({ server, cwd })
   const events = await collectEvents(session, session.send('Ask it.'), (event) => {
-    if (event.kind === 'tool_started') setTimeout(() => session.interrupt(), 300)
+    if (event.kind !== 'tool_started') return
+    const isAsked = expect.poll(() => server.asked.length).toBe(2)
+    isAsked.finally(() => session.interrupt())
   })
   expect(endingOf(events)).toBe('interrupted')
   const journal = readJournalOf(session)
