@@ -115,7 +115,7 @@ function checkContract(agent: Agent, fixture: Fixture): void {
     for (const options of [{}, { includePrivate: true, includeSource: true }]) {
       for (const one of (await readAll(agent, source, undefined, options)).reads) {
         if (one.kind !== 'message') continue
-        expect(await agent.readMessage(source, roundTrip(one.locator), options)).toEqual(one.message)
+        expectEqual(await agent.readMessage(source, roundTrip(one.locator), options), one.message, one.message.id)
       }
     }
   })
@@ -262,9 +262,12 @@ async function expectRoundTrip(
   expect(countedMessages(again.messages).map(roleAndTexts)).toEqual(countedMessages(messages).map(roleAndTexts))
 }
 
+const expectEqualAt = (found: unknown, wanted: unknown, cut: number): void =>
+  expectEqual(found, wanted, `cut at byte ${cut}`)
+
 /** Compares strings first: most values are equal, and comparing strings is fastest. */
-function expectEqualAt(found: unknown, wanted: unknown, cut: number): void {
-  if (JSON.stringify(found) !== JSON.stringify(wanted)) expect(found, `cut at byte ${cut}`).toEqual(wanted)
+function expectEqual(found: unknown, wanted: unknown, advice: string): void {
+  if (JSON.stringify(found) !== JSON.stringify(wanted)) expect(found, advice).toEqual(wanted)
 }
 
 const CALL_FIELDS = ['arguments', 'arguments_json', 'input', 'input_json'] as const

@@ -35,7 +35,7 @@ test.each([
 
 test('a sample of the Amazon Q test states', async () => {
   const matrix = new Matrix()
-  for await (const conversation of statesBeside(folder, 2)) await tryAll(conversation, folder, matrix)
+  for await (const conversation of statesBeside(folder, 20)) await tryAll(conversation, folder, matrix)
   expect(matrix.failures).toEqual([])
 })
 

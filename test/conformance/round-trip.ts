@@ -1,5 +1,5 @@
 /** Converts one conversation and back, and checks the laws. */
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Agent, Source, WrittenForm } from '../../src/agents/agent.ts'
 import type { Report } from '../../src/convert/loss-report.ts'
@@ -40,6 +40,8 @@ export async function writeAs(
     if (piece.kind === 'bytes') bytes.push(piece.bytes)
     else parts.push(sidecarLine(piece, parts.length === 0))
   }
+  // Some file systems flush a file that is truncated and rewritten.
+  rmSync(path, { force: true })
   writeFileSync(path, Buffer.concat(bytes))
   writeFileSync(sidecarOf(path), parts.length > 0 ? [SIDECAR_START, ...parts, SIDECAR_END].join('') : '')
   return { agent: to, source: { agent: to.id, path }, form, report: conversion.report() }

@@ -19,13 +19,14 @@ import { collectSessionFacts } from '../../src/model/session-facts.ts'
 import { groupIntoTurns } from '../../src/model/turn.ts'
 import { serve } from '../server/test-server.ts'
 import { shortSession, tempFolder, text } from '../support/codex-log.ts'
+import { isThorough } from '../support/extent.ts'
 import { readAll, scanAll } from '../support/fixtures.ts'
 import { rollout } from '../support/test-home.ts'
 import { type LeafCase, leafCases } from './leaf-cases.ts'
 import { typeFaults } from './message-types.ts'
 
 /** FUMI_LEAF_CASES tries more. */
-const CASES = Number(process.env['FUMI_LEAF_CASES'] ?? 200)
+const CASES = Number(process.env['FUMI_LEAF_CASES'] ?? (isThorough ? 200 : 50))
 const SEED = 18
 const AT_ONCE = 250
 

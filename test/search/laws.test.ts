@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { matchesQuery } from '../../src/search/matching.ts'
 import { parseQuery } from '../../src/search/query/parse-query.ts'
+import { runs } from '../support/extent.ts'
 import { arbitrarySearch, mixedText, typedFrom } from './arbitrary-texts.ts'
 import { queryOf, Table } from './full-text-table.ts'
 
@@ -27,9 +28,9 @@ describe('the index and the text itself agree', () => {
           expect(matchesQuery(query, { prompt, answer })).toBe(isFound)
         },
       ),
-      { numRuns: 2500 },
+      runs(1000, 2500),
     )
-    expect(found).toBeGreaterThan(250)
+    expect(found).toBeGreaterThan(100)
   })
 
   test('on words of scripts without spaces, which match anywhere', () => {
@@ -42,7 +43,7 @@ describe('the index and the text itself agree', () => {
         table.put(1, { prompt })
         expect(table.find(queryOf(word)).length > 0).toBe(prompt.includes(word))
       }),
-      { numRuns: 1500 },
+      runs(500, 1500),
     )
   })
 
@@ -61,7 +62,7 @@ describe('the index and the text itself agree', () => {
         if (isThere) expect(isFound).toBe(true)
         else if (!pieces.some(([one]) => /[a-zé]\d|\d[a-zé]/.test(one))) expect(isFound).toBe(false)
       }),
-      { numRuns: 1500 },
+      runs(500, 1500),
     )
   })
 })
@@ -109,7 +110,7 @@ describe('an index of many segments', () => {
           }
         },
       ),
-      { numRuns: 120 },
+      runs(40, 120),
     )
     expect(found).toBeGreaterThan(100)
     expect(merged).toBeGreaterThan(0)
