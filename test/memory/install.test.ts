@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { editJsonc, parseJsonc } from '../../src/lib/json/edit-jsonc.ts'
 import { editTomlTable, hasTomlTable } from '../../src/lib/toml-table.ts'
 import { tempFolder } from '../support/codex-log.ts'
-import { fumiProcess } from '../support/run-fumi.ts'
+import { fumi } from '../support/run-fumi.ts'
 
 const CLIENTS: readonly (readonly [id: string, user: string, project: string])[] = [
   ['claude-code', '.claude.json', '.mcp.json'],
@@ -48,7 +48,7 @@ function machine() {
   const cwd = tempFolder()
   const { CODEX_HOME: _, CLAUDE_CONFIG_DIR: __, XDG_CONFIG_HOME: ___, ...rest } = process.env
   const env = { ...rest, HOME: home, FUMI_HOME: join(home, 'fumi') }
-  return { home, cwd, run: (...args: readonly string[]) => fumiProcess(['mcp', ...args], { env, cwd }) }
+  return { home, cwd, run: (...args: readonly string[]) => fumi(['mcp', ...args], { env, cwd }) }
 }
 
 function write(path: string, text: string): void {

@@ -48,7 +48,9 @@ const SHARING: ReadonlySet<string | undefined> = new Set(
   (
     'backup config convert detect doctor export files forget handoff keep list mark normalize prompts relink restore ' +
     'search secrets show stats sync token trust validate'
-  ).split(' '),
+  )
+    .split(' ')
+    .concat('mcp install', 'mcp uninstall'),
 )
 const SHARED_OPTIONS: ReadonlySet<string> = new Set(['cwd', 'env', 'timeout', 'killSignal'])
 /** Read when the program starts, and never again. Each value of LC_ALL has a process of its own. */
@@ -59,7 +61,7 @@ function canShareProcess(args: readonly string[], options: SpawnSyncOptions): bo
   return (
     process.platform !== 'win32' &&
     process.env['FUMI_TEST_PROCESSES'] !== 'own' &&
-    SHARING.has(args[0]) &&
+    (SHARING.has(args[0]) || SHARING.has(args.slice(0, 2).join(' '))) &&
     !args.some((one) => FIXED_ARGUMENTS.test(one)) &&
     Object.keys(options).every((name) => SHARED_OPTIONS.has(name)) &&
     !Object.keys(options.env ?? {}).some((name) => FIXED_VARIABLES.test(name))
