@@ -4,20 +4,26 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files that take longest, in order: begun first, so that none of them is left alone at the end of a run. */
 const LONGEST = [
-  'test/chat/processes/dies-with-program.test.ts',
-  'test/hostile/git.test.ts',
-  'test/web/widths.test.ts',
-  'src/agents/contract.test.ts',
-  'test/conformance/conformance.test.ts',
   'test/web/list-and-conversation.test.ts',
-  'test/chat/command.test.ts',
-  'test/backup/exchange.test.ts',
-  'test/web/chat.test.ts',
+  'test/web/widths.test.ts',
+  'test/team/page.test.ts',
   'test/web/reports.test.ts',
-  'test/hostile/no-permission.test.ts',
-  'test/index/safety.test.ts',
-  'test/hostile/failing-agent.test.ts',
+  'test/chat/processes/dies-with-program.test.ts',
+  'test/chat/command.test.ts',
+  'src/agents/contract.test.ts',
+  'test/hostile/git.test.ts',
+  'test/web/chat.test.ts',
   'test/web/hostile.test.ts',
+  'test/hostile/no-permission.test.ts',
+  'test/sync/processes.test.ts',
+  'test/conformance/conformance.test.ts',
+  'test/web/texts.test.ts',
+  'test/web/conversation-details.test.ts',
+  'test/hostile/failing-agent.test.ts',
+  'test/index/damaged.test.ts',
+  'test/search/laws.test.ts',
+  'test/backup/exchange.test.ts',
+  'test/index/safety.test.ts',
 ]
 
 class LongestFirst extends BaseSequencer {

@@ -77,11 +77,15 @@ describe.skipIf(withoutBrowser)(`the page of a team ${withoutBrowser ?? ''}`, as
     tabs.map((tab) => conversationPath + tab),
   )
 
-  test.each([1280, 390])('has no link that leads nowhere, %d pixels wide', async (width) => {
+  /** Wide, with the pages that others lead to. */
+  test.each([
+    [1280, 40],
+    [390, starts.length],
+  ])('has no link that leads nowhere, %d pixels wide', async (width, most) => {
     const { page, wrong, open } = await reader(bob, width)
     const seen = new Set<string>()
     const next = [...starts]
-    for (let path = next.shift(); path !== undefined && seen.size < 60; path = next.shift()) {
+    for (let path = next.shift(); path !== undefined && seen.size < most; path = next.shift()) {
       if (seen.has(path)) continue
       seen.add(path)
       await open(path)
@@ -93,7 +97,7 @@ describe.skipIf(withoutBrowser)(`the page of a team ${withoutBrowser ?? ''}`, as
       next.push(...links.filter((href) => href.startsWith('/') && !href.startsWith('/api/')))
     }
     expect([...seen].filter((path) => /^\/(?:chat|ask|files|secrets)/.test(path))).toEqual([])
-    expect(seen.size).toBeGreaterThan(starts.length)
+    if (most > starts.length) expect(seen.size).toBeGreaterThan(starts.length)
     await open('/statistics?since=all')
     const branches = await page.getByRole('button', { name: 'by branch' }).boundingBox()
     expect((branches?.x ?? width) + (branches?.width ?? 0)).toBeLessThanOrEqual(width)
