@@ -134,10 +134,10 @@ export function clientAddress(c: Context): string {
   return env?.incoming?.socket?.remoteAddress ?? 'local'
 }
 
-export function limitRate(options: RateBucketOptions): MiddlewareHandler {
+export function limitRate(options: RateBucketOptions, addressOf = clientAddress): MiddlewareHandler {
   const requests = createRateBucket(options)
   return async (c, next) => {
-    if (!requests.take(clientAddress(c)))
+    if (!requests.take(addressOf(c)))
       throw new ApiProblem(
         'too_many_requests',
         phrase(

@@ -34,10 +34,19 @@ const SORTS: { readonly [sort in Exclude<SessionSort, 'cost'>]: SessionOrder } =
   filesize_bytes: 'size',
   title: 'title',
 }
-const SORT_NAMES = SESSION_SORTS.flatMap((name) => [name, `-${name}` as const])
 const ROLES: readonly Role[] = ['user', 'assistant', 'tool', 'system', 'meta']
-const DEFAULT_PER_PAGE = 25
 
+export const DEFAULT_PER_PAGE = 25
+/** Parameters of a list: which part of it, in which order. */
+export const LIST_PAGE = {
+  page: numberParameter('Number of the page, from 1.', 1, 1_000_000),
+  per_page: numberParameter(`Entries per page, ${DEFAULT_PER_PAGE} by default.`, 1, 100),
+  cursor: textParameter('next_cursor of the previous reply. Replaces page.'),
+  sort: z
+    .enum(SESSION_SORTS.flatMap((name) => [name, `-${name}` as const]))
+    .default('-last_at')
+    .openapi({ description: 'Sort order. A leading - sorts in descending order.' }),
+}
 const LIST_FILTERS = {
   ...FILTER_PARAMETERS,
   role: textParameter('Comma-separated roles that must all occur in the session: user, assistant, tool, system, meta.'),
@@ -57,16 +66,7 @@ const LIST_FILTERS = {
     .openapi({ description: 'Kind of session; prompts are prompt histories.' }),
 }
 const SUMMARY_QUERY = z.object(LIST_FILTERS)
-const LIST_QUERY = z.object({
-  page: numberParameter('Number of the page, from 1.', 1, 1_000_000),
-  per_page: numberParameter(`Entries per page, ${DEFAULT_PER_PAGE} by default.`, 1, 100),
-  cursor: textParameter('next_cursor of the previous reply. Replaces page.'),
-  sort: z
-    .enum(SORT_NAMES)
-    .default('-last_at')
-    .openapi({ description: 'Sort order. A leading - sorts in descending order.' }),
-  ...LIST_FILTERS,
-})
+const LIST_QUERY = z.object({ ...LIST_PAGE, ...LIST_FILTERS })
 
 export function sessionRoutes(api: OpenAPIHono, context: ServerContext): void {
   const { app } = context

@@ -12,8 +12,8 @@ import {
   addSecurityHeaders,
   checkRequestTarget,
   clientAddress,
-  createRateBucket,
   isLoopback,
+  limitRate,
 } from '../../server/guard/check-request.ts'
 import { servePage } from '../../server/page-files.ts'
 import { isExhausted, type TeamDatabase } from '../postgres/database.ts'
@@ -136,24 +136,6 @@ function toTeamProblem(error: unknown): ApiProblem {
 function clientOf(c: Context, isBehindProxy: boolean): string {
   const forwarded = isBehindProxy ? c.req.header('x-forwarded-for')?.split(',').at(-1)?.trim() : undefined
   return forwarded ?? clientAddress(c)
-}
-
-function limitRate(
-  options: { readonly burst: number; readonly perSecond: number },
-  addressOf: (c: Context) => string,
-): MiddlewareHandler {
-  const requests = createRateBucket(options)
-  return async (c, next) => {
-    if (!requests.take(addressOf(c)))
-      throw new ApiProblem(
-        'too_many_requests',
-        phrase(
-          `More than ${options.perSecond} requests per second. Wait a moment, then try again.`,
-          `要求が 1 秒に ${options.perSecond} 件を超えています。少し待ってから、もう一度試してください。`,
-        ),
-      )
-    await next()
-  }
 }
 
 /** Answers under its own names only, and changes nothing for other sites. */

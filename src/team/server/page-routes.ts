@@ -4,7 +4,7 @@ import { agentIdsOf } from '../../agents/agent-roots.ts'
 import { allAgents } from '../../agents/load-agents.ts'
 import { explainQuery } from '../../app.ts'
 import type { SearchMeta } from '../../model/api/search.ts'
-import { SESSION_SORTS, type SessionSort, type SessionsMeta } from '../../model/api/session.ts'
+import type { SessionSort, SessionsMeta } from '../../model/api/session.ts'
 import { phrase } from '../../model/phrase.ts'
 import { ApiProblem, toQueryProblem } from '../../server/api-problem.ts'
 import {
@@ -15,6 +15,7 @@ import {
   textParameter,
 } from '../../server/openapi/endpoint.ts'
 import { toHitItem } from '../../server/routes/search.ts'
+import { DEFAULT_PER_PAGE, LIST_PAGE } from '../../server/routes/sessions.ts'
 import { teamSessionId } from '../protocol.ts'
 import { callerOf } from './access.ts'
 import type { TeamContext } from './context.ts'
@@ -34,16 +35,8 @@ import { statisticsRoutes } from './statistics-routes.ts'
 import { summarize } from './summary.ts'
 import { TEAM_FILTERS, toTeamFilter } from './team-filter.ts'
 
-const SORT_NAMES = SESSION_SORTS.flatMap((name) => [name, `-${name}` as const])
-const DEFAULT_PER_PAGE = 25
 const LIST_QUERY = z.object({
-  page: numberParameter('Number of the page, from 1.', 1, 1_000_000),
-  per_page: numberParameter(`Entries per page, ${DEFAULT_PER_PAGE} by default.`, 1, 100),
-  cursor: textParameter('next_cursor of the previous reply. Replaces page.'),
-  sort: z
-    .enum(SORT_NAMES)
-    .default('-last_at')
-    .openapi({ description: 'Sort order. A leading - sorts in descending order.' }),
+  ...LIST_PAGE,
   ...TEAM_FILTERS,
   role: textParameter('Not used by a team.'),
   q: textParameter('Search query. Matches title and messages.'),
