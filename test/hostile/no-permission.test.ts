@@ -62,13 +62,13 @@ interface Ran {
 async function ran(args: readonly string[], own: NodeJS.ProcessEnv): Promise<Ran> {
   const env = { PATH: process.env['PATH'], NO_COLOR: '1', ...own }
   const mayShare = args[0] !== 'chat' && args[0] !== 'serve'
-  return mayShare ? runInSharedProcess({ args, env, cwd: '/', timeout: 60_000 }, AS_ORDINARY) : runAlone(args, env)
+  return mayShare ? runInSharedProcess({ args, env, cwd: '/', timeout: 240_000 }, AS_ORDINARY) : runAlone(args, env)
 }
 
 function runAlone(args: readonly string[], env: NodeJS.ProcessEnv): Promise<Ran> {
   const [program = '', ...words] = [...AS_ORDINARY, process.execPath, fumiPath, ...args]
   return new Promise((resolve) => {
-    const child = execFile(program, words, { cwd: '/', timeout: 60_000, env }, (_, out, err) =>
+    const child = execFile(program, words, { cwd: '/', timeout: 240_000, env }, (_, out, err) =>
       resolve({ code: child.exitCode, out, err }),
     )
     child.stdin?.end()
