@@ -15,7 +15,7 @@ const bin = join(dist, 'bin')
  * Files that locate other code relative to themselves, which must point to the bundle. All other files locate data,
  * which is not in the bundle.
  */
-const LOOKS_FOR_CODE = ['agents/load-agents.js', 'sync/threads.js']
+const LOOKS_FOR_CODE = ['agents/load-agents.js', 'sync/threads.js', 'cli/count-totals.js']
 
 const agents = readdirSync(join(dist, 'agents'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
@@ -24,6 +24,7 @@ const agents = readdirSync(join(dist, 'agents'), { withFileTypes: true })
 const entries = {
   fumi: 'cli/start',
   'sync/ingest': 'sync/ingest',
+  'cli/count-thread': 'cli/count-thread',
   ...Object.fromEntries(agents.map((one) => [one, one])),
 }
 

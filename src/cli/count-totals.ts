@@ -1,17 +1,16 @@
-/** Runs the first pass over logs and adds up the results. */
-
-import type { ScanItem } from '../agents/agent.ts'
-import { catchReaderErrors } from '../agents/catch-reader-errors.ts'
+/** Runs the first pass over logs and adds up the results. Many logs are counted by two threads. */
+import { availableParallelism } from 'node:os'
+import type { Source } from '../agents/agent.ts'
 import type { HistorySummary } from '../amazon-q.ts'
-import { type AgentId, assignSessionIds, type Instant, instantFromMs, type SessionClaim } from '../model/ids.ts'
+import { statOf } from '../lib/files/safe-fs.ts'
+import { assignSessionIds } from '../model/ids.ts'
 import type { Issue } from '../model/issue.ts'
-import { addCosts, costOfUsage, NO_COST, type PriceList } from '../model/prices.ts'
-import type { Session } from '../model/session.ts'
-import { addEstimates } from '../model/token-estimate.ts'
-import { addCostTo, addUsageTo, type DayFormatter, emptyTotals, mergeTotals, type Totals } from '../model/totals.ts'
-import { addUsage, NO_USAGE, type Usage } from '../model/usage.ts'
+import { NO_COST } from '../model/prices.ts'
+import { addCostTo, addUsageTo, emptyTotals, mergeTotals, type Totals } from '../model/totals.ts'
+import { NO_USAGE } from '../model/usage.ts'
 import type { UsageRecord } from '../model/usage-groups.ts'
 import type { Log } from '../normalize.ts'
+import { LogCounter, type LogCounts, type SessionCounts, type TotalsOptions } from './count-log.ts'
 import type { LogProgress } from './progress.ts'
 
 export interface LogTotals {
@@ -23,149 +22,87 @@ export interface LogTotals {
   readonly issues: readonly Issue[]
 }
 
-export interface TotalsOptions {
-  readonly dayOf: DayFormatter
-  readonly prices: PriceList
-}
-
 export async function countTotals(
   logs: readonly Log[],
   options: TotalsOptions,
   progress: LogProgress,
 ): Promise<LogTotals> {
-  const found: SessionCounts[] = []
-  const issues: Issue[] = []
-  for (const log of logs) {
-    if (!log.unknown) for await (const one of countSessions(log, options, progress, issues)) found.push(one)
-    progress.done(log.source)
-  }
-  return { ...addUpSessions(found), issues }
+  const known = logs.filter(({ unknown }) => !unknown)
+  for (const { source, unknown } of logs) if (unknown) progress.done(source)
+  const counts = await countLogs(known, options, progress)
+  const issues = counts.flatMap((one) => one.issues)
+  return { ...addUpSessions(counts.flatMap(({ sessions }) => sessions)), issues }
 }
 
-const QUARTER_MS = 900_000
-
-/** What one session adds to the totals. Kept small, because there may be very many. */
-interface SessionCounts {
-  readonly claim: SessionClaim
-  readonly cwd: string | undefined
-  readonly agent: AgentId
-  readonly lines: number
-  readonly messages: number
-  /** Tools and tokens, if there are any. */
-  readonly used: Totals | undefined
-  readonly history: HistorySummary | undefined
-  readonly records: readonly UsageRecord[]
-}
-
-/** One result per conversation of the log. Records belong to the header before them. */
-async function* countSessions(
-  log: Log,
+/** In the order of the logs. */
+async function countLogs(
+  logs: readonly Log[],
   options: TotalsOptions,
   progress: LogProgress,
-  issues: Issue[],
-): AsyncGenerator<SessionCounts> {
-  let open = new SessionCounter(options)
-  for await (const batch of catchReaderErrors(log.source, log.agent.scan(log.source))) {
-    for (const one of batch) {
-      if (one.kind === 'issue' && one.issue.code !== 'not_a_session') issues.push(one.issue)
-      if (one.kind === 'cursor') progress.at(one.cursor.offset ?? 0)
-      if (one.kind === 'session' && open.session && open.session.id !== one.session.id) {
-        const found = open.end()
-        if (found) yield found
-        open = new SessionCounter(options)
-      }
-      open.add(one)
-    }
+): Promise<readonly LogCounts[]> {
+  const counter = new LogCounter(options)
+  const counts: LogCounts[] = []
+  const turns = new SharedArrayBuffer(4)
+  const second = mayUseThread(logs) ? startThread(logs, turns, options, counts, progress) : undefined
+  const count = async (at: number, { agent, source }: Log): Promise<void> => {
+    counts[at] = await counter.count(agent, source, (offset) => progress.at(offset))
+    progress.done(source)
   }
-  const found = open.end()
-  if (found) yield found
+  for (let at = takeTurn(turns); at < logs.length; at = takeTurn(turns)) await count(at, logs[at] as Log)
+  await second
+  // What a thread that failed left over.
+  for (const [at, log] of logs.entries()) if (!counts[at]) await count(at, log)
+  return counts
 }
 
-/** `2026-01-01T00:00` */
-const MINUTE_LENGTH = 16
+/** The number of the next log, which no other thread gets. */
+export const takeTurn = (turns: SharedArrayBuffer): number => Atomics.add(new Int32Array(turns), 0, 1)
 
-interface SpentRecord {
-  readonly at: Instant | null
-  readonly model: string
-  usage: Usage
+/** With less, starting a thread takes longer than it saves. */
+const MIN_BYTES_FOR_THREAD = 200_000_000
+
+function mayUseThread(logs: readonly Log[]): boolean {
+  if (!THREAD_URL || logs.length < 2 || availableParallelism() < 2) return false
+  let bytes = 0
+  for (const { source } of logs) {
+    bytes += source.size ?? statOf(source.path)?.size ?? 0
+    if (bytes >= MIN_BYTES_FOR_THREAD) return true
+  }
+  return false
 }
 
-class SessionCounter {
-  session: Session | undefined
-  readonly #options: TotalsOptions
-  #lines = 0
-  #messages = 0
-  #used: Totals | undefined
-  #history: HistorySummary | undefined
-  /** By quarter of an hour and model. */
-  readonly #records = new Map<string, SpentRecord>()
-  /** Consecutive reports are mostly of the same minute. */
-  #last: { readonly minute: string; readonly day: string; readonly record: SpentRecord } | undefined
+/** Undefined when run from the sources: threads cannot load TypeScript with every supported Node. */
+const THREAD_URL = import.meta.url.endsWith('.js') ? new URL('./count-thread.js', import.meta.url) : undefined
 
-  constructor(options: TotalsOptions) {
-    this.#options = options
-  }
+export interface ThreadTask {
+  readonly sources: readonly Source[]
+  /** See `takeTurn`. */
+  readonly turns: SharedArrayBuffer
+  readonly options: TotalsOptions
+}
 
-  add(one: ScanItem): void {
-    if (one.kind === 'session') this.session = one.session
-    if (one.kind === 'history') this.#history = one.summary
-    if (one.kind === 'counts') {
-      this.#lines += one.counts.lines
-      this.#messages += one.counts.messages
-      for (const [name, calls] of Object.entries(one.counts.tools)) {
-        this.#used ??= emptyTotals()
-        this.#used.tools[name] = (this.#used.tools[name] ?? 0) + calls
-      }
-    }
-    if (one.kind === 'estimate') {
-      this.#used ??= emptyTotals()
-      this.#used.estimate = addEstimates(this.#used.estimate, one.estimate)
-      this.#used.estimated_sessions = 1
-    }
-    if (one.kind === 'usage') this.#spend(one)
-  }
+/** A log's number, and what was counted in it. */
+export type CountedLog = readonly [at: number, counts: LogCounts]
 
-  #spend({ at, model = 'unknown', usage }: Extract<ScanItem, { kind: 'usage' }>): void {
-    this.#used ??= emptyTotals()
-    const { prices } = this.#options
-    const { day, record } = this.#placeOf(at, model)
-    record.usage = addUsage(record.usage, usage)
-    const spent = costOfUsage(usage, model === 'unknown' ? undefined : model, at, prices)
-    const { cost } = this.#used
-    this.#used.usage = addUsage(this.#used.usage, usage)
-    addUsageTo(this.#used.by_model, model, usage)
-    addUsageTo(this.#used.by_day, day, usage)
-    cost.all = addCosts(cost.all, spent)
-    addCostTo(cost.by_model, model, spent)
-    addCostTo(cost.by_day, day, spent)
-  }
-
-  #placeOf(at: Instant | null, model: string): { readonly day: string; readonly record: SpentRecord } {
-    const minute = at?.slice(0, MINUTE_LENGTH) ?? ''
-    if (this.#last?.minute === minute && this.#last.record.model === model) return this.#last
-    const quarter = at === null ? null : (instantFromMs(Math.floor(Date.parse(at) / QUARTER_MS) * QUARTER_MS) ?? null)
-    const key = `${quarter} ${model}`
-    const record = this.#records.get(key) ?? { at: quarter, model, usage: NO_USAGE }
-    this.#records.set(key, record)
-    this.#last = { minute, day: this.#options.dayOf(at), record }
-    return this.#last
-  }
-
-  /** Undefined if it was not a conversation. */
-  end(): SessionCounts | undefined {
-    if (this.session?.kind !== 'conversation') return undefined
-    const { id, started_at, first_record, cwd, agent } = this.session
-    const claim = { id, at: started_at, first: first_record }
-    const counts = { lines: this.#lines, messages: this.#messages, used: this.#used, history: this.#history }
-    const place = { agent, project: cwd ?? 'unknown', session: id }
-    return {
-      claim,
-      cwd,
-      agent,
-      ...counts,
-      records: Array.from(this.#records.values(), (one) => ({ ...one, ...place })),
-    }
-  }
+/** Resolves when the thread has ended, also where it failed. */
+async function startThread(
+  logs: readonly Log[],
+  turns: SharedArrayBuffer,
+  options: TotalsOptions,
+  counts: LogCounts[],
+  progress: LogProgress,
+): Promise<void> {
+  const { Worker: Thread } = await import('node:worker_threads')
+  const sources = logs.map(({ source }) => source)
+  const thread = new Thread(THREAD_URL as URL, { workerData: { sources, turns, options } satisfies ThreadTask })
+  thread.on('message', ([at, found]: CountedLog) => {
+    counts[at] = found
+    progress.done(sources[at] as Source)
+  })
+  await new Promise<void>((resolve) => {
+    thread.on('error', () => resolve())
+    thread.on('exit', () => resolve())
+  })
 }
 
 /** Every copy of a session counts as a session, but only the longest copy adds messages, tools and tokens. */

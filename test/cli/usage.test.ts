@@ -1,7 +1,8 @@
 /** `fumi stats --by …`, `fumi statusline`, and cost with a subscription. */
+import { mkdirSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { header, THREAD, text, tokens, user } from '../support/codex-log.ts'
+import { header, THREAD, tempFolder, text, tokens, user } from '../support/codex-log.ts'
 import { fumi } from '../support/run-fumi.ts'
 import { rollout, testHome } from '../support/test-home.ts'
 
@@ -107,4 +108,25 @@ test('the status line has today and the current block', () => {
   expect(run('statusline', '--project', '/w/elsewhere').out).toBe('today 0\n')
   run('config', 'prices.plan', 'subscription')
   expect(run('statusline', '--no-sync').out).not.toContain('$')
+})
+
+test('two threads count each log once', () => {
+  const { json } = machine()
+  const folder = join(tempFolder(), 'logs')
+  mkdirSync(folder)
+  for (const n of [0, 1, 2, 3]) {
+    const id = THREAD.replace(/.$/, String(n))
+    const path = join(folder, `rollout-2026-02-03T09-15-00-${id}.jsonl`)
+    writeFileSync(
+      path,
+      text([header({ id }), model(0, n < 2 ? 'gpt-5' : 'o3'), user(1, 'Go.'), tokens(2, 100 + n, 10)]),
+    )
+    // A hole, as a crash leaves it, makes the log large enough.
+    truncateSync(path, 60_000_000)
+  }
+  const all = json('stats', folder, '--by', 'session')
+  expect(all).toMatchObject({ sessions: 4, messages: 4, usage: { input_tokens: 406, output_tokens: 40 } })
+  const inputs = Object.values<{ input_tokens: number }>(all.by_session).map((usage) => usage.input_tokens)
+  expect(inputs.toSorted()).toEqual([100, 101, 102, 103])
+  expect(all.by_model['o3'].input_tokens).toBe(205)
 })

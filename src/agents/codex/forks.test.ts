@@ -8,7 +8,6 @@ import { readAll, scanAll, summarizeScans } from '../../../test/support/fixtures
 import { countTotals } from '../../cli/count-totals.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { LIST_PRICES } from '../../model/prices.ts'
-import { toUtcDay } from '../../model/totals.ts'
 import { addUsage, NO_USAGE, type Usage } from '../../model/usage.ts'
 import { logsAt } from '../../normalize.ts'
 import codex from './agent.ts'
@@ -178,9 +177,8 @@ async function expectCounts(path: string, usage: Usage, messageCount: number, co
 async function totalsIn(folder: string) {
   const logs = []
   for await (const log of logsAt(folder)) logs.push(log)
-  return (
-    await countTotals(logs, { dayOf: toUtcDay, prices: LIST_PRICES }, { at: () => {}, done: () => {}, stop: () => {} })
-  ).totals
+  return (await countTotals(logs, { utc: true, prices: LIST_PRICES }, { at: () => {}, done: () => {}, stop: () => {} }))
+    .totals
 }
 
 const usageIn = (messages: readonly NormalizedMessage[]): Usage =>

@@ -163,7 +163,7 @@ async function countFromLogs(
   const logs = paths.length > 0 ? await findLogsAt(paths) : await findAllLogs(app)
   const progress = await createLogProgress(logs.map(({ source }) => source))
   try {
-    return await countTotals(logs, { dayOf: options.utc ? toUtcDay : createLocalDay(), prices }, progress)
+    return await countTotals(logs, { utc: options.utc === true, prices }, progress)
   } finally {
     progress.stop()
   }
