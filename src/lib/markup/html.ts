@@ -56,12 +56,19 @@ export function renderMarkdown(text: string): string {
  * Reduces HTML to the policy. Other tags are dropped and their text stays; comments, scripts and styles are dropped
  * completely.
  */
-export const sanitizeHtml = (html: string): string =>
-  sanitize(balanceTags(reduceHtml(replaceNul(html), 'all')), SANITIZE_OPTIONS)
+export const sanitizeHtml = (html: string): string => sanitizeBalanced(balanceTags(reduceHtml(replaceNul(html), 'all')))
 
 /** Like `sanitizeHtml`, but comments and tags unknown to HTML (`Array<string>`) stay as text. */
 export const sanitizeText = (text: string): string =>
-  sanitize(balanceTags(reduceHtml(replaceNul(text), 'known')), SANITIZE_OPTIONS)
+  sanitizeBalanced(balanceTags(reduceHtml(replaceNul(text), 'known')))
+
+/** The parser of the package, which has the last word, would only write a quotation mark in another way. */
+const sanitizeBalanced = (html: string): string =>
+  BEYOND_PLAIN.test(html) ? sanitize(html, SANITIZE_OPTIONS) : html.replaceAll('&quot;', '"')
+
+const PLAIN_TAG = `<\\/?(?:${ALLOWED_TAGS.filter((tag) => tag !== 'a').join('|')})`
+/** Anything but allowed tags without attributes, text and the references of `ESCAPES`. */
+const BEYOND_PLAIN = new RegExp(`(?!${PLAIN_TAG}>)<|(?<!${PLAIN_TAG})>|&(?!(?:amp|lt|gt|quot);)`)
 
 /** Which forbidden tags are dropped: all, those that HTML knows, or none. The others become text. */
 type DropMode = 'all' | 'known' | 'none'
