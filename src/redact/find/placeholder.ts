@@ -97,6 +97,7 @@ const REFERENCE = new RegExp(
     String.raw`^(?:op|vault|awssm|gcpsm|ref\+\w+|file|env|keychain|sops|ssm|secret|secretsmanager)://?`,
     String.raw`^(?:vault|env|ref|file|secretRef|keyvaultref|arn|projects|aws|gcp):\S`,
     '^(?:arn:aws|projects/)',
+    String.raw`^[A-Za-z_$][\w$]*(?:\.[A-Za-z_$][\w$]*)*\?\.[A-Za-z_$[(]`, // optional chaining
     String.raw`\$\{\{?|\{\{|\$\(|^%\{|\$env:|(?<![A-Za-z\d])\$[A-Z_]{3,}`,
     String.raw`^(?:\.{0,2}|~|[A-Za-z]:)[\\/](?:[\w.@ -]+[\\/])*[\w.@ -]*$`, // paths
     String.raw`^https?://[^@\s]*$`,

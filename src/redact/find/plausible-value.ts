@@ -99,8 +99,11 @@ function isCode(value: string, form: ValueForm): boolean {
   return form !== 'line' && (/[({[]$|^\W*$|\(\)|=>|\bnull\b/.test(value) || /^[(<[{]/.test(value))
 }
 
+/** `chat-2026-01`. */
+const IS_DATED = /^[a-z]+(?:[-_][a-z]+)*[-_]20\d\d[-_]\d\d(?:[-_]\d\d)?$/
+
 function isStrongValue(value: string, form: ValueForm): boolean {
-  if (value.length < 8 || isVersionLike(value)) return false
+  if (value.length < 8 || isVersionLike(value) || IS_DATED.test(value)) return false
   if (looksRandom(value)) return true
   if (value.length >= 32 && entropy(value) >= 3.8 && /\d/.test(value)) return true
   const isWritten = form === 'quoted' || form === 'line' || form === 'flag'

@@ -3,34 +3,34 @@ import { isSecretValue } from './plausible-value.ts'
 import { strengthOfName } from './secret-names.ts'
 import type { RedactionSpan } from './span.ts'
 
-const NAMED = '[^\\n]*(?:secret|passw|token|credential|api[-_]?key)[^\\n]*'
+const NAMED = '[^\\n|;]*(?:secret|passw|token|credential|api[-_]?key)[^\\n|;]*'
 
 /** The beginning of a command, and what its line must match from there. */
 const COMMANDS: readonly (readonly [start: string, line: string])[] = [
-  ['vault kv get', 'vault kv get[^\\n]* -field[^\\n]*'],
-  ['vault read', 'vault read[^\\n]* -field[^\\n]*'],
-  ['op read', 'op read [^\\n]+'],
-  ['pass show', 'pass show [^\\n]+'],
-  ['bw get password', 'bw get password [^\\n]+'],
+  ['vault kv get', 'vault kv get[^\\n]* -field[^\\n|;]*'],
+  ['vault read', 'vault read[^\\n]* -field[^\\n|;]*'],
+  ['op read', 'op read [^\\n|;]+'],
+  ['pass show', 'pass show [^\\n|;]+'],
+  ['bw get password', 'bw get password [^\\n|;]+'],
   ['terraform output', `terraform output${NAMED}`],
   ['tofu output', `tofu output${NAMED}`],
-  ['get-secret-value', 'get-secret-value[^\\n]*'],
-  ['get-parameter', 'get-parameters? [^\\n]*--with-decryption[^\\n]*'],
-  ['keyvault secret show', 'keyvault secret show[^\\n]*'],
-  ['secrets versions access', 'secrets versions access[^\\n]*'],
-  ['doppler secrets get', 'doppler secrets get[^\\n]*'],
-  ['print-access-token', 'print-access-token[^\\n]*'],
-  ['print-identity-token', 'print-identity-token[^\\n]*'],
-  ['get-access-token', 'get-access-token[^\\n]*'],
-  ['find-generic-password', 'find-generic-password[^\\n]* -w[^\\n]*'],
-  ['find-internet-password', 'find-internet-password[^\\n]* -w[^\\n]*'],
+  ['get-secret-value', 'get-secret-value[^\\n|;]*'],
+  ['get-parameter', 'get-parameters? [^\\n]*--with-decryption[^\\n|;]*'],
+  ['keyvault secret show', 'keyvault secret show[^\\n|;]*'],
+  ['secrets versions access', 'secrets versions access[^\\n|;]*'],
+  ['doppler secrets get', 'doppler secrets get[^\\n|;]*'],
+  ['print-access-token', 'print-access-token[^\\n|;]*'],
+  ['print-identity-token', 'print-identity-token[^\\n|;]*'],
+  ['get-access-token', 'get-access-token[^\\n|;]*'],
+  ['find-generic-password', 'find-generic-password[^\\n]* -w[^\\n|;]*'],
+  ['find-internet-password', 'find-internet-password[^\\n]* -w[^\\n|;]*'],
   ['get-login-password', 'get-login-password[^\\n|]*'],
-  ['gh auth token', 'gh auth token[^\\n]*'],
-  ['heroku auth:token', 'heroku auth:token[^\\n]*'],
-  ['kubectl create token', 'kubectl create token [^\\n]+'],
+  ['gh auth token', 'gh auth token[^\\n|;]*'],
+  ['heroku auth:token', 'heroku auth:token[^\\n|;]*'],
+  ['kubectl create token', 'kubectl create token [^\\n|;]+'],
   ['kubectl get secret', 'kubectl get secrets? [^\\n]*(?:base64 (?:-d|-D|--decode)|base64decode)[^\\n]*'],
   ['aws configure get', `aws configure get ${NAMED}`],
-  ['git credential fill', 'git credential fill[^\\n]*'],
+  ['git credential fill', 'git credential fill[^\\n|;]*'],
 ]
 
 const PRINTS = COMMANDS.map(([, line]) => line).join('|')
@@ -79,7 +79,8 @@ function findBelow(form: RegExp, text: string, at: number, spans: RedactionSpan[
   const found = form.exec(text)
   const value = found?.[group]
   if (!found || value === undefined || !isSecretValue(value, 'password', 'line')) return
-  // A message instead of the secret.
+  // Code, or a message instead of the secret.
+  if (/\w\(|^[.)}\]]|[({[]$/.test(value)) return
   if (!/\d|[a-z][A-Z].*[a-z][A-Z]/.test(value) && /^[\w:.-]*$/.test(value)) return
   const start = at + found[0].lastIndexOf(value)
   spans.push({ start, end: start + value.length, kind: 'setting' })

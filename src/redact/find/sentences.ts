@@ -26,6 +26,8 @@ export function findInSentence(text: string, { start, end, strength }: NameInPro
   const value = opening === '' ? written.replace(/[.,;:!?)\]。、]+$/, '') : written
   const from = end + all.length - closing.length - written.length
   const isQuoted = opening !== '' && closing !== ''
+  // "Pass" is a verb, and a run through something.
+  if (/^pass$/i.test(text.slice(start, end)) && (/\sto\s/.test(all) || !/\d.*[^a-z\d]|[^a-z\d].*\d/.test(value))) return
   const isWord =
     strength === 'password' && IS_SAID.test(all) && isUnusualWord(value) && ENDS.test(text.slice(from + value.length))
   if (isSecretValue(value, strength, isQuoted ? 'quoted' : 'sentence') || isWord)
@@ -85,7 +87,8 @@ export function findLogin(text: string, at: number, spans: RedactionSpan[]): voi
   const found = LOGIN.exec(text)
   const value = found?.[2]?.replace(/[.,;:!?)]+$/, '')
   if (!found || value === undefined || !/\d/.test(value) || !isSecretValue(value, 'password', 'sentence')) return
-  if (/^account/i.test(found[0]) && value.length < 8) return
+  // Names of projects and profiles are written like this, too.
+  if (/^(?:account|cred|test)/i.test(found[0]) && !/[A-Z].*[a-z]|[a-z].*[A-Z]|[^\w-]/.test(value)) return
   const start = at + found[0].length - (found[2]?.length ?? 0)
   spans.push({ start, end: start + value.length, kind: 'setting' })
 }
@@ -147,6 +150,9 @@ function addJapanese(name: string, found: RegExpExecArray, offset: number, at: n
   const isPin = /暗証|PIN|ＰＩＮ|パスコード|認証コード|ワンタイム/.test(name) && /^\d{4,8}$/.test(value)
   const isQuoted = /[「『"'`“【]/.test(all.charAt(offset - 1))
   const isWord = /^[A-Za-z]+$/.test(value)
-  if (isPin || isSecretValue(value, name === '鍵' ? 'token' : 'password', isQuoted ? 'quoted' : 'sentence'))
+  if (
+    isPin ||
+    isSecretValue(value, /鍵$|^..?.?キー$/.test(name) ? 'token' : 'password', isQuoted ? 'quoted' : 'sentence')
+  )
     if (isPin || isQuoted || !isWord) spans.push({ start, end, kind: 'setting' })
 }

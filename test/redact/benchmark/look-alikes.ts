@@ -231,6 +231,14 @@ APIキーは環境変数 OPENAI_API_KEY から読み込みます
 パスワード：未設定
 トークン数: 12345
 $ cat token.ts
+You can pass to `shrink` a value
+make it pass to `baseUrl2`
+the second pass is `typecheck`
+password = result.groups?.password
+the session key is `chat-2026-01`
+このキーは item2.id です
+account: acme-corp / project-12
+credentials: aws / profile-2
 {"name":"_ga","value":"GA1.2.1234567890.1700000000","httpOnly":false}
 {"value":"monthly-report-2026","name":"key"}
 Account: production / 2026-01-01
