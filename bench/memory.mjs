@@ -10,6 +10,7 @@ import { bigramsOf, bm25, wordsOf } from './memory-baselines.mjs'
 import { readLocomo, readLongMemEval } from './memory-public.mjs'
 import { makeQuestions } from './memory-questions.mjs'
 import { writeQuality } from './memory-report.mjs'
+import { makeSecondSet } from './memory-second.mjs'
 import { atMost } from './targets.mjs'
 
 const EMPTY = join(import.meta.dirname, 'empty-program.mjs')
@@ -19,7 +20,10 @@ const FIRST = 5
 
 /** @param {{ longmemeval?: string, locomo?: string, runs: number, quick: boolean }} options paths of public data sets */
 export async function benchMemory(work, { longmemeval, locomo, runs, quick }) {
-  const tasks = [['invented', (sessions) => makeQuestions(sessions)]]
+  const tasks = [
+    ['invented', (sessions) => makeQuestions(sessions)],
+    ['second set', (sessions) => makeSecondSet(sessions)],
+  ]
   if (longmemeval)
     tasks.push(['LongMemEval-S', (sessions) => readLongMemEval(longmemeval, sessions, quick ? 20 : undefined)])
   if (locomo) tasks.push(['LoCoMo', (sessions) => readLocomo(locomo, sessions)])
