@@ -1,5 +1,5 @@
 /** Finds the turns that say most about a question, and counts what filters hide. */
-import type { RankedSearchOptions, SessionEntry, SessionFilter } from '../app.ts'
+import type { IndexedMessage, RankedSearchOptions, SessionEntry, SessionFilter } from '../app.ts'
 import type { SessionId } from '../model/ids.ts'
 import type { MemoryArchive } from './archive.ts'
 import type { TurnHit } from './entries.ts'
@@ -48,8 +48,8 @@ export async function findTurns(
   const sessions = new Map(found.sessions.map((one) => [one.id, one]))
   for (const hit of found.hits) {
     const session = sessions.get(hit.session_id)
-    const row = archive.row(hit.session_id, hit.message_id)
-    if (!session || !row) continue
+    const row = hit.message
+    if (!session) continue
     const { turn, prompt, answer } = archive.turnOf(row)
     const key = `${hit.session_id}#${turn}`
     const known = turns.get(key)
@@ -60,7 +60,7 @@ export async function findTurns(
     const count = (perSession.get(hit.session_id) ?? 0) + 1
     if (count > TURNS_PER_SESSION) continue
     perSession.set(hit.session_id, count)
-    const words = [...hit.terms, ...hit.missing]
+    const words = [...hit.terms, ...hit.missing, ...hit.related]
     turns.set(key, { session, turn, matches: [row], words, ...(prompt && { prompt }), ...(answer && { answer }) })
   }
   return {
@@ -86,9 +86,10 @@ const conditionsOf = (scope: Scope, kind: HitKind | undefined): Conditions => ({
 interface Ranked {
   readonly hits: readonly {
     readonly session_id: SessionId
-    readonly message_id: string
+    readonly message: IndexedMessage
     readonly terms: readonly string[]
     readonly missing: readonly string[]
+    readonly related: readonly string[]
   }[]
   readonly total: number
   readonly hidden: number
@@ -97,7 +98,7 @@ interface Ranked {
 }
 
 async function rank(archive: MemoryArchive, options: RankedSearchOptions): Promise<Ranked> {
-  const answer = await archive.app.searchRanked({ snippet: 20, ...options })
+  const answer = await archive.app.searchRanked({ snippet: 0, ...options })
   if (answer.kind === 'problem') throw new ToolProblem(`${answer.what}: ${answer.advice}.`)
   return answer
 }

@@ -3,17 +3,17 @@
  * that recall earlier conversations.
  */
 import type { IndexReader } from '../index/reader.ts'
-import type { SessionEntry } from '../index/records.ts'
+import type { IndexedMessage, SessionEntry } from '../index/records.ts'
 import type { SessionFilter } from '../index/session-filter.ts'
 import { readSessionEntries } from '../index/session-list.ts'
 import type { MessageStore } from '../messages/message-store.ts'
 import type { SessionId } from '../model/ids.ts'
+import { compareTexts } from './compare-texts.ts'
 import { bestSnippet, DEFAULT_SNIPPET_LENGTH, hitBaseOf, type MessageHit, searchFieldsOf } from './hit.ts'
-import type { ParsedQuery, QueryFilter, QueryNode, QueryProblem, ScopedFields, SearchScope } from './query/query.ts'
+import type { ParsedQuery, QueryFilter, QueryNode, QueryProblem, SearchScope } from './query/query.ts'
 import { countUnindexed, readCandidates, type Unindexed } from './text-index/find-rows.ts'
 import { type RankedTerm, termsOfQuestion } from './text-index/question-terms.ts'
-import { type RankedRow, type RankedRows, rankAny } from './text-index/rank-any.ts'
-import { proximityOf } from './words/proximity.ts'
+import { type RankedRows, rankAny } from './text-index/rank-any.ts'
 
 /**
  * - `text` is a question, an error message or a few words, in any language; it has no syntax. Forms of English words
@@ -30,11 +30,12 @@ export interface RankedSearchOptions {
   readonly scopes?: readonly SearchScope[]
   /** Default 20, at most 200. */
   readonly limit?: number
-  /** Maximum length of a snippet in UTF-16 units. */
+  /** Maximum length of a snippet in UTF-16 units. 0: none. */
   readonly snippet?: number
 }
 
 export interface RankedHit extends MessageHit {
+  readonly message: IndexedMessage
   /** Comparable within one answer. */
   readonly score: number
   /** The part of the question that the message contains, 0 to 1, weighted by the rarity of its terms. */
@@ -42,6 +43,8 @@ export interface RankedHit extends MessageHit {
   /** Terms that the message contains, and those that other messages contain. */
   readonly terms: readonly string[]
   readonly missing: readonly string[]
+  /** Words that mean nearly the same as those of the question, and of which the message contains some. */
+  readonly related: readonly string[]
 }
 
 /**
@@ -68,9 +71,6 @@ const DEFAULT_HITS = 20
 const MAX_HITS = 200
 /** More messages than asked for are read, to compare how close together their terms are. */
 const FURTHER_COMPARED = 10
-/** How much more a message counts in which all terms are close together. */
-const PROXIMITY_BONUS = 0.6
-
 const NO_ROWS: RankedRows = { rows: [], total: 0, unfiltered: 0, rarities: [] }
 const NOTHING_LEFT: Unindexed = { sessions: 0, bytes: 0 }
 
@@ -88,7 +88,7 @@ export async function searchRanked(
   const conditions: QueryFilter[] = [...(query?.filters ?? [])]
   if (exclude.length > 0) conditions.push({ kind: 'sessions', ids: exclude, not: true })
   const scopes = options.scopes ?? query?.scopes
-  const terms = termsOfQuestion(text)
+  const terms = termsOfQuestion(text, { withRelated: true })
   const compared = limit + FURTHER_COMPARED
   const { ranked, candidates, left } = index.read(
     (db) => {
@@ -109,27 +109,27 @@ export async function searchRanked(
   const shown = { ...queryOf(known), ...(scopes && { scopes }) }
   const rowsById = new Map(ranked.rows.map((one) => [one.row, one]))
   const loaded = await store.readMessages(candidates, { withoutHashes: true })
-  const scored = candidates.flatMap((candidate, at) => {
+  const messages = candidates.flatMap((candidate, at) => {
     const row = rowsById.get(candidate.row)
-    if (!row) return []
     const body = loaded[at]
     const fields = body?.kind === 'body' ? searchFieldsOf(body.message, shown) : undefined
-    const proximity = fields ? bestProximity(fields, shown, terms, ranked.rarities) : 0
-    return { candidate, row, fields, score: row.score * (1 + PROXIMITY_BONUS * proximity) }
+    return row ? { candidate, session: candidate.session, row, fields } : []
   })
+  const factors = compareTexts(text, messages, shown, terms, ranked.rarities)
+  const scored = messages.map((one, at) => ({ ...one, score: one.row.score * (factors[at] ?? 1) }))
   scored.sort((a, b) => b.score - a.score || b.row.row - a.row.row)
   const hits = scored.slice(0, limit).map(({ candidate, row, fields, score }): RankedHit => {
-    const best = fields && bestSnippet(shown, fields, snippet)
+    const best = fields && snippet > 0 ? bestSnippet(shown, fields, snippet) : undefined
     return {
       ...hitBaseOf(candidate),
+      message: candidate,
       scope: best?.scope ?? 'prompt',
       ...(best && { snippet: best.snippet }),
       score,
       coverage: Math.round(row.coverage * 1000) / 1000,
-      terms: textsOf(terms, row),
-      missing: terms.flatMap((term, one) =>
-        row.terms.includes(one) || (ranked.rarities[one] ?? 0) === 0 ? [] : term.text,
-      ),
+      terms: typedTexts(terms, (one) => row.terms.includes(one)),
+      missing: typedTexts(terms, (one) => !row.terms.includes(one) && (ranked.rarities[one] ?? 0) > 0),
+      related: row.terms.flatMap((one) => terms[one]?.related?.map((word) => word.text) ?? []),
     }
   })
   const ids = [...new Set(hits.map((hit) => hit.session_id))]
@@ -138,7 +138,7 @@ export async function searchRanked(
     hits,
     total: ranked.total,
     hidden: ranked.unfiltered - ranked.total,
-    unknown: terms.filter((_, at) => (ranked.rarities[at] ?? 0) === 0).map((term) => term.text),
+    unknown: typedTexts(terms, (at) => (ranked.rarities[at] ?? 0) === 0),
     sessions: index.read((db) => readSessionEntries(db, ids), []),
     complete: left.sessions === 0,
     left,
@@ -156,28 +156,17 @@ const WORDS_IN_FILTERS: QueryProblem = {
 
 const EMPTY_QUERY: ParsedQuery = { kind: 'query', mustNot: [], patterns: [], filters: [] }
 
-const textsOf = (terms: readonly RankedTerm[], { terms: found }: RankedRow): readonly string[] =>
-  found.flatMap((one) => terms[one]?.text ?? [])
+const typedTexts = (terms: readonly RankedTerm[], isWanted: (at: number) => boolean): readonly string[] =>
+  terms.flatMap(({ text, related }, at) => (related === undefined && isWanted(at) ? text : []))
 
 /** A query that finds any of the terms, for snippets. */
 function queryOf(terms: readonly RankedTerm[]): ParsedQuery {
-  const of: readonly QueryNode[] = terms.map(({ text, forms }) => ({
+  const words = terms.flatMap((term): readonly Pick<RankedTerm, 'text' | 'forms'>[] => term.related ?? [term])
+  const of: readonly QueryNode[] = words.map(({ text, forms }) => ({
     kind: 'term',
     text: forms && forms.beginning.length >= 4 ? forms.beginning : text,
     exact: true,
     prefix: forms !== undefined && forms.beginning.length >= 4,
   }))
   return of.length === 0 ? EMPTY_QUERY : { ...EMPTY_QUERY, must: { kind: 'any', of } }
-}
-
-function bestProximity(
-  fields: ScopedFields,
-  { scopes }: ParsedQuery,
-  terms: readonly RankedTerm[],
-  rarities: readonly number[],
-): number {
-  let best = 0
-  for (const [scope, text] of Object.entries(fields) as [SearchScope, string][])
-    if (!scopes || scopes.includes(scope)) best = Math.max(best, proximityOf(text, terms, rarities))
-  return best
 }

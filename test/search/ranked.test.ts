@@ -2,7 +2,8 @@
 import { rmSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import type { App, RankedHit, RankedSearchOptions } from '../../src/app.ts'
-import { formsOf, termsOfQuestion } from '../../src/search/text-index/question-terms.ts'
+import { termsOfQuestion } from '../../src/search/text-index/question-terms.ts'
+import { formsOf } from '../../src/search/words/word-forms.ts'
 import { assistant, call, header, result, THREAD, text, user } from '../support/codex-log.ts'
 import { rollout, testHome } from '../support/test-home.ts'
 
@@ -106,6 +107,63 @@ test('a message whose source is gone is found without a snippet', async () => {
   const { hits } = await ask(app, { text: '暗号化キーの保存' })
   expect(hits.map(placeOf)).toContain('2#3')
   expect(hits[0]).not.toHaveProperty('snippet')
+})
+
+test('words that mean nearly the same find each other, also in another language', async () => {
+  const home = testHome()
+  home.write(
+    rollout(THREAD),
+    text([
+      header(),
+      user(1, 'The p95 latency of the checkout went up.'),
+      assistant(2, 'One query per row; a join brings it back.'),
+    ]),
+  )
+  home.write(
+    rollout(OTHER),
+    text([header({ id: OTHER }), user(11, 'Write a README for the checkout.'), assistant(12, 'Done, in docs.')]),
+  )
+  await home.app.sync()
+  const [first] = (await ask(home.app, { text: 'How did we speed up the checkout?' })).hits
+  expect(first).toMatchObject({ session_id: `codex:${THREAD}`, terms: ['checkout'], missing: [] })
+  expect(first?.related).toContain('latency')
+  expect((await best(home.app, 'checkout が遅くなった原因は？'))[0]).toMatch(/^1#/)
+  // A word that nobody used has only its relatives; a known one must be there.
+  expect(await best(home.app, '提速')).not.toEqual([])
+  expect(await best(home.app, 'README latency', { filter: { agents: ['gemini'] } })).toEqual([])
+})
+
+test('a question is answered where its parts are near each other, in different messages', async () => {
+  const home = testHome()
+  const chore = (n: number) => [user(n, `Chore ${n}.`), assistant(n + 1, 'Done.')]
+  home.write(
+    rollout(THREAD),
+    text([
+      header(),
+      user(1, 'Look at the parcel tracker.'),
+      ...Array.from({ length: 40 }, (_, n) => chore(10 + 2 * n)).flat(),
+      assistant(99, 'The webhook is signed with HMAC.'),
+    ]),
+  )
+  home.write(
+    rollout(OTHER),
+    text([header({ id: OTHER }), user(11, 'Look at the parcel tracker.'), assistant(12, 'It is signed with HMAC.')]),
+  )
+  await home.app.sync()
+  expect((await best(home.app, 'Is the parcel tracker signed with HMAC?'))[0]).toMatch(/^2#/)
+})
+
+test('a name with signs in it is not taken for a longer one', async () => {
+  const home = testHome()
+  const load = (path: string) => [call(2, 'c1', { command: ['k6', 'run'] }), result(3, 'c1', `endpoint:${path} p95=10`)]
+  home.write(rollout(THREAD), text([header(), user(1, 'Run the load test.'), ...load('/api/orders')]))
+  home.write(
+    rollout(OTHER),
+    text([header({ id: OTHER }), user(1, 'Run the load test.'), ...load('/api/orders/search')]),
+  )
+  await home.app.sync()
+  expect((await best(home.app, 'load test of /api/orders'))[0]).toMatch(/^1#/)
+  expect((await best(home.app, 'load test of /api/orders/search'))[0]).toMatch(/^2#/)
 })
 
 test.each(['', '   ', '???', 'the of and', '的', '\u0000', 'x'.repeat(100_000), 'word '.repeat(5000)])(

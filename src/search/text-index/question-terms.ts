@@ -1,7 +1,9 @@
 /** Turns a question, an error message or a few words into weighted terms, of which any may match. */
-import { isAscii, normalise, removeIgnored, toIndexWord } from '../words/characters.ts'
+import { foldCase, isAscii, normalise, removeIgnored, toIndexWord } from '../words/characters.ts'
 import { BOUNDARY, identifierParts } from '../words/identifiers.ts'
-import { splitTermUnits } from '../words/term-spellings.ts'
+import { groupsInRun, groupsOfWord, type RelatedWords } from '../words/related-words.ts'
+import { splitTermUnits, type TermUnit, toNormalizedText } from '../words/term-spellings.ts'
+import { formsOf, type WordForms } from '../words/word-forms.ts'
 
 /** One word, or two adjacent characters of a script without spaces. */
 export interface RankedTerm {
@@ -15,12 +17,15 @@ export interface RankedTerm {
   readonly weight: number
   /** Number of the unit of the question to which the term belongs. Terms of adjacent units may be adjacent in a text. */
   readonly unit: number
+  /** Further words that count as the term. */
+  readonly related?: readonly RelatedTerm[]
 }
 
-/** Words with the same beginning. */
-export interface WordForms {
-  readonly beginning: string
-  readonly endings: ReadonlySet<string>
+/** A word with its forms, or a few characters of a script without spaces as overlapping pairs, which must all match. */
+export interface RelatedTerm {
+  readonly text: string
+  readonly words: readonly Uint8Array[]
+  readonly forms?: WordForms
 }
 
 /** A longer question is cut: each term takes time. */
@@ -31,8 +36,8 @@ const PART_WEIGHT = 0.4
 const MIN_WEIGHT = 0.2
 const STOP_WEIGHT = 0.05
 
-/** The most meaningful terms of a text, in its order. */
-export function termsOfQuestion(text: string): readonly RankedTerm[] {
+/** The most meaningful terms of a text, in its order. Those of related words come last, if they are wanted. */
+export function termsOfQuestion(text: string, { withRelated = false } = {}): readonly RankedTerm[] {
   const found = new Map<string, RankedTerm>()
   const add = (term: Omit<RankedTerm, 'word'>, indexed: string): void => {
     const before = found.get(term.text)
@@ -53,9 +58,56 @@ export function termsOfQuestion(text: string): readonly RankedTerm[] {
   const all = [...found.values()]
   const good = all.filter(({ weight }) => weight >= MIN_WEIGHT)
   const kept = good.length > 0 ? good : all
-  if (kept.length <= MAX_TERMS) return kept
-  const least = kept.map(({ weight }) => weight).toSorted((a, b) => b - a)[MAX_TERMS - 1] ?? 0
-  return kept.filter(({ weight }) => weight >= least).slice(0, MAX_TERMS)
+  const related = withRelated ? relatedTerms(units) : []
+  const most = MAX_TERMS - related.length
+  if (kept.length <= most) return [...kept, ...related]
+  const least = kept.map(({ weight }) => weight).toSorted((a, b) => b - a)[most - 1] ?? 0
+  return [...kept.filter(({ weight }) => weight >= least).slice(0, most), ...related]
+}
+
+/** Of an error text or a long prompt, what is written counts. */
+const MAX_UNITS_WITH_RELATED = 24
+const MAX_GROUPS = 6
+const GROUPS_PER_UNIT = 2
+const RELATED_WEIGHT = 0.5
+/** Words of a group that are looked up: those of the question's language, then others. */
+const MAX_OWN_WORDS = 12
+const MAX_OTHER_WORDS = 8
+
+/** For each group of related words that the question mentions, one term. */
+function relatedTerms(units: readonly TermUnit[]): readonly RankedTerm[] {
+  if (units.length > MAX_UNITS_WITH_RELATED) return []
+  const groups = new Map<RelatedWords, { readonly unit: number; readonly isRun: boolean }>()
+  let hasKana = false
+  for (const [unit, { kind, text }] of units.entries()) {
+    const isRun = kind === 'run'
+    hasKana ||= isRun && /[\u3041-\u30ff]/.test(text)
+    const folded = toIndexWord(text)
+    if (!isRun && STOP_WORDS.has(folded)) continue
+    const found = isRun ? groupsInRun(foldCase(text)) : groupsOfWord(folded).slice(0, GROUPS_PER_UNIT)
+    for (const group of found) if (!groups.has(group)) groups.set(group, { unit: -2 - unit, isRun })
+  }
+  const toTerms = (words: readonly string[]): readonly RelatedTerm[] => words.map(toRelatedTerm)
+  return Array.from(groups, ([{ name, en, ja, zh }, { unit, isRun }]): RankedTerm => {
+    const own = isRun ? (hasKana ? ja : zh) : en
+    const others = isRun ? [en] : [ja, zh]
+    const related = [
+      ...toTerms(own.slice(0, MAX_OWN_WORDS)),
+      ...others.flatMap((words) => toTerms(words.slice(0, MAX_OTHER_WORDS))),
+    ]
+    return { text: `~${name}`, word: NO_WORD, weight: RELATED_WEIGHT, unit, related }
+  }).slice(0, MAX_GROUPS)
+}
+
+const NO_WORD = Buffer.alloc(0)
+
+function toRelatedTerm(text: string): RelatedTerm {
+  const [unit, ...more] = splitTermUnits(text)
+  if (unit?.kind === 'run' && more.length === 0)
+    return { text, words: pairsOf(unit.text).map(({ indexed }) => Buffer.from(indexed)) }
+  const word = toIndexWord(unit?.text ?? text)
+  const forms = formsOf(word)
+  return { text: word, words: [Buffer.from(word)], ...(forms && { forms }) }
 }
 
 /** Words of English that every conversation contains. */
@@ -66,8 +118,18 @@ const STOP_WORDS = new Set(
   those to too up us very was we were what when where which while who whom why will with would you your`.split(/\s+/),
 )
 
+/** Words of many questions, which say little about what is asked. */
+const WEAK_WORDS = new Set(
+  `actually again ask asked away back best better broke broken case change changed come decide decided different end
+  exactly find found give happen happened happens issue keep kept kind know last later long look made make many mean much
+  need new now old part place point problem put question reason right same say see set show stop still sure take tell
+  thing things think time today try trying turn under use used using want way work works wrong`.split(/\s+/),
+)
+const WEAK_WEIGHT = 0.5
+
 const weightOfWord = (word: string): number => {
   if (STOP_WORDS.has(word)) return STOP_WEIGHT
+  if (WEAK_WORDS.has(word)) return WEAK_WEIGHT
   return word.length === 1 && isAscii(word) ? MIN_WEIGHT : 1
 }
 
@@ -81,59 +143,75 @@ function pairsOf(run: string): readonly Pair[] {
   const characters = [...run]
   const [only] = characters
   if (only !== undefined && characters.length === 1)
-    return [{ text: only, indexed: `${BOUNDARY}${toIndexWord(only)}`, weight: weightOfPair(only, only) }]
+    return [
+      {
+        text: only,
+        indexed: `${BOUNDARY}${toIndexWord(only)}`,
+        weight: SINGLE_WEIGHT * weightOfPair(only, only),
+      },
+    ]
+  const long = lengthsOfKatakana(characters)
   return characters.slice(1).map((second, at) => {
     const first = characters[at] ?? ''
+    const length = Math.min(long[at] ?? 0, long[at + 1] ?? 0)
     return {
       text: `${first}${second}`,
       indexed: `${toIndexWord(first)}${toIndexWord(second)}`,
-      weight: weightOfPair(first, second),
+      // A long word has many pairs, which say one thing together.
+      weight: weightOfPair(first, second) / (length > 2 ? Math.sqrt(length - 1) : 1),
     }
   })
 }
 
+/** A character by itself is in many words. */
+const SINGLE_WEIGHT = 0.3
+
+/** For each character, the length of the word in katakana to which it belongs, or 0. */
+function lengthsOfKatakana(characters: readonly string[]): readonly number[] {
+  const lengths = characters.map(() => 0)
+  for (let from = 0; from < characters.length; ) {
+    let to = from
+    while (KATAKANA.test(characters[to] ?? '')) to++
+    lengths.fill(to - from, from, to)
+    from = Math.max(to, from + 1)
+  }
+  return lengths
+}
+
+const KATAKANA = /^[\u30a1-\u30fa\u30fc]$/
 const HIRAGANA = /^[\u3041-\u309f]$/
 /** Endings of Korean words, and characters of Chinese that are words of grammar. */
-const GRAMMAR = /^[的了吗嗎呢吧啊是在我你他她它们們这這那哪么麼和与與就都也把被个個은는이가을를에의도로]$/
+const GRAMMAR = /^[怎的了吗嗎呢吧啊是在我你他她它们們这這那哪么麼和与與就都也把被个個은는이가을를에의도로]$/
 const QUESTION_PAIRS = new Set(
   '怎么 怎麼 什么 什麼 如何 为何 為何 为什 為什 我们 我們 哪个 哪個 这个 這個 那个 那個 可以 何を 何が 何の'.split(' '),
 )
+
+const PARTICLE = /^[がをにはのでとも]$/
 
 /** Hiragana is grammar, except at the end of a word that begins with another script: 直し. */
 function weightOfPair(first: string, second: string): number {
   const isPlain = (character: string): boolean => !HIRAGANA.test(character) && !GRAMMAR.test(character)
   if (QUESTION_PAIRS.has(first + second)) return STOP_WEIGHT
-  if (isPlain(first)) return isPlain(second) ? 1 : HIRAGANA.test(second) ? 0.5 : MIN_WEIGHT
+  if (isPlain(first)) {
+    if (isPlain(second)) return 1
+    if (!HIRAGANA.test(second)) return MIN_WEIGHT
+    return KATAKANA.test(first) || PARTICLE.test(second) ? STOP_WEIGHT : 0.5
+  }
   return isPlain(second) ? MIN_WEIGHT : STOP_WEIGHT * 2
 }
 
-const MIN_STEM = 3
+const MAX_COMPOUNDS = 12
 
-/** The forms of an English word in lower case: fix, fixes, fixed, fixing. Undefined for other words. */
-export function formsOf(word: string): WordForms | undefined {
-  const stem = stemOf(word)
-  if (stem === undefined) return undefined
-  if (stem.endsWith('y'))
-    return { beginning: stem.slice(0, -1), endings: new Set(['y', 'ys', 'ies', 'ied', 'ying', 'yed']) }
-  const last = stem.at(-1) ?? ''
-  const doubled = DOUBLING.test(last) ? [`${last}ed`, `${last}ing`] : []
-  return { beginning: stem, endings: new Set(['', 'e', 's', 'es', 'ed', 'ing', ...doubled]) }
+/**
+ * Names with signs in them, as they stand in a folded text: `/api/orders`, `left-merge`, `n+1`. Their parts are terms,
+ * but occur elsewhere too.
+ */
+export function compoundsOf(text: string): readonly string[] {
+  const { folded } = toNormalizedText(text.slice(0, MAX_QUESTION_LENGTH))
+  const found = new Set<string>()
+  for (const [token] of folded.matchAll(/[\x21-\x7e]+/g)) {
+    const bare = token.replace(/^[("'`<[{]+|[)"'`>\]},.;:?!]+$/g, '')
+    if (/[a-z\d][^a-z\d]+[a-z\d]/.test(bare)) found.add(bare)
+  }
+  return [...found].slice(0, MAX_COMPOUNDS)
 }
-
-const DOUBLING = /[bdgklmnprt]/
-
-/** What the forms of a word have in common. */
-function stemOf(word: string): string | undefined {
-  if (word.length < MIN_STEM || !/^[a-z]+$/.test(word)) return undefined
-  if (/[^aeiou]ies$/.test(word) && word.length > 4) return `${word.slice(0, -3)}y`
-  if (/(?:ss|x|z|ch|sh)es$/.test(word)) return word.slice(0, -2)
-  if (/[^sui]s$/.test(word) && word.length > MIN_STEM) return withoutE(word.slice(0, -1))
-  const ending = /(?:ing|ed)$/.exec(word)?.[0]
-  const rest = ending ? word.slice(0, -ending.length) : ''
-  if (!ending || rest.length < MIN_STEM || !/[aeiouy]/.test(rest)) return withoutE(word)
-  if (ending === 'ed' && rest.endsWith('i')) return `${rest.slice(0, -1)}y`
-  const isDoubled = rest.length > MIN_STEM && rest.at(-1) === rest.at(-2) && DOUBLING.test(rest.at(-1) ?? '')
-  return withoutE(isDoubled ? rest.slice(0, -1) : rest)
-}
-
-const withoutE = (stem: string): string => (stem.length > MIN_STEM && stem.endsWith('e') ? stem.slice(0, -1) : stem)

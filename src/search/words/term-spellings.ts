@@ -162,3 +162,12 @@ function isWordUnit(normal: string, at: number): boolean {
   const isLow = (normal.charCodeAt(at) & 0xfc00) === 0xdc00
   return isInWord(isLow ? characterKindBefore(normal, at + 1) : characterKindAt(normal, at))
 }
+
+/** Whether a folded text contains a name such as `/api/orders`, and not as a part of a longer one. */
+export function hasCompound(folded: string, name: string): boolean {
+  for (let at = folded.indexOf(name); at >= 0; at = folded.indexOf(name, at + 1)) {
+    const after = folded.slice(at + name.length, at + name.length + 2)
+    if (!/[a-z\d]/.test(folded.charAt(at - 1)) && !/^[/-]?[a-z\d]/.test(after)) return true
+  }
+  return false
+}

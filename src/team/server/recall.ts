@@ -135,7 +135,7 @@ function score(
     sum += rarities[index] ?? 0
     words.push(term.text)
   }
-  const proximity = Math.max(0, ...texts.map((text) => proximityOf(text, terms, rarities)))
+  const proximity = Math.max(0, ...texts.map((text) => proximityOf(text, terms, rarities).near))
   return {
     key: keyFromNumber(number),
     seq,
