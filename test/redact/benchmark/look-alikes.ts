@@ -231,11 +231,11 @@ APIキーは環境変数 OPENAI_API_KEY から読み込みます
 パスワード：未設定
 トークン数: 12345
 $ cat token.ts
-You can pass to `shrink` a value
-make it pass to `baseUrl2`
-the second pass is `typecheck`
+You can pass to \`shrink\` a value
+make it pass to \`baseUrl2\`
+the second pass is \`typecheck\`
 password = result.groups?.password
-the session key is `chat-2026-01`
+the session key is \`chat-2026-01\`
 このキーは item2.id です
 account: acme-corp / project-12
 credentials: aws / profile-2
