@@ -23,7 +23,12 @@ export interface ConfiguredRoot {
   readonly added: boolean
 }
 
-export const agentIdsOf = (agent: Agent): readonly AgentId[] => [agent.id, ...(agent.serves ?? [])]
+export const agentIdsOf = (agent: Agent): readonly AgentId[] => [
+  ...new Set([agent.id, ...Object.keys(agent.names ?? {})]),
+]
+
+/** What a person calls an agent, also as the speaker of its answers: `Codex`, `Amazon Q`. */
+export const agentName = (agent: Agent, id: AgentId): string => agent.names?.[id] ?? agent.label
 
 /** Whether some of its sources are files of one session. */
 export const hasSessionFiles = ({ volatile }: Agent): boolean => volatile?.isStore !== undefined || !volatile

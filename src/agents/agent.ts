@@ -18,9 +18,10 @@ import type { Usage } from '../model/usage.ts'
 
 export interface Agent {
   readonly id: AgentId
+  /** Its program, in tables and messages. */
   readonly label: string
-  /** Ids of further agents whose sources it reads. */
-  readonly serves?: readonly AgentId[]
+  /** Further agents whose sources it reads, and itself where it speaks under another name than its label: names by id. */
+  readonly names?: { readonly [id: AgentId]: string }
   /** Raise it to have every source read again. */
   readonly version: number
   /** A source may hold several sessions. When it changes, all of it is read again. */

@@ -4,7 +4,7 @@ import { extname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { AgentId } from '../model/ids.ts'
 import type { Agent } from './agent.ts'
-import { agentServing } from './agent-roots.ts'
+import { agentIdsOf, agentName, agentServing } from './agent-roots.ts'
 
 /** `.ts` in the source tree, `.js` in the built program. */
 const MODULE_SUFFIX = extname(fileURLToPath(import.meta.url))
@@ -18,6 +18,12 @@ export function allAgents(): Promise<readonly Agent[]> {
 
 /** The agent that reads the sources of this id. */
 export const loadAgent = async (id: AgentId): Promise<Agent> => agentServing(id, await allAgents())
+
+/** The names of all agents by id. */
+export async function allAgentNames(): Promise<{ readonly [id: AgentId]: string }> {
+  const agents = await allAgents()
+  return Object.fromEntries(agents.flatMap((agent) => agentIdsOf(agent).map((id) => [id, agentName(agent, id)])))
+}
 
 async function loadAgents(): Promise<readonly Agent[]> {
   const here = new URL('.', import.meta.url)

@@ -1,6 +1,6 @@
 /** What is backed up of each agent and why, with what the backup holds. */
 import type { Agent } from '../agents/agent.ts'
-import { agentIdsOf } from '../agents/agent-roots.ts'
+import { agentIdsOf, agentName } from '../agents/agent-roots.ts'
 import type { AgentId } from '../model/ids.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import type { Retention } from '../model/retention.ts'
@@ -43,7 +43,7 @@ export function agentStatuses(
         {
           ...(held ?? { agent: id, ...NOTHING }),
           ...decision,
-          label: labelOf(agent, id),
+          label: agentName(agent, id),
           retention,
           reason: reasonPhrase(decision, retention, id),
         },
@@ -52,20 +52,18 @@ export function agentStatuses(
   )
 }
 
-const labelOf = (agent: Agent, id: AgentId): string => (id === agent.id ? agent.label : id)
-
 function reasonPhrase({ kept, why }: BackupDecision, { days, setting }: Retention, id: AgentId): Phrase {
   const because = REASONS[why]
   const age = why === 'deletes' && days !== undefined
   const en = `${kept ? 'yes' : 'no'}: ${because.en}${age ? ` after ${days} days` : ''}${why === 'deletes' && setting ? ` (${setting})` : ''}`
-  const ja = `${kept ? 'する' : 'しない'}: ${age ? `${days} 日後に` : ''}${because.ja}${why === 'deletes' && setting ? `（${setting}）` : ''}`
+  const ja = `${kept ? 'する' : 'しない'}：${age ? `${days} 日後に` : ''}${because.ja}${why === 'deletes' && setting ? `（${setting}）` : ''}`
   return phrase(en.replace('<id>', id), ja.replace('<id>', id))
 }
 
 const REASONS: { readonly [why in BackupReason]: Phrase } = {
   overwrites: phrase('its program overwrites conversations', 'プログラムが会話を上書きする'),
   deletes: phrase('its program deletes conversations', 'プログラムが会話を削除する'),
-  keeps: phrase('its program keeps conversations', 'プログラムが会話を残しておく'),
+  keeps: phrase('its program keeps conversations', 'プログラムが会話を残す'),
   setting: phrase('setting keep', '設定 keep による'),
   agent_setting: phrase('setting agents.<id>.keep', '設定 agents.<id>.keep による'),
   project_setting: phrase('setting backup.projects or backup.skip', '設定 backup.projects、backup.skip による'),

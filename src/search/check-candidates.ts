@@ -1,14 +1,7 @@
 /** Checks candidates of the index against the message bodies and turns those that match into hits. */
 import type { IndexedMessage } from '../index/records.ts'
 import type { LoadedMessage, MessageStore } from '../messages/message-store.ts'
-import {
-  bestSnippet,
-  DEFAULT_SNIPPET_LENGTH,
-  hitBaseOf,
-  type MessageHit,
-  matchesKeysOnly,
-  searchFieldsOf,
-} from './hit.ts'
+import { bestSnippet, DEFAULT_SNIPPET_LENGTH, hitBaseOf, type MessageHit, searchFieldsOf, withoutKeys } from './hit.ts'
 import { matchesQuery, PatternTimeLimit } from './matching.ts'
 import type { ParsedQuery } from './query/query.ts'
 
@@ -46,8 +39,8 @@ export async function checkCandidates(
     const fields = searchFieldsOf(loaded.message, query)
     if ((isDoubtful || hasPatterns) && !matchesQuery(query, fields, time)) return []
     const { scope, snippet, score } = bestSnippet(query, fields, length, time)
-    const keysOnly = matchesKeysOnly(query, loaded.message, scope)
-    return { hit: { ...base, scope, snippet, ...(keysOnly && { keys_only: true }) }, score, row }
+    const shown = withoutKeys(query, loaded.message, { scope, snippet }, length, time)
+    return { hit: { ...base, scope, ...shown }, score, row }
   }
   const check = (): readonly CheckedHit[] => candidates.flatMap((one, at) => checkOne(one, messages[at]))
   return (hasPatterns ? time.run(check) : check()) ?? []

@@ -293,12 +293,25 @@ export function hitBaseOf({ session, id, timestamp, role, source_type, tool }: I
   return { session_id: session, message_id: id, timestamp, role, source_type, ...(tool !== undefined && { tool }) }
 }
 
-/** @param scope the field that shows best why the message matches */
-export const matchesKeysOnly = (query: ParsedQuery, message: NormalizedMessage, scope: SearchScope): boolean =>
-  (scope === 'arguments' || scope === 'output') &&
-  query.must !== undefined &&
-  query.patterns.length === 0 &&
-  !matchesQuery(query, searchFieldsOf(message, query, { withoutKeys: true }))
+/**
+ * A snippet of arguments or output shows their values, without names, where these match.
+ *
+ * @param scope the field that shows best why the message matches
+ * @param snippet of this field, with names
+ */
+export function withoutKeys(
+  query: ParsedQuery,
+  message: NormalizedMessage,
+  { scope, snippet }: { readonly scope: SearchScope; readonly snippet: Snippet },
+  length: number,
+  time?: PatternTimeLimit,
+): Pick<MessageHit, 'snippet' | 'keys_only'> {
+  if (scope !== 'arguments' && scope !== 'output') return { snippet }
+  const fields = searchFieldsOf(message, query, { withoutKeys: true })
+  if (query.must && query.patterns.length === 0 && !matchesQuery(query, fields)) return { snippet, keys_only: true }
+  const values = makeSnippet(query, fields[scope] ?? '', length, time)
+  return { snippet: values.highlights.length < snippet.highlights.length ? snippet : values }
+}
 
 export function searchFieldsOf(
   message: NormalizedMessage,

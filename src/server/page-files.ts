@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { Context, MiddlewareHandler } from 'hono'
+import { allAgentNames } from '../agents/load-agents.ts'
 import { sha256 } from '../lib/hash.ts'
 import type { PageFeature } from '../model/api/machine.ts'
 
@@ -36,13 +37,22 @@ interface PageFile {
  */
 export function servePage(folder: string, offers?: readonly PageFeature[]): MiddlewareHandler {
   const files = new Map(
-    existsSync(folder) ? Array.from(listPaths(folder), (path) => [path, readPageFile(folder, path, offers)]) : [],
+    existsSync(folder)
+      ? Array.from(listPaths(folder), (path) => [path, toPageFile(path, readFileSync(join(folder, path)))])
+      : [],
   )
+  const plain = files.get(INDEX)?.bytes
+  let index: Promise<PageFile> | undefined
   return async (c, next) => {
-    if (c.req.path.startsWith('/api/') || (c.req.method !== 'GET' && c.req.method !== 'HEAD')) return next()
+    const { path, method } = c.req
+    if (path.startsWith('/api/') || (method !== 'GET' && method !== 'HEAD')) return next()
     // The page handles all other addresses.
-    const isAsset = extname(c.req.path) !== ''
-    const file = files.get(c.req.path) ?? (isAsset ? undefined : files.get('/index.html'))
+    const isAsset = extname(path) !== ''
+    if (plain && (path === INDEX || !isAsset)) {
+      index ??= stateFacts(plain, offers).then((bytes) => toPageFile(INDEX, bytes))
+      return sendFile(c, await index)
+    }
+    const file = files.get(path)
     if (file) return sendFile(c, file)
     return isAsset ? next() : c.text(NOT_BUILT, 200)
   }
@@ -51,15 +61,14 @@ export function servePage(folder: string, offers?: readonly PageFeature[]): Midd
 const NOT_BUILT =
   'fumibako: the page is not part of this build. The API is at /api, its description at /api/openapi.json.\n'
 const MIN_GZIP_BYTES = 1024
+const INDEX = '/index.html'
 
 function* listPaths(folder: string): Generator<string> {
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true }))
     if (entry.isFile()) yield `/${relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/')}`
 }
 
-function readPageFile(folder: string, path: string, offers: readonly PageFeature[] | undefined): PageFile {
-  const content = readFileSync(join(folder, path))
-  const bytes = offers && path === '/index.html' ? stateOffers(content, offers) : content
+function toPageFile(path: string, bytes: Buffer): PageFile {
   const type = TYPES[extname(path)] ?? 'application/octet-stream'
   const isText = /^text\/|json|svg/.test(type)
   return {
@@ -71,9 +80,18 @@ function readPageFile(folder: string, path: string, offers: readonly PageFeature
   }
 }
 
-/** In the page itself, so that it need not ask before it draws. */
-const stateOffers = (page: Buffer, offers: readonly PageFeature[]): Buffer =>
-  Buffer.from(page.toString().replace('<html ', `<html data-offers="${offers.join(' ')}" `))
+/** In the page itself, so that it need not ask before it draws: what the server offers, and the names of agents. */
+async function stateFacts(page: Buffer, offers: readonly PageFeature[] | undefined): Promise<Buffer> {
+  const facts = {
+    ...(offers && { 'data-offers': offers.join(' ') }),
+    'data-agents': JSON.stringify(await allAgentNames()),
+  }
+  const attributes = Object.entries(facts).map(([name, value]) => `${name}="${escapeAttribute(value)}" `)
+  return Buffer.from(page.toString().replace('<html ', () => `<html ${attributes.join('')}`))
+}
+
+const escapeAttribute = (value: string): string =>
+  value.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;')
 
 function sendFile(c: Context, { bytes, gzipped, type, tag, isImmutable: forever }: PageFile): Response {
   const headers = new Headers({

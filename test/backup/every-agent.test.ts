@@ -2,6 +2,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { agentIdsOf } from '../../src/agents/agent-roots.ts'
 import { allAgents } from '../../src/agents/load-agents.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { tempFolder } from '../support/codex-log.ts'
@@ -149,7 +150,7 @@ const backupOf = (status: { agents: readonly { agent: string; kept: boolean; ite
 
 test('each agent that keeps sessions on disk is tested here', async () => {
   const tested = new Set([...FILES, ...ROWS, { agent: 'opencode' }].map(({ agent }) => agent))
-  const resumable = (await allAgents()).filter(({ resume }) => resume).flatMap(({ id, serves = [] }) => [id, ...serves])
+  const resumable = (await allAgents()).filter(({ resume }) => resume).flatMap(agentIdsOf)
   expect(resumable.filter((id) => !tested.has(id))).toEqual([])
 })
 

@@ -2,6 +2,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { agentIdsOf } from '../../src/agents/agent-roots.ts'
 import { allAgents } from '../../src/agents/load-agents.ts'
 import { openSqlite } from '../../src/lib/sqlite/driver.ts'
 import { Random } from '../redact/benchmark/random.ts'
@@ -145,7 +146,7 @@ const withSecrets = (text: string, { prompt, output }: Pick<Stored, 'prompt' | '
 
 test('each agent that keeps sessions on disk is tested here', async () => {
   const tested = new Set([...STORES, ...ROWS, { agent: 'opencode' }].map(({ agent }) => agent))
-  const resumable = (await allAgents()).filter(({ resume }) => resume).flatMap(({ id, serves = [] }) => [id, ...serves])
+  const resumable = (await allAgents()).filter(({ resume }) => resume).flatMap(agentIdsOf)
   expect(resumable.filter((id) => !tested.has(id))).toEqual([])
 })
 

@@ -1,7 +1,7 @@
 /** The page in a real browser, with a separate server and home directory per test file. */
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import { type ListenOptions, listen, type RunningListener } from '../../src/server/listen.ts'
 import { CHROMIUM_FLAGS, chromiumPath } from '../support/chromium.ts'
 import { onCleanup } from '../support/cleanup.ts'
@@ -25,6 +25,20 @@ export function homeWithLogs(settings: object = {}): TestHome {
   writeFileSync(join(folder, 'fumi', 'config.json'), JSON.stringify({ agents, ...settings }))
   cpSync(join(ROOT, 'samples', 'codex', 'sessions'), join(folder, '.codex', 'sessions'), { recursive: true })
   return testHome({}, folder)
+}
+
+/** Without a pause between them, which on a busy machine could part keys that belong together. */
+export const pressTogether = (page: Page, ...keys: readonly string[]): Promise<unknown> =>
+  Promise.all(keys.map((key) => page.keyboard.press(key)))
+
+/** Where an element is as soon as it has not moved for some frames. */
+export async function restingPlace(one: Locator): Promise<number> {
+  for (let last: number | undefined; ; ) {
+    const y = (await one.boundingBox())?.y
+    if (y !== undefined && y === last) return y
+    last = y
+    await one.page().waitForTimeout(200)
+  }
 }
 
 const LOGS: { readonly [agent: string]: readonly string[] } = {

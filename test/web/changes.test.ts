@@ -5,7 +5,7 @@ import { chromiumPath } from '../support/chromium.ts'
 import { assistant, header, text, user } from '../support/codex-log.ts'
 import { rollout } from '../support/test-home.ts'
 import { barriersOn } from './accessibility.ts'
-import { homeWithLogs, type OpenPage, openPage } from './browser-page.ts'
+import { homeWithLogs, type OpenPage, openPage, pressTogether } from './browser-page.ts'
 
 const KETTLE = 'session?id=codex%3A019c22d1-6a00-7000-8000-000000000001'
 const GROWING = '019c0000-0000-7000-8000-0000000000aa'
@@ -39,6 +39,8 @@ describe.skipIf(chromiumPath === undefined)('a conversation', () => {
     await chart.focus()
     await page.keyboard.press('ArrowLeft')
     expect(await chart.getAttribute('aria-valuetext')).toMatch(/[\d,]+ tokens/)
+    // The bars by turn have an axis.
+    await page.getByText('turn 3', { exact: true }).waitFor()
     expect(wrong).toEqual([])
     await page.context().close()
   })
@@ -47,8 +49,7 @@ describe.skipIf(chromiumPath === undefined)('a conversation', () => {
     const { page, wrong } = await site.reader()
     await page.goto(`${site.url}session?id=codex%3A${GROWING}&at=1`)
     await page.locator('article').first().waitFor()
-    await page.keyboard.press('g')
-    await page.keyboard.press('g')
+    await pressTogether(page, 'g', 'g')
     await expect.poll(() => page.locator('[data-messages]').evaluate((box) => box.scrollTop)).toBeLessThan(50)
     appendFileSync(path, text([user(50, 'One more question'), assistant(51, 'One more answer')]))
     const below = page.getByRole('button', { name: '2 new' })

@@ -51,7 +51,7 @@ describe.skipIf(chromiumPath === undefined)('a day in a chat on the page', () =>
       await page.keyboard.press('Enter')
     }
     const queued = page.locator('.queue li')
-    expect(await queued.allInnerTexts()).toEqual(['The second.', 'The third.', 'The last.'])
+    await expect.poll(() => queued.allInnerTexts()).toEqual(['The second.', 'The third.', 'The last.'])
     expect(await barriersOn(page)).toEqual([])
     if (process.env['FUMI_SHOTS']) await page.screenshot({ path: 'coverage/screens/chat-queue.png' })
     // Up takes the last one back; an empty input takes it.

@@ -8,7 +8,7 @@ import { chromiumPath } from '../support/chromium.ts'
 import { assistant, call, header, line, result, text, user } from '../support/codex-log.ts'
 import { rollout, testHome } from '../support/test-home.ts'
 import { barriersOn } from './accessibility.ts'
-import { type OpenPage, openPage, type PageReader } from './browser-page.ts'
+import { type OpenPage, openPage, type PageReader, restingPlace } from './browser-page.ts'
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=='
 const [ALBUM, ALIVE, TALL] = [1, 2, 3].map((one) => `019c0000-0000-7000-8000-0000000000a${one}`) as [
@@ -241,13 +241,12 @@ describe.skipIf(chromiumPath === undefined)('details of a conversation', () => {
     await page.locator('[data-messages]').hover()
     await page.mouse.wheel(0, -700)
     await expect.poll(() => rest(page)).toBeGreaterThan(300)
-    await page.waitForTimeout(300)
     const row = page.locator('[data-messages] article', { hasText: 'Question 3' }).last()
-    const before = (await row.boundingBox())?.y
+    const before = await restingPlace(row)
     const offset = await rest(page)
     appendFileSync(alivePath, text(Array.from({ length: 5 }, (_, at) => texts(`Later ${at}`))))
     await expect.poll(() => rest(page)).toBeGreaterThan(offset + 50)
-    expect(Math.abs(((await row.boundingBox())?.y ?? 0) - (before ?? 0))).toBeLessThan(2)
+    expect(Math.abs(((await row.boundingBox())?.y ?? 0) - before)).toBeLessThan(2)
     await context.close()
   })
 
@@ -259,16 +258,30 @@ describe.skipIf(chromiumPath === undefined)('details of a conversation', () => {
       .click()
     const row = page.locator('[data-messages] article.prompt', { hasText: 'Question 20' })
     await row.waitFor()
-    await page.waitForTimeout(400)
-    const before = (await row.boundingBox())?.y
+    const before = await restingPlace(row)
     // The fold of the previous turn is above the visible area.
     const above = page.locator('[data-messages] [data-fold]', { hasText: '19.txt' })
     const top = (await page.locator('[data-messages]').boundingBox())?.y ?? 0
     expect((await above.boundingBox())?.y).toBeLessThan(top)
     await above.evaluate((one) => (one as unknown as { click(): void }).click())
     await page.locator('pre', { hasText: 'row of 19' }).waitFor({ state: 'attached' })
-    await page.waitForTimeout(200)
-    expect(Math.abs(((await row.boundingBox())?.y ?? 0) - (before ?? 0))).toBeLessThan(2)
+    expect(Math.abs((await restingPlace(row)) - before)).toBeLessThan(2)
+    await context.close()
+  })
+
+  test('text fills its row, and rules stand only between sections', async () => {
+    const { page, context } = await opened(`codex:${ALBUM}`, '', { viewport: { width: 1440, height: 900 } })
+    const rights = (selector: string): Promise<number[]> =>
+      page.locator(selector).evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().right)))
+    const [body] = await rights('article.answer .body')
+    expect(new Set(await rights('article.answer .prose'))).toEqual(new Set([body]))
+    await page.goto(`${site.url}session?id=${encodeURIComponent('amazon-q:c-1')}&tab=state`)
+    const sections = page.locator('.report > section')
+    await sections.nth(1).waitFor()
+    const rules = await page.evaluate<string[]>(
+      "Array.from(document.querySelectorAll('.report > section'), (one) => getComputedStyle(one).borderTopWidth)",
+    )
+    expect([rules[0], ...new Set(rules.slice(1))]).toEqual(['0px', '1px'])
     await context.close()
   })
 

@@ -56,7 +56,7 @@ describe.skipIf(chromiumPath === undefined)('the first page', () => {
       await page.evaluate(drop(name, content))
       const dialog = page.getByRole('dialog', { name: 'Import logs' })
       await dialog
-        .getByText(name === 'shopping.txt' ? 'not a log of a known agent' : '1 session of codex imported')
+        .getByText(name === 'shopping.txt' ? 'not a log of a known agent' : '1 session of Codex imported')
         .waitFor()
       expect(await barriersOn(page)).toEqual([])
       if (name === 'shopping.txt') continue

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { chromiumPath } from '../support/chromium.ts'
 import { assistant, call, header, result, text, user } from '../support/codex-log.ts'
 import { rollout } from '../support/test-home.ts'
-import { homeWithLogs, type OpenPage, openPage } from './browser-page.ts'
+import { homeWithLogs, type OpenPage, openPage, pressTogether, restingPlace } from './browser-page.ts'
 
 const LONG = 10_000
 
@@ -210,12 +210,10 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.keyboard.press('G')
     const fold = page.locator('[data-fold]').last()
     await fold.waitFor()
-    await page.waitForTimeout(400)
-    const before = (await fold.boundingBox())?.y
+    const before = await restingPlace(fold)
     await fold.click()
     await page.getByText('grains: ').first().waitFor()
-    await page.waitForTimeout(100)
-    expect(Math.abs(((await fold.boundingBox())?.y ?? 0) - (before ?? 0))).toBeLessThan(2)
+    expect(Math.abs((await restingPlace(fold)) - before)).toBeLessThan(2)
     expect(wrong).toEqual([])
     await page.context().close()
   })
@@ -269,8 +267,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor()
     await page.keyboard.press('Escape')
-    await page.keyboard.press('g')
-    await page.keyboard.press('h')
+    await pressTogether(page, 'g', 'h')
     await expect.poll(() => new URL(page.url()).pathname).toBe('/')
     expect(wrong).toEqual([])
     await page.context().close()
@@ -310,8 +307,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.goto(`${site.url}?by=project`)
     const row = page.locator('a[data-row]').nth(6)
     await row.scrollIntoViewIfNeeded()
-    await page.waitForTimeout(200)
-    const [before, name] = [(await row.boundingBox())?.y ?? 0, await row.innerText()]
+    const [before, name] = [await restingPlace(row), await row.innerText()]
     for (const leave of [() => page.keyboard.press('Escape'), () => page.goBack()]) {
       await row.click()
       await title(page).waitFor()

@@ -9,7 +9,7 @@ describe.skipIf(chromiumPath === undefined)('the palette and the file page', () 
 
   beforeAll(async () => {
     site = await openPage(homeWithLogs())
-  }, 60_000)
+  })
 
   test('Ctrl+K leads to sessions, projects, actions and settings', async () => {
     const { page, context, wrong } = await site.reader()

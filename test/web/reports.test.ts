@@ -132,7 +132,7 @@ describe.skipIf(chromiumPath === undefined)('reports and actions', () => {
     await page.locator('.chart canvas').waitFor()
     await chart.focus()
     await page.keyboard.press('End')
-    await expect.poll(() => chart.getAttribute('aria-valuetext')).toMatch(/^2026-\d\d-\d\d, codex [\d.]+[kM]?/)
+    await expect.poll(() => chart.getAttribute('aria-valuetext')).toMatch(/^2026-\d\d-\d\d, Codex [\d.]+[kM]?/)
     await page.keyboard.press('Enter')
     await expect.poll(() => new URL(page.url()).pathname).toBe('/')
     expect(new URL(page.url()).searchParams.get('since')).toMatch(/^2026-/)

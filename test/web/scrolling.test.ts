@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { chromiumPath } from '../support/chromium.ts'
 import { assistant, call, header, result, text, user } from '../support/codex-log.ts'
 import { rollout, testHome } from '../support/test-home.ts'
-import { type OpenPage, openPage } from './browser-page.ts'
+import { type OpenPage, openPage, pressTogether } from './browser-page.ts'
 
 const THREAD = '019c0000-0000-7000-8000-00000000000e'
 const TURNS = 600
@@ -118,8 +118,7 @@ describe.skipIf(chromiumPath === undefined)('a long conversation', () => {
     await page.keyboard.press('p')
     await page.keyboard.press('p')
     await expect.poll(() => page.locator('article.cursor').innerText()).toContain(`Question ${TURNS - 2}:`)
-    await page.keyboard.press('g')
-    await page.keyboard.press('g')
+    await pressTogether(page, 'g', 'g')
     await page.getByText('Question 0:').first().waitFor()
     await page.getByText('Drawer 0 has').waitFor()
     await prompts.getByRole('group').evaluate((box) => box.scrollTo(0, 28 * 300))

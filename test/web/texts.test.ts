@@ -87,7 +87,7 @@ describe.skipIf(chromiumPath === undefined)('texts', () => {
 
   test('events and context have Japanese names', async () => {
     const { page, context } = await opened(conversation)
-    await page.getByRole('button', { name: '文脈: 環境' }).waitFor()
+    await page.getByRole('button', { name: '文脈：環境' }).waitFor()
     await page.getByRole('button', { name: /ターンの中断/ }).waitFor()
     await page.goto(`${site.url}${conversation}&tab=totals`)
     await page.getByRole('cell', { name: 'トークン数' }).waitFor()

@@ -25,7 +25,7 @@ import { FORMS, write } from './write.ts'
 const amazonQ: Agent = {
   id: AMAZON_Q,
   label: 'Amazon Q and Kiro',
-  serves: [KIRO],
+  names: { [AMAZON_Q]: 'Amazon Q', [KIRO]: 'Kiro' },
   version: 3,
   roots,
   rootOwner,

@@ -45,7 +45,7 @@ const claudeCode: Agent = {
     isConversation,
   }),
   forms: [
-    { name: AGENT_ID, label: 'a session of Claude Code', label_ja: 'Claude Code のセッション', suffix: '.jsonl' },
+    { name: AGENT_ID, label: 'a session of Claude Code', label_ja: 'Claude Code の会話', suffix: '.jsonl' },
   ],
   write,
   check,

@@ -14,7 +14,7 @@ import { sidePrint, taskOf } from './task.ts'
 const cline: Agent = {
   id: CLINE,
   label: 'Cline',
-  serves: [ROO],
+  names: { [ROO]: 'Roo Code' },
   version: 1,
   roots,
   rootOwner,

@@ -16,6 +16,7 @@ import { write } from './write.ts'
 const codex: Agent = {
   id: AGENT_ID,
   label: 'Codex CLI',
+  names: { [AGENT_ID]: 'Codex' },
   version: 4,
   takesUnknown: true,
   roots,

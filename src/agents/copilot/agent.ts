@@ -18,6 +18,7 @@ import { write } from './write.ts'
 const copilot: Agent = {
   id: AGENT_ID,
   label: 'Copilot CLI',
+  names: { [AGENT_ID]: 'Copilot' },
   version: 2,
   roots,
   retention: () => KEEPS,

@@ -20,6 +20,7 @@ import { write } from './write.ts'
 const gemini: Agent = {
   id: AGENT_ID,
   label: 'Gemini CLI',
+  names: { [AGENT_ID]: 'Gemini' },
   version: 1,
   roots,
   retention,

@@ -8,6 +8,7 @@ import { write } from './write.ts'
 const normalized: Agent = {
   id: AGENT_ID,
   label: 'NormalizedMessages',
+  names: { [AGENT_ID]: 'Normalized' },
   version: 3,
   roots: () => [],
   recognize,

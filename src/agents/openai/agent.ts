@@ -9,6 +9,7 @@ import { FORMS, write } from './write.ts'
 const openai: Agent = {
   id: AGENT_ID,
   label: 'OpenAI messages',
+  names: { [AGENT_ID]: 'OpenAI' },
   version: 3,
   hasManySessions: true,
   roots: () => [],

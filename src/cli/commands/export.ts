@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { extname, join } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
+import { agentName } from '../../agents/agent-roots.ts'
 import type { App } from '../../app.ts'
 import type { ExportInput, ExportOptions, ExportWriter } from '../../export/export-input.ts'
 import {
@@ -16,7 +17,6 @@ import { toSourceFailure } from '../../lib/failure.ts'
 import { debug } from '../../lib/logger.ts'
 import { toPrintable } from '../../lib/text.ts'
 import { AppError, EXIT_BUG, exitCodes, isProgramUpdated } from '../../model/error.ts'
-import type { AgentId } from '../../model/ids.ts'
 import type { Issue } from '../../model/issue.ts'
 import { parseTurnRange, type TurnRange } from '../../model/turn.ts'
 import { ALL_RECORDS_OPTION, defineCommand, SESSION_OPTION } from '../define-command.ts'
@@ -339,7 +339,7 @@ async function prepareExport(
   const input: ExportInput = {
     session: overview.session,
     root: rootOf(app, overview.session),
-    agent: agentNameIn(log.agent.label, overview.session.agent),
+    agent: agentName(log.agent, overview.session.agent),
     ...(annotation && {
       mark: { name: annotation.name, starred: annotation.starred, tags: annotation.tags, note: annotation.note },
     }),
@@ -348,12 +348,6 @@ async function prepareExport(
   }
   const privateInput = privacy ? await privacy.apply(input, () => readSessionMessages(log, overview)) : input
   return { material: privateInput, issues: overview.issues }
-}
-
-/** An agent's label may name several programs: `Amazon Q and Kiro`. */
-function agentNameIn(label: string, id: AgentId): string {
-  const at = label.toLowerCase().indexOf(id.replaceAll('-', ' '))
-  return at < 0 ? id : label.slice(at, at + id.length)
 }
 
 /** An error that would occur for every other session too. */

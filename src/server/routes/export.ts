@@ -2,6 +2,7 @@
 
 import { Readable } from 'node:stream'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
+import { agentName } from '../../agents/agent-roots.ts'
 import type { App, SessionEntry } from '../../app.ts'
 import type { ExportInput } from '../../export/export-input.ts'
 import { EXPORT_FORMAT_ENTRIES } from '../../export/formats.ts'
@@ -171,7 +172,7 @@ async function readExportMaterial(
   const mark = app.annotations.get(id)
   const material: ExportInput = {
     session,
-    agent,
+    agent: agentName(reader, agent),
     ...(mark && { mark: toMarkItem(mark) }),
     outline: outliner.outline(),
     messages: inOrder(),

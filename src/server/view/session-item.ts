@@ -1,4 +1,5 @@
 /** Sessions as the API returns them: one line of a list, and everything about one session except its messages. */
+import { agentName } from '../../agents/agent-roots.ts'
 import { type RecordedState, readRecordedState } from '../../agents/recorded-state.ts'
 import { formatShellLine, whyNotResumable } from '../../agents/resume-command.ts'
 import type { App, SessionAnnotation, SessionEntry } from '../../app.ts'
@@ -121,7 +122,7 @@ export async function readSessionDetail(
   const log = await app.logOf(entry.id)
   return {
     ...item,
-    agent_label: log?.agent.label ?? entry.agent,
+    agent_label: log ? agentName(log.agent, entry.agent) : entry.agent,
     row_key: entry.key ?? null,
     header,
     record_count: total,

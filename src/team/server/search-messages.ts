@@ -6,13 +6,7 @@
 import type { SessionId } from '../../model/ids.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { recordedTime } from '../../model/recorded-time.ts'
-import {
-  bestSnippet,
-  DEFAULT_SNIPPET_LENGTH,
-  type MessageHit,
-  matchesKeysOnly,
-  searchFieldsOf,
-} from '../../search/hit.ts'
+import { bestSnippet, DEFAULT_SNIPPET_LENGTH, type MessageHit, searchFieldsOf, withoutKeys } from '../../search/hit.ts'
 import { matchesQuery, PatternTimeLimit } from '../../search/matching.ts'
 import { parseQuery } from '../../search/query/parse-query.ts'
 import type { ParsedQuery, QueryProblem } from '../../search/query/query.ts'
@@ -286,7 +280,6 @@ function matchCandidate(
   const fields = searchFieldsOf(message, query)
   if (!matchesQuery(query, fields, time) || isExcluded(message, query)) return undefined
   const { scope, snippet } = bestSnippet(query, fields, DEFAULT_SNIPPET_LENGTH, time)
-  const isKeysOnly = matchesKeysOnly(query, message, scope)
   const tool = message.tool_call?.name
   return {
     session_id: teamSessionId(keyFromNumber(number)) as SessionId,
@@ -296,8 +289,7 @@ function matchCandidate(
     source_type: message.source_type,
     ...(typeof tool === 'string' && { tool }),
     scope,
-    snippet,
-    ...(isKeysOnly && { keys_only: true as const }),
+    ...withoutKeys(query, message, { scope, snippet }, DEFAULT_SNIPPET_LENGTH, time),
   }
 }
 

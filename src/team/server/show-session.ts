@@ -1,7 +1,7 @@
 /** `/api/sessions/{id}`: a session of the team, shown by the program that shows local logs. */
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Context } from 'hono'
-import { agentIdsOf } from '../../agents/agent-roots.ts'
+import { agentIdsOf, agentName } from '../../agents/agent-roots.ts'
 import { allAgents } from '../../agents/load-agents.ts'
 import type { SessionDetail } from '../../model/api/session.ts'
 import { phrase } from '../../model/phrase.ts'
@@ -80,7 +80,7 @@ async function show(context: TeamContext, c: Context): Promise<Response> {
       ...data,
       ...item,
       header,
-      agent_label: agent?.label ?? row.agent,
+      agent_label: agent ? agentName(agent, row.agent) : row.agent,
       children,
       resume: null,
       resume_reason: TAKE_OVER(row.key),

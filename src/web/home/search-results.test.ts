@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { SearchHit } from '../../model/api/search.ts'
 import type { SessionItem } from '../../model/api/session.ts'
-import { facetsOf, snippetParts, splitByVoice } from './search-results.ts'
+import { dateFacet, facetsOf, periodOf, snippetParts, splitByVoice } from './search-results.ts'
 
 const hit = (more: Partial<SearchHit>): SearchHit => ({
   id: 'codex:1:1',
@@ -95,4 +95,38 @@ test('facets count hits, most first, and leave out what has one value', () => {
       ],
     },
   ])
+})
+
+describe('dates of hits', () => {
+  const on = (days: readonly string[], last_at: string | null = null) => [
+    {
+      session: { last_at } as SessionItem,
+      isTitle: false,
+      hits: days.map((day) => hit({ timestamp: day === '' ? null : `${day}T12:00:00.000Z` })),
+    },
+  ]
+  const texts = (found: ReturnType<typeof on>, chosen = {}) =>
+    dateFacet(found, chosen).map(({ value, count }) => `${value} ${count}`)
+
+  test('are days while there are few, else months, else years, newest first', () => {
+    expect(texts(on(['2026-02-03', '2026-02-05', '2026-02-03']))).toEqual(['2026-02-05 1', '2026-02-03 2'])
+    const days = Array.from({ length: 20 }, (_, at) => `2026-0${1 + (at % 2)}-${String(at + 1).padStart(2, '0')}`)
+    expect(texts(on(days))).toEqual(['2026-02 10', '2026-01 10'])
+    const months = Array.from(
+      { length: 24 },
+      (_, at) => `${2024 + (at % 2)}-${String(1 + (at % 12)).padStart(2, '0')}-01`,
+    )
+    expect(texts(on(months))).toEqual(['2025 12', '2024 12'])
+  })
+
+  test('use the last day of the session for hits without a time, and leave out what has no date', () => {
+    expect(texts(on(['', '2026-02-03'], '2026-02-07T12:00:00.000Z'))).toEqual(['2026-02-07 1', '2026-02-03 1'])
+    expect(texts(on(['', '2026-02-03']))).toEqual([])
+  })
+
+  test('keep a chosen period, so that it can be taken back', () => {
+    expect(texts(on(['2026-02-03']), periodOf('2026-02'))).toEqual(['2026-02 1', '2026-02-03 1'])
+    expect(periodOf('2024-02')).toEqual({ since: '2024-02-01', until: '2024-02-29' })
+    expect(periodOf('2026')).toEqual({ since: '2026-01-01', until: '2026-12-31' })
+  })
 })

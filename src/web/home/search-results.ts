@@ -1,6 +1,7 @@
 /** Hits as a person reads them: snippets without Markdown, words before tool output, in the order of the conversation, and facets. */
 import type { SearchHit } from '../../model/api/search.ts'
 import type { SessionItem } from '../../model/api/session.ts'
+import { dayOf } from '../format.ts'
 import { type HighlightPart, splitHighlights } from './session-view.ts'
 
 export interface SessionHits {
@@ -76,10 +77,15 @@ export function splitByVoice(hits: readonly SearchHit[]): {
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
+export interface FacetValue {
+  readonly value: string
+  readonly count: number
+}
+
 export interface Facet {
   /** The filter that it sets. */
   readonly filter: 'agent' | 'project' | 'role' | 'tool'
-  readonly values: readonly { readonly value: string; readonly count: number }[]
+  readonly values: readonly FacetValue[]
 }
 
 const MAX_FACET_VALUES = 8
@@ -116,4 +122,53 @@ export function facetsOf(
       .slice(0, MAX_FACET_VALUES)
     return values.length > 1 || chosen[filter] !== undefined ? [{ filter, values }] : []
   })
+}
+
+/** A year, month or day: `2026`, `2026-11`, `2026-11-09`, and its first and last day. */
+export interface Period {
+  readonly since: string
+  readonly until: string
+}
+
+export function periodOf(value: string): Period {
+  const [year = '', month, day] = value.split('-')
+  const last = new Date(Date.UTC(Number(year), month === undefined ? 12 : Number(month), 0)).getUTCDate()
+  return {
+    since: `${year}-${month ?? '01'}-${day ?? '01'}`,
+    until: `${year}-${month ?? '12'}-${day ?? String(last)}`,
+  }
+}
+
+/** Lengths of a day, a month and a year at the beginning of a date. */
+const UNITS = [10, 7, 4]
+
+export function isChosenPeriod(value: string, { since, until }: Partial<Period>): boolean {
+  const period = periodOf(value)
+  return period.since === since && period.until === until
+}
+
+/**
+ * Hits by day, or by month or year if these are too many, newest first. A chosen period comes first, with its parts
+ * after it. Hits without a time count on the last day of their session.
+ */
+export function dateFacet(found: readonly SessionHits[], chosen: Partial<Period> = {}): readonly FacetValue[] {
+  const days = found.flatMap(({ session, hits }) =>
+    hits.flatMap(({ timestamp }) => {
+      const at = timestamp ?? session.last_at
+      return at === null ? [] : [dayOf(at)]
+    }),
+  )
+  const countBy = (length: number): readonly FacetValue[] => {
+    const counts = new Map<string, number>()
+    for (const day of days) counts.set(day.slice(0, length), (counts.get(day.slice(0, length)) ?? 0) + 1)
+    return Array.from(counts, ([value, count]) => ({ value, count })).sort((a, b) => compare(b.value, a.value))
+  }
+  const perUnit = UNITS.map(countBy)
+  const parts = (perUnit.find((values) => values.length <= MAX_FACET_VALUES) ?? perUnit.at(-1) ?? []).slice(
+    0,
+    MAX_FACET_VALUES,
+  )
+  const period = perUnit.flat().find(({ value }) => isChosenPeriod(value, chosen))
+  if (period) return [period, ...parts.filter(({ value }) => value !== period.value)]
+  return parts.length > 1 ? parts : []
 }

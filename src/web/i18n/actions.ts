@@ -97,7 +97,7 @@ export const say = bilingualTexts({
     '書き込み先にはすでに会話があります。バックアップしてから置き換えます。',
   ],
   mayReplace: ['Replace it', '置き換える'],
-  notPossible: ['Cannot hand over:', '引き継ぎできません：'],
+  notPossible: (reason: string) => [`Cannot hand over: ${reason}`, `引き継ぎできません：${reason}`],
   saveFile: ['Save file', 'ファイルを保存'],
   handoff: ['Hand over', '引き継ぐ'],
   handing: ['Handing over…', '引き継いでいます…'],

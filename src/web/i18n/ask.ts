@@ -20,6 +20,10 @@ export const say = bilingualTexts({
     `${pluralize(count, 'session is', 'sessions are')} excluded by your settings and not counted.`,
     `設定により ${count} 件の会話を除外しています（件数には含みません）。`,
   ],
+  summary: ['Summary', '要約'],
+  reasoning: ['Reasoning', '思考'],
+  output: ['output', '出力'],
+  failed: ['output, failed', '出力（失敗）'],
   gone: ['The log is gone, and no backup has this message.', 'ログがなく、バックアップにもありません。'],
   answer: ['Answer with a model', 'モデルに回答させる'],
   answerNote: (profile: string) => [

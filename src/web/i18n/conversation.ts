@@ -34,7 +34,7 @@ export const say = bilingualTexts({
   context: ['context', '文脈'],
   contextOf: (names: string, count: number) => [
     count > 1 ? `context: ${names} (${count})` : `context: ${names}`,
-    count > 1 ? `文脈: ${names}（${count}）` : `文脈: ${names}`,
+    count > 1 ? `文脈：${names}（${count}）` : `文脈：${names}`,
   ],
   thought: (time: string | undefined) => [
     time === undefined ? 'thought' : `thought for ${time}`,

@@ -87,13 +87,16 @@ export const say = bilingualTexts({
   ],
   lookBodies: ['Search messages', '本文を検索'],
   hits: (count: string) => [pluralize(count, 'hit', 'hits'), `${count} 件`],
-  inSessions: (count: number) => [`in ${pluralize(count, 'session', 'sessions')}`, `（会話 ${count} 件）`],
+  hitsInSessions: (count: string, sessions: number, atLeast: boolean) => [
+    `${atLeast ? 'at least ' : ''}${pluralize(count, 'hit', 'hits')} in ${pluralize(sessions, 'session', 'sessions')}`,
+    `${count} 件${atLeast ? '以上' : ''}（会話 ${sessions} 件）`,
+  ],
   noHits: ['No results. Try fewer or different words.', '該当する発言はありません。語を減らすか、変えてみてください。'],
   moreHits: (count: number) => [
     `${pluralize(count, 'more hit', 'more hits')} in this session`,
-    `この会話に他 ${count} 件`,
+    `この会話にほか ${count} 件`,
   ],
-  moreInTools: (count: number) => [`${count} more in tool calls and reasoning`, `ツールと思考に他 ${count} 件`],
+  moreInTools: (count: number) => [`${count} more in tool calls and reasoning`, `ツールと思考にほか ${count} 件`],
   narrow: ['Narrow the results', '結果を絞り込む'],
   columns: {
     last: ['Last', '最終'],
@@ -129,6 +132,7 @@ export const say = bilingualTexts({
     project: ['Project', 'プロジェクト'],
     role: ['Author', '発言者'],
     tool: ['Tool', 'ツール'],
+    date: ['Date', '日付'],
   },
   roles: {
     user: ['You', 'あなた'],
@@ -145,7 +149,6 @@ export const say = bilingualTexts({
     'The log is gone. The words occur in this message, but perhaps not in this order.',
     '元のログがありません。語は含まれますが、この並びとは限りません。',
   ],
-  atLeast: ['at least', '少なくとも'],
   scopes: {
     prompt: ['prompt', '依頼'],
     answer: ['answer', '回答'],

@@ -1,5 +1,5 @@
 /** Texts of search: how a query was understood, and what can be typed. */
-import { bilingualTexts } from './language.svelte.ts'
+import { bilingualTexts, pluralize } from './language.svelte.ts'
 
 export const say = bilingualTexts({
   understood: ['How the query was understood', '検索条件の解釈'],
@@ -34,6 +34,7 @@ export const say = bilingualTexts({
   relevance: ['best match first', '関連の高い順'],
   failedOnly: ['Failed only', '失敗のみ'],
   completions: ['Completions', '入力候補'],
+  sessionCount: (count: number) => [pluralize(count, 'session', 'sessions'), `会話 ${count} 件`],
   hints: {
     agent: ['sessions of an agent', 'エージェントで絞る'],
     project: ['sessions in a directory', 'ディレクトリーで絞る'],

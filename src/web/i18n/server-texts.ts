@@ -37,4 +37,4 @@ export function problemText({ code, detail, detail_ja }: RequestProblem): string
   }
 }
 
-const capitalize = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)
+export const capitalize = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1)

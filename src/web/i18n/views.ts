@@ -4,7 +4,7 @@ import { bilingualTexts, pluralize } from './language.svelte.ts'
 export const say = bilingualTexts({
   totals: ['Totals', '集計'],
   state: ['State', '状態'],
-  request: ['Request', 'モデルから見た姿'],
+  request: ['Request', '要求'],
   secrets: ['Secrets', '秘密情報'],
   secret: ['Secret', '秘密情報'],
   message: ['Message', 'メッセージ'],
@@ -74,6 +74,7 @@ export const say = bilingualTexts({
   toolsHead: ['Tools', 'ツール'],
   errors: ['Errors', 'エラー'],
   takenBack: ['rolled back', '取り消し済み'],
+  turnAt: (number: number) => [`turn ${number}`, `ターン ${number}`],
   turnBar: (turn: string, tokens: string) => [`Turn ${turn}: ${tokens} tokens`, `ターン ${turn}：${tokens} トークン`],
   models: ['Models', 'モデル'],
   model: ['Model', 'モデル'],

@@ -1,5 +1,6 @@
 /** The entries of the command palette: pages, actions, projects, filters and settings. */
 import type { Choices } from '../../model/api/machine.ts'
+import { agentName } from '../agent-names.ts'
 import { post } from '../api/client.ts'
 import { homeRelativePath, pathBaseName } from '../format.ts'
 import { say as actions } from '../i18n/actions.ts'
@@ -61,7 +62,7 @@ export function paletteEntries(
     filters: (['agent', 'model', 'tag'] as const).flatMap((name) =>
       (choices?.[`${name}s`] ?? []).map(({ value }) => ({
         id: `${name} ${value}`,
-        text: value,
+        text: name === 'agent' ? agentName(value) : value,
         detail: say[name],
         run: () => navigate(hrefOf('/', { [name]: value })),
       })),

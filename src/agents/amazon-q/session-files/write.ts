@@ -32,7 +32,7 @@ import { isEntry } from './record.ts'
 export const SESSION_FORM: WrittenForm = {
   name: 'kiro-session',
   label: 'session of Kiro CLI 2',
-  label_ja: 'Kiro CLI 2 のセッション',
+  label_ja: 'Kiro CLI 2 の会話',
   suffix: '.jsonl',
 }
 

@@ -1,4 +1,4 @@
-/** Splits a text into typed and injected parts; names of contexts and speakers. */
+/** Splits a text into typed and injected parts; names of contexts. */
 import type { SegmentItem } from '../../../model/api/message.ts'
 
 export type MessageTextPart =
@@ -28,15 +28,3 @@ export function contextName(text: string): string {
   const line = (start.split('\n')[0] ?? '').replace(/^[#*\s]+/, '').trim()
   return line.length > 40 ? `${line.slice(0, 39)}…` : line
 }
-
-/** Formats that programs of all kinds write do not say who speaks. */
-const FORMATS: ReadonlySet<string> = new Set(['openai', 'normalized'])
-
-/** `amazon-q` becomes Amazon Q. @param assistant the name for a speaker without one */
-export const speakerName = (agent: string, assistant: string): string =>
-  FORMATS.has(agent)
-    ? assistant
-    : agent
-        .split('-')
-        .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
-        .join(' ')
