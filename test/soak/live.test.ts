@@ -19,6 +19,8 @@ const EVERY = 250
 /** Megabytes per turn that may stay: sums in the server, the outline in the page. */
 const SERVER_MOST = 0.006
 const PAGE_MOST = 0.006
+/** Megabytes by which the server's caches fill, and its buffers that are not yet collected differ, from one moment to another. */
+const SERVER_NOISE = 4
 /** In megabytes. Allows for garbage, and memory that the system has not reclaimed. */
 const RESIDENT_MOST = 80
 
@@ -152,7 +154,7 @@ test(`memory is flat over ${MINUTES} minutes of a log that grows`, async ({ anno
   program.kill('SIGTERM')
   await once(program, 'exit')
   expect(changes).toBeGreaterThan(MINUTES * 30)
-  expect(after.heap - before.heap).toBeLessThan((turns - earlier) * SERVER_MOST)
+  expect(after.heap - before.heap).toBeLessThan((turns - earlier) * SERVER_MOST + SERVER_NOISE)
   expect(after.page - before.page).toBeLessThan((turns - earlier) * PAGE_MOST)
   expect(after.resident - before.resident).toBeLessThan(RESIDENT_MOST)
 })

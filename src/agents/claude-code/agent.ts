@@ -44,9 +44,7 @@ const claudeCode: Agent = {
     names: ({ summaries }, source) => namesGiven(summaries, source),
     isConversation,
   }),
-  forms: [
-    { name: AGENT_ID, label: 'a session of Claude Code', label_ja: 'Claude Code の会話', suffix: '.jsonl' },
-  ],
+  forms: [{ name: AGENT_ID, label: 'a session of Claude Code', label_ja: 'Claude Code の会話', suffix: '.jsonl' }],
   write,
   check,
   deliver,

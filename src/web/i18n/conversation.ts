@@ -32,6 +32,7 @@ export const say = bilingualTexts({
   toEnd: ['Go to end', '末尾へ'],
   toStart: ['Go to start', '先頭へ'],
   context: ['context', '文脈'],
+  comma: [', ', '、'],
   contextOf: (names: string, count: number) => [
     count > 1 ? `context: ${names} (${count})` : `context: ${names}`,
     count > 1 ? `文脈：${names}（${count}）` : `文脈：${names}`,
