@@ -35,10 +35,10 @@ export function fumiProcess(args: readonly string[], options: SpawnSyncOptions =
   return { code: status, out: String(stdout), err: String(stderr) }
 }
 
+const usualVariables = (): NodeJS.ProcessEnv => ({ ...process.env, NO_COLOR: '1', TZ: 'UTC' })
+
 const environmentOf = ({ env }: SpawnSyncOptions): NodeJS.ProcessEnv => ({
-  ...process.env,
-  NO_COLOR: '1',
-  TZ: 'UTC',
+  ...usualVariables(),
   FUMI_HOME: join(tempFolder(), 'fumi'),
   ...env,
 })
@@ -52,19 +52,20 @@ const SHARING: ReadonlySet<string | undefined> = new Set(
     .split(' ')
     .concat('mcp install', 'mcp uninstall'),
 )
-const SHARED_OPTIONS: ReadonlySet<string> = new Set(['cwd', 'env', 'timeout', 'killSignal'])
+const SHARED_OPTIONS: ReadonlySet<string> = new Set(['cwd', 'timeout', 'killSignal'])
 /** Read when the program starts, and never again. Each value of LC_ALL has a process of its own. */
 const FIXED_VARIABLES = /^(?:LANG|LC_(?!ALL$)|TZ$|NO_COLOR|FORCE_COLOR|FUMI_LOG|FUMI_LANGUAGE|NODE_|PATH$)/
 const FIXED_ARGUMENTS = /^(?:-|-v|--verbose|--watch|--follow|--set|--set=language=.*)$/
 
-function canShareProcess(args: readonly string[], options: SpawnSyncOptions): boolean {
+function canShareProcess(args: readonly string[], { env = {}, ...options }: SpawnSyncOptions): boolean {
+  const usual = usualVariables()
   return (
     process.platform !== 'win32' &&
     process.env['FUMI_TEST_PROCESSES'] !== 'own' &&
     (SHARING.has(args[0]) || SHARING.has(args.slice(0, 2).join(' '))) &&
     !args.some((one) => FIXED_ARGUMENTS.test(one)) &&
     Object.keys(options).every((name) => SHARED_OPTIONS.has(name)) &&
-    !Object.keys(options.env ?? {}).some((name) => FIXED_VARIABLES.test(name))
+    !Object.entries(env).some(([name, value]) => FIXED_VARIABLES.test(name) && value !== usual[name])
   )
 }
 
