@@ -1,5 +1,7 @@
 /** Decides whether a call may run, by the agent's settings, the user's trust, and the effect of the call. */
 import { NATIVE_TOOLS } from '../../../conversation/limits.ts'
+import { AppError } from '../../../model/error.ts'
+import { nearestName } from '../../../model/nearest-name.ts'
 import { type Phrase, phrase } from '../../../model/phrase.ts'
 import type { CallNeed, ChatTool } from '../tool.ts'
 import { decideCommand } from './command-decision.ts'
@@ -154,3 +156,28 @@ export const forbiddenToolText = (name: string): Phrase =>
 
 export const staleFileText = (path: string): string =>
   `${path} was changed since you last read or wrote it, by somebody else or by a command. Nothing was written. Read it again, then repeat the change.`
+
+/**
+ * Checks the names given to `--trust-tools`, because a name that matches no tool allows nothing. Throws `bad_usage` for
+ * the first one that matches nothing. Servers start later, so of `@server/tool` only the server is checked.
+ */
+export function checkTrustedNames(
+  names: readonly string[],
+  tools: readonly NamedTool[],
+  servers: Iterable<string>,
+): void {
+  const serverTools = [...servers].map((origin) => ({ name: '', hostName: '', origin }))
+  const labels = [...tools.map(toolLabel), ...serverTools.map(({ origin }) => `@${origin}`)]
+  for (const name of names) {
+    const server = /^@[^/]*/.exec(name)?.[0]
+    const isKnown =
+      tools.some((tool) => matchesTool(name, tool)) || serverTools.some((one) => matchesTool(server ?? name, one))
+    if (isKnown || server === `@${BUILTIN_SERVER}`) continue
+    const nearest = nearestName(server ?? name, labels)
+    throw new AppError(
+      'bad_usage',
+      `Unknown tool "${name}" in --trust-tools.${nearest === undefined ? '' : ` Did you mean ${nearest}?`} Available: ${labels.join(', ')}`,
+      `--trust-tools の「${name}」というツールはありません。${nearest === undefined ? '' : `${nearest} のことですか？`}使えるもの: ${labels.join('、')}`,
+    )
+  }
+}
