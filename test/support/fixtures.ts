@@ -79,7 +79,7 @@ export function writeSource(source: Source, bytes: Uint8Array): void {
  */
 export function cutsOf({ name, bytes }: Fixture): readonly number[] {
   if (!name.endsWith('.jsonl')) {
-    const step = Math.max(STEP, Math.ceil(bytes.length / (isThorough ? MAX_STEPS : MAX_STEPS / 2)))
+    const step = Math.max(STEP, Math.ceil(bytes.length / (isThorough ? MAX_STEPS : MAX_STEPS / 4)))
     return Array.from({ length: Math.ceil(bytes.length / step) }, (_, at) => at * step)
   }
   const cuts: number[] = [0]
