@@ -37,6 +37,8 @@ export const JOIN_BODY = z.object({
   /** SPKI, base64url. */
   public_key: z.string().min(40).max(200),
   name: shortText.optional(),
+  /** Of the account on the machine: the name if the invitation has none, and none was typed. */
+  user: shortText.optional(),
 })
 export type JoinBody = z.infer<typeof JOIN_BODY>
 

@@ -46,6 +46,10 @@ describe.skipIf(withoutPostgres)(`devices of a team ${withoutPostgres ?? ''}`, a
     const body = { code: ` ${code.toLowerCase().replaceAll('-', ' ')} `, device: 'x', public_key: publicKey }
     const joined = await sendJoin(server.url, body)
     expect(joined.person.name).toBe('Dora')
+    const nameless = { code: await invite(database, { is_admin: true }, undefined), device: 'x', user: 'ed' }
+    expect((await sendJoin(server.url, { ...nameless, public_key: createDeviceKeys().publicKey })).person.name).toBe(
+      'ed',
+    )
     await expect(sendJoin(server.url, { ...body, public_key: createDeviceKeys().publicKey })).rejects.toThrow(
       'already used',
     )

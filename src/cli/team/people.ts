@@ -1,6 +1,6 @@
 /** `fumi team invite|join|devices|audit|policy|leave`: people and their devices. */
 import { mkdirSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { hostname, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import type { App } from '../../app.ts'
@@ -95,6 +95,7 @@ export const joinTeam: TeamAction = async (app, [link], options) => {
     code,
     device,
     public_key: keys.publicKey,
+    ...accountName(),
     ...(options.name !== undefined && { name: options.name }),
   })
   saveMembership(app.directory, {
@@ -111,6 +112,15 @@ export const joinTeam: TeamAction = async (app, [link], options) => {
       `チーム ${team.name} に ${person.name} として参加しました。まだ何も共有していません。\n\nプロジェクトを共有: fumi team share <ディレクトリー>\n送る内容を確認:     fumi team push --dry-run\nページを開く:       fumi team status --link\n`,
     ),
   )
+}
+
+/** A container may run as a user without a name. */
+function accountName(): { readonly user?: string } {
+  try {
+    return { user: userInfo().username }
+  } catch {
+    return {}
+  }
 }
 
 async function askCode(): Promise<string> {

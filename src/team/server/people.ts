@@ -112,7 +112,7 @@ export async function join(database: TeamDatabase, body: JoinBody): Promise<Code
     return await database.asServer(async (db) => {
       const taken = await takeCode(db, body.code, ['join'])
       if (taken.kind !== 'done') return taken
-      const person = await personOfInvitation(db, taken.value, body.name)
+      const person = await personOfInvitation(db, taken.value, body.name, body.user)
       const device = await db.first<{ id: number }>(
         'INSERT INTO device (person_id, name, public_key) VALUES ($1, $2, $3) RETURNING id',
         [person.id, body.device, body.public_key],
@@ -151,6 +151,7 @@ async function personOfInvitation(
   db: Transaction,
   taken: UsedInvitation,
   typedName: string | undefined,
+  accountName?: string,
 ): Promise<Person> {
   if (taken.person_id !== null) {
     const known = await readPerson(db, taken.person_id)
@@ -168,7 +169,7 @@ async function personOfInvitation(
       : await db.first<Person>(`${SELECT_PERSON} WHERE email = $1 AND left_at IS NULL`, [email])
   if (known) return known
   return addPerson(db, {
-    name: taken.person_name ?? typedName ?? email?.split('@')[0] ?? 'member',
+    name: taken.person_name ?? typedName ?? email?.split('@')[0] ?? accountName ?? 'member',
     email,
     subject: null,
     is_admin: taken.is_admin,
