@@ -134,4 +134,15 @@ describe.skipIf(withoutBrowser)(`the page of a team ${withoutBrowser ?? ''}`, as
     }
     expect(wrong).toEqual([])
   })
+
+  test('a conversation leaves the page when its owner withdraws it', { timeout: 60_000 }, async () => {
+    const { page, open } = await reader(bob)
+    await open(conversationPath)
+    await page.getByText('The rounding is wrong.').first().waitFor()
+    await alice.client.post(`/sessions/${session?.id.slice(5)}/withdraw`)
+    await page.locator('[role="alert"]').first().waitFor()
+    expect(await page.locator('main').textContent()).not.toContain('rounding is wrong')
+    await open('/')
+    expect(await page.locator('main').textContent()).not.toContain('rounding')
+  })
 })

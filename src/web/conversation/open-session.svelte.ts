@@ -217,7 +217,9 @@ export class OpenSession {
   async #readDetail(): Promise<void> {
     const answer = await get<SessionReply>(this.path, {}, this.#abort.signal)
     if (answer.kind === 'reply') this.detail = answer.reply.data
-    if (answer.kind === 'problem' && !this.detail) this.problem = answer.problem
+    // Forgotten here, or withdrawn from the team: what is on the page leaves it too.
+    if (answer.kind === 'problem' && (!this.detail || answer.problem.code === 'session_not_found'))
+      this.problem = answer.problem
   }
 
   async #readShape(): Promise<void> {
