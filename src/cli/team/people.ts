@@ -108,7 +108,7 @@ export const joinTeam: TeamAction = async (app, [link], options) => {
   if (options.json) return writeOutJson({ team: team.name, person: person.name, device: id })
   await writeOut(
     say(
-      `You are ${person.name} in the team ${team.name}. Nothing is shared yet.\n\nShare a project:     fumi team share <directory>\nSee what would leave: fumi team push --dry-run\nOpen the page:        fumi team status --link\n`,
+      `You are ${person.name} in the team ${team.name}. Nothing is shared yet.\n\nShare a project:       fumi team share <directory>\nSee what would leave:  fumi team push --dry-run\nOpen the page:         fumi team status --link\n`,
       `チーム ${team.name} に ${person.name} として参加しました。まだ何も共有していません。\n\nプロジェクトを共有: fumi team share <ディレクトリー>\n送る内容を確認:     fumi team push --dry-run\nページを開く:       fumi team status --link\n`,
     ),
   )
