@@ -69,6 +69,8 @@ const BUNDLED = [
   'picocolors',
 ]
 const EVERYDAY_PACKAGES = /node_modules.(?:string-width|strip-ansi|ansi-regex|get-east-asian-width)\b/
+/** Few commands use these. They are loaded when they are used first. */
+const LATE = ['node:child_process', 'node:stream', 'node:stream/promises', 'node:worker_threads', 'node:zlib', 'fzstd']
 /** `import()` for the bundle: code whose compiled form is kept cannot use its own. */
 const IMPORT = `
 const { fileURLToPath } = require('node:url')
@@ -163,8 +165,19 @@ function inlinePatterns(code, id) {
   )
 }
 
+function loadLate(code) {
+  const loads = code.matchAll(/^\t*(?:let|const) (\w+) = require\("([^"]+)"\);$/gm)
+  return [...loads].reduce((text, [line, name, module]) => {
+    const use = `(?<![.\\w$])${name}\\b`
+    // Where the module itself is passed on, it is loaded at once.
+    if (!LATE.includes(module) || new RegExp(`${use}(?!\\.)`).test(text.replace(line, ''))) return text
+    const late = `let ${name} = () => { const loaded = require("${module}"); ${name} = () => loaded; return loaded };`
+    return text.replaceAll(new RegExp(`${use}\\.`, 'g'), `${name}().`).replace(line, () => late)
+  }, code)
+}
+
 function fromHere(code, { fileName }) {
   const up = '../'.repeat(fileName.split('/').length)
-  const placed = code.replaceAll('__UP_TO_DIST__', `'${up}'`)
+  const placed = loadLate(code).replaceAll('__UP_TO_DIST__', `'${up}'`)
   return placed.replace(/\bimport\(/g, `require('${up}bin/import.js')(`)
 }
