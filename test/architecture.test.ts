@@ -275,7 +275,13 @@ describe('other programs', () => {
       'chat/checkpoint/shadow-repository.ts',
       'conversation.ts',
       'lib/git/list-files.ts',
+      'lib/git/project-diff.ts',
     ])
+    // Whose shell commands run without our own settings: `git commit`, after a question.
+    const inShell = files.filter(
+      (file) => file.imports.includes('chat/user-command.ts') && file.text.includes('runUserCommand'),
+    )
+    expect(inShell.map(({ path }) => path)).toEqual(['chat/commands/git.ts'])
   })
 })
 

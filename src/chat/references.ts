@@ -1,15 +1,17 @@
 /** What a typed prompt names besides files: `@diff`, `@folder/`, `@session:<id>`, `@server:uri` of an MCP server. */
 
+import { relative } from 'node:path'
 import { CONTEXT_ENTRY_END_HEADER, CONTEXT_ENTRY_START_HEADER } from '../conversation/limits.ts'
 import type { ImageBlock } from '../conversation/message.ts'
-import { isFolder } from '../lib/files/safe-fs.ts'
-import { shellQuote } from '../lib/shell/quote.ts'
+import { findFilesBelow, isFolder } from '../lib/files/safe-fs.ts'
+import { listProjectFiles } from '../lib/git/list-files.ts'
+import { findGitProject } from '../lib/git/project.ts'
 import { type Phrase, phrase } from '../model/phrase.ts'
 import { resolveTypedPath } from './attachments.ts'
 import type { ServerResource } from './mcp/offer.ts'
 import type { ChatSession } from './session.ts'
 import { isInsideFolder, resolveRealPath } from './tools/files/tool-paths.ts'
-import { runUserCommand, workTreeDiff } from './user-command.ts'
+import { workTreeDiff } from './user-command.ts'
 
 interface References {
   /** Texts that precede the prompt; empty if there are none. */
@@ -20,6 +22,7 @@ interface References {
 
 const MAX_LENGTH = 100_000
 const MAX_FILES = 500
+const MAX_WALKED_FILES = 20_000
 
 /** @param typed only what the user typed names something; piped text and saved prompts of a project do not */
 export async function collectReferences(session: ChatSession, typed: string, signal: AbortSignal): Promise<References> {
@@ -89,23 +92,22 @@ function findResource({ setup }: ChatSession, name: string): ServerResource | Ph
     : undefined
 }
 
-/** Without files that git ignores, where git knows the folder. */
+/** Without files that git ignores, where git knows the folder, and without hidden ones elsewhere. */
 async function listFolder(folder: string, cwd: string, signal: AbortSignal): Promise<string> {
-  const quoted = shellQuote(folder)
-  const git = await runUserCommand(
-    `git -c core.fsmonitor=false ls-files --cached --others --exclude-standard -- ${quoted}`,
-    cwd,
-    signal,
-  )
-  const listed =
-    git.status === 0 && git.output.trim() !== ''
-      ? git
-      : await runUserCommand(`find ${quoted} -type f -not -path '*/.*'`, cwd, signal)
-  const files = listed.output
-    .split('\n')
-    .filter((line) => line !== '')
-    .sort()
+  const project = findGitProject(cwd)
+  const known = project && (await listProjectFiles(project, cwd, ['--cached', '--others', '--', folder], { signal }))
+  const files = known && known.length > 0 ? [...new Set(known)].sort() : walkFolder(folder, cwd)
   const more = files.length - MAX_FILES
   const lines = files.slice(0, MAX_FILES)
   return ['Files (read them with a tool):', ...lines, ...(more > 0 ? [`… ${more} more`] : [])].join('\n')
+}
+
+function walkFolder(folder: string, cwd: string): readonly string[] {
+  const files: string[] = []
+  for (const path of findFilesBelow(folder, /^[^.]/)) {
+    const below = relative(cwd, path)
+    if (!/(?:^|[\\/])\.[^.\\/]/.test(below)) files.push(below)
+    if (files.length === MAX_WALKED_FILES) break
+  }
+  return files
 }

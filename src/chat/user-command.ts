@@ -1,6 +1,8 @@
 /** Commands that fumibako runs for its user, with the user's own permissions and environment. */
+import { listProjectFiles } from '../lib/git/list-files.ts'
+import { findGitProject } from '../lib/git/project.ts'
+import { diffProject } from '../lib/git/project-diff.ts'
 import { plainJson } from '../lib/json/lossless.ts'
-import { shellQuote } from '../lib/shell/quote.ts'
 import { fieldsOf, stringOf } from '../lib/unknown-values.ts'
 import { createExecuteBash } from './tools/shell/execute-bash.ts'
 
@@ -26,23 +28,16 @@ export async function runUserCommand(command: string, cwd: string, signal: Abort
 
 type DiffResult = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string }
 
-/** Changes against the last commit, then the names of new files. */
+/** Changes against the last commit, then the names of new files. Starts no program that the project names. */
 export async function workTreeDiff(cwd: string, paths: readonly string[], signal: AbortSignal): Promise<DiffResult> {
-  const selected = paths.length === 0 ? '' : ` -- ${paths.map(shellQuote).join(' ')}`
-  const tracked = await runUserCommand(
-    `git -c core.fsmonitor=false diff --no-color --no-ext-diff --no-textconv HEAD${selected}`,
-    cwd,
-    signal,
-  )
-  if (tracked.status !== 0) return { ok: false, reason: tracked.output.trim() || 'git failed' }
-  const added = await runUserCommand(
-    `git -c core.fsmonitor=false ls-files --others --exclude-standard${selected}`,
-    cwd,
-    signal,
-  )
-  const names = added.output.split('\n').filter((name) => name !== '')
+  const project = findGitProject(cwd)
+  if (!project) return { ok: false, reason: `not a git repository: ${cwd}` }
+  const selected = paths.length === 0 ? [] : ['--', ...paths]
+  const tracked = await diffProject(project, cwd, ['HEAD', ...selected], signal)
+  if (tracked.code !== 0) return { ok: false, reason: tracked.stderr.trim() || 'git failed' }
+  const names = (await listProjectFiles(project, cwd, ['--others', ...selected], { signal })) ?? []
   return {
     ok: true,
-    text: [tracked.output.trimEnd(), ...names.map((name) => `new file: ${name}`)].filter(Boolean).join('\n'),
+    text: [tracked.stdout.trimEnd(), ...names.map((name) => `new file: ${name}`)].filter(Boolean).join('\n'),
   }
 }

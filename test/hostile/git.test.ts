@@ -53,7 +53,9 @@ describe.skipIf(!installed)('nothing runs in a chat', () => {
         answer('2'),
       )
       const { session } = await openTestChat({ server, cwd: place })
-      await sendLine(session, 'Look around')
+      expect(outputText(await sendLine(session, '/diff'))).toMatch(/\S/)
+      trap.age(cwd)
+      await sendLine(session, 'Look around @diff @./')
       await sendLine(session, '/checkpoint init')
       await sendLine(session, 'Write')
       trap.age(cwd)
@@ -69,6 +71,17 @@ describe.skipIf(!installed)('nothing runs in a chat', () => {
       expect(trap.sprung()).toEqual([])
     },
   )
+
+  test('nor by /commit, which shows what there is and asks first', async () => {
+    const trap = new Trap()
+    trap.repository('project')
+    trap.arm('project', 'project/.git')
+    trap.reset()
+    const server = await chatServer()
+    const { session } = await openTestChat({ server, cwd: trap.project, trustAll: false })
+    expect(outputText(await sendLine(session, '/commit Mine', () => 'no'))).toBe('Not committed.\n')
+    expect(trap.sprung()).toEqual([])
+  })
 
   test('nor in any command that inspects this machine', () => {
     const trap = new Trap()

@@ -1,4 +1,6 @@
-/** `/diff`, `/undo`, `/commit`: the work tree, for its user. git runs as the user's own command, without a question. */
+/** `/diff`, `/undo`, `/commit`: the work tree, for its user. Only a commit, which asks first, obeys the repository. */
+import { findGitProject } from '../../lib/git/project.ts'
+import { diffProject } from '../../lib/git/project-diff.ts'
 import { shellQuote } from '../../lib/shell/quote.ts'
 import { fieldsOf, listOf, stringOf } from '../../lib/unknown-values.ts'
 import { phrase, untranslated } from '../../model/phrase.ts'
@@ -57,19 +59,20 @@ export const commitCommand: ChatCommandDefinition = {
   ),
   async *run(session, { text }, signal) {
     const { cwd } = session.setup.workspace
-    const staged = await runUserCommand('git diff --cached --quiet', cwd, signal)
-    if (staged.status !== 0 && staged.status !== 1)
+    const project = findGitProject(cwd)
+    const staged = project && (await diffProject(project, cwd, ['--cached'], signal))
+    if (!project || staged?.code !== 0)
       return yield errorText('This is not a git work tree.', 'git の作業ツリーではありません。')
-    const isStaged = staged.status === 1
-    const diff = await runUserCommand(`git diff --no-ext-diff ${isStaged ? '--cached' : 'HEAD'}`, cwd, signal)
-    if (diff.output.trim() === '')
+    const isStaged = staged.stdout !== ''
+    const diff = isStaged ? staged : await diffProject(project, cwd, ['HEAD'], signal)
+    if (diff.stdout.trim() === '')
       return yield errorText(
         'Nothing to commit. New files must be added first: !git add <file>',
         'コミットする変更がありません。新しいファイルは先に追加してください：!git add <ファイル>',
       )
     let message = text
     if (message === '') {
-      const proposed = yield* proposeMessage(session, diff.output, signal)
+      const proposed = yield* proposeMessage(session, diff.stdout, signal)
       if (proposed === undefined) return
       message = proposed
     }

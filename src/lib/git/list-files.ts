@@ -73,7 +73,7 @@ function findOrCreateEmptyRepository(isSha256: boolean): string | undefined {
 }
 
 /** Written by hand, so that git copies no template. */
-function createEmptyRepository(isSha256: boolean): string {
+export function createEmptyRepository(isSha256: boolean): string {
   const { path } = createTempFolder('git')
   for (const name of ['objects', 'refs']) mkdirSync(join(path, name))
   const ignoresCase = process.platform === 'darwin' || process.platform === 'win32'
@@ -82,6 +82,7 @@ function createEmptyRepository(isSha256: boolean): string {
     `repositoryformatversion = ${isSha256 ? 1 : 0}`,
     'bare = false',
     ...(ignoresCase ? ['ignorecase = true'] : []),
+    ...(process.platform === 'win32' ? ['filemode = false'] : []),
     ...(process.platform === 'darwin' ? ['precomposeunicode = true'] : []),
     ...(isSha256 ? ['[extensions]', 'objectformat = sha256'] : []),
   ]
