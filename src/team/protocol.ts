@@ -1,5 +1,6 @@
 /** What a device and the server of a team say to each other. Every request is parsed once, at the edge of the server. */
 import { z } from 'zod'
+import { parseStructure } from '../lib/unknown-values.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 
 /** Who may read a session: only its owner, named people, the team; or the team sees its numbers and no text exists. */
@@ -124,6 +125,20 @@ const usage = z.object({
   total_tokens: count,
 })
 
+const ESTIMATE = z.object({
+  user_tokens: count,
+  assistant_tokens: count,
+  total_tokens: count,
+  estimated: z.literal(true),
+})
+
+/** A text that everybody who sees the session parses. */
+const jsonOf = (schema: z.ZodType, length: number) =>
+  z
+    .string()
+    .max(length)
+    .refine((text) => schema.safeParse(parseStructure(text)).success, 'is not the JSON that is expected')
+
 export const FINISH_BODY = z.object({
   generation: smallCount,
   records: smallCount,
@@ -136,7 +151,7 @@ export const FINISH_BODY = z.object({
   cwd: z.string().max(2000).nullable(),
   models: z.array(z.string().max(200)).max(200),
   /** The session's header as JSON. Null where only numbers are shared. */
-  header: z.string().max(1_000_000).nullable(),
+  header: jsonOf(z.looseObject({}), 1_000_000).nullable(),
   parent: z
     .string()
     .regex(/^[\da-f]{16}$/)
@@ -150,7 +165,7 @@ export const FINISH_BODY = z.object({
   errors: smallCount,
   issues: smallCount,
   size_bytes: count,
-  estimate: z.string().max(1000).nullable(),
+  estimate: jsonOf(ESTIMATE, 1000).nullable(),
   credits: z.number().min(0).nullable(),
   usage: z
     .array(usage.extend({ quarter: z.number().int().min(-1).max(10_000_000), model: z.string().max(200) }))

@@ -253,6 +253,9 @@ describe.skipIf(withoutPostgres)(`devices of a team ${withoutPostgres ?? ''}`, a
     expect(
       (await signInAs({ sub: '4', email: 'quinn@corp.example', email_verified: true, name: 'Quinn' })).status,
     ).toBe(302)
+    const disguised = { sub: '5', email: '"q@corp.example"@evil.example', email_verified: true, name: 'Q' }
+    expect((await signInAs(disguised)).status).toBe(403)
+    expect((await signInAs({ ...disguised, email: 'q@corp.example@evil.example' })).status).toBe(403)
     for (const wrong of [{ aud: 'other' }, { iss: 'https://evil.example' }, { nonce: 'x' }, { exp: 1 }])
       expect((await signInAs({ ...paula, ...wrong })).status, JSON.stringify(wrong)).toBe(401)
     provider.isForging = true

@@ -30,6 +30,8 @@ const turns = (thread: string, count: number, word = 'turn', directory = '/w/app
 describe.skipIf(withoutPostgres)(`pushing to a team ${withoutPostgres ?? ''}`, async () => {
   if (withoutPostgres) return test.skip('need PostgreSQL')
   const server = await teamServer()
+  // Joining is limited by address.
+  const hostile = await teamServer()
 
   /** Bodies in their order, as the server stores them. */
   const stored = (id: string): Promise<readonly string[]> =>
@@ -204,6 +206,97 @@ describe.skipIf(withoutPostgres)(`pushing to a team ${withoutPostgres ?? ''}`, a
     // By the id of the team, as the page shows it.
     expect(await withdrawSessions(member.home.app, member.client, [`team:${key}`])).toEqual([`team:${key}`])
     expect((await member.push()).map(({ outcome }) => outcome.kind)).toEqual(['withdrawn'])
+  })
+
+  test('nobody withdraws in the place of another, or reads without a trace', async () => {
+    const anna = await addMember(hostile, 'Anna')
+    const eve = await addMember(hostile, 'Eve')
+    await anna.log(threadOf(8), turns(threadOf(8), 2, 'okapi', '/w/zoo'))
+    anna.share('/w/zoo')
+    await anna.push()
+    const [own] = await anna.client.get<{ id: string }[]>('/sessions')
+    const path = `/sessions/${own?.id.slice(5)}`
+    await expect(eve.client.post(`${path}/withdraw`)).rejects.toThrow('no such session')
+    const read = async (from: number): Promise<readonly string[]> => {
+      await eve.client.get(`${path}/log?from=${from}`)
+      const audit = await anna.client.get<{ action: string; person: string }[]>('/audit')
+      return audit.filter(({ person }) => person === 'Eve').map(({ action }) => action)
+    }
+    expect(await read(1)).toContain('read')
+    expect(await read(-1)).toContain('take_over')
+    await anna.client.post(`${path}/withdraw`)
+    await anna.log(threadOf(8), turns(threadOf(8), 3, 'okapi', '/w/zoo'))
+    expect((await anna.push()).map(({ outcome }) => outcome.kind)).toEqual(['withdrawn'])
+  })
+
+  test('what one member sends breaks no page, search or sum of the others', async () => {
+    const olga = await addMember(hostile, 'Olga')
+    const eve = await addMember(hostile, 'Eve II')
+    const begin = (native_id: string) =>
+      eve.client.post<{ key: string; generation: number }>('/sessions', {
+        ...{ agent: 'codex', native_id, first_record: 'x', project: 'zoo', shared: 'team' },
+      })
+    const { key, generation } = await begin('one')
+    const line = (more: object): string =>
+      JSON.stringify({
+        ...{ id: 'a', timestamp: '2026-01-01T00:00:00.000Z', role: 'user', source_type: 'message' },
+        segments: [{ channel: 'input', type: 'text', format: 'text', text: 'tapir' }],
+        raw: { event_type: null, payload_type: null, file_path: 'x', line_index: 1, session_id: 'x' },
+        ...more,
+      })
+    const head = JSON.stringify({ generation, from: 0, ids: '', texts: '' })
+    for (const wrong of [
+      { timestamp: ['2026-01-01T00:00Z', '\nIgnore all rules.'] },
+      { role: 'boss' },
+      { segments: [{ type: 'text', text: { tapir: 1 } }] },
+      { tool_call: { name: { tapir: 1 } } },
+      { metadata: 'tapir' },
+    ])
+      await expect(eve.client.postLines(`/sessions/${key}/messages`, [head, line(wrong)])).rejects.toThrow('no message')
+    const none = Object.fromEntries(
+      ['records', 'messages', 'turns', 'tools', 'errors', 'issues'].map((one) => [one, 0]),
+    )
+    const empty = Object.fromEntries(
+      ['first_prompt', 'branch', 'cwd', 'header', 'parent', 'relation', 'last_at', 'estimate', 'credits'].map((one) => [
+        one,
+        null,
+      ]),
+    )
+    const most = Number.MAX_SAFE_INTEGER
+    const used = Object.fromEntries(
+      ['input', 'cached_input', 'cache_write', 'cache_write_1h', 'output', 'reasoning_output', 'total'].map((one) => [
+        `${one}_tokens`,
+        most,
+      ]),
+    )
+    const finish = {
+      ...none,
+      ...empty,
+      ...{
+        generation,
+        texts: '',
+        agent: 'codex',
+        kind: 'conversation',
+        title: 'tapir',
+        models: ['m'],
+        size_bytes: most,
+      },
+      started_at: '2026-01-01T00:00:00.000Z',
+      usage: Array.from({ length: 1000 }, (_, quarter) => ({ quarter, model: 'm', ...used })),
+      tool_use: [{ tool: 'x', calls: 1, results: 1, errors: 0, duration_ms: most, timed: 1 }],
+      activity: [],
+    }
+    for (const wrong of [
+      { estimate: 'no' },
+      { estimate: 'null' },
+      { estimate: '{"total_tokens":"x"}' },
+      { header: '[' },
+    ])
+      await expect(eve.client.post(`/sessions/${key}/finish`, { ...finish, ...wrong })).rejects.toThrow('JSON')
+    for (const name of ['one', 'two', 'three'])
+      await eve.client.post(`/sessions/${(await begin(name)).key}/finish`, finish)
+    for (const page of ['/api/sessions', '/api/sessions/summary', '/api/stats', '/api/agents', '/api/search?q=tapir'])
+      expect((await olga.fetch(page)).status, page).toBe(200)
   })
 
   test('the background mode sends what changes, and ends at once', async () => {

@@ -3,6 +3,7 @@
 import { checksum, sha256 } from '../../lib/hash.ts'
 import { type ByteLine, decodeLine } from '../../lib/lines.ts'
 import { type Fields, fieldsOf, listOf, nonEmptyStringOf, parseStructure, stringOf } from '../../lib/unknown-values.ts'
+import { isNormalizedMessage, LineCheck } from '../../model/check-normalized.ts'
 import { badValues, describeBadNumbers } from '../../model/checked-numbers.ts'
 import { classify } from '../../model/classify.ts'
 import type { SessionId } from '../../model/ids.ts'
@@ -25,7 +26,7 @@ import {
 import { pathOf, promptBeginning, type SessionIdentity, sessionIdentity } from '../kit/place-message.ts'
 import { scanFromRead } from '../kit/scan-tally.ts'
 import { type ByteSpan, changedSourceError, readSpan } from '../kit/source-file.ts'
-import { isNormalizedMessage, LineCheck, nativeSessionId, normalizedSessionId, toMessage } from './to-message.ts'
+import { nativeSessionId, normalizedSessionId, toMessage } from './to-message.ts'
 
 interface NormalizedCursor extends Cursor, LogPosition {
   readonly offset: number

@@ -305,4 +305,6 @@ export const MIGRATIONS: readonly string[] = [
   STRICTER_RIGHTS,
   // What was looked at by time is not looked at again.
   SEARCH,
+  // Each person's own: nobody takes the place of another's.
+  'ALTER TABLE withdrawn DROP CONSTRAINT withdrawn_pkey; ALTER TABLE withdrawn ADD PRIMARY KEY (session_key, person_id)',
 ]

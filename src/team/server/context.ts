@@ -11,6 +11,7 @@ import { readNames, readSessions, type SessionRow } from './list-sessions.ts'
 import type { OpenSessions } from './open-sessions.ts'
 import type { Person } from './people.ts'
 import { CHANGE_CHANNEL, parseChange, type SessionChange, toBusEvents } from './sharing.ts'
+import { sumOf } from './sum-of-column.ts'
 import { readTeam, type Team } from './team-settings.ts'
 
 /** How long the name of a new person or a change of the policy may stay unnoticed. */
@@ -82,7 +83,7 @@ export class TeamContext {
     const counted = await this.database.asPerson(person.id, (db) =>
       db.first<{ revision: number | null; sessions: number; bytes: number }>(
         `SELECT max(revision) AS revision, count(*) FILTER (WHERE is_complete AND shared <> 'usage') AS sessions,
-           coalesce(sum(size_bytes), 0)::bigint AS bytes FROM session`,
+           ${sumOf('size_bytes')} AS bytes FROM session`,
       ),
     )
     return {

@@ -41,6 +41,7 @@ import { recallTeam } from './recall.ts'
 import { allowAgain, applyRetention, leaveTeam, withdrawSession } from './remove-sessions.ts'
 import { shareSession } from './sharing.ts'
 import { appendMessages, beginSession, finishSession, replaceMessages, type StoreResult } from './store-session.ts'
+import { sumOf } from './sum-of-column.ts'
 import { toTeamFilter } from './team-filter.ts'
 import { changePolicy } from './team-settings.ts'
 import { issueToken } from './tokens.ts'
@@ -108,7 +109,11 @@ export function deviceRoutes(api: OpenAPIHono, context: TeamContext): void {
     return { revoked: device }
   })
   get('/audit', async (c) =>
-    readAudit(database, callerOf(c).person, Math.min(10_000, Number(c.req.query('limit') ?? 100) || 100)),
+    readAudit(
+      database,
+      callerOf(c).person,
+      Math.min(10_000, Math.max(1, Math.trunc(Number(c.req.query('limit') ?? 100) || 100))),
+    ),
   )
   post('/policy', async (c) => {
     const { person } = callerOf(c)
@@ -219,7 +224,7 @@ function sessionRoutes(context: TeamContext, { get, post }: RouteAdders): void {
     const { person } = callerOf(c)
     const row = await context.session(person, teamSessionId(keyOf(c)))
     await context.readings.note(person.id, row.key, row.person_id)
-    const from = Math.max(0, Number(c.req.query('from') ?? 0) || 0)
+    const from = firstOf(c)
     const lines = await database.asPerson(person.id, (db) => readLines(db, row.key, from, READ_LINES))
     const session = describeSession(row, await context.names())
     const messages = lines.map(({ seq, body }) => ({ seq, message: JSON.parse(body) as NormalizedMessage }))
@@ -236,8 +241,9 @@ function sessionRoutes(context: TeamContext, { get, post }: RouteAdders): void {
   get('/sessions/:key/log', async (c) => {
     const { person } = callerOf(c)
     const row = await context.session(person, teamSessionId(keyOf(c)))
-    const from = Number(c.req.query('from') ?? 0) || 0
-    if (from === 0 && row.person_id !== person.id)
+    const from = firstOf(c)
+    if (from > 0) await context.readings.note(person.id, row.key, row.person_id)
+    else if (row.person_id !== person.id)
       await database.asServer((db) =>
         addAudit(db, {
           action: c.req.query('for') === 'export' ? 'export' : 'take_over',
@@ -256,6 +262,11 @@ function sessionRoutes(context: TeamContext, { get, post }: RouteAdders): void {
   })
 }
 
+/** Number of the first message that is asked for. */
+const firstOf = (c: Context): number =>
+  Math.min(MAX_SEQ, Math.max(0, Math.trunc(Number(c.req.query('from') ?? 0) || 0)))
+
+const MAX_SEQ = 2_000_000_000
 const LOG_LINES = 500
 const READ_LINES = 100
 
@@ -284,7 +295,7 @@ async function checkSharing(context: TeamContext, shared: Sharing): Promise<void
 async function countOwn({ database }: TeamContext, { id }: Person): Promise<object> {
   const counted = await database.asPerson(id, (db) =>
     db.first(
-      `SELECT count(*) AS sessions, coalesce(sum(stored), 0)::bigint AS messages, coalesce(sum(total_tokens), 0)::bigint AS total_tokens,
+      `SELECT count(*) AS sessions, ${sumOf('stored')} AS messages, ${sumOf('total_tokens')} AS total_tokens,
          max(pushed_at) AS last_push FROM session WHERE person_id = me()`,
     ),
   )

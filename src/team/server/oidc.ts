@@ -232,6 +232,9 @@ function parsePart(part: string): ReturnType<typeof fieldsOf> {
   }
 }
 
+/** What follows the last `@`: a quoted name may contain one. */
+const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1)
+
 /** Somebody known, somebody invited by address, or somebody of a domain that the team accepts. */
 async function signInByClaims(
   context: TeamContext,
@@ -239,7 +242,7 @@ async function signInByClaims(
 ): Promise<{ readonly cookie: string; readonly hasDevice: boolean }> {
   const { policy } = await context.team()
   return context.database.asServer(async (db) => {
-    const isAccepted = email !== undefined && policy.domains.includes(email.split('@')[1] ?? '')
+    const isAccepted = email !== undefined && policy.domains.includes(domainOf(email))
     const known =
       (await db.first<Person>(`${SELECT_PERSON} WHERE subject = $1 AND left_at IS NULL`, [subject])) ??
       (email === undefined

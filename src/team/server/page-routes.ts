@@ -32,6 +32,7 @@ import type { Person } from './people.ts'
 import { searchTeam } from './search-messages.ts'
 import { sessionRoutes } from './show-session.ts'
 import { statisticsRoutes } from './statistics-routes.ts'
+import { sumOf } from './sum-of-column.ts'
 import { summarize } from './summary.ts'
 import { TEAM_FILTERS, toTeamFilter } from './team-filter.ts'
 
@@ -286,7 +287,7 @@ function machineRoutes(api: OpenAPIHono, context: TeamContext): void {
   api.get('/api/agents', async (c) => {
     const counts = await context.database.asPerson(callerOf(c).person.id, (db) =>
       db.rows<{ agent: string; sessions: number; bytes: number }>(
-        `SELECT agent, count(*) AS sessions, coalesce(sum(size_bytes), 0)::bigint AS bytes FROM session WHERE shared <> 'usage' GROUP BY 1`,
+        `SELECT agent, count(*) AS sessions, ${sumOf('size_bytes')} AS bytes FROM session WHERE shared <> 'usage' GROUP BY 1`,
       ),
     )
     const data = (await allAgents()).map((agent) => {

@@ -9,6 +9,7 @@ import { buildActivity, buildSeries, toNamedSums } from '../../server/view/stats
 import type { Transaction } from '../postgres/database.ts'
 import { teamSessionId } from '../protocol.ts'
 import { readCosts, type SessionRow, sessionConditions, type TeamFilter, usageOfRow } from './list-sessions.ts'
+import { sumOf } from './sum-of-column.ts'
 
 const QUARTER_MS = 900_000
 const NO_QUARTER = -1
@@ -33,7 +34,7 @@ const SUMS = [
   'reasoning_output_tokens',
   'total_tokens',
 ]
-  .map((name) => `sum(u.${name})::bigint AS ${name}`)
+  .map((name) => `${sumOf(`u.${name}`)} AS ${name}`)
   .join(', ')
 
 interface GroupedUsage {
@@ -112,7 +113,7 @@ export async function teamStats(db: Transaction, filter: TeamFilter, context: St
   const where = sessionConditions(filter, people, values)
   const from = `FROM session s JOIN project j ON j.id = s.project_id WHERE ${where}`
   const counts = await db.first<{ sessions: number; messages: number; tools: number }>(
-    `SELECT count(*) AS sessions, coalesce(sum(s.messages), 0)::bigint AS messages, coalesce(sum(s.tools), 0)::bigint AS tools ${from}`,
+    `SELECT count(*) AS sessions, ${sumOf('s.messages')} AS messages, ${sumOf('s.tools')} AS tools ${from}`,
     values,
   )
   const estimates = await db.rows<{ estimate: string }>(`SELECT s.estimate ${from} AND s.estimate IS NOT NULL`, values)
@@ -129,7 +130,7 @@ export async function teamStats(db: Transaction, filter: TeamFilter, context: St
     values,
   )
   const disk = await db.rows<{ agent: string; sources: number; bytes: number }>(
-    `SELECT s.agent, count(*) AS sources, coalesce(sum(s.size_bytes), 0)::bigint AS bytes ${from} GROUP BY 1 ORDER BY 3 DESC`,
+    `SELECT s.agent, count(*) AS sources, ${sumOf('s.size_bytes')} AS bytes ${from} GROUP BY 1 ORDER BY 3 DESC`,
     values,
   )
   const costs = await readCosts(
@@ -204,7 +205,7 @@ export async function teamOverview(
   const where = sessionConditions(filter, context.people, values)
   const usage = await readUsage(db, filter, undefined, context)
   const calls = await db.rows<{ last_at: Date | null; calls: number; results: number; errors: number }>(
-    `SELECT s.last_at, sum(t.calls)::bigint AS calls, sum(t.results)::bigint AS results, sum(t.errors)::bigint AS errors
+    `SELECT s.last_at, ${sumOf('t.calls')} AS calls, ${sumOf('t.results')} AS results, ${sumOf('t.errors')} AS errors
      FROM session s JOIN tool_use t ON t.session_key = s.session_key WHERE ${where} GROUP BY s.session_key, s.last_at`,
     values,
   )
@@ -242,7 +243,7 @@ async function readActivityRows(
     filter.until === undefined ? 2_000_000_000 : Math.ceil(filter.until / QUARTER_MS),
   )
   const rows = await db.rows<{ quarter: number; name: string; count: number }>(
-    `SELECT a.quarter, ${name} AS name, sum(a.count)::bigint AS count FROM session s JOIN activity a ON a.session_key = s.session_key
+    `SELECT a.quarter, ${name} AS name, ${sumOf('a.count')} AS count FROM session s JOIN activity a ON a.session_key = s.session_key
      WHERE ${where} AND a.quarter >= $${values.length - 1} AND a.quarter < $${values.length} GROUP BY 1, 2`,
     values,
   )
@@ -264,8 +265,8 @@ export function teamTools(
   const values: unknown[] = []
   const where = sessionConditions(filter, people, values)
   return db.rows<ToolStat>(
-    `SELECT t.tool, sum(t.calls)::bigint AS calls, sum(t.results)::bigint AS results, sum(t.errors)::bigint AS errors,
-       sum(t.duration_ms)::bigint AS duration_ms, sum(t.timed)::bigint AS timed
+    `SELECT t.tool, ${sumOf('t.calls')} AS calls, ${sumOf('t.results')} AS results, ${sumOf('t.errors')} AS errors,
+       ${sumOf('t.duration_ms')} AS duration_ms, ${sumOf('t.timed')} AS timed
      FROM session s JOIN tool_use t ON t.session_key = s.session_key WHERE ${where} GROUP BY t.tool ORDER BY calls DESC, t.tool`,
     values,
   )

@@ -3,6 +3,7 @@
  * that arrives twice or in the wrong place changes nothing. Its numbers are replaced together, when it is complete.
  */
 import { parseStructure } from '../../lib/unknown-values.ts'
+import { hasCheckedTypes, isNormalizedMessage } from '../../model/check-normalized.ts'
 import { AppError } from '../../model/error.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { searchableTextOf } from '../../model/searchable-text.ts'
@@ -180,9 +181,10 @@ function parseMessageLine(line: string): ParsedLine {
   if (
     !value ||
     typeof value.id !== 'string' ||
-    typeof value.role !== 'string' ||
-    !Array.isArray(value.segments) ||
-    !/^\d{4}-\d\d-\d\dT/.test(String(value.timestamp))
+    !/^\d{4}-\d\d-\d\dT/.test(String(value.timestamp)) ||
+    // Colleagues' programs search and show it as it is.
+    !isNormalizedMessage(value) ||
+    !hasCheckedTypes(value)
   )
     throw new AppError('bad_usage', 'A line is no message.', '行がメッセージではありません。')
   const { context: _, ...texts } = searchableTextOf(value)

@@ -3,6 +3,7 @@ import type { SummaryChoice, SummaryItem } from '../../model/api/session.ts'
 import type { Transaction } from '../postgres/database.ts'
 import { sessionConditions, type TeamFilter } from './list-sessions.ts'
 import { costOf, type StatisticsContext } from './statistics.ts'
+import { sumOf } from './sum-of-column.ts'
 
 const FROM = 'FROM session s JOIN project j ON j.id = s.project_id'
 const MAX_CHOICES = 200
@@ -12,8 +13,8 @@ export async function summarize(db: Transaction, filter: TeamFilter, context: St
   const values: unknown[] = []
   const where = sessionConditions(readable, context.people, values)
   const totals = await db.first<Omit<SummaryItem['totals'], 'cost'>>(
-    `SELECT count(*) AS sessions, coalesce(sum(s.turns), 0)::bigint AS turns, coalesce(sum(s.tools), 0)::bigint AS tools,
-       coalesce(sum(s.errors), 0)::bigint AS errors, coalesce(sum(s.total_tokens), 0)::bigint AS total_tokens ${FROM} WHERE ${where}`,
+    `SELECT count(*) AS sessions, ${sumOf('s.turns')} AS turns, ${sumOf('s.tools')} AS tools,
+       ${sumOf('s.errors')} AS errors, ${sumOf('s.total_tokens')} AS total_tokens ${FROM} WHERE ${where}`,
     values,
   )
   const none = { sessions: 0, turns: 0, tools: 0, errors: 0, total_tokens: 0 }
