@@ -1,6 +1,6 @@
 /** Backs up logs with their side files. Small ones share a transaction, because each transaction waits for the disk. */
 import type { Agent, Source } from '../agents/agent.ts'
-import { statOf } from '../lib/files/safe-fs.ts'
+import { isNonLinkFile, statOf } from '../lib/files/safe-fs.ts'
 import type { BackupDatabase } from './backup-database.ts'
 import { BYTES_PER_TRANSACTION, type FileBackup, type FileBackupOptions, type FileLocation } from './file-backups.ts'
 import { firstSession } from './first-session.ts'
@@ -50,7 +50,8 @@ async function prepare({ agent, source }: FileToBackUp, database: BackupDatabase
   const unchanged: FileBackup | undefined = file && { change: 'unchanged', file, stored_bytes: 0 }
   const sides: string[] = []
   if (agent.originals?.sideFiles && !(file && Date.now() - file.modified > SIDE_FILES_SETTLED_MS))
-    for await (const side of agent.originals.sideFiles(source)) sides.push(side)
+    // A link could lead to any file of the user.
+    for await (const side of agent.originals.sideFiles(source)) if (isNonLinkFile(side)) sides.push(side)
   const isNew = (side: string): boolean => database.files.current({ agent: id, path: side }) === undefined
   if (unchanged && !sides.some(isNew)) return { location, sides, bytes: 0, done: unchanged }
   return { location, sides, bytes: [path, ...sides].reduce((sum, one) => sum + (statOf(one)?.size ?? 0), 0) }

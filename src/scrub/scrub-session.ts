@@ -11,7 +11,7 @@ import { assertIdle } from '../backup/restore-file.ts'
 import { copyToBackupFile, writeBackupFile, writeFileAtomically } from '../lib/files/atomic-file.ts'
 import { findProcessNamed } from '../lib/files/file-holder.ts'
 import { readRegularFile } from '../lib/files/regular-file.ts'
-import { isFile, statOf } from '../lib/files/safe-fs.ts'
+import { isFile, isNonLinkFile, statOf } from '../lib/files/safe-fs.ts'
 import { createTempFolder } from '../lib/files/temp-files.ts'
 import { unzstd } from '../lib/files/zstd.ts'
 import { zstdFrame } from '../lib/files/zstd-compress.ts'
@@ -114,8 +114,9 @@ async function readOriginals({ agent, source }: ScrubTarget): Promise<readonly O
     )
   const originals: OriginalBytes[] = [{ path, bytes: readRegularFile(path) }]
   if (agent.originals?.sideFiles)
+    // A link could lead to any file of the user.
     for await (const side of agent.originals.sideFiles(source))
-      if (isFile(side)) originals.push({ path: side, bytes: readRegularFile(side) })
+      if (isNonLinkFile(side)) originals.push({ path: side, bytes: readRegularFile(side) })
   return originals
 }
 

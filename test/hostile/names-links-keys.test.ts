@@ -1,5 +1,5 @@
 /** Unusual ways in for a hostile or careless user. */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { App } from '../../src/app.ts'
@@ -86,6 +86,31 @@ test('the key of a server is not shown', () => {
   expect(fumi(['config', 'profiles.mine.key', 'sk-very-secret-1234567890'], { env }).code).toBe(0)
   for (const words of [['config'], ['config', '--json'], ['config', 'profiles.mine.key'], ['doctor', '--json']])
     expect(JSON.stringify(fumi(words, { env }))).not.toContain('very-secret')
+})
+
+test('a link among the files beside a log is neither scrubbed nor copied', () => {
+  const home = tempFolder()
+  const env = { HOME: home, FUMI_HOME: join(home, 'fumi'), CLAUDE_CONFIG_DIR: join(home, '.claude'), FUMI_KEEP: 'all' }
+  const id = '5d3f0a10-4c21-4b7e-9a55-0c1de00000fe'
+  const project = join(home, '.claude', 'projects', '-w')
+  const beside = join(project, id, 'tool-results')
+  mkdirSync(beside, { recursive: true })
+  const token = `ghp_${'aB3dE5gH7jK9mN1pQ3sT5vW7yZ9aC1eG3iK5'}`
+  const elsewhere = join(home, 'keys.txt')
+  for (const path of [elsewhere, join(beside, 'plain.txt')]) writeFileSync(path, `${token}\n`)
+  symlinkSync(elsewhere, join(beside, 'link.txt'))
+  const log = join(project, `${id}.jsonl`)
+  const record = { uuid: '22222222-0022-4000-8000-000000000001', parentUuid: null, sessionId: id, cwd: '/w' }
+  const message = { role: 'user', content: `Use ${token}` }
+  const at = { version: '2.1.0', timestamp: '2026-05-01T00:00:01.000Z', type: 'user' }
+  writeFileSync(log, `${JSON.stringify({ ...record, ...at, message })}\n`)
+  expect(fumi(['secrets', id, '--scrub', '--yes'], { env })).toMatchObject({ code: 0 })
+  expect(readFileSync(join(beside, 'plain.txt'), 'utf8')).not.toContain(token)
+  expect(readFileSync(elsewhere, 'utf8')).toBe(`${token}\n`)
+  expect(fumi(['sync'], { env }).code).toBe(0)
+  rmSync(project, { recursive: true })
+  const restored = fumi(['restore', id, '--install', '--json'], { env })
+  expect(JSON.parse(restored.out)).toMatchObject({ path: log, side_files: 1 })
 })
 
 test('a stored output of a tool that is a link is not read', () => {
