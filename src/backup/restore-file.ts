@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { existsSync, rmSync, utimesSync } from 'node:fs'
-import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import type { Agent, DirectoryChange, HostEnvironment, Original } from '../agents/agent.ts'
 import { copyToBackupFile, writeFileAtomically } from '../lib/files/atomic-file.ts'
 import { findFileHolder } from '../lib/files/file-holder.ts'
@@ -63,6 +63,32 @@ function relativeTo(root: string, path: string): string {
   return path.startsWith(root) ? parts(path.slice(root.length)).filter(Boolean).join(sep) : relative(root, path)
 }
 
+/**
+ * The other machine chose the paths. A session goes into a folder of its program's home, not beside the settings there,
+ * and what belongs to it into the same folder.
+ */
+function refuseOutside(roots: readonly string[], path: string, sides: readonly string[]): void {
+  const partsBelow = (root: string, target: string): readonly string[] => {
+    const below = relative(root, target)
+    return isAbsolute(below) ? ['..'] : below.split(sep)
+  }
+  const isSafe = roots.some((root) => {
+    const [folder = '', ...rest] = partsBelow(root, path)
+    return (
+      folder !== '' &&
+      folder !== '..' &&
+      (rest.length > 0 || /\.jsonl$/i.test(path)) &&
+      sides.every((side) => partsBelow(root, side)[0] === folder)
+    )
+  })
+  if (isSafe) return
+  throw new AppError(
+    'unusable_data',
+    `The other machine names a place outside of the folders for sessions: ${path}. Restore it to a file with --to.`,
+    `ほかのマシンが、会話用のフォルダーの外の場所を指定しています: ${path}。--to でファイルに戻してください。`,
+  )
+}
+
 /** Throws AppError with nothing changed, `busy` while its program uses the file. */
 export function installFile(
   agent: Agent,
@@ -73,6 +99,16 @@ export function installFile(
 ): InstalledFile {
   const { environment, now, session } = options
   const path = placeOf(agent, file, options)
+  const sides = sideFiles.map(({ id, path: from }) => ({
+    id,
+    target: resolve(dirname(path), relativeTo(dirname(file.path), from)),
+  }))
+  if (file.machine !== undefined)
+    refuseOutside(
+      agent.roots(environment),
+      path,
+      sides.map(({ target }) => target),
+    )
   const bytes = (): Iterable<Buffer> => relocated(agent, files.read(file.id), options.directory)
   // All pieces are read and checked before anything is written.
   const { hash, size } = digestOf(bytes())
@@ -96,10 +132,9 @@ export function installFile(
   const created: string[] = []
   try {
     if (hashOfFile(path) !== hash) throw changedError(path)
-    for (const side of sideFiles) {
-      const target = resolve(dirname(path), relativeTo(dirname(file.path), side.path))
+    for (const { id, target } of sides) {
       if (existsSync(target)) continue
-      writeFileAtomically(target, files.read(side.id), { folders: 0o700 })
+      writeFileAtomically(target, files.read(id), { folders: 0o700 })
       created.push(target)
     }
   } catch (error) {

@@ -14,6 +14,9 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { openKeys } from '../../src/backup/exchange/keys.ts'
+import { readManifest, writeManifest } from '../../src/backup/exchange/manifest.ts'
+import { openSealedFile, sealFile } from '../../src/backup/exchange/sealed-file.ts'
 import { sha256 } from '../../src/lib/hash.ts'
 import { makeStore, stateOf } from '../support/amazon-q-store.ts'
 import { header, tempFolder, text, user } from '../support/codex-log.ts'
@@ -190,6 +193,59 @@ describe('a folder that is not complete', () => {
     renameSync(`${piece}.later`, piece)
     expect(b.json('backup', '--from', folder).machines).toMatchObject([{ new: 1, unchanged: 1, waiting: 0 }])
     expect(b.json('list').total).toBe(2)
+  })
+
+  test('an old state that somebody brings back replaces nothing', () => {
+    const { folder, a, b } = filled()
+    b.json('backup', '--from', folder)
+    const old = tempFolder()
+    cpSync(folder, old, { recursive: true })
+    a.log(1, 'Number 1.', 'The narwhal came later.')
+    a.json('backup', '--to', folder)
+    b.json('backup', '--from', folder)
+    cpSync(old, folder, { recursive: true })
+    const again = b.run('backup', '--from', folder)
+    expect([again.code, again.err]).toEqual([0, expect.stringContaining('older than what was taken over')])
+    expect(b.json('search', 'narwhal').total).toBe(1)
+    a.log(1, 'Number 1.', 'The narwhal came later.', 'And left.')
+    a.json('backup', '--to', folder)
+    expect(b.json('backup', '--from', folder).machines).toMatchObject([{ changed: 1 }])
+  })
+
+  test('a machine that was taken over cannot choose where files are restored; a key cannot take endless time', () => {
+    const { folder, a, b } = filled()
+    const kdf = { name: 'scrypt', N: 1 << 15, r: 8, p: 400_000, salt: 'AAAA' }
+    const endless = { format: 'fumibako exchange key', version: 1, kdf, nonce: 'AAAAAAAAAAAAAAAA', key: 'AAAA' }
+    writeFileSync(join(folder, 'keys', '0000000000000000.json'), JSON.stringify(endless))
+    const place = `machines/${a.json('backup', '--to', folder).machine.id}/manifest`
+    const keys = openKeys(folder, PASSPHRASE)
+    const opened = openSealedFile(folder, place, keys)
+    const manifest = opened.kind === 'content' ? readManifest(opened.content) : undefined
+    if (opened.kind !== 'content' || !manifest) return expect.unreachable()
+    const [one, other] = manifest.items.filter((item) => item.kind === 'file')
+    if (!one || !other) return expect.unreachable()
+    const side = { path: join(a.home, 'side.txt'), size: other.size, modified: 0, pieces: other.pieces }
+    const restored = (...changes: readonly object[]): readonly unknown[] => {
+      const items = changes.map((change) => ({ ...one, ...change }))
+      const written = Date.now() + ++count
+      sealFile(folder, place, writeManifest({ ...manifest, written, items }), opened.key)
+      b.json('backup', '--from', folder)
+      return [b.run('restore', threadOf(1), '--install').err, filesBelow(b.home).filter((path) => EVIL.test(path))]
+    }
+    let count = 0
+    const EVIL = /config\.toml|AGENTS\.md|evil|side\.txt$/
+    const root = '/w/.codex'
+    const outside = [expect.stringContaining('outside of the folders'), []]
+    expect(restored({ path: '/w/.codex/../evil.jsonl', root })).toEqual([expect.stringContaining('No session'), []])
+    expect(restored({ path: '/w/.codex/sessions/a.jsonl', root, side: [{ ...side, path: '/w/../evil' }] })).toEqual([
+      expect.stringContaining('No session'),
+      [],
+    ])
+    expect(restored({ path: '/w/.codex/config.toml', root })).toEqual(outside)
+    expect(restored({ path: '/w/.codex/s/a.jsonl', root, side: [{ ...side, path: '/w/.codex/AGENTS.md' }] })).toEqual(
+      outside,
+    )
+    expect(restored({ path: '/w/.codex/sessions/a.jsonl', root })).toEqual(['', []])
   })
 
   test('damaged, swapped and foreign files are refused', () => {

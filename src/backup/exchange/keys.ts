@@ -13,6 +13,9 @@ const KEY_FORMAT = 'fumibako exchange key'
 /** 128 MB and about half a second for each guess. */
 const SCRYPT = { N: 1 << 17, r: 8, p: 1 }
 const MAX_SCRYPT_BYTES = 512 << 20
+/** Anyone who can write to the folder can put a key file there that takes endless time to try. */
+const MAX_SCRYPT_RUNS = 4
+const MAX_KEY_FILES = 16
 const KEY_BYTES = 32
 export const NONCE_BYTES = 12
 export const TAG_BYTES = 16
@@ -38,7 +41,7 @@ export const addressOf = ({ address }: ExchangeKey, hash: string): string =>
 export function openKeys(folder: string, passphrase: string): ReadonlyMap<string, ExchangeKey> {
   const ids = listEntries(join(folder, KEYS_FOLDER)).flatMap(({ name }) => KEY_FILE.exec(name)?.[1] ?? [])
   const keys = new Map<string, ExchangeKey>()
-  for (const id of ids.sort()) {
+  for (const id of ids.sort().slice(0, MAX_KEY_FILES)) {
     const master = openKeyFile(join(folder, KEYS_FOLDER, `${id}.json`), id, passphrase)
     if (master) keys.set(id, deriveKey(id, master))
   }
@@ -87,6 +90,7 @@ function openKeyFile(path: string, id: string, passphrase: string): Buffer | und
   const bytes = (value: unknown): Buffer => Buffer.from(stringOf(value) ?? '', 'base64')
   const [N, r, p] = [numberOf(kdf?.['N']), numberOf(kdf?.['r']), numberOf(kdf?.['p'])]
   if (content?.['format'] !== KEY_FORMAT || N === undefined || r === undefined || p === undefined) return undefined
+  if (p > MAX_SCRYPT_RUNS) return undefined
   try {
     const sealed = bytes(content['key'])
     const key = passphraseKey(passphrase, bytes(kdf?.['salt']), { N, r, p })

@@ -6,6 +6,8 @@ import type { RelocatedSession } from '../relocated-table.ts'
 
 export interface Manifest {
   readonly machine: MachineName
+  /** Milliseconds; grows with each manifest of a machine, so that an old one is noticed. 0 in those of the first version. */
+  readonly written: number
   readonly items: readonly ExchangeItem[]
   readonly tombstones: readonly Tombstone[]
   readonly relocated: readonly RelocatedSession[]
@@ -78,6 +80,7 @@ export function readManifest(content: Buffer): Manifest | undefined {
     return undefined
   return {
     machine: { id, name },
+    written: numberOf(fields['written']) ?? 0,
     items: listOf(fields['items']).filter(isItem),
     tombstones: listOf(fields['tombstones']).filter(isTombstone),
     relocated: listOf(fields['relocated']).filter(isRelocated),
@@ -100,8 +103,12 @@ function isItem(value: unknown): value is ExchangeItem {
   )
 }
 
+/** `..` in a path could lead out of the folder to which the file is restored. */
+const isPlainPath = (value: unknown): boolean => !/(?:^|[\\/:])\.\.(?:[\\/]|$)|\0/.test(stringOf(value) ?? '..')
+
 const isFileItem = (item: { readonly [key: string]: unknown }): boolean =>
-  isText(item['path']) &&
+  isPlainPath(item['path']) &&
+  isPlainPath(item['root'] ?? '') &&
   numberOf(item['size']) !== undefined &&
   numberOf(item['modified']) !== undefined &&
   isPieceList(item['pieces'])

@@ -47,6 +47,8 @@ export interface ReceivedReport {
   readonly erased_sessions: readonly SessionId[]
   /** Parts of the folder whose manifest cannot be read: incomplete, damaged or of another passphrase. */
   readonly unreadable_machines: readonly string[]
+  /** Parts that are older than what was taken over before: somebody brought an old state back. Nothing is replaced by it. */
+  readonly outdated_machines: readonly string[]
 }
 
 export async function receiveBackups(backup: BackupDatabase, options: ReceiveOptions): Promise<ReceivedReport> {
@@ -55,6 +57,7 @@ export async function receiveBackups(backup: BackupDatabase, options: ReceiveOpt
   const keys = openKeys(folder, passphrase)
   const machines: ReceivedMachine[] = []
   const unreadable: string[] = []
+  const outdated: string[] = []
   const erased_sessions: SessionId[] = []
   for (const { name: id } of listEntries(join(folder, 'machines'))) {
     if (id === self.id) continue
@@ -63,6 +66,10 @@ export async function receiveBackups(backup: BackupDatabase, options: ReceiveOpt
     const manifest = opened.kind === 'content' ? readManifest(opened.content) : undefined
     if (opened.kind !== 'content' || manifest?.machine.id !== id) {
       unreadable.push(id)
+      continue
+    }
+    if (manifest.written < backup.received.written(id)) {
+      outdated.push(id)
       continue
     }
     const name = backup.received.nameMachine(manifest.machine, self.name)
@@ -83,9 +90,10 @@ export async function receiveBackups(backup: BackupDatabase, options: ReceiveOpt
         counts.erased++
         erased_sessions.push(tombstone.session)
       }
+    backup.received.noteWritten(id, manifest.written)
     machines.push({ machine: { id, name }, ...counts })
   }
-  return { machines, erased_sessions, unreadable_machines: unreadable }
+  return { machines, erased_sessions, unreadable_machines: unreadable, outdated_machines: outdated }
 }
 
 /** A row's last conversation comes after those that it replaced. */

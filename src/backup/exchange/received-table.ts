@@ -47,6 +47,15 @@ export class ReceivedItems {
     )
   }
 
+  /** When the manifest was written that was taken over last. */
+  written(machine: string): number {
+    return Number(this.state(machine, WRITTEN) ?? 0)
+  }
+
+  noteWritten(machine: string, at: number): void {
+    if (at > this.written(machine)) this.#file.write(({ db }) => setReceived(db, machine, WRITTEN, String(at), null))
+  }
+
   /** Replaces the last state of the file. @param files the file and its side files */
   takeFile(
     machine: MachineName,
@@ -118,6 +127,9 @@ export class ReceivedItems {
     })
   }
 }
+
+/** The row of a machine's manifest. The names of items have a space. */
+const WRITTEN = 'manifest'
 
 const fileOf = (db: Db, machine: string, item: string): number | undefined =>
   getValue<number | null>(db, 'SELECT file_id FROM received WHERE machine = ? AND item = ?', machine, item) ?? undefined

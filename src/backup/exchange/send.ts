@@ -14,6 +14,7 @@ import {
   type ExchangeFile,
   type ExchangeItem,
   type MachineName,
+  type Manifest,
   type PieceName,
   readManifest,
   writeManifest,
@@ -54,11 +55,17 @@ export function assertExchangeFolder(folder: string): void {
 /** Pieces first, then the manifest that names them: the folder is consistent at every moment. */
 export function sendBackup(backup: BackupDatabase, { folder, passphrase, machine }: SendOptions): SentReport {
   assertExchangeFolder(folder)
-  const key = keyToWriteWith(folder, passphrase, machine)
+  const { key, before } = keyToWriteWith(folder, passphrase, machine)
   const writer = new PieceWriter(folder, machine.id, key)
   const items = [...itemsOf(backup, writer)]
   const tombstones = backup.forgotten().flatMap(({ erased, ...one }) => (erased ? [{ ...one, items: erased }] : []))
-  const manifest = writeManifest({ machine, items, tombstones, relocated: backup.relocated() })
+  const manifest = writeManifest({
+    machine,
+    written: Math.max(Date.now(), (before?.written ?? 0) + 1),
+    items,
+    tombstones,
+    relocated: backup.relocated(),
+  })
   sealFile(folder, manifestPlace(machine.id), manifest, key)
   const removed_pieces = writer.removeUnused()
   const { written, bytes } = writer
@@ -73,12 +80,17 @@ export function sendBackup(backup: BackupDatabase, { folder, passphrase, machine
 }
 
 /** The key of the last manifest, so that pieces keep their names; otherwise the first one. */
-function keyToWriteWith(folder: string, passphrase: string, machine: MachineName): ExchangeKey {
+function keyToWriteWith(
+  folder: string,
+  passphrase: string,
+  machine: MachineName,
+): { readonly key: ExchangeKey; readonly before?: Manifest } {
   const keys = openKeys(folder, passphrase)
-  const before = openSealedFile(folder, manifestPlace(machine.id), keys)
-  if (before.kind === 'content' && readManifest(before.content)) return before.key
+  const opened = openSealedFile(folder, manifestPlace(machine.id), keys)
+  const before = opened.kind === 'content' ? readManifest(opened.content) : undefined
+  if (opened.kind === 'content' && before) return { key: opened.key, before }
   const [first] = keys.values()
-  return first ?? createKey(folder, passphrase)
+  return { key: first ?? createKey(folder, passphrase) }
 }
 
 class PieceWriter {

@@ -27,7 +27,7 @@ export async function exchangeBackups(app: App, options: ExchangeOptions): Promi
 
 async function receive(app: App, folder: string, passphrase: string, json: boolean): Promise<void> {
   const report = await app.backups.receive(folder, passphrase)
-  const { machines, unreadable_machines } = report
+  const { machines, unreadable_machines, outdated_machines } = report
   if (json) await writeOutJson({ from: folder, ...report })
   else
     for (const { machine, ...counts } of machines) {
@@ -55,11 +55,18 @@ async function receive(app: App, folder: string, passphrase: string, json: boole
           ),
         )
     }
-  if (!json && machines.length === 0)
+  if (!json && machines.length + outdated_machines.length === 0)
     await writeOut(
       say(
         'No other machine has written to this folder yet.\n',
         'ほかのマシンはまだこのフォルダーに書き込んでいません。\n',
+      ),
+    )
+  for (const id of outdated_machines)
+    await writeErr(
+      say(
+        `fumi: machines/${id} is older than what was taken over before, and was left out. Run fumi backup --to there again.\n`,
+        `fumi: machines/${id} は前に取り込んだものより古いため、取り込みませんでした。そのマシンで fumi backup --to をもう一度実行してください。\n`,
       ),
     )
   for (const id of unreadable_machines)
