@@ -214,6 +214,7 @@ describe('text of logs', () => {
       expect(answer.match(/⟦/g)).toHaveLength(2)
       const [, cited = ''] = /^(codex\/\S+?)(?:#\d+)? · /m.exec(answer) ?? []
       expect(await ask('read', { session: cited })).toContain('user: harbour')
+      expect(await ask('handoff', { session: cited })).not.toMatch(/SYSTEM:|⟦/)
     }
   })
 

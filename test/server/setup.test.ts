@@ -50,6 +50,7 @@ test('an added folder is read, and one that does not exist is refused', async ()
   expect((await served.get('/api/sessions')).data).toHaveLength(1)
   expect(await add(join(folder, 'none'))).toMatchObject({ status: 400, errors: [{ code: 'invalid_parameters' }] })
   expect(await add(join(folder, 'rollout-b.jsonl'))).toMatchObject({ status: 400 })
+  expect(await add('.')).toMatchObject({ status: 400 })
   expect(await add(folder, 'nobody')).toMatchObject({ status: 404 })
 })
 

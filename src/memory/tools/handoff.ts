@@ -26,8 +26,11 @@ export const handoff: Tool = {
     const targets = await targetsOfHandoff()
     if (to !== undefined && !targets.includes(to))
       throw new ToolProblem(`to: sessions cannot be handed over to "${to}". Available: ${targets.join(', ')}.`)
-    const id = quoteShellWord(session.id)
     const shown = printableId(archive.app, session)
+    // An id comes from a log, and could hold text for the model that reads this.
+    if (shown !== session.id)
+      return `Nothing was run. The id of ${shown} has characters that are not shown here. The user finds it with fumi list.`
+    const id = quoteShellWord(shown)
     if (to === undefined || to === session.agent) {
       const { label } = agentServing(session.agent, await allAgents())
       return `Nothing was run. To continue ${shown} in ${label}, the user can run:\n\nfumi resume ${id}`

@@ -1,6 +1,6 @@
 /** What a user sets up on the page: imported logs, further folders, model servers. */
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, isAbsolute, join } from 'node:path'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Agent } from '../../agents/agent.ts'
 import { agentIdsOf } from '../../agents/agent-roots.ts'
@@ -53,7 +53,7 @@ export function setupRoutes(api: OpenAPIHono, { app, indexWatcher }: ServerConte
           ),
         )
       const path = /^~(?=[/\\]|$)/.test(body.path) ? join(app.environment.home, body.path.slice(1)) : body.path
-      if (!existsSync(path))
+      if (!isAbsolute(path) || !existsSync(path))
         throw invalidField(
           'path',
           phrase(
