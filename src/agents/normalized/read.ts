@@ -3,7 +3,6 @@
 import { checksum, sha256 } from '../../lib/hash.ts'
 import { type ByteLine, decodeLine } from '../../lib/lines.ts'
 import { type Fields, fieldsOf, listOf, nonEmptyStringOf, parseStructure, stringOf } from '../../lib/unknown-values.ts'
-import { isNormalizedMessage, LineCheck } from '../../model/check-normalized.ts'
 import { badValues, describeBadNumbers } from '../../model/checked-numbers.ts'
 import { classify } from '../../model/classify.ts'
 import type { SessionId } from '../../model/ids.ts'
@@ -11,6 +10,7 @@ import type { NormalizedMessage } from '../../model/normalized.ts'
 import { recordedTime } from '../../model/recorded-time.ts'
 import { parseGitInfo, type Session } from '../../model/session.ts'
 import type { AgentReadOptions, Cursor, Locator, PrivacyOptions, ReadItem, ScanItem, Source } from '../agent.ts'
+import { isNormalizedMessage, LineCheck } from '../kit/check-normalized.ts'
 import {
   BAD_JSON,
   CUT_SHORT,

@@ -1,11 +1,11 @@
 /** Converts a line to a message: sets its position in this file, and drops values of invalid types. */
 import { digestOfText } from '../../lib/json/compare.ts'
 import { type Fields, fieldsOf, nonEmptyStringOf, stringOf, toJsonText } from '../../lib/unknown-values.ts'
-import { LineCheck, withCheckedTypes } from '../../model/check-normalized.ts'
 import { type Instant, makeMessageId, makeSessionId, type SessionId, toInstant } from '../../model/ids.ts'
 import type { NormalizedMessage, RawReference } from '../../model/normalized.ts'
 import { readElementExtensions } from '../../model/replay/extension.ts'
 import type { PrivacyOptions } from '../agent.ts'
+import { LineCheck, withCheckedTypes } from '../kit/check-normalized.ts'
 import { AGENT_ID } from './find.ts'
 
 /** The original id of the session that a line belongs to. */

@@ -2,8 +2,9 @@
  * Takes sessions in. A session grows by chunks; each names the prefix that it continues, by number and hash, so a chunk
  * that arrives twice or in the wrong place changes nothing. Its numbers are replaced together, when it is complete.
  */
+
+import { hasCheckedTypes, isNormalizedMessage } from '../../agents/kit/check-normalized.ts'
 import { parseStructure } from '../../lib/unknown-values.ts'
-import { hasCheckedTypes, isNormalizedMessage } from '../../model/check-normalized.ts'
 import { AppError } from '../../model/error.ts'
 import type { NormalizedMessage } from '../../model/normalized.ts'
 import { searchableTextOf } from '../../model/searchable-text.ts'

@@ -1,16 +1,16 @@
 /** Checks a NormalizedMessage that somebody else wrote, field by field. */
-import { type Fields, isObject } from '../lib/unknown-values.ts'
-import { NumberCheck } from './checked-numbers.ts'
-import { toInstant } from './ids.ts'
-import { type Metadata, wrongMetadataKeys } from './metadata.ts'
+import { type Fields, isObject } from '../../lib/unknown-values.ts'
+import { NumberCheck } from '../../model/checked-numbers.ts'
+import { toInstant } from '../../model/ids.ts'
+import { type Metadata, wrongMetadataKeys } from '../../model/metadata.ts'
 import {
   isToolStatus,
   type MessageSegment,
   type NormalizedMessage,
   type RawReference,
   type ToolCall,
-} from './normalized.ts'
-import { readCheckedUsage } from './usage.ts'
+} from '../../model/normalized.ts'
+import { readCheckedUsage } from '../../model/usage.ts'
 
 const ROLES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'tool', 'system', 'meta'])
 const TYPES: ReadonlySet<unknown> = new Set(['message', 'tool_call', 'tool_result', 'meta', 'session', 'legacy'])
