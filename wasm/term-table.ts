@@ -36,6 +36,15 @@ const ANALYSED: usize = memory.data(256)
 const ENDS: usize = memory.data(64)
 const INPUT: usize = memory.data(INPUT_BYTES + INPUT_PADDING)
 
+/**
+ * Words of the document that are not in the table yet, each with its hash, address and length. Their slots are loaded
+ * one right after the other, so that the processor waits for distant memory only once for all of them.
+ */
+const PENDING_WORDS: u32 = 128
+const PENDING_BYTES: u32 = 16
+const PENDING: usize = memory.data(PENDING_WORDS * PENDING_BYTES)
+const PENDING_TEXT: usize = memory.data(PENDING_WORDS * (MAX_WORD_BYTES + 8) + 16)
+
 for (let code: u32 = 0; code < 256; code++) {
   const isDigit = code >= 48 && code < 58
   const isLower = code >= 97 && code < 123
@@ -50,21 +59,24 @@ const FIRST_SLOTS: u32 = 1 << 17
 let slots: usize = 0
 let slotMask: u32 = 0
 /**
- * Each slot holds 40 bits of the hash of a word and the number of its term plus one. Together with the place of the slot
- * that is as good as 57 bits; words that agree in them count as equal. Among a hundred thousand terms the chance of that
- * is one in ten million. Then follow the last posting of the term and the number of its postings, so that a known word
- * costs one access to distant memory: most of the time goes into waiting for it.
+ * Each slot holds 8 bits of the hash of a word and the number of its term plus one. What is needed of a known word is in
+ * `known`, where frequent words are close together, because most of them are found early: most of the time goes into
+ * waiting for memory.
  */
-const SLOT_BYTES: u32 = 16
+const SLOT_BYTES: u32 = 4
+const NUMBER_MASK: u32 = 0xffffff
+/** Of each term: the hash of its word, its last posting and the number of its postings. Equal hashes count as equal words. */
+let known: usize = 0
+let knownEnd: usize = 0
+const KNOWN_BYTES: u32 = 16
 const LAST: u32 = 8
 const COUNT: u32 = 12
-const NUMBER_MASK: u64 = 0xffffff
 /** Further words of an absurd text are left out. */
 const MAX_TERMS: u32 = 0xfffff0
 let terms: usize = 0
 let termsEnd: usize = 0
-/** Each term has the address and length of its word, and in the end the number of its postings. */
-const TERM_BYTES: u32 = 12
+/** Each term has the address and length of its word. */
+const TERM_BYTES: u32 = 8
 let postings: usize = 0
 let postingsEnd: usize = 0
 /** Each posting has the number of its term, its document and, in the highest byte, the frequency. */
@@ -80,6 +92,11 @@ let wordsUsed: usize = 0
 let document: u32 = 0
 let firstPosting: u32 = 0
 let documentLength: u32 = 0
+let pendingWords: u32 = 0
+/** Where the next word goes. */
+let pendingText: usize = PENDING_TEXT
+/** Values that do not matter. Exported, so that the compiler does not leave out their loads. */
+let ignored: u64 = 0
 /** The previous piece ended inside a word. */
 let isInsideWord: bool = false
 
@@ -99,6 +116,9 @@ export function termsFound(): u32 {
 }
 export function documents(): u32 {
   return document
+}
+export function loadedAhead(): u32 {
+  return <u32>ignored
 }
 export function blocksAt(): usize {
   return blocks
@@ -123,7 +143,9 @@ export function reset(): void {
   slots = allocate(FIRST_SLOTS * SLOT_BYTES)
   slotMask = FIRST_SLOTS - 1
   memory.fill(slots, 0, FIRST_SLOTS * SLOT_BYTES)
-  terms = allocate(3 << 19)
+  known = allocate(3 << 19)
+  knownEnd = top
+  terms = allocate(3 << 18)
   termsEnd = top
   postings = allocate(1 << 23)
   postingsEnd = top
@@ -133,6 +155,8 @@ export function reset(): void {
   termCount = 0
   postingCount = 0
   document = 0
+  pendingWords = 0
+  pendingText = PENDING_TEXT
 }
 
 export function beginDocument(): void {
@@ -143,6 +167,7 @@ export function beginDocument(): void {
 
 /** @returns the number of words in the document */
 export function endDocument(): u32 {
+  addPending()
   document++
   return documentLength
 }
@@ -201,9 +226,8 @@ function digitsIn(eight: u64): u64 {
 
 /** @returns the end of the word */
 function addWord(folds: usize, start: usize): usize {
-  if (wordsUsed + MAX_WORD_BYTES + 16 > wordsEnd) growWords()
   let at = start
-  let to = wordsUsed
+  let to = pendingText
   const limit = to + MAX_WORD_BYTES
   for (;;) {
     const folded = load<u8>(folds + load<u8>(at))
@@ -211,15 +235,14 @@ function addWord(folds: usize, start: usize): usize {
     if (to < limit) store<u8>(to++, folded)
     at++
   }
-  const length = <u32>(to - wordsUsed)
+  const length = <u32>(to - pendingText)
   // A boundary by itself is not a word.
-  if (length > 1 || load<u8>(wordsUsed) !== 95) addTerm(length)
+  if (length > 1 || load<u8>(pendingText) !== 95) addTerm(length)
   return at
 }
 
 /** Adds the word and, if its kind of character changes, its parts. @returns the end of the word */
 function addIdentifier(start: usize): usize {
-  if (wordsUsed + MAX_WORD_BYTES + 16 > wordsEnd) growWords()
   let at = start
   let length: u32 = 0
   let hash: u64 = 0
@@ -240,14 +263,14 @@ function addIdentifier(start: usize): usize {
     digit |= digits & within
     if (length < MAX_WORD_BYTES) {
       const folded = (eight | SMALL) & within
-      store<u64>(wordsUsed + length, folded)
+      store<u64>(pendingText + length, folded)
       hash = mix(hash, folded)
       length += bytes
     }
     at += bytes
     if (bytes < 8) break
   }
-  addHashed(length, finishHash(hash))
+  addLater(length, finishHash(hash))
   // More than one kind of character.
   if (<u32>(lower !== 0) + <u32>(upper !== 0) + <u32>(digit !== 0) > 1) addParts(start, at)
   return at
@@ -292,40 +315,76 @@ function isLowerAt(at: usize): bool {
 }
 
 function addPart(start: usize, end: usize): void {
-  if (wordsUsed + MAX_WORD_BYTES + 16 > wordsEnd) growWords()
-  let to = wordsUsed
+  let to = pendingText
   for (let at = start; at < end; at++) store<u8>(to++, load<u8>(PLAIN + load<u8>(at)))
-  addTerm(<u32>(to - wordsUsed))
+  addTerm(<u32>(to - pendingText))
 }
 
-/** The word is at `wordsUsed`. */
+/** The word is at `pendingText`. */
 function addTerm(length: u32): void {
-  store<u64>(wordsUsed + length, 0)
-  addHashed(length, hashOf(wordsUsed, length))
+  store<u64>(pendingText + length, 0)
+  addLater(length, hashOf(pendingText, length))
 }
 
-/** The word at `wordsUsed`, with zeros up to a multiple of eight bytes, becomes part of the region if it is new. */
-function addHashed(length: u32, hash: u64): void {
-  const tag = hash & ~NUMBER_MASK
+/** The word is at `pendingText`, with zeros up to a multiple of eight bytes. */
+function addLater(length: u32, hash: u64): void {
+  const one = PENDING + <usize>pendingWords * PENDING_BYTES
+  store<u64>(one, hash)
+  store<u32>(one, <u32>pendingText, 8)
+  store<u32>(one, length, 12)
+  pendingText += (length + 8) & ~7
+  if (++pendingWords === PENDING_WORDS) addPending()
+}
+
+function addPending(): void {
+  const end = PENDING + <usize>pendingWords * PENDING_BYTES
+  let sum: u64 = 0
+  for (let one = PENDING; one < end; one += PENDING_BYTES)
+    sum += load<u32>(slots + <usize>(load<u32>(one) & slotMask) * SLOT_BYTES)
+  for (let one = PENDING; one < end; one += PENDING_BYTES) {
+    const slot = load<u32>(slots + <usize>(load<u32>(one) & slotMask) * SLOT_BYTES)
+    if (slot !== 0) sum += load<u64>(known + <usize>((slot & NUMBER_MASK) - 1) * KNOWN_BYTES)
+  }
+  ignored = sum
+  for (let one = PENDING; one < end; one += PENDING_BYTES)
+    addHashed(<usize>load<u32>(one, 8), load<u32>(one, 12), load<u64>(one))
+  pendingWords = 0
+  pendingText = PENDING_TEXT
+}
+
+/** A new word is copied, with zeros up to a multiple of eight bytes. */
+function addHashed(word: usize, length: u32, hash: u64): void {
+  const tag = tagOf(hash)
   let at = <u32>hash & slotMask
-  let slot: usize = 0
   for (;;) {
-    slot = slots + <usize>at * SLOT_BYTES
-    const known = load<u64>(slot)
-    if (known === 0) break
-    if ((known & ~NUMBER_MASK) === tag) return count(slot, <u32>(known & NUMBER_MASK) - 1)
+    const slot = load<u32>(slots + <usize>at * SLOT_BYTES)
+    if (slot === 0) break
+    if ((slot & ~NUMBER_MASK) === tag) {
+      const number = (slot & NUMBER_MASK) - 1
+      const one = known + <usize>number * KNOWN_BYTES
+      if (load<u64>(one) === hash) return count(one, number)
+    }
     at = (at + 1) & slotMask
   }
   if (termCount === MAX_TERMS) return
   if (terms + <usize>(termCount + 1) * TERM_BYTES > termsEnd) growTerms()
+  if (wordsUsed + MAX_WORD_BYTES + 16 > wordsEnd) growWords()
   const term = terms + <usize>termCount * TERM_BYTES
   store<u32>(term, <u32>wordsUsed)
   store<u32>(term, length, 4)
-  wordsUsed += (length + 8) & ~7
-  store<u64>(slot, tag | (termCount + 1))
-  store<u32>(slot, 0, COUNT)
-  addPosting(slot, termCount++)
+  const size: u32 = (length + 8) & ~7
+  for (let from: u32 = 0; from < size; from += 8) store<u64>(wordsUsed + from, load<u64>(word + from))
+  wordsUsed += size
+  store<u32>(slots + <usize>at * SLOT_BYTES, tag | (termCount + 1))
+  const one = known + <usize>termCount * KNOWN_BYTES
+  store<u64>(one, hash)
+  store<u32>(one, 0, COUNT)
+  addPosting(one, termCount++)
   if (termCount * 10 > slotMask * 7) growSlots()
+}
+
+function tagOf(hash: u64): u32 {
+  return <u32>(hash >>> 32) & ~NUMBER_MASK
 }
 
 function mix(hash: u64, eight: u64): u64 {
@@ -347,21 +406,21 @@ function hashOf(word: usize, length: u32): u64 {
   return finishHash(hash)
 }
 
-function count(slot: usize, number: u32): void {
-  const last = load<u32>(slot, LAST)
-  if (last < firstPosting) return addPosting(slot, number)
+function count(one: usize, number: u32): void {
+  const last = load<u32>(one, LAST)
+  if (last < firstPosting) return addPosting(one, number)
   const place = postings + <usize>last * POSTING_BYTES
   const posting = load<u32>(place, 4)
   if (posting >>> 24 < MAX_FREQUENCY) store<u32>(place, posting + (1 << 24), 4)
 }
 
-function addPosting(slot: usize, number: u32): void {
+function addPosting(one: usize, number: u32): void {
   if (postings + <usize>(postingCount + 1) * POSTING_BYTES > postingsEnd) growPostings()
   const place = postings + <usize>postingCount * POSTING_BYTES
   store<u32>(place, number)
   store<u32>(place, document | (1 << 24), 4)
-  store<u32>(slot, postingCount++, LAST)
-  store<u32>(slot, load<u32>(slot, COUNT) + 1, COUNT)
+  store<u32>(one, postingCount++, LAST)
+  store<u32>(one, load<u32>(one, COUNT) + 1, COUNT)
 }
 
 function growTerms(): void {
@@ -370,6 +429,11 @@ function growTerms(): void {
   memory.copy(grown, terms, bytes)
   terms = grown
   termsEnd = top
+  const knownBytes = knownEnd - known
+  const grownKnown = allocate(knownBytes * 2)
+  memory.copy(grownKnown, known, knownBytes)
+  known = grownKnown
+  knownEnd = top
 }
 
 function growPostings(): void {
@@ -388,19 +452,15 @@ function growWords(): void {
 }
 
 function growSlots(): void {
-  const before = slots
-  const beforeEnd = before + <usize>(slotMask + 1) * SLOT_BYTES
   const size = (slotMask + 1) * 2
   slots = allocate(<usize>size * SLOT_BYTES)
   slotMask = size - 1
   memory.fill(slots, 0, <usize>size * SLOT_BYTES)
-  for (let known = before; known < beforeEnd; known += SLOT_BYTES) {
-    const tagged = load<u64>(known)
-    if (tagged === 0) continue
-    const term = terms + <usize>((tagged & NUMBER_MASK) - 1) * TERM_BYTES
-    let at = <u32>hashOf(<usize>load<u32>(term), load<u32>(term, 4)) & slotMask
-    while (load<u64>(slots + <usize>at * SLOT_BYTES) !== 0) at = (at + 1) & slotMask
-    memory.copy(slots + <usize>at * SLOT_BYTES, known, SLOT_BYTES)
+  for (let number: u32 = 0; number < termCount; number++) {
+    const hash = load<u64>(known + <usize>number * KNOWN_BYTES)
+    let at = <u32>hash & slotMask
+    while (load<u32>(slots + <usize>at * SLOT_BYTES) !== 0) at = (at + 1) & slotMask
+    store<u32>(slots + <usize>at * SLOT_BYTES, tagOf(hash) | (number + 1))
   }
 }
 
@@ -414,13 +474,6 @@ let keys: usize = 0
 export function finish(): void {
   order = allocate(<usize>termCount * 4)
   keys = allocate(<usize>termCount * 8)
-  const slotsEnd = slots + <usize>(slotMask + 1) * SLOT_BYTES
-  for (let slot = slots; slot < slotsEnd; slot += SLOT_BYTES) {
-    const tagged = load<u64>(slot)
-    if (tagged === 0) continue
-    const term = terms + <usize>((tagged & NUMBER_MASK) - 1) * TERM_BYTES
-    store<u32>(term, load<u32>(slot, COUNT), 8)
-  }
   sortByFirstBytes()
   const grouped = groupPostings()
   blocks = allocate(<usize>postingCount * 7 + <usize>termCount * (MAX_WORD_BYTES + 32) + 64)
@@ -430,9 +483,12 @@ export function finish(): void {
   let start = at
   let before: usize = 0
   let from: u32 = 0
+  let sum: u64 = 0
   for (let place: u32 = 0; place < termCount; place++) {
-    const term = terms + <usize>load<u32>(order + <usize>place * 4) * TERM_BYTES
-    const size = load<u32>(term, 8)
+    sum += wordAhead(place + WORDS_AHEAD)
+    const number = <usize>load<u32>(order + <usize>place * 4)
+    const term = terms + number * TERM_BYTES
+    const size = load<u32>(known + number * KNOWN_BYTES, COUNT)
     let end = writeEntry(at, term, at === start ? 0 : before, grouped + <usize>from * 4, size)
     if (at > start && end - start > BLOCK_BYTES) {
       store<u32>(blockEnds + usize(blockCount++) * 4, <u32>(at - blocks))
@@ -444,6 +500,16 @@ export function finish(): void {
     from += size
   }
   if (at > start) store<u32>(blockEnds + usize(blockCount++) * 4, <u32>(at - blocks))
+  ignored = sum
+}
+
+const WORDS_AHEAD: u32 = 8
+
+/** Loads a word that is written soon, for the same reason as `addPending` loads slots. */
+function wordAhead(place: u32): u64 {
+  if (place >= termCount) return 0
+  const number = <usize>load<u32>(order + <usize>place * 4)
+  return load<u64>(<usize>load<u32>(terms + number * TERM_BYTES)) + load<u64>(known + number * KNOWN_BYTES)
 }
 
 /** Number of different ranks. */
@@ -570,7 +636,7 @@ function groupPostings(): usize {
   for (let place: u32 = 0; place < termCount; place++) {
     const number = <usize>load<u32>(order + <usize>place * 4)
     store<u32>(places + number * 4, start)
-    start += load<u32>(terms + number * TERM_BYTES, 8)
+    start += load<u32>(known + number * KNOWN_BYTES, COUNT)
   }
   const grouped = allocate(<usize>postingCount * 4)
   for (let at: u32 = 0; at < postingCount; at++) {

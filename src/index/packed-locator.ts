@@ -85,13 +85,27 @@ function shapeOfKey(key: string, numbers: number[]): string {
   return text
 }
 
-const replaceNumbers = (text: string, numbers: number[]): string =>
-  text.replaceAll(/\d+/g, (digits) => {
-    const placeholder = placeholderOf(digits)
-    if (placeholder === undefined) return digits
-    numbers.push(Number(digits))
-    return placeholder
-  })
+/** Each number becomes a placeholder, but for those that `placeholderOf` leaves as they are. */
+function replaceNumbers(text: string, numbers: number[]): string {
+  let shape = ''
+  /** Of what is not in `shape` yet. */
+  let from = 0
+  for (let at = 0; at < text.length; at++) {
+    let digit = text.charCodeAt(at) - ZERO
+    if (!(digit >= 0 && digit <= 9)) continue
+    const start = at
+    let value = 0
+    for (; digit >= 0 && digit <= 9; digit = text.charCodeAt(++at) - ZERO) value = value * 10 + digit
+    const placeholder = placeholderOf(at - start, text.charCodeAt(start) === ZERO)
+    if (placeholder === undefined) continue
+    numbers.push(value)
+    shape += from < start ? text.slice(from, start) + placeholder : placeholder
+    from = at
+  }
+  return from === 0 ? text : shape + text.slice(from)
+}
+
+const ZERO = 48
 
 export function joinLocator({ shape, numbers }: SplitLocator): string {
   let at = 0
@@ -103,9 +117,8 @@ export function joinLocator({ shape, numbers }: SplitLocator): string {
 
 export const countNumbers = (shape: string): number => shape.match(PLACEHOLDER)?.length ?? 0
 
-function placeholderOf(digits: string): string | undefined {
-  const { length } = digits
-  if (length === 1 || digits[0] !== '0') return length <= MAX_DIGITS ? PLAIN : undefined
+function placeholderOf(length: number, beginsWithZero: boolean): string | undefined {
+  if (length === 1 || !beginsWithZero) return length <= MAX_DIGITS ? PLAIN : undefined
   return length === 2 ? TWO_DIGITS : length === 3 ? THREE_DIGITS : undefined
 }
 

@@ -2,7 +2,7 @@
 import { ByteBuffer } from '../lib/byte-buffer.ts'
 import { TEXT_SCOPES, type TextScope } from '../model/searchable-text.ts'
 import type { FileTouch } from '../model/touched-files.ts'
-import type { TermBuilder } from '../search/segments/term-builder.ts'
+import { isAsciiText, type TermBuilder } from '../search/segments/term-builder.ts'
 import { packLocator, packNumbers, type SplitLocator } from './packed-locator.ts'
 import type { PackableRow } from './packed-rows.ts'
 import { isSearchableKind, type RowContext, roleOfKind } from './row-encoding.ts'
@@ -25,7 +25,9 @@ const FIELDS_PER_ROW = 8
 /** Fields of a text in `spans`. */
 const SPAN_ROW = 0
 const SPAN_SCOPE = 1
-const SPAN_LENGTH = 2
+/** The end of the text in `texts`, twice, and one more if it is UTF-16. Other texts are ASCII. */
+const SPAN_END = 2
+const SPAN_LENGTH = 3
 
 type Float64s = Float64Array<ArrayBuffer>
 
@@ -40,6 +42,8 @@ export interface RowBatch {
   readonly locatorNumbers: Uint8Array<ArrayBuffer>
   /** The row and scope of each text, in row order. Every row has one; rows without text have an empty one. */
   readonly spans: Float64s
+  /** All texts, one after another. Empty once they are in a segment. */
+  readonly texts: Uint8Array<ArrayBuffer>
   /** The number of the first text in its segment. The others follow it. */
   readonly firstDocument: number
   readonly touched: readonly TouchedFilesOfRow[]
@@ -52,22 +56,44 @@ interface TouchedFilesOfRow {
   readonly files: readonly FileTouch[]
 }
 
-export const rowBatchBuffers = ({ numbers, spans, locatorNumbers }: RowBatch): readonly ArrayBuffer[] => [
+const rowBuffers = ({ numbers, spans, locatorNumbers }: RowBatch): readonly ArrayBuffer[] => [
   numbers.buffer,
   spans.buffer,
   locatorNumbers.buffer,
 ]
 
+export const rowBatchBuffers = (rows: RowBatch): readonly ArrayBuffer[] => [...rowBuffers(rows), rows.texts.buffer]
+
 /** Posting to a closed port discards the message, but still detaches the buffers transferred with it. */
 const closedPort = new MessageChannel().port1
 closedPort.close()
+
+const free = (buffers: readonly ArrayBuffer[]): void => closedPort.postMessage(null, [...buffers])
 
 /**
  * Frees the memory immediately. The garbage collector would be late: it sees only a few small objects. The batch is
  * empty afterwards.
  */
 export function releaseRowBatch(rows: RowBatch): void {
-  closedPort.postMessage(null, [...rowBatchBuffers(rows)])
+  free(rowBuffers(rows))
+}
+
+const NO_TEXTS = new Uint8Array(0)
+
+/** Adds the texts to a segment and frees them. @returns the batch without texts, whose numbers refer to the segment */
+export function moveTexts(rows: RowBatch, terms: TermBuilder): RowBatch {
+  const { spans } = rows
+  const texts = Buffer.from(rows.texts.buffer)
+  const firstDocument = terms.documents
+  let start = 0
+  for (let at = SPAN_END; at < spans.length; at += SPAN_LENGTH) {
+    const code = spans[at] ?? 0
+    const end = Math.floor(code / 2)
+    terms.add(code % 2 === 1 ? texts.toString('utf16le', start, end) : texts.subarray(start, end))
+    start = end
+  }
+  free([rows.texts.buffer])
+  return { ...rows, texts: NO_TEXTS, firstDocument }
 }
 
 /** One field of one row. */
@@ -115,7 +141,6 @@ export class RowBatchWriter {
   #numbers = new NumberList()
   #spans = new NumberList()
   #locators: (SplitLocator | string)[] = []
-  #firstDocument: number | undefined
   #tools: string[] = []
   #touched: TouchedFilesOfRow[] = []
   #count = 0
@@ -155,23 +180,25 @@ export class RowBatchWriter {
     this.#numbers.values[row * FIELDS_PER_ROW + KIND_FIELD] = this.get(row, KIND_FIELD) | flag
   }
 
-  /** Texts must be added in row order, and all texts until `take` to the same segment. */
-  addText(row: number, scope: TextScope, text: string, terms: TermBuilder): void {
-    this.#addDocument(row, SCOPE_NUMBERS.get(scope) ?? 0, text, terms)
+  /** Texts must be added in row order, and `take` must follow before another writer is used. */
+  addText(row: number, scope: TextScope, text: string): void {
+    this.#addDocument(row, SCOPE_NUMBERS.get(scope) ?? 0, text)
   }
 
   /** Lets filters find a row that words do not find. */
-  addWithoutText(row: number, terms: TermBuilder): void {
-    this.#addDocument(row, NO_SCOPE, '', terms)
+  addWithoutText(row: number): void {
+    this.#addDocument(row, NO_SCOPE, '')
   }
 
-  #addDocument(row: number, scope: number, text: string, terms: TermBuilder): void {
-    const document = terms.add(text)
-    this.#firstDocument ??= document
+  #addDocument(row: number, scope: number, text: string): void {
+    const isAscii = isAsciiText(text)
+    textBytes.reserve(text.length * 2)
+    textBytes.used += textBytes.buffer.write(text, textBytes.used, isAscii ? 'latin1' : 'utf16le')
     const { values } = this.#spans.reserve(SPAN_LENGTH)
     const next = this.#spans.used
     values[next + SPAN_ROW] = row
     values[next + SPAN_SCOPE] = scope
+    values[next + SPAN_END] = textBytes.used * 2 + (isAscii ? 0 : 1)
     this.#spans.used += SPAN_LENGTH
   }
 
@@ -188,12 +215,12 @@ export class RowBatchWriter {
       count: this.#count,
       numbers: this.#numbers.take(),
       tools: this.#tools,
-      firstDocument: this.#firstDocument ?? 0,
+      firstDocument: 0,
+      texts: textBytes.take(),
       spans: this.#spans.take(),
       touched: this.#touched,
     }
     this.#count = 0
-    this.#firstDocument = undefined
     this.#locators = []
     this.#tools = []
     this.#touched = []
@@ -265,6 +292,7 @@ export class RowBatchWriter {
 }
 
 const locatorBytes = new ByteBuffer()
+const textBytes = new ByteBuffer()
 
 /** A growing array of numbers that reuses its memory. */
 class NumberList {

@@ -1,5 +1,4 @@
 /** Worker thread that reads sources for the writing thread. Runs only from the built files. */
-import { setImmediate } from 'node:timers/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { rowBatchBuffers } from '../index/row-batch.ts'
 import { AppError, type ErrorCode } from '../model/error.ts'
@@ -49,9 +48,6 @@ async function runJobs(): Promise<void> {
   for (let job = jobs.shift(); job; job = jobs.shift()) {
     try {
       for await (const result of worker.run(job)) await sendResult(result)
-      // Jobs that were sent meanwhile arrive only now. If there are none, there are no more.
-      if (jobs.length === 0) await setImmediate()
-      if (jobs.length === 0) for (const result of worker.flush()) await sendResult(result)
       port?.postMessage({ kind: 'done' } satisfies FromThread)
     } catch (error) {
       port?.postMessage(toFailureMessage(error))
@@ -63,12 +59,8 @@ async function runJobs(): Promise<void> {
 const toFailureMessage = (error: unknown): FromThread =>
   error instanceof AppError ? { kind: 'refused', code: error.code, phrase: error.phrase } : { kind: 'broken', error }
 
-function buffersOf(result: JobResult): readonly ArrayBuffer[] {
-  if (result.kind === 'chunk') return rowBatchBuffers(result.chunk.rows)
-  if (result.kind !== 'text') return []
-  const { bytes, ends, lengths } = result.terms
-  return [bytes.buffer, ends.buffer, lengths.buffer]
-}
+const buffersOf = (result: JobResult): readonly ArrayBuffer[] =>
+  result.kind === 'chunk' ? rowBatchBuffers(result.chunk.rows) : []
 
 async function sendResult(result: JobResult): Promise<void> {
   const transferred = buffersOf(result)

@@ -9,18 +9,11 @@ import type { Issue } from '../model/issue.ts'
 import type { NormalizedMessage } from '../model/normalized.ts'
 import { type SearchableText, searchableTextOf, TEXT_SCOPES } from '../model/searchable-text.ts'
 import { findTouchedFiles, resolveInDirectory } from '../model/touched-files.ts'
-import type { TermBuilder } from '../search/segments/term-builder.ts'
 
-/** @param terms receives the text of each chunk before the chunk is returned */
-export async function* readSession(
-  agent: Agent,
-  source: Source,
-  task: ReadTask,
-  terms: TermBuilder,
-): AsyncGenerator<SessionChunk> {
-  if (task.parts) return yield* readParts(agent, source, task, task.parts, terms)
+export async function* readSession(agent: Agent, source: Source, task: ReadTask): AsyncGenerator<SessionChunk> {
+  if (task.parts) return yield* readParts(agent, source, task, task.parts)
   const from = task.cursor === undefined ? undefined : (JSON.parse(task.cursor) as Cursor)
-  const builder = new ChunkBuilder(task, terms)
+  const builder = new ChunkBuilder(task)
   let fromStart = from === undefined
   let isFirst = true
   let read = task.read
@@ -59,7 +52,6 @@ async function* readParts(
   source: Source,
   task: ReadTask,
   parts: readonly PartTask[],
-  terms: TermBuilder,
 ): AsyncGenerator<SessionChunk> {
   const byClaim = new Map(parts.map((part) => [part.claim, part]))
   const started = new Set<string>()
@@ -79,13 +71,13 @@ async function* readParts(
       }
       const part = byClaim.get(claim)
       if (!part) continue
-      open ??= { part, stretch: new ChunkBuilder({ ...task, ...part }, terms), rows: 0 }
+      open ??= { part, stretch: new ChunkBuilder({ ...task, ...part }), rows: 0 }
       open.stretch.add(one.message, one.locator)
       open.rows++
     }
   if (open) yield take(open)
   for (const part of parts)
-    if (!started.has(part.claim)) yield take({ part, stretch: new ChunkBuilder({ ...task, ...part }, terms), rows: 0 })
+    if (!started.has(part.claim)) yield take({ part, stretch: new ChunkBuilder({ ...task, ...part }), rows: 0 })
 }
 
 const isRestart = (one: ReadItem): boolean => one.kind === 'issue' && one.issue.code === 'changed_while_read'
@@ -93,15 +85,13 @@ const isRestart = (one: ReadItem): boolean => one.kind === 'issue' && one.issue.
 class ChunkBuilder {
   issues: Issue[] = []
   readonly #task: ReadTask
-  readonly #terms: TermBuilder
   readonly #rows = new RowBatchWriter()
   #searchable: (SearchableText | undefined)[] = []
   /** By position. */
   #repeated = new Map<number, [line: number, part: number]>()
 
-  constructor(task: ReadTask, terms: TermBuilder) {
+  constructor(task: ReadTask) {
     this.#task = task
-    this.#terms = terms
   }
 
   add(message: NormalizedMessage, locator: Locator): void {
@@ -176,10 +166,10 @@ class ChunkBuilder {
     for (const scope of TEXT_SCOPES) {
       const text = searchable[scope]
       if (text === undefined) continue
-      this.#rows.addText(row, scope, text, this.#terms)
+      this.#rows.addText(row, scope, text)
       hasText = true
     }
-    if (!hasText && roleOfKind(this.#rows.get(row, KIND_FIELD)) !== 'meta') this.#rows.addWithoutText(row, this.#terms)
+    if (!hasText && roleOfKind(this.#rows.get(row, KIND_FIELD)) !== 'meta') this.#rows.addWithoutText(row)
   }
 }
 

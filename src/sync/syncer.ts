@@ -11,22 +11,15 @@ import type {
   SessionChunk,
   SourceLocation,
 } from '../index/records.ts'
-import { releaseRowBatch } from '../index/row-batch.ts'
+import { moveTexts, releaseRowBatch } from '../index/row-batch.ts'
 import { IndexWriter } from '../index/writer.ts'
 import { logSourceFailure, type SourceFailure, toSourceFailure } from '../lib/failure.ts'
 import { AppError } from '../model/error.ts'
-import type { BuiltTerms } from '../search/segments/term-builder.ts'
+import { type BuiltTerms, TermBuilder } from '../search/segments/term-builder.ts'
 import { ForgottenFilter } from './forget-session.ts'
 import { failedScan, issueForSource } from './scan-source.ts'
 import { type FoundSource, KnownSources, sweepSources } from './sweep.ts'
-import {
-  type JobResult,
-  runInThisThread,
-  runInThreads,
-  SourceWorker,
-  type SyncJob,
-  type WorkerResult,
-} from './threads.ts'
+import { type JobResult, runInThisThread, runInThreads, SourceWorker, type SyncJob } from './threads.ts'
 
 export interface IndexSyncProgress {
   readonly phase: 'scan' | 'read'
@@ -64,11 +57,15 @@ const MIN_BYTES_FOR_THREADS = 4_000_000
 /** Below this, shrinking the file frees too little space. */
 const MIN_SESSIONS_TO_SHRINK = 20
 const SOURCES_PER_TRANSACTION = 256
+/** Chunks become visible with their text, so they must not wait longer than this, in milliseconds. */
+const MAX_TEXT_AGE_MS = 2000
 
 export class Syncer {
   readonly directory: string
   readonly #threads: number
   readonly #ownWorker: SourceWorker
+  /** Kept between syncs, because getting its memory takes longer than reading a few lines. */
+  readonly #terms = new TermBuilder()
   readonly #backup: BackupDatabase
   #writer: IndexWriter
   #known: KnownSources
@@ -253,15 +250,19 @@ export class Syncer {
       onChanges(this.#writer.putFailed(session, source, issueForSource(task, failure)))
     }
     /** Reported at the end, because what was read before the failure is written first. */
-    const failures: Extract<WorkerResult, { kind: 'failed' }>[] = []
-    /** Sessions with chunks whose text went with its worker. */
-    const lost = new Set<number>()
-    /** By worker: chunks whose text did not arrive yet. */
-    const waiting = new Map<number, SessionChunk[]>()
-    const put = (chunks: readonly SessionChunk[], terms: BuiltTerms): void => {
-      const complete = chunks.filter(({ session }) => !failed.has(session))
-      for (const [session, failure] of this.#putChunks(complete, terms, onChanges)) fail(session, failure)
-      for (const { rows } of chunks) releaseRowBatch(rows)
+    const failures: Extract<JobResult, { kind: 'failed' }>[] = []
+    /** Chunks whose text is in the segment that is not written yet. */
+    let waiting: SessionChunk[] = []
+    let waitingSince = 0
+    const terms = this.#terms
+    // A sync that was stopped left its text.
+    if (terms.documents > 0) terms.take()
+    const put = (): void => {
+      if (waiting.length === 0) return
+      const complete = waiting.filter(({ session }) => !failed.has(session))
+      for (const [session, failure] of this.#putChunks(complete, terms.take(), onChanges)) fail(session, failure)
+      for (const { rows } of waiting) releaseRowBatch(rows)
+      waiting = []
     }
     const done = new Set<number>()
     let bytes = 0
@@ -270,33 +271,24 @@ export class Syncer {
       total_bytes,
     )) {
       if (options.signal?.aborted) break
-      if (result.kind === 'failed') {
-        failures.push(result)
-        if (result.isLost) for (const { session } of waiting.get(result.worker) ?? []) lost.add(session)
-        if (result.isLost) waiting.delete(result.worker)
-      }
-      if (result.kind === 'text') {
-        put(waiting.get(result.worker) ?? [], result.terms)
-        waiting.delete(result.worker)
-      }
+      if (result.kind === 'failed') failures.push(result)
       if (result.kind !== 'chunk') continue
-      const { chunk } = result
-      const others = waiting.get(result.worker)
-      if (others) others.push(chunk)
-      else waiting.set(result.worker, [chunk])
+      const chunk = { ...result.chunk, rows: moveTexts(result.chunk.rows, terms) }
+      if (waiting.length === 0) waitingSince = performance.now()
+      waiting.push(chunk)
       bytes += Math.max(0, chunk.read - (before.get(chunk.session) ?? 0))
       before.set(chunk.session, chunk.read)
       if (chunk.done) done.add(chunk.session)
       options.onProgress?.({ phase: 'read', done: done.size, total: tasks.length, bytes, total_bytes })
+      if (terms.isFull || performance.now() - waitingSince > MAX_TEXT_AGE_MS) put()
     }
+    if (!options.signal?.aborted) put()
     for (const { job, failure } of failures)
       if (job.kind === 'read') for (const { session } of job.task.parts ?? [job.task]) fail(session, failure)
-    const again = this.#writer.tasks().filter(({ session }) => lost.has(session) && !failed.has(session))
-    if (again.length === 0 || options.signal?.aborted) return done.size
-    return done.size + (await this.#readAll(again, options, onChanges))
+    return done.size
   }
 
-  #run(jobs: readonly SyncJob[], bytes: number): AsyncGenerator<WorkerResult> {
+  #run(jobs: readonly SyncJob[], bytes: number): AsyncGenerator<JobResult> {
     return bytes >= MIN_BYTES_FOR_THREADS && this.#threads > 0
       ? runInThreads(this.directory, jobs, this.#threads)
       : runInThisThread(this.#ownWorker, jobs)

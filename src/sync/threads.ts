@@ -7,7 +7,6 @@ import { readableSource } from '../backup/readable-source.ts'
 import type { ReadTask, ScannedSource, SessionChunk } from '../index/records.ts'
 import { type SourceFailure, toSourceFailure } from '../lib/failure.ts'
 import { AppError } from '../model/error.ts'
-import { type BuiltTerms, TermBuilder } from '../search/segments/term-builder.ts'
 import type { FromThread, ToThread } from './ingest.ts'
 import { readSession } from './read-session.ts'
 import { type ScanTask, scanSource } from './scan-source.ts'
@@ -19,19 +18,11 @@ export type SyncJob =
 export type JobResult =
   | { readonly kind: 'scanned'; readonly scanned: ScannedSource }
   | { readonly kind: 'chunk'; readonly chunk: SessionChunk }
-  /** The text of all chunks since the last one, which are complete now. */
-  | { readonly kind: 'text'; readonly terms: BuiltTerms }
-  /** The source could not be read; the job is over. `isLost`: its worker ended, with the text of its last chunks. */
-  | { readonly kind: 'failed'; readonly job: SyncJob; readonly failure: SourceFailure; readonly isLost?: true }
-
-/** Chunks become visible with their text, so they must not wait longer than this, in milliseconds. */
-const MAX_TEXT_AGE_MS = 2000
+  /** The source could not be read; the job is over. */
+  | { readonly kind: 'failed'; readonly job: SyncJob; readonly failure: SourceFailure }
 
 export class SourceWorker {
   readonly #directory: string
-  readonly #terms = new TermBuilder()
-  /** Time of the first chunk whose text was not returned yet. */
-  #textSince: number | undefined
   #backup: BackupDatabase | undefined
 
   constructor(directory: string) {
@@ -55,26 +46,13 @@ export class SourceWorker {
       return
     }
     const source = readableSource(job.task, () => this.#openBackup(), job.task.parts ? undefined : job.task.name)
-    for await (const chunk of readSession(agent, source, job.task, this.#terms)) {
-      this.#textSince ??= performance.now()
-      yield { kind: 'chunk', chunk }
-      if (this.#terms.isFull || performance.now() - this.#textSince > MAX_TEXT_AGE_MS) yield* this.flush()
-    }
+    for await (const chunk of readSession(agent, source, job.task)) yield { kind: 'chunk', chunk }
   }
 
-  /** The text of the chunks that still lack it. Call it after the last job. */
-  *flush(): Generator<JobResult> {
-    if (this.#textSince === undefined) return
-    this.#textSince = undefined
-    yield { kind: 'text', terms: this.#terms.take() }
-  }
-
-  /** It can be used again: its memory for words is kept, because getting it takes longer than reading a few lines. */
+  /** It can be used again. */
   close(): void {
     this.#backup?.close()
     this.#backup = undefined
-    this.#textSince = undefined
-    if (this.#terms.documents > 0) this.#terms.take()
   }
 
   #openBackup(): BackupDatabase {
@@ -92,14 +70,10 @@ const INGEST_URL = import.meta.url.endsWith('.js') ? new URL('./ingest.js', impo
 const MIN_QUEUED_JOBS = 3
 const MIN_QUEUED_BYTES = 32_000_000
 
-/** A result, and the number of the worker it comes from: texts belong to chunks of the same worker. */
-export type WorkerResult = JobResult & { readonly worker: number }
-
 /** Runs the jobs in this thread, one after another. */
-export async function* runInThisThread(worker: SourceWorker, jobs: Iterable<SyncJob>): AsyncGenerator<WorkerResult> {
+export async function* runInThisThread(worker: SourceWorker, jobs: Iterable<SyncJob>): AsyncGenerator<JobResult> {
   try {
-    for (const job of jobs) for await (const result of worker.run(job)) yield { ...result, worker: 0 }
-    for (const result of worker.flush()) yield { ...result, worker: 0 }
+    for (const job of jobs) yield* worker.run(job)
   } finally {
     worker.close()
   }
@@ -110,7 +84,7 @@ export async function* runInThreads(
   directory: string,
   jobs: Iterable<SyncJob>,
   count: number,
-): AsyncGenerator<WorkerResult> {
+): AsyncGenerator<JobResult> {
   if (!INGEST_URL) {
     yield* runInThisThread(new SourceWorker(directory), jobs)
     return
@@ -133,11 +107,9 @@ export async function* runInThreads(
     thread.postMessage({ kind: 'job', job } satisfies ToThread)
     return true
   }
-  let lastReader = 0
   const start = (): ReaderThread => {
     const reader: ReaderThread = {
       thread: new Thread(INGEST_URL, { workerData: { directory } }),
-      number: ++lastReader,
       queuedJobs: [],
       isReady: false,
     }
@@ -178,8 +150,7 @@ export async function* runInThreads(
           const [job, ...rest] = reader.queuedJobs
           open -= reader.queuedJobs.length
           queue.putBack(rest)
-          if (job)
-            yield { kind: 'failed', job, failure: toSourceFailure(message.error), worker: reader.number, isLost: true }
+          if (job) yield { kind: 'failed', job, failure: toSourceFailure(message.error) }
           const another = start()
           readers.add(another)
           while (giveJob(another));
@@ -192,7 +163,7 @@ export async function* runInThreads(
           break
         default:
           reader.thread.postMessage({ kind: 'taken' } satisfies ToThread)
-          yield { ...message, worker: reader.number }
+          yield message
       }
     }
   } finally {
@@ -203,7 +174,6 @@ export async function* runInThreads(
 /** A thread and its queued jobs, in order. */
 interface ReaderThread {
   readonly thread: Thread
-  readonly number: number
   readonly queuedJobs: SyncJob[]
   isReady: boolean
 }

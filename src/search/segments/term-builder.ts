@@ -1,6 +1,6 @@
 /** Collects the words of documents and makes the blocks of a segment, in WebAssembly. */
 import { ByteBuffer } from '../../lib/byte-buffer.ts'
-import { ASCII_KINDS, isAscii, normalise, SEPARATOR } from '../words/characters.ts'
+import { ASCII_KINDS, normalise, SEPARATOR } from '../words/characters.ts'
 import { writeUnicodeWords } from '../words/unicode.ts'
 import type { TermBlocks } from './blocks.ts'
 import { TERM_TABLE_MODULE } from './term-table-module.ts'
@@ -54,11 +54,15 @@ export class TermBuilder {
     return (this.#table?.termsFound() ?? 0) >= MAX_TERMS || this.documents >= MAX_DOCUMENTS
   }
 
-  /** @returns the number of the document */
-  add(text: string): number {
+  /**
+   * @param text bytes are ASCII
+   * @returns the number of the document
+   */
+  add(text: string | Buffer): number {
     this.#table ??= newTable()
     this.#table.beginDocument()
-    if (isAscii(text)) this.#addPlain(this.#table, text)
+    if (typeof text !== 'string') this.#addBytes(this.#table, text)
+    else if (isAsciiText(text)) this.#addPlain(this.#table, text)
     else this.#addMixed(this.#table, text)
     return this.#lengths.push(lengthCode(this.#table.endDocument())) - 1
   }
@@ -76,6 +80,17 @@ export class TermBuilder {
     if (buffer.byteLength > MAX_KEPT_MEMORY) this.#table = undefined
     else table.reset()
     return { lengths, bytes, ends }
+  }
+
+  #addBytes(table: TermTable, bytes: Buffer): void {
+    const size = table.inputSize()
+    for (let at = 0; at < bytes.length; ) {
+      const input = inputOf(table)
+      const written = bytes.copy(input, 0, at, at + size)
+      const length = at + written < bytes.length ? endOfWords(input, written) : written
+      table.addPiece(length, 0)
+      at += length
+    }
   }
 
   #addPlain(table: TermTable, text: string): void {
@@ -118,6 +133,9 @@ export class TermBuilder {
     this.#words.clear()
   }
 }
+
+/** Several times as fast as a regular expression. */
+export const isAsciiText = (text: string): boolean => Buffer.byteLength(text) === text.length
 
 const BEYOND_ASCII = /[^\x00-\x7f]/g
 
