@@ -11,6 +11,7 @@ import { createJournal, JournalWriter } from './journal/journal-file.ts'
 import { MEMORY_SERVER } from './services.ts'
 import { ChatSession } from './session.ts'
 import { ChatSetup } from './setup.ts'
+import type { SpentTotals } from './spending.ts'
 import { createFsRead } from './tools/files/fs-read.ts'
 import { globTool, grepTool } from './tools/files/glob-and-grep.ts'
 import { SeenFiles } from './tools/files/seen-files.ts'
@@ -44,6 +45,8 @@ const MAX_TASK_LENGTH = 20_000
 
 export function createDelegate(host: SubAgentHost): ChatTool {
   let running = 0
+  /** Those that run, and those that ended while others still ran. */
+  const together = new Set<ChatSession>()
   return {
     name: 'delegate',
     hostName: 'delegate',
@@ -72,9 +75,9 @@ export function createDelegate(host: SubAgentHost): ChatTool {
           },
           async run(context) {
             if (running >= MAX_SUB_AGENTS) return errorResult(`${MAX_SUB_AGENTS} sub-agents are running already.`)
-            running++
+            if (running++ === 0) together.clear()
             try {
-              return await runSubAgent(task, host, context)
+              return await runSubAgent(task, host, context, together)
             } finally {
               running--
             }
@@ -84,8 +87,16 @@ export function createDelegate(host: SubAgentHost): ChatTool {
   }
 }
 
-async function runSubAgent(task: string, host: SubAgentHost, context: ToolRunContext): Promise<ToolRunResult> {
-  const child = openSubAgent(host, context.callId ?? '')
+async function runSubAgent(
+  task: string,
+  host: SubAgentHost,
+  context: ToolRunContext,
+  together: Set<ChatSession>,
+): Promise<ToolRunResult> {
+  const child: ChatSession = openSubAgent(host, context.callId ?? '', () =>
+    [...together].filter((one) => one !== child).map(({ setup }) => setup.spending.session),
+  )
+  together.add(child)
   const { writer } = child
   const stop = (): void => child.interrupt()
   context.signal.addEventListener('abort', stop, { once: true })
@@ -116,8 +127,15 @@ async function runSubAgent(task: string, host: SubAgentHost, context: ToolRunCon
   return errorResult(answer.trim() === '' ? why : `${why} Its last words:\n\n${answer}`)
 }
 
-/** Its model, agent, rules and hooks are those of the conversation that delegates. It never gets this tool. */
-function openSubAgent({ session, data, program, machine, trust, prices }: SubAgentHost, call: string): ChatSession {
+/**
+ * Its model, agent, rules and hooks are those of the conversation that delegates. It never gets this tool.
+ * @param othersSpent by each of the sub-agents that run beside it
+ */
+function openSubAgent(
+  { session, data, program, machine, trust, prices }: SubAgentHost,
+  call: string,
+  othersSpent: () => readonly SpentTotals[],
+): ChatSession {
   const { setup, writer } = session()
   const { agent, agentPlace, workspace, services } = setup
   const { response_format: _, ...parameters } = setup.server.parameters ?? {}
@@ -140,7 +158,7 @@ function openSubAgent({ session, data, program, machine, trust, prices }: SubAge
     autoCompact: true,
     attended: false,
     isSubAgent: true,
-    limits: remainingLimits(setup),
+    limits: sharedLimits(remainingLimits(setup), othersSpent),
     ...(prices && { prices }),
     services,
   })
@@ -157,6 +175,32 @@ function remainingLimits({ settings: { limits }, spending }: ChatSetup): TurnLim
     maxTokens: left(limits.maxTokens, spending.turn.usage.total_tokens),
     maxSessionTokens: left(limits.maxSessionTokens, spending.session.usage.total_tokens),
     maxCost: left(limits.maxCost, spending.session.cost.usd),
+  }
+}
+
+/**
+ * Sub-agents that run side by side share what is left: what one spends is gone for the others. The limits are read
+ * before each request, so at most one request of each goes beyond them.
+ */
+const sharedLimits = (limits: TurnLimits, othersSpent: () => readonly SpentTotals[]): TurnLimits => {
+  const without = (limit: number | null | undefined, used: (spent: SpentTotals) => number): number | null =>
+    limit == null
+      ? null
+      : Math.max(
+          0,
+          othersSpent().reduce((left, spent) => left - used(spent), limit),
+        )
+  return {
+    maxRequests: limits.maxRequests,
+    get maxTokens() {
+      return without(limits.maxTokens, ({ usage }) => usage.total_tokens)
+    },
+    get maxSessionTokens() {
+      return without(limits.maxSessionTokens, ({ usage }) => usage.total_tokens)
+    },
+    get maxCost() {
+      return without(limits.maxCost, ({ cost }) => cost.usd)
+    },
   }
 }
 

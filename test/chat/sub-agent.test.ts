@@ -112,6 +112,29 @@ test('a sub-agent stops after its requests, and what it said goes back', async (
   expect(endingOf(events)).toBe('answered')
 })
 
+test('sub-agents that run together share what the turn may still use', async () => {
+  const cwd = tempFolder()
+  let count = 0
+  const again: Reply = (asked, response) =>
+    calls([{ name: 'glob', args: { pattern: `${count++}*` } }], 'Looking.', { input: 900, output: 100 })(
+      asked,
+      response,
+    )
+  const server = await chatServer(
+    calls(
+      ['one', 'two', 'three', 'four'].map((id) => delegate('Look for ever.', id)),
+      'I ask four.',
+      { input: 10, output: 10 },
+    ),
+    ...Array(60).fill(again),
+  )
+  const { session } = await openTestChat({ server, cwd, limits: { maxRequests: 50, maxTokens: 6000 } })
+  await sendLine(session, 'Ask them.')
+  // Six requests reach the limit, and three others may be under way then. Apart, the four would send 24.
+  expect(count).toBeGreaterThanOrEqual(6)
+  expect(count).toBeLessThanOrEqual(9)
+})
+
 test('an interrupt stops the sub-agent too, and its log is complete', async () => {
   const cwd = tempFolder()
   const server = await chatServer(calls([delegate('Wait.', 'one')]), silence(true))

@@ -5,6 +5,7 @@ import { chooseEndpoint } from '../../../src/chat/endpoint/endpoint.ts'
 import { type OpenedChat, openChatSession } from '../../../src/chat/open/open-session.ts'
 import { type AskTrust, readProjectFile } from '../../../src/chat/trust/trust-question.ts'
 import { TrustStore } from '../../../src/chat/trust/trust-store.ts'
+import type { TurnLimits } from '../../../src/chat/turn/turn-budget.ts'
 import { openAITransport } from '../../../src/openai-transport.ts'
 import { onCleanup } from '../../support/cleanup.ts'
 import { tempFolder } from '../../support/codex-log.ts'
@@ -25,6 +26,7 @@ interface OpenOptions {
   /** Value of `--agent`. */
   readonly named?: string
   readonly askTrust?: AskTrust
+  readonly limits?: TurnLimits
 }
 
 /** Like `fumi trust`. */
@@ -36,7 +38,7 @@ export function trustFile(data: string, cwd: string, path: string): void {
 
 export async function openTestChat(situation: OpenOptions): Promise<OpenedChat> {
   const { server, data = tempFolder(), agent, resume, model = 'm', home = tempFolder() } = situation
-  const { trustAll = true, named = agent && 'mine', askTrust } = situation
+  const { trustAll = true, named = agent && 'mine', askTrust, limits } = situation
   const cwd = realpathSync(situation.cwd)
   const { baseURL } = server
   if (agent) {
@@ -59,6 +61,7 @@ export async function openTestChat(situation: OpenOptions): Promise<OpenedChat> 
     trustAll,
     ...(named !== undefined && { agent: named }),
     ...(askTrust && { askTrust }),
+    ...(limits && { limits }),
     ...(resume !== undefined && { resume }),
   })
   onCleanup(() => session.close())
