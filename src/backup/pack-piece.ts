@@ -18,9 +18,13 @@ const BROTLI_QUALITY = 5
 const BROTLI_QUALITY_LARGE = 1
 const ZSTD_LEVEL = 1
 
+/** The longest text that Node.js can hold. A piece from an exchange folder that claims more is no piece of ours. */
+export const UNPACK_LIMIT = { maxOutputLength: 1 << 29 } as const
+
 type Zstd = (bytes: Uint8Array, options?: ZstdOptions) => Buffer
 
 interface ZstdOptions {
+  readonly maxOutputLength?: number
   readonly params?: { readonly [parameter: number]: number } | undefined
   /** Without it, tables for any size are prepared. */
   readonly pledgedSrcSize?: number
@@ -45,9 +49,11 @@ export function unpackPiece(stored: Uint8Array): Buffer {
     case METHOD_PLAIN:
       return body
     case METHOD_BROTLI:
-      return decompress(() => zlib.brotliDecompressSync(body))
+      return decompress(() => zlib.brotliDecompressSync(body, UNPACK_LIMIT))
     case METHOD_ZSTD:
-      return decompress(() => (zstdDecompressSync ? zstdDecompressSync(body) : Buffer.from(decompressPortable(body))))
+      return decompress(() =>
+        zstdDecompressSync ? zstdDecompressSync(body, UNPACK_LIMIT) : Buffer.from(decompressPortable(body)),
+      )
     default:
       throw new AppError(
         'unusable_data',

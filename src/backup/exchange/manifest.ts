@@ -2,6 +2,7 @@
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib'
 import { fieldsOf, listOf, numberOf, parseStructure, stringOf } from '../../lib/unknown-values.ts'
 import type { AgentId, Instant, SessionId } from '../../model/ids.ts'
+import { UNPACK_LIMIT } from '../pack-piece.ts'
 import type { RelocatedSession } from '../relocated-table.ts'
 
 export interface Manifest {
@@ -69,7 +70,7 @@ export function writeManifest(manifest: Manifest): Buffer {
 export function readManifest(content: Buffer): Manifest | undefined {
   let text: string
   try {
-    text = brotliDecompressSync(content).toString()
+    text = brotliDecompressSync(content, UNPACK_LIMIT).toString()
   } catch {
     return undefined
   }
