@@ -172,7 +172,8 @@ function loadLate(code) {
     // Where the module itself is passed on, it is loaded at once.
     if (!LATE.includes(module) || new RegExp(`${use}(?!\\.)`).test(text.replace(line, ''))) return text
     const late = `let ${name} = () => { const loaded = require("${module}"); ${name} = () => loaded; return loaded };`
-    return text.replaceAll(new RegExp(`${use}\\.`, 'g'), `${name}().`).replace(line, () => late)
+    // In parentheses, because `new a().B()` would construct what `a` returns.
+    return text.replaceAll(new RegExp(`${use}\\.`, 'g'), `(${name}()).`).replace(line, () => late)
   }, code)
 }
 
