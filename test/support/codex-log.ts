@@ -7,7 +7,8 @@ import { onCleanup } from './cleanup.ts'
 /** A temporary folder, removed after the test file. */
 export function tempFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'fumi-test-'))
-  onCleanup(() => rmSync(folder, { recursive: true, force: true }))
+  // A command that just ended may still be storing its compiled code.
+  onCleanup(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
   return folder
 }
 

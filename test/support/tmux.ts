@@ -98,7 +98,7 @@ export class Pane {
 
   close(): void {
     this.#tmux('kill-server')
-    rmSync(this.#folder, { recursive: true, force: true })
+    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 })
   }
 
   #tmux(...args: readonly string[]): string {
