@@ -44,6 +44,8 @@ export default defineConfig({
     // What is waited for comes on a busy machine too, only later.
     expect: { poll: { timeout: 60_000 } },
     hookTimeout: 300_000,
+    // On a shared machine, one disturbed run says little. The report names every test that ran again.
+    retry: process.env['CI'] === undefined ? 0 : 1,
     sequence: { sequencer: LongestFirst },
     // Many tests wait for other processes: more of them than there are cores keep these busy.
     maxWorkers: availableParallelism() * 2,

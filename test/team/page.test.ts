@@ -106,7 +106,7 @@ describe.skipIf(withoutBrowser)(`the page of a team ${withoutBrowser ?? ''}`, as
   test('names its person, and has no key, palette entry or action of a machine', async () => {
     const { page, wrong, open } = await reader(bob)
     await open(conversationPath)
-    expect(await page.locator('main header').first().textContent()).toContain('Alice')
+    await expect.poll(() => page.locator('main header').first().textContent()).toContain('Alice')
     await page.keyboard.press('Control+k')
     const entries = page.locator('[role="option"]')
     for (const [typed, expected] of [

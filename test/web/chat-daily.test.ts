@@ -56,7 +56,7 @@ describe.skipIf(chromiumPath === undefined)('a day in a chat on the page', () =>
     if (process.env['FUMI_SHOTS']) await page.screenshot({ path: 'coverage/screens/chat-queue.png' })
     // Up takes the last one back; an empty input takes it.
     await page.keyboard.press('ArrowUp')
-    expect(await box.inputValue()).toBe('The last.')
+    await expect.poll(() => box.inputValue()).toBe('The last.')
     await box.fill('The fourth.')
     await page.keyboard.press('Enter')
     await queued.filter({ hasText: 'The third.' }).getByRole('button', { name: 'Remove' }).click()
@@ -64,7 +64,7 @@ describe.skipIf(chromiumPath === undefined)('a day in a chat on the page', () =>
     await expect.poll(() => queued.allInnerTexts()).toEqual(['The second.', 'The fourth.'])
     await page.getByRole('button', { name: /Esc/ }).click()
     await page.getByText('To the fourth.').waitFor()
-    expect(await queued.count()).toBe(0)
+    await expect.poll(() => queued.count()).toBe(0)
     expect(model.asked.slice(-2).map(lastMessage)).toEqual([
       expect.stringContaining('The second.'),
       expect.stringContaining('The fourth.'),
@@ -103,22 +103,24 @@ describe.skipIf(chromiumPath === undefined)('a day in a chat on the page', () =>
     await page.getByRole('button', { name: 'Answer again' }).click()
     await page.getByText('Black tea.').waitFor()
     // The earlier answer stays as a branch.
-    expect(await page.getByText('Green tea.').count()).toBe(0)
+    await expect.poll(() => page.getByText('Green tea.').count()).toBe(0)
     await page.getByRole('button', { name: '2 messages on an earlier branch' }).click()
     await page.locator('article.faint', { hasText: 'Green tea.' }).waitFor()
     await page.getByRole('button', { name: '2 messages on an earlier branch' }).click()
-    expect(await page.getByRole('button', { name: 'Answer again' }).count()).toBe(1)
+    await expect.poll(() => page.getByRole('button', { name: 'Answer again' }).count()).toBe(1)
 
     await page.locator('article.prompt', { hasText: 'Which drink?' }).hover()
     await page.getByRole('button', { name: 'Edit and send again' }).click()
-    expect(await box.inputValue()).toBe('/edit Which drink?')
+    await expect.poll(() => box.inputValue()).toBe('/edit Which drink?')
     await box.fill('/edit Which hot drink?')
     await page.keyboard.press('Enter')
     await page.getByText('Coffee.').waitFor()
     await page.locator('article.prompt', { hasText: 'Which hot drink?' }).waitFor()
-    expect(await page.getByText('Black tea.').count()).toBe(0)
-    expect(await page.locator('.prompts li').allInnerTexts()).toEqual([expect.stringContaining('Which hot drink?')])
-    expect(await page.getByText(/earlier messages/).count()).toBe(0)
+    await expect.poll(() => page.getByText('Black tea.').count()).toBe(0)
+    await expect
+      .poll(() => page.locator('.prompts li').allInnerTexts())
+      .toEqual([expect.stringContaining('Which hot drink?')])
+    await expect.poll(() => page.getByText(/earlier messages/).count()).toBe(0)
     if (process.env['FUMI_SHOTS']) await page.screenshot({ path: 'coverage/screens/chat-edited.png' })
 
     await page.getByLabel('Switch the model').selectOption('m-small')
@@ -163,7 +165,7 @@ describe.skipIf(chromiumPath === undefined)('a day in a chat on the page', () =>
     expect(said).toContain('high at noon')
     expect(said).toContain(`data:image/png;base64,${PIXEL.toString('base64')}`)
     expect(said).not.toContain('wrong')
-    expect(await page.locator('.attached').count()).toBe(0)
+    await expect.poll(() => page.locator('.attached').count()).toBe(0)
     expect(wrong).toEqual([])
     await context.close()
   })

@@ -27,7 +27,7 @@ describe.skipIf(chromiumPath === undefined)('the first page', () => {
       const { page, context, wrong } = await site.reader({ locale, viewport: { width: 390, height: 800 } })
       await page.goto(site.url)
       await page.getByText(sentence).waitFor()
-      expect(await page.locator('main select').count()).toBe(0)
+      await expect.poll(() => page.locator('main select').count()).toBe(0)
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
       await page.locator('.first [data-fold]').click()
       await page.getByRole('cell', { name: /\.codex$/ }).waitFor()
@@ -43,7 +43,7 @@ describe.skipIf(chromiumPath === undefined)('the first page', () => {
     await page.goto(site.url)
     await page.getByRole('button', { name: 'Open a sample session' }).click()
     await page.locator('[data-messages] article.prompt').first().waitFor()
-    expect(await page.locator('main h1').innerText()).toContain('kettle')
+    await expect.poll(() => page.locator('main h1').innerText()).toContain('kettle')
     const log = text([
       header({ id: '019c0000-0000-7000-8000-0000000000dd' }),
       user(1, 'Dropped question'),

@@ -71,7 +71,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await links.first().waitFor()
     const all = await links.count()
     expect(all).toBeGreaterThan(8)
-    expect(await page.locator('footer').innerText()).toMatch(/sessions · .* read in place/)
+    await expect.poll(() => page.locator('footer').innerText()).toMatch(/sessions · .* read in place/)
     await page.getByRole('combobox', { name: 'Agent' }).selectOption('openai')
     await expect.poll(() => links.count()).toBeLessThan(all)
     expect(new URL(page.url()).search).toBe('?agent=openai')
@@ -128,7 +128,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     for (const { id } of one.values()) {
       await page.goto(new URL(`session?id=${encodeURIComponent(id)}`, site.url).href)
       await page.locator('[data-messages] article').first().waitFor()
-      expect(await page.getByText('You', { exact: true }).count()).toBeGreaterThan(0)
+      await expect.poll(() => page.getByText('You', { exact: true }).count()).toBeGreaterThan(0)
     }
     expect(wrong).toEqual([])
     await page.context().close()
@@ -138,7 +138,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     const { page, wrong } = await site.reader({ viewport: { width: 1280, height: 2400 } })
     await page.goto(site.url + session(SAMPLE))
     await page.getByText('1 °C lower for each 300 m').waitFor()
-    expect(await outline(page).allInnerTexts()).toHaveLength(3)
+    await expect.poll(() => outline(page).allInnerTexts()).toHaveLength(3)
     const tools = page.locator('article.tool')
     const steps = page.locator('[data-steps]')
     await expect
@@ -146,17 +146,17 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       .toEqual([expect.stringMatching(/\d+ tool calls.*✗ 1 failed.*src\/boil\.ts/s)])
     await page.keyboard.press('O')
     await expect.poll(() => tools.count()).toBeGreaterThan(4)
-    expect(await tools.locator('[aria-expanded="true"][data-fold]').allInnerTexts()).toEqual([
-      expect.stringContaining('npm test'),
-    ])
+    await expect
+      .poll(() => tools.locator('[aria-expanded="true"][data-fold]').allInnerTexts())
+      .toEqual([expect.stringContaining('npm test')])
     await page.getByRole('button', { name: /update_plan/ }).click()
-    expect(await page.getByText('Make boilingPoint(metres)', { exact: false }).count()).toBeGreaterThan(1)
+    await expect.poll(() => page.getByText('Make boilingPoint(metres)', { exact: false }).count()).toBeGreaterThan(1)
     await page
       .getByRole('button', { name: /apply_patch.*src\/boil\.ts/ })
       .first()
       .click()
     await page.locator('figure del').first().waitFor()
-    expect(await page.locator('figure ins').first().innerText()).not.toBe('')
+    await expect.poll(() => page.locator('figure ins').first().innerText()).not.toBe('')
     await page.locator('article.answer').first().getByRole('button', { name: 'More' }).click()
     await page.getByRole('button', { name: 'Raw' }).click()
     await page.getByText('"type": "response_item"', { exact: false }).first().waitFor()
@@ -180,7 +180,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await page.unroute(pages)
     await page.getByRole('button', { name: 'Copy turn' }).click()
     await expect.poll(copied).toContain('区切り')
-    expect(await page.getByRole('alert').count()).toBe(0)
+    await expect.poll(() => page.getByRole('alert').count()).toBe(0)
     await context.close()
   })
 
@@ -226,7 +226,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       site.url + session('019c0000-0000-7000-8000-00000000000b', `&at=${encodeURIComponent(reply.data[0]?.id ?? '')}`),
     )
     await page.locator('[data-offset="7001"] article.target').waitFor()
-    expect(await page.locator('[data-offset="7001"]').isVisible()).toBe(true)
+    await expect.poll(() => page.locator('[data-offset="7001"]').isVisible()).toBe(true)
     await page.keyboard.press('f')
     await page.getByRole('searchbox', { name: 'Find in this session' }).fill('sack-333-2')
     await page.getByText('1 of 1').waitFor()
@@ -283,7 +283,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     await sorted
     await expect.poll(() => page.url()).toContain('sort=-total_tokens')
     await expect.poll(() => titles.first().innerText()).toContain('kettle')
-    expect(await page.locator('h2').count()).toBe(0)
+    await expect.poll(() => page.locator('h2').count()).toBe(0)
     const most = await titles.first().innerText()
     await tokens.click()
     await expect.poll(() => page.url()).toContain('sort=total_tokens')
@@ -315,7 +315,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
       await expect.poll(() => page.url()).toMatch(/\/\?by=project$/)
       await row.waitFor()
       await expect.poll(async () => Math.abs(((await row.boundingBox())?.y ?? 0) - before)).toBeLessThan(4)
-      expect(await row.innerText()).toBe(name)
+      await expect.poll(() => row.innerText()).toBe(name)
     }
     expect(wrong).toEqual([])
     await page.context().close()
@@ -339,7 +339,7 @@ describe.skipIf(chromiumPath === undefined)('the page', () => {
     const { page } = await site.reader({ locale: 'ja-JP' })
     await page.goto(site.url + session(SAMPLE))
     await page.getByText('あなた', { exact: true }).first().waitFor()
-    expect(await page.locator('html').getAttribute('lang')).toBe('ja')
+    await expect.poll(() => page.locator('html').getAttribute('lang')).toBe('ja')
     await page.getByRole('button', { name: /Looking for the boiling point/ }).click()
     await page.getByText('暗号化済み · sha256 1ea87810').waitFor()
     await page.getByRole('button', { name: 'English' }).click()

@@ -60,14 +60,14 @@ describe.skipIf(chromiumPath === undefined)('a page', () => {
     await page.goto(site.url)
     const [current, stopped] = [page.getByText('up to date'), page.getByText('fumi serve has stopped')]
     await current.waitFor()
-    expect(await stopped.count()).toBe(0)
+    await expect.poll(() => stopped.count()).toBe(0)
     await context.setOffline(true)
     drop()
     await stopped.waitFor()
-    expect(await current.count()).toBe(0)
+    await expect.poll(() => current.count()).toBe(0)
     await context.setOffline(false)
     await current.waitFor()
-    expect(await stopped.count()).toBe(0)
+    await expect.poll(() => stopped.count()).toBe(0)
     await context.close()
   })
 
@@ -85,8 +85,8 @@ describe.skipIf(chromiumPath === undefined)('a page', () => {
     await page.goto(address)
     await page.keyboard.press('G')
     await isNew.waitFor()
-    expect(await isNew.count()).toBe(1)
-    expect(await page.locator('.new + article').innerText()).toContain('Written after the visit.')
+    await expect.poll(() => isNew.count()).toBe(1)
+    await expect.poll(() => page.locator('.new + article').innerText()).toContain('Written after the visit.')
     await context.close()
   })
 
@@ -112,7 +112,7 @@ describe.skipIf(chromiumPath === undefined)('a page', () => {
     drop()
     goOn()
     await page.getByText('Ebb comes first, flood comes later.').waitFor()
-    expect(await page.locator('article.answer').count()).toBe(1)
+    await expect.poll(() => page.locator('article.answer').count()).toBe(1)
     await context.close()
   })
 

@@ -31,7 +31,7 @@ describe.skipIf(chromiumPath === undefined)('secrets of all sessions', () => {
     await page.getByText(/^(\d+) of \1 sessions examined\.\s*$/).waitFor()
     await page.getByRole('button', { name: 'Examine all sessions' }).waitFor()
     const row = page.getByRole('row').filter({ hasText: 'github 1' })
-    expect(await row.count()).toBe(1)
+    await expect.poll(() => row.count()).toBe(1)
     expect(await page.content()).not.toContain(TOKEN)
     expect(await barriersOn(page)).toEqual([])
     await row.getByRole('link').click()

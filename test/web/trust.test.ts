@@ -173,7 +173,7 @@ describe.skipIf(chromiumPath === undefined)('what the user is asked before a cha
     const dialog = page.getByRole('dialog', { name: 'Trust this file?' })
     await dialog.getByRole('button', { name: 'Do not trust' }).click()
     await page.getByText('Agent swapped not used').waitFor()
-    expect(await dialog.count()).toBe(0)
+    await expect.poll(() => dialog.count()).toBe(0)
     expect(wrong).toEqual([])
     await context.close()
   })
