@@ -22,7 +22,7 @@ export const extendChain = ({ ids, texts }: MessageChain, id: string, line: stri
 
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 32)
 
-/** A number of 63 bits as 16 hex digits: what a session is called at the team, whoever pushes it. */
+/** A number of 63 bits as 16 hex digits: the id of a session in the team, the same for every person who pushes it. */
 export function sessionKeyOf(agent: string, native: string, firstRecord: string): string {
   const bytes = createHash('sha256')
     .update(JSON.stringify([agent, native, firstRecord]))

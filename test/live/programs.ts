@@ -1,4 +1,4 @@
-/** The programs that `npm run live` installs from npm and drives, and how each is told to use a model on this machine. */
+/** The programs that `npm run live` installs from npm and drives, and how each is configured to use a model on this machine. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

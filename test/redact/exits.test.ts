@@ -33,7 +33,7 @@ const expectClean = (written: string): void => {
 }
 
 describe('fumi export', () => {
-  test.each(['md', 'html', 'txt', 'json', 'sft'])('removes secrets from %s unless it is told not to', (format) => {
+  test.each(['md', 'html', 'txt', 'json', 'sft'])('removes secrets from %s unless it was asked not to', (format) => {
     const { out, err } = run('export', log, '--format', format, '--all')
     expectClean(out)
     expect(err).toMatch(/redacted: .*github 1/)

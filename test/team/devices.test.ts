@@ -265,7 +265,7 @@ describe.skipIf(withoutPostgres)(`devices of a team ${withoutPostgres ?? ''}`, a
 
 const BASIC = `Basic ${Buffer.from('fumi:client%20secret').toString('base64')}`
 
-/** An OpenID Connect provider that signs in at once, as whoever the test says. */
+/** An OpenID Connect provider that signs in at once, as the person that the test names. */
 async function mockProvider() {
   let number = 0
   let { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })

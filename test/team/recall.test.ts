@@ -74,7 +74,7 @@ describe.skipIf(withoutPostgres)(`recalling what a team solved ${withoutPostgres
     expect(await ask('team_read', { session: secret })).toContain('not found')
     const audit = await alice.client.get<{ action: string; person: string }[]>('/audit')
     expect(audit.filter(({ action }) => action === 'read').map(({ person }) => person)).toEqual(['Bob'])
-    // One's own sessions are found too, whoever else reads them.
+    // Own sessions are found too, whether or not others may read them.
     expect(await (await connect(alice))('team_search', { query: 'ledgernobody lock' })).toContain('lock_timeout')
   })
 

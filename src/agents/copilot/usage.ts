@@ -88,7 +88,7 @@ export function countRequest(meter: Meter, data: Fields, session: string): Usage
   return count(meter, usage['model'], excess(counts, [0, 0, 0, known ?? 0, 0]))
 }
 
-/** An answer: only its output is told, and in pieces it may be told again with each of them. */
+/** An answer: it records only its output tokens, and an answer in several pieces may repeat them in each. */
 export function countAnswer(meter: Meter, data: Fields): Usage | undefined {
   const output = validCountOf(data['outputTokens']) ?? 0
   if (output === 0) return undefined

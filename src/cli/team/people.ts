@@ -53,7 +53,7 @@ export const inviteToTeam: TeamAction = async (app, [name], options) => {
   )
 }
 
-/** For whoever runs the server and has no device in the team. */
+/** For the person who runs the server and has no device in the team. */
 async function inviteInDatabase(
   url: string,
   body: { readonly name?: string; readonly email?: string; readonly is_admin?: boolean },

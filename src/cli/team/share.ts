@@ -63,7 +63,7 @@ export const shareWithTeam: TeamAction = async (app, targets, options) => {
     )
 }
 
-/** A misspelled name is told now, not when something is sent. Without a connection, the server says so later. */
+/** Reports a misspelled name now, not when something is sent. Without a connection, the server reports it later. */
 async function checkNames(app: App, people: readonly string[]): Promise<void> {
   if (people.length === 0) return
   const members = await connectTeam(app, {}, 1)

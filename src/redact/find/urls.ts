@@ -9,7 +9,7 @@ const SLASHED =
   /:\/\/([^\s"'<>`/?#@:\\]{0,200}):([^\s"'<>`@\\]{1,400})@(?=[\w-]+(?:\.[\w-]+)*(?::\d+)?(?:[/?\s"'`]|$))/y
 const TOKEN_ONLY = /:\/\/([^\s"'<>`/?#@:\\]{16,400})@(?=[\w.[-])/y
 
-/** Addresses that let in whoever has them. */
+/** Addresses that give access to everybody who has them. */
 const LETS_IN =
   /:\/\/[^\s"'<>`?#]{0,300}?[/?&_.-](?:reset|magic|verify|verification|invite|invitation|confirm|activate|login|signin|sign-in|callback|cb|oauth|sso|unlock|auth|join)(?:[/?&=_.-]|(?<=[a-z])-?(?:password|link|email|token|code))[^\s"'<>`]{0,2000}/iy
 const PART = /(?<=[/=])([\w~%-][\w.~%/-]{15,2000})(?=[&#?]|$)/g

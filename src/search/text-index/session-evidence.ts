@@ -6,7 +6,7 @@
 /** The best sessions are looked at more closely, message by message. */
 export const MAX_CLOSE_SESSIONS = 60
 
-/** A term that nobody said, but that a tool printed, counts this much. */
+/** Weight of a term that occurs in tool output only. */
 const PRINTED_SHARE = 0.7
 
 /** For each session and term, how well the best message matches it: what people and models said, and what tools printed. */

@@ -1,6 +1,5 @@
 /** Checks access: browsers exchange a one-time code for a cookie, scripts send the token with each request. */
 
-import { createHash } from 'node:crypto'
 import type { Context, MiddlewareHandler } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
 import { fieldsOf, stringOf } from '../../lib/unknown-values.ts'
@@ -8,6 +7,7 @@ import { type Phrase, phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../api-problem.ts'
 import { clientAddress, createRateBucket, type RateBucket } from './check-request.ts'
 import { isMemoryToken, type SignInResult, SignIns, type TokenFile } from './sign-in.ts'
+import { createSignInPage } from './sign-in-page.ts'
 
 export interface AccessOptions {
   /** Undefined: no token is needed. */
@@ -154,40 +154,15 @@ body { font: 1rem/1.6 system-ui, sans-serif; max-width: 36rem; margin: 15vh auto
 code { font-size: 1.1rem }
 `
 
-const cspHashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
-
-const POLICY = [
-  "default-src 'none'",
-  `script-src ${cspHashOf(SCRIPT)}`,
-  `style-src ${cspHashOf(STYLE)}`,
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const signInPage = createSignInPage({ script: SCRIPT, style: STYLE })
 
 /** The page that signs a browser in with the code after the # of its address, or explains how to get one. */
 function renderSignInPage(c: Context, status: 200 | 401): Response {
-  const isJapanese = /^ja\b/i.test(c.req.header('accept-language') ?? '')
-  const say = ({ en, ja }: Phrase): string => (isJapanese ? ja : en)
-  const html = `<!doctype html>
-<html lang="${isJapanese ? 'ja' : 'en'}">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>fumibako</title>
-<style>${STYLE}</style>
-<h1>fumibako</h1>
-<p id="said" role="status">${c.req.query('token') === undefined ? '' : say(OLD_LINK)}</p>
+  return signInPage(c, status, (isJapanese) => {
+    const say = ({ en, ja }: Phrase): string => (isJapanese ? ja : en)
+    return `<p id="said" role="status">${c.req.query('token') === undefined ? '' : say(OLD_LINK)}</p>
 <p>${say(HOW_TO_SIGN_IN)}</p>
 <p><code>fumi token --link</code></p>
-<p>${say(LIFETIME)}</p>
-<script>${SCRIPT}</script>
-</html>
-`
-  return c.body(html, status, {
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': POLICY,
-    'cache-control': 'no-store',
-    vary: 'accept-language',
+<p>${say(LIFETIME)}</p>`
   })
 }

@@ -20,7 +20,7 @@ export function memoryRoutes(api: OpenAPIHono, { app, version }: ServerContext):
     const id = randomBytes(18).toString('base64url')
     const [oldest] = sessions.keys()
     if (sessions.size >= MAX_SESSIONS && oldest !== undefined) end(oldest)
-    // Over HTTP nobody knows in which directory the caller is.
+    // Over HTTP, the directory of the caller is unknown.
     sessions.set(id, new Connection({ archive, version, cwd: undefined, sessionIds: [] }))
     return id
   }

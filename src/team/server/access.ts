@@ -6,6 +6,7 @@ import { fieldsOf, stringOf } from '../../lib/unknown-values.ts'
 import { type Phrase, phrase } from '../../model/phrase.ts'
 import { ApiProblem } from '../../server/api-problem.ts'
 import { createRateBucket } from '../../server/guard/check-request.ts'
+import { createSignInPage } from '../../server/guard/sign-in-page.ts'
 import { JOIN_PATH, PROOF_HEADER, TEAM_API } from '../protocol.ts'
 import { addAudit } from './audit.ts'
 import type { TeamContext } from './context.ts'
@@ -243,16 +244,7 @@ body { font: 1rem/1.6 system-ui, sans-serif; max-width: 40rem; margin: 12vh auto
 code { display: block; padding: .75rem; border: 1px solid; border-radius: 4px; overflow-wrap: anywhere }
 button, .button { font: inherit; padding: .4rem 1rem; display: inline-block }
 `
-const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
-const POLICY = [
-  "default-src 'none'",
-  `script-src ${hashOf(SCRIPT)}`,
-  `style-src ${hashOf(STYLE)}`,
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+const joinPage = createSignInPage({ script: SCRIPT, style: STYLE })
 
 function renderJoinPage(
   c: Context,
@@ -261,20 +253,13 @@ function renderJoinPage(
   /** Signed in here: only this machine may be missing. */
   isMember: boolean,
 ): Response {
-  const isJapanese = /^ja\b/i.test(c.req.header('accept-language') ?? '')
-  const say = (en: string, ja: string): string => (isJapanese ? ja : en)
-  const byProvider =
-    provider === undefined || isMember
-      ? ''
-      : `<p><a class="button" href="/oidc/start">${say(`Sign in with ${escapeHtml(provider)}`, `${escapeHtml(provider)} でサインイン`)}</a></p>`
-  const html = `<!doctype html>
-<html lang="${isJapanese ? 'ja' : 'en'}">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>fumibako</title>
-<style>${STYLE}</style>
-<h1>fumibako</h1>
-<p id="said" role="status"></p>
+  return joinPage(c, status, (isJapanese) => {
+    const say = (en: string, ja: string): string => (isJapanese ? ja : en)
+    const byProvider =
+      provider === undefined || isMember
+        ? ''
+        : `<p><a class="button" href="/oidc/start">${say(`Sign in with ${escapeHtml(provider)}`, `${escapeHtml(provider)} でサインイン`)}</a></p>`
+    return `<p id="said" role="status"></p>
 <div id="with" hidden>
 <div id="device">
 <p>${say('To share sessions from this machine, run this in a terminal:', 'このマシンの会話を共有するには、端末で次を実行します。')}</p>
@@ -292,15 +277,7 @@ ${
 <code>fumi team status --link</code>`
 }
 </div>
-${byProvider}
-<script>${SCRIPT}</script>
-</html>
-`
-  return c.body(html, status, {
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': POLICY,
-    'cache-control': 'no-store',
-    vary: 'accept-language',
+${byProvider}`
   })
 }
 

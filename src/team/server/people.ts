@@ -31,7 +31,7 @@ const hashCode = (code: string): string => hashSecret(code.toUpperCase().replace
 
 export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex')
 
-/** @param by the person who invites; undefined: whoever runs the server */
+/** @param by the person who invites; undefined: the person who runs the server */
 export async function invite(database: TeamDatabase, body: InviteBody, by: Person | undefined): Promise<string> {
   if (by && !by.is_admin && !body.is_own)
     throw new AppError(

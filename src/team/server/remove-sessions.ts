@@ -80,7 +80,7 @@ async function removeUnusedWords(database: TeamDatabase, words: ReadonlySet<stri
   forgetWords(database)
 }
 
-/** As the server, whoever owns them. */
+/** As the server, for sessions of every owner. */
 async function eraseSessions(database: TeamDatabase, numbers: readonly string[]): Promise<void> {
   if (numbers.length === 0) return
   const words = await database.asServer((db) => collectWords(db, numbers))

@@ -125,7 +125,7 @@ export interface SessionChange {
   readonly before: number | undefined
 }
 
-/** Changes as events of the bus, which keeps the last of equal ones: what left an audience is told in any case. */
+/** Changes as events of the bus, which keeps the last of equal ones; that a session left an audience is always published. */
 export const toBusEvents = ({ key, before }: SessionChange): readonly LiveEvent[] => [
   { kind: 'change', session: key, revision: 0 },
   ...(before === undefined ? [] : [{ kind: 'removed' as const, session: `${key} ${before}`, revision: 0 }]),
