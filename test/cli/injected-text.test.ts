@@ -6,6 +6,8 @@ import { renderTurnTable } from '../../src/cli/view/turn-table.ts'
 import type { Annotation, NormalizedMessage } from '../../src/model/normalized.ts'
 import { collectSessionFacts } from '../../src/model/session-facts.ts'
 import { groupIntoTurns } from '../../src/model/turn.ts'
+import { normalize } from '../../src/normalize.ts'
+import { header, tempLog, text as textOf, user } from '../support/codex-log.ts'
 
 async function* promptWith(text: string, annotations: readonly Annotation[]): AsyncGenerator<NormalizedMessage> {
   yield {
@@ -40,3 +42,18 @@ test('a link at the beginning of a prompt is part of it', async () => {
   const link: Annotation = { kind: 'link', start: 0, end: 8, target: '/w/app.ts' }
   for (const shown of await rendered('See this file', [link])) expect(shown).toContain('See this file')
 })
+
+test.each(['# Context from my IDE setup:', '\n# Files mentioned by the user:'])(
+  'what an editor puts before a request is no prompt: %j',
+  async (heading) => {
+    const request = 'Why is it slow?'
+    const context = `${heading}\n\n## kettle.ts: /w/kettle.ts\n\n## My request for Codex:\n`
+    const log = tempLog(textOf([header(), user(1, `${context}${request}\n`), user(2, '# Notes\n\n- Keep it short.')]))
+    const prompts: string[] = []
+    for await (const { role, segments } of normalize(log))
+      if (role === 'user')
+        for (const { text = '', annotations } of segments)
+          prompts.push(text.slice(annotations?.find(({ kind }) => kind === 'injected')?.end ?? 0).trim())
+    expect(prompts).toEqual([request, '# Notes\n\n- Keep it short.'])
+  },
+)

@@ -150,6 +150,7 @@ const INJECTED_OPENINGS: readonly (readonly [opening: string, what: string])[] =
   ['warning: your account was flagged', 'warning'],
 ]
 
+/** Editors put a context before the request. It begins with this or, in front of the line below, with another heading. */
 const IDE_OPENING = '# context from my ide'
 const IDE_REQUEST = /^## My request for Codex:[^\n]*\n?/im
 const TAG = /^<([a-z][a-z0-9_-]*)(?=[\s>/])/i
@@ -166,9 +167,9 @@ export function findInjected(text: string): readonly Annotation[] {
   const opening = text.slice(0, MAX_OPENING_LENGTH + leadingSpace(text)).trimStart()
   if (opening.startsWith('<')) return findImageFrame(text) ?? findInjectedTag(text, opening)
   const lower = opening.toLowerCase()
-  if (lower.startsWith(IDE_OPENING)) return findIdeContext(text)
   const found = INJECTED_OPENINGS.find(([start]) => lower.startsWith(start))
-  return found ? [injectedAnnotation(text, found[1])] : NO_ANNOTATIONS
+  if (found) return [injectedAnnotation(text, found[1])]
+  return lower.startsWith('# ') ? findIdeContext(text, lower.startsWith(IDE_OPENING)) : NO_ANNOTATIONS
 }
 
 /** All text of developer and system messages comes from the program. */
@@ -198,9 +199,10 @@ function findImageFrame(text: string): readonly Annotation[] | undefined {
   ]
 }
 
-function findIdeContext(text: string): readonly Annotation[] {
+/** @param isContext it is no prompt, even without a request */
+function findIdeContext(text: string, isContext: boolean): readonly Annotation[] {
   const request = IDE_REQUEST.exec(text)
-  if (!request) return [injectedAnnotation(text, 'ide_context')]
+  if (!request) return isContext ? [injectedAnnotation(text, 'ide_context')] : NO_ANNOTATIONS
   return [{ kind: 'injected', start: 0, end: request.index + request[0].length, what: 'ide_context' }]
 }
 
